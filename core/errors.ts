@@ -1,0 +1,41 @@
+/**
+ * The error model: an expected failure has a kind that says what the caller should do with it. Anything else that is
+ * thrown is a bug of ours and carries the prefix `internal:` where we can tell.
+ */
+
+/** retry: try again later · give-up: will never work · wrong-input: the caller's mistake · missing-version: the named policy version is not there · over-budget: a limit was reached. */
+export type FailureKind = 'retry' | 'give-up' | 'wrong-input' | 'missing-version' | 'over-budget';
+
+export class RollmeshError extends Error {
+  readonly kind: FailureKind;
+  /** Stable identifier for programs, such as `policy.missing`. */
+  readonly code: string;
+  readonly expected: string | undefined;
+  readonly next: string | undefined;
+
+  /** The message reads "What happened: value. Expected …. Do …." */
+  constructor(
+    kind: FailureKind,
+    code: string,
+    what: string,
+    hint: { expected?: string; next?: string; cause?: unknown } = {},
+  ) {
+    const tail = [hint.expected && `Expected ${hint.expected}.`, hint.next].filter(Boolean).join(' ');
+    super(tail ? `${what} ${tail}` : what, hint.cause === undefined ? undefined : { cause: hint.cause });
+    this.name = 'RollmeshError';
+    this.kind = kind;
+    this.code = code;
+    this.expected = hint.expected;
+    this.next = hint.next;
+  }
+}
+
+export const wrongInput = (
+  code: string,
+  what: string,
+  hint: { expected?: string; next?: string; cause?: unknown } = {},
+) => new RollmeshError('wrong-input', code, what, hint);
+
+/** The kind of anything that was thrown: errors of unknown origin are worth another try, a bounded number of times. */
+export const kindOf = (error: unknown): FailureKind =>
+  error instanceof RollmeshError ? error.kind : 'retry';

@@ -1,0 +1,57 @@
+/**
+ * What every role needs of a language model: sample completions, and score given tokens. Nothing here knows a runtime;
+ * `infer/` implements it over ONNX Runtime, tests implement it with uniform logits.
+ */
+
+export type TokenIds = readonly number[];
+
+/** An exact, immutable version of a named policy. Messages always name one; there is no "latest" on the data path. */
+export interface PolicyRef {
+  readonly name: string;
+  readonly version: number;
+}
+
+/** One prompt and the samples wanted of it. The prompt is computed once and shared by its samples. */
+export interface GeneratePrompt {
+  readonly ids: TokenIds;
+  /** One id a sample; the id keys the sample's uniforms, so the same id, version and prompt give the same tokens. */
+  readonly sampleIds: readonly string[];
+}
+
+export interface SamplingSettings {
+  /** Upper bound on generated tokens, stop token included. */
+  readonly maxNew: number;
+  /** 0 = greedy (arg max; log-probabilities are then those at temperature 1). */
+  readonly temperature: number;
+  /** Keep the smallest set of tokens whose probability reaches topP (1 = off). Log-probabilities are of the truncated distribution. */
+  readonly topP?: number;
+  /** Keep the topK most likely tokens (0 = off). */
+  readonly topK?: number;
+  /** Generation of a row ends after one of these; the stop token is part of the completion. */
+  readonly stop: TokenIds;
+}
+
+export interface Completion {
+  /** Generated tokens, stop token included; the prompt is not repeated. */
+  readonly ids: number[];
+  /** Log-probability (nats) of each token under the distribution it was sampled from. Same length as ids. */
+  readonly logprobs: number[];
+  /** True where a stop token ended the row; false where maxNew cut it off. */
+  readonly stopped: boolean;
+}
+
+export interface TokenScores {
+  /** Log-probabilities (nats) of ids[1..]; length ids.length - 1. */
+  readonly logprobs: number[];
+  /** Entropies (nats) of the distributions those tokens were drawn from; same length. */
+  readonly entropy: number[];
+}
+
+export interface Policy {
+  readonly ref: PolicyRef;
+  /** [prompts] -> [prompts][samples], in the order given. */
+  generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]>;
+  /** Scores whole sequences at temperature 1, in the order given. */
+  score(sequences: readonly TokenIds[]): Promise<TokenScores[]>;
+  dispose(): Promise<void>;
+}
