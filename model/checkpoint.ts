@@ -1,0 +1,84 @@
+/** Which tensors a checkpoint of a given config must have, by their Hugging Face names, and the check that it has them. */
+import { wrongInput } from '../core/errors.ts';
+import type { ModelConfig } from './config.ts';
+import type { Tensors } from './safetensors.ts';
+
+/** Names and shapes of all weights, linear layers as `[out, in]`, in the order of the forward pass. */
+export function tensorShapes(config: ModelConfig): Map<string, readonly number[]> {
+  const { hiddenSize: d, intermediateSize: f, vocabSize, headDim } = config;
+  const q = config.heads * headDim;
+  const kv = config.kvHeads * headDim;
+  const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabSize, d]]]);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const at = `model.layers.${layer}`;
+    shapes.set(`${at}.input_layernorm.weight`, [d]);
+    for (const [name, width] of [
+      ['q', q],
+      ['k', kv],
+      ['v', kv],
+    ] as const) {
+      shapes.set(`${at}.self_attn.${name}_proj.weight`, [width, d]);
+      if (config.qkvBias) shapes.set(`${at}.self_attn.${name}_proj.bias`, [width]);
+      if (config.qkNorm && name !== 'v') shapes.set(`${at}.self_attn.${name}_norm.weight`, [headDim]);
+    }
+    shapes.set(`${at}.self_attn.o_proj.weight`, [d, q]);
+    shapes.set(`${at}.post_attention_layernorm.weight`, [d]);
+    shapes.set(`${at}.mlp.gate_proj.weight`, [f, d]);
+    shapes.set(`${at}.mlp.up_proj.weight`, [f, d]);
+    shapes.set(`${at}.mlp.down_proj.weight`, [d, f]);
+  }
+  shapes.set('model.norm.weight', [d]);
+  if (!config.tiedEmbeddings) shapes.set('lm_head.weight', [vocabSize, d]);
+  return shapes;
+}
+
+/** Number of trainable numbers of a model of this config. */
+export const parameterCount = (config: ModelConfig): number =>
+  [...tensorShapes(config).values()].reduce((sum, shape) => sum + shape.reduce((a, b) => a * b, 1), 0);
+
+/** Tensors some exporters add though they carry nothing: rotary buffers, and a copy of tied embeddings. */
+const redundant = (name: string, config: ModelConfig): boolean =>
+  name.endsWith('.rotary_emb.inv_freq') || (config.tiedEmbeddings && name === 'lm_head.weight');
+
+const invalid = (code: string, what: string, expected: string) =>
+  wrongInput(code, what, { expected, next: 'Check that config.json and the weights belong together.' });
+
+/**
+ * Checks that the tensors are exactly those of the config and hold finite numbers, and that the tokenizer (when given
+ * its size, the highest id plus one) does not name ids beyond the embedding table.
+ *
+ * @throws RollmeshError `checkpoint.missing`, `checkpoint.unexpected`, `checkpoint.shape`, `checkpoint.not-finite` or `checkpoint.tokenizer`.
+ */
+export function checkCheckpoint(config: ModelConfig, tensors: Tensors, tokenizerSize?: number): void {
+  const shapes = tensorShapes(config);
+  for (const [name, shape] of shapes) {
+    const tensor = tensors.get(name);
+    if (!tensor) throw invalid('checkpoint.missing', `Tensor ${name} is missing.`, `a tensor [${shape}]`);
+    if (tensor.shape.join() !== shape.join())
+      throw invalid(
+        'checkpoint.shape',
+        `Tensor ${name} has shape [${tensor.shape}].`,
+        `[${shape}] by the config`,
+      );
+    const bad = tensor.data.findIndex((x) => !Number.isFinite(x));
+    if (bad >= 0)
+      throw invalid(
+        'checkpoint.not-finite',
+        `Tensor ${name} holds ${tensor.data[bad]} at ${bad}.`,
+        'finite numbers',
+      );
+  }
+  for (const name of tensors.keys())
+    if (!shapes.has(name) && !redundant(name, config))
+      throw invalid(
+        'checkpoint.unexpected',
+        `Tensor ${name} belongs to no part of the model.`,
+        'only known tensors',
+      );
+  if (tokenizerSize !== undefined && tokenizerSize > config.vocabSize)
+    throw invalid(
+      'checkpoint.tokenizer',
+      `The tokenizer has ids up to ${tokenizerSize - 1}, the model has ${config.vocabSize} embeddings.`,
+      'a tokenizer no larger than vocab_size',
+    );
+}

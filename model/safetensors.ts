@@ -1,0 +1,115 @@
+/**
+ * The safetensors file format: an 8-byte length, a JSON header, raw little-endian tensors. Reads into float32 whatever
+ * float type the file has; for single files (shards are put together in checkpoint-files.ts).
+ */
+import * as v from 'valibot';
+import { wrongInput } from '../core/errors.ts';
+import { fromBfloat16, fromHalf, toBfloat16, toHalf } from './half.ts';
+
+export interface Tensor {
+  readonly shape: number[];
+  readonly data: Float32Array;
+}
+
+export type Tensors = Map<string, Tensor>;
+export type StorageType = 'F32' | 'F16' | 'BF16';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const entry = v.object({ dtype: v.string(), shape: v.array(count), data_offsets: v.tuple([count, count]) });
+const header = v.objectWithRest({ __metadata__: v.optional(v.record(v.string(), v.string())) }, entry);
+
+const bad = (what: string) =>
+  wrongInput('safetensors.invalid', what, {
+    expected: 'a whole .safetensors file',
+    next: 'Download or write it again.',
+  });
+
+const bytesOf = { F32: 4, F16: 2, BF16: 2 };
+const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(bytesOf, dtype);
+
+function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
+  // A copy, so that the tensor is aligned and does not keep the whole file alive.
+  const { buffer } = bytes.slice();
+  if (dtype === 'F32') return new Float32Array(buffer);
+  return (dtype === 'F16' ? fromHalf : fromBfloat16)(new Uint16Array(buffer));
+}
+
+/**
+ * Reads all tensors as float32. Every tensor is a copy; the bytes may be dropped afterwards.
+ *
+ * @throws RollmeshError `safetensors.invalid` for a truncated or damaged file or a type other than F32, F16, BF16.
+ */
+export function readSafetensors(bytes: Uint8Array): Tensors {
+  if (bytes.length < 8) throw bad(`The file has ${bytes.length} bytes.`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const headerLength = Number(view.getBigUint64(0, true));
+  const start = 8 + headerLength;
+  if (start > bytes.length)
+    throw bad(
+      `The header claims ${headerLength} bytes, the file has ${bytes.length}: it is cut off or not safetensors.`,
+    );
+  const { __metadata__, ...entries } = parseHeader(bytes.subarray(8, start));
+  const tensors: Tensors = new Map();
+  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
+    if (!isStorageType(dtype))
+      throw wrongInput('safetensors.type', `Tensor ${name} has type ${dtype}.`, {
+        expected: 'F32, F16 or BF16',
+      });
+    const [from, to] = data_offsets;
+    const elements = shape.reduce((a, b) => a * b, 1);
+    if (to - from !== elements * bytesOf[dtype])
+      throw bad(`Tensor ${name} [${shape}] of ${dtype} lies in ${to - from} bytes.`);
+    if (start + to > bytes.length)
+      throw bad(`Tensor ${name} ends at byte ${start + to}, the file has ${bytes.length}: it is cut off.`);
+    tensors.set(name, { shape, data: decode(dtype, bytes.subarray(start + from, start + to)) });
+  }
+  return tensors;
+}
+
+function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw wrongInput('safetensors.invalid', 'The header is not JSON.', {
+      expected: 'a .safetensors file',
+      cause,
+    });
+  }
+  const result = v.safeParse(header, json);
+  if (!result.success)
+    throw bad(`The header is malformed at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`);
+  return result.output;
+}
+
+function encode(data: Float32Array, dtype: StorageType): Uint8Array {
+  const stored = dtype === 'F32' ? data : dtype === 'F16' ? toHalf(data) : toBfloat16(data);
+  return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength);
+}
+
+/** Writes tensors in the order of the map, so that equal tensors give equal bytes. */
+export function writeSafetensors(
+  tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
+  dtype: StorageType = 'F32',
+): Uint8Array {
+  const entries: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  let offset = 0;
+  for (const [name, { shape, data }] of tensors) {
+    const end = offset + data.length * bytesOf[dtype];
+    entries[name] = { dtype, shape, data_offsets: [offset, end] };
+    offset = end;
+  }
+  const json = new TextEncoder().encode(JSON.stringify(entries));
+  // Spaces up to a multiple of 8 keep the tensors aligned, as the format asks.
+  const padded = Math.ceil(json.length / 8) * 8;
+  const out = new Uint8Array(8 + padded + offset).fill(0x20, 8, 8 + padded);
+  new DataView(out.buffer).setBigUint64(0, BigInt(padded), true);
+  out.set(json, 8);
+  let at = 8 + padded;
+  for (const { data } of tensors.values()) {
+    const bytes = encode(data, dtype);
+    out.set(bytes, at);
+    at += bytes.length;
+  }
+  return out;
+}

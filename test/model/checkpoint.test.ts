@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { checkCheckpoint, parameterCount } from '../../model/checkpoint.ts';
+import { parseConfig } from '../../model/config.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
+
+const folder = 'test/oracle/models';
+const configJson = (name: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(`${folder}/${name}/config.json`, 'utf8'));
+const bytes = (name: string) => new Uint8Array(readFileSync(`${folder}/${name}/model.safetensors`));
+
+test.each(['llama', 'qwen2', 'qwen3'])('%s: reads, checks and writes back bit for bit', (name) => {
+  const config = parseConfig(configJson(name));
+  const tensors = readSafetensors(bytes(name));
+  checkCheckpoint(config, tensors, 67);
+  expect(parameterCount(config)).toBe([...tensors.values()].reduce((n, t) => n + t.data.length, 0));
+  expect(readSafetensors(writeSafetensors(tensors))).toEqual(tensors);
+  expect(parseConfig(toHfConfig(config))).toEqual(config);
+});
+
+test('half and bfloat16 round to nearest even', () => {
+  // 1 + 2^-11 lies half way between two halves, 1 + 3 * 2^-11 too; the same for bfloat16 with 2^-8.
+  const half = new Map([
+    [
+      'x',
+      { shape: [6], data: Float32Array.of(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65504, 65520, -(2 ** -24), 0.1) },
+    ],
+  ]);
+  expect([...readSafetensors(writeSafetensors(half, 'F16')).get('x')!.data]).toEqual([
+    1,
+    1 + 2 ** -9,
+    65504,
+    Number.POSITIVE_INFINITY,
+    -(2 ** -24),
+    0.0999755859375,
+  ]);
+  const brain = new Map([
+    ['x', { shape: [4], data: Float32Array.of(1 + 2 ** -8, 1 + 3 * 2 ** -8, -3.140625, 3e38) }],
+  ]);
+  const back = readSafetensors(writeSafetensors(brain, 'BF16')).get('x')!.data;
+  expect([...back.subarray(0, 3)]).toEqual([1, 1 + 2 ** -6, -3.140625]);
+  expect(Math.abs(back[3]! / 3e38 - 1)).toBeLessThan(2 ** -8);
+});
+
+test('a file cut off anywhere is refused', () => {
+  const whole = bytes('llama');
+  for (const length of [0, 7, 8, 500, 4000, whole.length - 1])
+    expect(() => readSafetensors(whole.subarray(0, length))).toThrow(/cut off|bytes|not JSON/);
+});
+
+const tensorsWith = (change: (tensors: Tensors) => void): Tensors => {
+  const tensors = readSafetensors(bytes('llama'));
+  change(tensors);
+  return tensors;
+};
+
+test.each<[string, (tensors: Tensors) => void]>([
+  ['checkpoint.missing', (t) => t.delete('model.layers.1.mlp.up_proj.weight')],
+  [
+    'checkpoint.unexpected',
+    (t) => t.set('model.layers.2.mlp.up_proj.weight', { shape: [1], data: new Float32Array(1) }),
+  ],
+  ['checkpoint.shape', (t) => t.set('lm_head.weight', { shape: [48, 67], data: new Float32Array(48 * 67) })],
+  ['checkpoint.not-finite', (t) => t.get('model.norm.weight')!.data.fill(Number.NaN, 5, 6)],
+])('%s', (code, change) => {
+  expect(() => checkCheckpoint(parseConfig(configJson('llama')), tensorsWith(change))).toThrow(
+    expect.objectContaining({ kind: 'wrong-input', code }),
+  );
+});
+
+test('a tokenizer with more ids than embeddings is refused', () => {
+  expect(() =>
+    checkCheckpoint(parseConfig(configJson('llama')), readSafetensors(bytes('llama')), 68),
+  ).toThrow(expect.objectContaining({ code: 'checkpoint.tokenizer' }));
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['config.unsupported', { model_type: 'gpt2' }],
+  ['config.unsupported', { rope_scaling: { rope_type: 'dynamic', factor: 2 } }],
+  ['config.unsupported', { attention_bias: true }],
+  ['config.unsupported', { hidden_act: 'gelu' }],
+  ['config.unsupported', { use_sliding_window: true }],
+  ['config.unsupported', { partial_rotary_factor: 0.5 }],
+  ['config.invalid', { vocab_size: undefined }],
+  ['config.invalid', { hidden_size: 48.5 }],
+  ['config.invalid', { num_key_value_heads: 4 }],
+  ['config.invalid', { rope_scaling: { rope_type: 'llama3', factor: 8 } }],
+])('%s for %j', (code, change) => {
+  expect(() => parseConfig({ ...configJson('llama'), ...change })).toThrow(
+    expect.objectContaining({ kind: 'wrong-input', code }),
+  );
+});
+
+test('rope parameters are found where transformers 5 writes them', () => {
+  const json = {
+    ...configJson('llama'),
+    rope_theta: undefined,
+    rope_parameters: { rope_type: 'linear', factor: 4, rope_theta: 5e5 },
+  };
+  expect(parseConfig(json)).toMatchObject({ ropeTheta: 5e5, ropeScaling: { type: 'linear', factor: 4 } });
+});
