@@ -1,0 +1,94 @@
+/** Runs, rounds and the messages between stages. Messages carry ids and keys only: a queue message holds 128 KB, an object does not care. */
+import * as v from 'valibot';
+import { deriveId } from '../random.ts';
+import { id, name, policyRef } from './sample.ts';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** What a run is: everything that decides its rounds. The run's id is derived from it, so the same settings are the same run. */
+export const runSettings = v.object({
+  recipe: name,
+  seed: count,
+  /** The policy that is trained; version 0 is where it starts. */
+  policy: name,
+  /** One of the recipe's reward kinds. */
+  reward: v.string(),
+  /** Roles that keep version 0. */
+  freeze: v.array(v.string()),
+  /** Tasks a round, and rollouts a task. */
+  tasks: v.pipe(positive, v.maxValue(4096)),
+  group: v.pipe(positive, v.maxValue(64)),
+});
+export type RunSettings = v.InferOutput<typeof runSettings>;
+
+export const runIdOf = (run: RunSettings): string =>
+  deriveId(
+    'run',
+    run.recipe,
+    run.seed,
+    run.policy,
+    run.reward,
+    [...run.freeze].sort().join(','),
+    run.tasks,
+    run.group,
+  );
+
+/** One round of a run. `roles` names the exact version that each role uses; a round never reads a moving "latest". */
+export const roundSpec = v.object({
+  id,
+  run: id,
+  /** 1, 2, … within the run. */
+  index: positive,
+  settings: runSettings,
+  roles: v.record(v.string(), policyRef),
+});
+export type RoundSpec = v.InferOutput<typeof roundSpec>;
+
+/** The round that follows: roles that are frozen keep version 0, the others use `version`. Pure, so that the mesh and a single process agree. */
+export function roundOf(
+  settings: RunSettings,
+  roles: readonly string[],
+  index: number,
+  version: number,
+): RoundSpec {
+  const run = runIdOf(settings);
+  return {
+    id: deriveId('round', run, index),
+    run,
+    index,
+    settings,
+    roles: Object.fromEntries(
+      roles.map((role) => [
+        role,
+        { name: settings.policy, version: settings.freeze.includes(role) ? 0 : version },
+      ]),
+    ),
+  };
+}
+
+export const proposeMessage = v.object({ v: v.literal(1), round: id });
+export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count });
+export const judgeMessage = v.object({ v: v.literal(1), round: id, group: id, index: count });
+/** What the learner pulls: the key of a scored group, the sha256 of its bytes, and the mesh's MAC over both and the provenance. */
+export const scoredMessage = v.object({
+  v: v.literal(1),
+  round: id,
+  group: id,
+  index: count,
+  key: v.string(),
+  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  mac: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+});
+export type ProposeMessage = v.InferOutput<typeof proposeMessage>;
+export type RolloutMessage = v.InferOutput<typeof rolloutMessage>;
+export type JudgeMessage = v.InferOutput<typeof judgeMessage>;
+export type ScoredMessage = v.InferOutput<typeof scoredMessage>;
+
+/** Keys of a round's objects. Derived, so that doing a message again writes the same bytes to the same place. */
+export const keys = {
+  proposals: (round: string) => `rounds/${round}/proposals.json`,
+  rollouts: (round: string, group: string) => `rounds/${round}/groups/${group}/rollouts.json`,
+  scored: (round: string, group: string) => `rounds/${round}/groups/${group}/scored.json`,
+  version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,
+};

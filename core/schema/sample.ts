@@ -1,0 +1,71 @@
+/** The records that travel: samples, groups of them, proposals. One schema each; the types are inferred from it. */
+import * as v from 'valibot';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const tokenIds = v.array(count);
+
+/** Names that become parts of keys and URLs: lower-case words, digits, dots and dashes. */
+export const name = v.pipe(
+  v.string(),
+  v.regex(
+    /^[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?$/,
+    'Expected a name of 1 to 64 lower-case letters, digits, dots and dashes',
+  ),
+);
+
+/** Derived ids: hex of a sha256, 32 characters (see deriveId). */
+export const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'Expected an id of 32 hexadecimal digits'));
+
+export const policyRef = v.object({ name, version: count });
+
+/** One completion by one role, as it was sampled and what became of it. */
+export const sample = v.object({
+  id,
+  role: v.string(),
+  policy: policyRef,
+  /** Token ids of the prompt, and of the completion (stop token included). Ids travel, never re-tokenised text. */
+  prompt: tokenIds,
+  ids: tokenIds,
+  /** Log-probabilities (nats) of ids under the distribution they were sampled from. */
+  logprobs: v.array(v.number()),
+  stopped: v.boolean(),
+  /** `ok`, or why the text is no valid output of its role: `cut-off`, `off-grammar`, `void`, `duplicate`, `held-out`. */
+  outcome: v.string(),
+  /** Rewards by stream; null = missing (it could not be had), which is never 0. */
+  rewards: v.record(v.string(), v.nullable(v.number())),
+  /** The id of the sample that this one judges. */
+  of: v.optional(id),
+});
+export type Sample = v.InferOutput<typeof sample>;
+
+/** A task that passed the gates, and the proposal it came from. */
+export const admittedTask = v.object({
+  group: id,
+  index: count,
+  /** Canonical text of the task; its family parses it. */
+  task: v.string(),
+  proposal: v.nullable(id),
+});
+export type AdmittedTask = v.InferOutput<typeof admittedTask>;
+
+/** All that the proposer wrote for a round: every sample, rejected ones with their reason, and the admitted tasks. */
+export const proposals = v.object({ round: id, samples: v.array(sample), tasks: v.array(admittedTask) });
+export type Proposals = v.InferOutput<typeof proposals>;
+
+/** A task with its G rollouts, before judging. */
+export const rolledGroup = v.object({ round: id, ...admittedTask.entries, samples: v.array(sample) });
+export type RolledGroup = v.InferOutput<typeof rolledGroup>;
+
+/**
+ * A group with its judgments and rewards: what the learner trains on. `gold` and `truth` are for judges' training and
+ * for monitors; a label-free reward never reads them.
+ */
+export const scoredGroup = v.object({
+  ...rolledGroup.entries,
+  judgments: v.array(sample),
+  /** Per rollout: is the answer exact? null where there is no answer to check (off-grammar). */
+  gold: v.array(v.nullable(v.boolean())),
+  /** Per rollout: is the whole solution exact, every step included? null as above. */
+  truth: v.array(v.nullable(v.boolean())),
+});
+export type ScoredGroup = v.InferOutput<typeof scoredGroup>;
