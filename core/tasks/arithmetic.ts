@@ -82,6 +82,7 @@ export const arithmetic: TaskFamily = {
   name: 'arithmetic',
   maxNew: { proposer: 12, solver: 26, judge: 8 },
   stop: '<eos>',
+  workedPrefix: '<step>',
   random: (random) => randomTask(random),
   heldOut: () => [...heldOutSet()],
   isHeldOut: (task) => heldOutSet().has(task),

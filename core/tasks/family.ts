@@ -26,6 +26,8 @@ export interface TaskFamily {
   /** Upper bounds on output tokens, stop token included, by role. */
   readonly maxNew: { readonly proposer: number; readonly solver: number; readonly judge: number };
   readonly stop: string;
+  /** What a completion must begin with to be worked: appended to the solver's prompt, it forces the policy to write its steps. */
+  readonly workedPrefix: string;
   random(random: Random): string;
   /** Tasks that are never proposed, demonstrated or trained on. */
   heldOut(): readonly string[];

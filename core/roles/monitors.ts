@@ -1,0 +1,122 @@
+/**
+ * Collapse monitors of a round, from its records alone. Oracles are read here and nowhere near a reward. A share whose
+ * denominator is empty is null: "none to measure" is not zero.
+ */
+import type { Recipe } from '../recipe.ts';
+import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+
+export interface JudgeConfusion {
+  /** Judgments by verdict and truth; void = no valid verdict. */
+  readonly rightAsRight: number;
+  readonly rightAsWrong: number;
+  readonly wrongAsRight: number;
+  readonly wrongAsWrong: number;
+  readonly void: number;
+}
+
+export interface RoundMonitors {
+  /** Groups and rollouts the figures are of. */
+  readonly groups: number;
+  readonly rollouts: number;
+  /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
+  readonly reward: number | null;
+  readonly gold: number | null;
+  /** reward - gold: grows when the reward is being hacked. */
+  readonly gap: number | null;
+  readonly formatRate: number | null;
+  readonly workedShare: number | null;
+  /** Mean completion length of the solver, tokens. */
+  readonly length: number | null;
+  /** Share of groups whose rollouts all got the same reward: they teach nothing. */
+  readonly zeroVariance: number | null;
+  readonly missingRewards: number;
+  readonly proposals: number;
+  readonly invalidRate: number | null;
+  readonly duplicateRate: number | null;
+  readonly difficulty: number | null;
+  readonly passRate: number | null;
+  readonly judge: JudgeConfusion;
+  /** Mean of the hit rates on right and on wrong solutions; a void verdict is a miss. */
+  readonly judgeBalancedAccuracy: number | null;
+  readonly tokens: number;
+}
+
+export const mean = (values: readonly number[]): number | null =>
+  values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
+
+const share = <T>(items: readonly T[], test: (item: T) => boolean) =>
+  mean(items.map((item) => (test(item) ? 1 : 0)));
+
+/** Balanced accuracy of a confusion: voids count as misses of the class they belong to, which `agreement` = 0 already says. */
+export function balancedAccuracy(
+  hits: readonly { readonly truth: boolean; readonly hit: boolean }[],
+): number | null {
+  const rates = [true, false].map((truth) =>
+    share(
+      hits.filter((item) => item.truth === truth),
+      (item) => item.hit,
+    ),
+  );
+  const known = rates.filter((rate) => rate !== null);
+  return known.length === 2 ? mean(known) : null;
+}
+
+/** Judgments with the truth about what they judge. */
+function judged(groups: readonly ScoredGroup[]): { sample: Sample; truth: boolean; hit: boolean }[] {
+  return groups.flatMap((group) => {
+    const truthOf = new Map(group.samples.map((sample, i) => [sample.id, group.truth[i]]));
+    return group.judgments.flatMap((sample) => {
+      const truth = sample.of === undefined ? undefined : truthOf.get(sample.of);
+      return typeof truth === 'boolean' ? [{ sample, truth, hit: sample.rewards.agreement === 1 }] : [];
+    });
+  });
+}
+
+export function monitorRound(
+  recipe: Recipe,
+  decode: (ids: readonly number[]) => string,
+  proposals: Proposals,
+  groups: readonly ScoredGroup[],
+): RoundMonitors {
+  const rollouts = groups.flatMap((group) => group.samples);
+  const rewardsG = groups.map((group) =>
+    group.samples.map((sample) => sample.rewards.reward ?? null).filter((reward) => reward !== null),
+  );
+  const golds = groups.flatMap((group) => group.gold);
+  const reward = mean(rewardsG.flat());
+  const gold = share(golds, (exact) => exact === true);
+  const judgments = judged(groups);
+  const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');
+  const count = (truth: boolean, hit: boolean) =>
+    valid.filter((j) => j.truth === truth && j.hit === hit).length;
+  const everyone = [...proposals.samples, ...rollouts, ...groups.flatMap((group) => group.judgments)];
+  return {
+    groups: groups.length,
+    rollouts: rollouts.length,
+    reward,
+    gold,
+    gap: reward === null || gold === null ? null : reward - gold,
+    formatRate: share(rollouts, (sample) => sample.outcome === 'ok'),
+    workedShare: share(
+      rollouts,
+      (sample) => sample.outcome === 'ok' && decode(sample.ids).startsWith(recipe.family.workedPrefix),
+    ),
+    length: mean(rollouts.map((sample) => sample.ids.length)),
+    zeroVariance: share(rewardsG, (rewards) => rewards.every((value) => value === rewards[0])),
+    missingRewards: rollouts.filter((sample) => sample.rewards.reward === null).length,
+    proposals: proposals.samples.length,
+    invalidRate: share(proposals.samples, (s) => !['ok', 'duplicate', 'held-out'].includes(s.outcome)),
+    duplicateRate: share(proposals.samples, (s) => s.outcome === 'duplicate'),
+    difficulty: mean(groups.map((group) => recipe.family.difficulty(group.task))),
+    passRate: mean(rollouts.map((s) => s.rewards.passed ?? null).filter((value) => value !== null)),
+    judge: {
+      rightAsRight: count(true, true),
+      rightAsWrong: count(true, false),
+      wrongAsRight: count(false, false),
+      wrongAsWrong: count(false, true),
+      void: judgments.length - valid.length,
+    },
+    judgeBalancedAccuracy: balancedAccuracy(judgments),
+    tokens: everyone.reduce((sum, sample) => sum + sample.ids.length, 0),
+  };
+}
