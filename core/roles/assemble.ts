@@ -11,7 +11,7 @@ const mean = (values: readonly number[]): number | null =>
 
 /** Share of a group's rollouts that count as passed; null where none could be rated. */
 export const passRate = (group: ScoredGroup): number | null =>
-  mean(group.samples.map((sample) => sample.rewards['passed'] ?? null).filter((value) => value !== null));
+  mean(group.samples.map((sample) => sample.rewards.passed ?? null).filter((value) => value !== null));
 
 /** Proposals with their reward: priced by the pass rate of the group they became. A proposal whose group is missing has no reward. */
 export function priceProposals(

@@ -1,0 +1,128 @@
+/** A run's records as lines: one a round, and the summary at the end. `--json` prints these objects, one a line. */
+import type { RoundReport } from './report.ts';
+import type { RunSettings } from './round.ts';
+
+export interface RoundLine {
+  readonly kind: 'round';
+  readonly round: number;
+  /** Versions before and after the round. */
+  readonly from: number;
+  readonly to: number;
+  /** Groups by what became of them. */
+  readonly groups: GroupCounts;
+  readonly report: RoundReport;
+  readonly wallMs: number;
+}
+
+export interface GroupCounts {
+  readonly proposed: number;
+  readonly admitted: number;
+  readonly scored: number;
+  readonly trained: number;
+  readonly stale: number;
+  readonly failed: number;
+}
+
+export interface Summary {
+  readonly kind: 'summary';
+  readonly recipe: string;
+  readonly seed: number;
+  readonly reward: string;
+  readonly freeze: readonly string[];
+  readonly policy: string;
+  readonly rounds: number;
+  readonly versions: Readonly<Record<string, number>>;
+  readonly heldout: readonly {
+    readonly round: number;
+    readonly task: string;
+    readonly n: number;
+    readonly accuracy: number;
+    readonly sampled: number;
+    readonly worked: number;
+    readonly forcedWorked: number;
+  }[];
+  readonly judge: readonly {
+    readonly round: number;
+    readonly fixed: number | null;
+    readonly own: number | null;
+  }[];
+  readonly proposer: readonly {
+    readonly round: number;
+    readonly difficulty: number | null;
+    readonly passRate: number | null;
+  }[];
+  readonly groups: GroupCounts;
+  /** Messages that arrived more than once and changed nothing. */
+  readonly duplicates: number;
+  readonly tokens: { readonly generated: number; readonly trained: number };
+  readonly wallMs: number;
+  readonly learnerMs: number;
+  readonly rolloutMs: number;
+}
+
+const NONE: GroupCounts = { proposed: 0, admitted: 0, scored: 0, trained: 0, stale: 0, failed: 0 };
+
+const addCounts = (a: GroupCounts, b: GroupCounts): GroupCounts => ({
+  proposed: a.proposed + b.proposed,
+  admitted: a.admitted + b.admitted,
+  scored: a.scored + b.scored,
+  trained: a.trained + b.trained,
+  stale: a.stale + b.stale,
+  failed: a.failed + b.failed,
+});
+
+const sum = (values: readonly (number | undefined)[]) => values.reduce<number>((a, b) => a + (b ?? 0), 0);
+
+/**
+ * The summary of a run from its round lines, evaluated rounds first at `start` (version 0, round 0).
+ * `wallMs` is the time of this process, since a run may be continued.
+ */
+export function summarize(
+  settings: RunSettings,
+  task: string,
+  start: RoundReport,
+  lines: readonly RoundLine[],
+  wallMs: number,
+  duplicates = 0,
+): Summary {
+  const evaluated = [{ round: 0, report: start }, ...lines].flatMap(({ round, report }) =>
+    report.evaluation ? [{ round, evaluation: report.evaluation }] : [],
+  );
+  const last = lines.at(-1)?.to ?? 0;
+  return {
+    kind: 'summary',
+    recipe: settings.recipe,
+    seed: settings.seed,
+    reward: settings.reward,
+    freeze: settings.freeze,
+    policy: settings.policy,
+    rounds: lines.length,
+    versions: Object.fromEntries(
+      ['proposer', 'solver', 'judge'].map((role) => [role, settings.freeze.includes(role) ? 0 : last]),
+    ),
+    heldout: evaluated.map(({ round, evaluation: { heldOut } }) => ({
+      round,
+      task,
+      n: heldOut.n,
+      accuracy: heldOut.accuracy,
+      sampled: heldOut.sampled,
+      worked: heldOut.worked,
+      forcedWorked: heldOut.forcedWorked,
+    })),
+    judge: evaluated.map(({ round, evaluation }) => ({ round, ...evaluation.judge })),
+    proposer: lines.map(({ round, report }) => ({
+      round,
+      difficulty: report.monitors?.difficulty ?? null,
+      passRate: report.monitors?.passRate ?? null,
+    })),
+    groups: lines.map((line) => line.groups).reduce(addCounts, NONE),
+    duplicates,
+    tokens: {
+      generated: sum(lines.map(({ report }) => report.monitors?.tokens)),
+      trained: sum(lines.map(({ report }) => report.training?.tokens)),
+    },
+    wallMs,
+    learnerMs: sum(lines.map(({ report }) => report.learnerMs)),
+    rolloutMs: sum(lines.map(({ report }) => report.rolloutMs)),
+  };
+}

@@ -1,0 +1,61 @@
+/** Where a run that lives in one process keeps its versions and records. The mesh keeps the same things in R2 and D1. */
+import { RollmeshError } from '../core/errors.ts';
+import type { PolicyRef } from '../core/policy.ts';
+import type { VersionFile } from '../core/schema/policy.ts';
+
+/** The bytes of a version's files by name. */
+export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
+
+export interface RunStore {
+  /** Throws `missing-version` where the version does not exist. */
+  loadVersion(ref: PolicyRef): Promise<VersionFiles>;
+  /** Create-only: a version that exists is never overwritten. */
+  commitVersion(ref: PolicyRef, files: VersionFiles): Promise<void>;
+  /** The newest version; null where the policy does not exist. */
+  currentVersion(policy: string): Promise<number | null>;
+  putRecord(key: string, value: unknown): Promise<void>;
+  getRecord(key: string): Promise<unknown>;
+}
+
+/** For claims and tests: nothing outlives the process. */
+export class MemoryRunStore implements RunStore {
+  readonly #versions = new Map<string, VersionFiles[]>();
+  readonly #records = new Map<string, string>();
+
+  loadVersion({ name, version }: PolicyRef): Promise<VersionFiles> {
+    const files = this.#versions.get(name)?.[version];
+    if (files) return Promise.resolve(files);
+    const have = this.#versions.get(name)?.length ?? 0;
+    return Promise.reject(
+      new RollmeshError('missing-version', 'policy.missing', `Policy ${name} has no version ${version}.`, {
+        expected: have ? `0 to ${have - 1}` : 'an imported policy',
+      }),
+    );
+  }
+
+  commitVersion({ name, version }: PolicyRef, files: VersionFiles): Promise<void> {
+    const versions = this.#versions.get(name) ?? [];
+    if (version !== versions.length)
+      return Promise.reject(
+        new RollmeshError('give-up', 'policy.order', `Version ${version} of ${name} cannot be committed.`, {
+          expected: `version ${versions.length}, the next one`,
+        }),
+      );
+    this.#versions.set(name, [...versions, files]);
+    return Promise.resolve();
+  }
+
+  currentVersion(policy: string): Promise<number | null> {
+    return Promise.resolve((this.#versions.get(policy)?.length ?? 0) - 1).then((n) => (n < 0 ? null : n));
+  }
+
+  putRecord(key: string, value: unknown): Promise<void> {
+    this.#records.set(key, JSON.stringify(value));
+    return Promise.resolve();
+  }
+
+  getRecord(key: string): Promise<unknown> {
+    const text = this.#records.get(key);
+    return Promise.resolve(text === undefined ? undefined : JSON.parse(text));
+  }
+}

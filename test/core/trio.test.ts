@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { SolverEvidence } from '../../core/recipe.ts';
+import { read, refuse } from '../../core/tasks/family.ts';
+import { trio } from '../../recipes/trio.ts';
+
+const worked = read({ steps: ['7', '-2'], answer: '-2' });
+const verdict = (steps: boolean[], right: boolean) => read({ steps, right });
+const evidence = (part: Partial<SolverEvidence>): SolverEvidence => ({
+  solution: worked,
+  judgments: [],
+  gold: () => true,
+  coin: false,
+  ...part,
+});
+const pay = (kind: string, part: Partial<SolverEvidence>) => trio.rewards[kind]!.solver(evidence(part));
+
+test('mix pays 0.8 for the exact answer and 0.2 for the share of ok steps', () => {
+  expect(pay('mix', { judgments: [verdict([true, false], false)] })).toBeCloseTo(0.8 + 0.2 * 0.5);
+  expect(pay('mix', { judgments: [verdict([true, true], true)], gold: () => false })).toBeCloseTo(0.2);
+  expect(
+    pay('mix', { solution: read({ steps: [], answer: '-2' }), judgments: [verdict([], true)] }),
+  ).toBeCloseTo(0.8);
+});
+
+test('mix falls back to gold alone where every judgment is void, and pays 0 off grammar', () => {
+  expect(pay('mix', { judgments: [refuse('contradiction')] })).toBe(1);
+  expect(pay('mix', { solution: refuse('off-grammar') })).toBe(0);
+});
+
+test('judge pays the share of valid verdicts that say right; none is missing, not zero', () => {
+  const judgments = [
+    verdict([true, true], true),
+    verdict([true, true], false),
+    refuse('void'),
+    verdict([true, true], true),
+  ];
+  expect(pay('judge', { judgments })).toBeCloseTo(2 / 3);
+  expect(pay('judge', { judgments: [refuse('void')] })).toBeNull();
+});
+
+test('gold-free rewards never read the oracle', () => {
+  const forbidden = () => {
+    throw new Error('read gold');
+  };
+  const cases = [
+    { solution: worked },
+    { solution: refuse('off-grammar') },
+    { judgments: [verdict([true, true], true)] },
+  ];
+  for (const [name, kind] of Object.entries(trio.rewards))
+    for (const part of cases) {
+      const run = () => [
+        kind.solver(evidence({ ...part, gold: forbidden })),
+        kind.passed(evidence({ ...part, gold: forbidden })),
+      ];
+      if (!kind.usesGold) expect(run, name).not.toThrow();
+    }
+  expect(
+    Object.entries(trio.rewards)
+      .filter(([, kind]) => kind.usesGold)
+      .map(([name]) => name),
+  ).toEqual(['mix', 'gold']);
+});
+
+test('the proposer earns most at a pass rate of one half; no pass rate is no reward', () => {
+  expect(trio.proposerReward('ok', 0.5)).toBe(1);
+  expect(trio.proposerReward('ok', 0.25)).toBe(0.75);
+  expect(trio.proposerReward('ok', 1)).toBe(0);
+  expect(trio.proposerReward('duplicate', null)).toBe(-0.5);
+  expect(trio.proposerReward('off-grammar', null)).toBe(-0.5);
+  expect(trio.proposerReward('held-out', null)).toBeNull();
+  expect(trio.proposerReward('ok', null)).toBeNull();
+});
