@@ -57,3 +57,9 @@ export function expectGradient(
 ): void {
   expectClose(backprop(f, x, shape), differences(f, x, shape), tolerance);
 }
+
+/** A function of a vector, as the checks above take it. */
+export const ofVector =
+  (f: (x: tf.Tensor1D) => tf.Tensor): ScalarFunction =>
+  (x) =>
+    f(tf.reshape(x, [x.size]));
