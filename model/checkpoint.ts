@@ -3,7 +3,10 @@ import { wrongInput } from '../core/errors.ts';
 import type { ModelConfig } from './config.ts';
 import type { Tensors } from './safetensors.ts';
 
-/** Names and shapes of all weights, linear layers as `[out, in]`, in the order of the forward pass. */
+/**
+ * Names and shapes of all weights, linear layers as `[out, in]`, in the canonical order: that of the forward pass, with
+ * the parts of a fused projection side by side, so that a file in this order can be used without repacking.
+ */
 export function tensorShapes(config: ModelConfig): Map<string, readonly number[]> {
   const { hiddenSize: d, intermediateSize: f, vocabSize, headDim } = config;
   const q = config.heads * headDim;
@@ -12,15 +15,16 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
   for (let layer = 0; layer < config.layers; layer++) {
     const at = `model.layers.${layer}`;
     shapes.set(`${at}.input_layernorm.weight`, [d]);
-    for (const [name, width] of [
+    const projections = [
       ['q', q],
       ['k', kv],
       ['v', kv],
-    ] as const) {
-      shapes.set(`${at}.self_attn.${name}_proj.weight`, [width, d]);
-      if (config.qkvBias) shapes.set(`${at}.self_attn.${name}_proj.bias`, [width]);
-      if (config.qkNorm && name !== 'v') shapes.set(`${at}.self_attn.${name}_norm.weight`, [headDim]);
-    }
+    ] as const;
+    for (const [name, width] of projections) shapes.set(`${at}.self_attn.${name}_proj.weight`, [width, d]);
+    if (config.qkvBias)
+      for (const [name, width] of projections) shapes.set(`${at}.self_attn.${name}_proj.bias`, [width]);
+    if (config.qkNorm)
+      for (const name of ['q', 'k']) shapes.set(`${at}.self_attn.${name}_norm.weight`, [headDim]);
     shapes.set(`${at}.self_attn.o_proj.weight`, [d, q]);
     shapes.set(`${at}.post_attention_layernorm.weight`, [d]);
     shapes.set(`${at}.mlp.gate_proj.weight`, [f, d]);

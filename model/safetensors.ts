@@ -29,7 +29,8 @@ const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(byt
 
 function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
   // A copy, so that the tensor is aligned and does not keep the whole file alive.
-  const { buffer } = bytes.slice();
+  // `slice` would not do: that of Node's Buffer shares the memory.
+  const { buffer } = new Uint8Array(bytes);
   if (dtype === 'F32') return new Float32Array(buffer);
   return (dtype === 'F16' ? fromHalf : fromBfloat16)(new Uint16Array(buffer));
 }
