@@ -1,0 +1,62 @@
+/**
+ * Where the learner computes: the CPU through SIMD kernels, or a GPU through WebGPU. One device is open at a time, because tfjs has
+ * one active backend; opening another closes the first and its tensors with it.
+ */
+import { availableParallelism } from 'node:os';
+import * as tf from '../tfjs.ts';
+import { KernelRuntime } from './kernel-runtime.ts';
+import { registerSimdKernels } from './simd/index.ts';
+import { SIMD } from './simd/register.ts';
+import { SimdBackend } from './simd-backend.ts';
+
+export interface DeviceSettings {
+  device: 'cpu' | 'webgpu' | 'auto';
+  /** Threads of the CPU device; default: as many as the machine offers, at most 8. */
+  threads?: number;
+  /** Fused multiply-add on the CPU device where the engine has it; default true. */
+  fma?: boolean;
+}
+
+export interface Device {
+  readonly kind: 'cpu' | 'webgpu';
+  /** For logs: what computes, and how. */
+  readonly description: string;
+  /** Resolves when all work given to the device so far is done. Await it once a step. */
+  flush(): Promise<void>;
+  /** Bytes of tensors now, and at the most since the last `resetPeak`. */
+  memory(): { bytes: number; peakBytes: number };
+  resetPeak(): void;
+  /** Ends the device; every tensor on it is gone. */
+  close(): void;
+}
+
+let open: Device | undefined;
+
+async function openCpu({ threads, fma = true }: DeviceSettings): Promise<Device> {
+  const runtime = await KernelRuntime.start({ threads: threads ?? Math.min(8, availableParallelism()), fma });
+  registerSimdKernels();
+  tf.registerBackend(SIMD, () => new SimdBackend(runtime));
+  await tf.setBackend(SIMD);
+  const plural = runtime.threads === 1 ? '' : 's';
+  const arithmetic = runtime.variant === 'fma' ? 'SIMD with fused multiply-add' : 'SIMD';
+  const device: Device = {
+    kind: 'cpu',
+    description: `CPU, ${runtime.threads} thread${plural}, ${arithmetic}`,
+    flush: async () => {},
+    memory: () => ({ bytes: runtime.arena.bytes, peakBytes: runtime.arena.peak }),
+    resetPeak: () => runtime.arena.resetPeak(),
+    close: () => {
+      if (open !== device) return; // another device took its place already
+      tf.removeBackend(SIMD);
+      open = undefined;
+    },
+  };
+  return device;
+}
+
+/** Opens a device and makes it the one that tfjs computes on. */
+export async function openDevice(settings: DeviceSettings): Promise<Device> {
+  open?.close();
+  open = await openCpu(settings);
+  return open;
+}

@@ -1,0 +1,32 @@
+/**
+ * The two committed kernel binaries and the choice between them: fused multiply-add (relaxed SIMD) where the engine has it,
+ * plain SIMD everywhere else.
+ */
+import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+
+export type KernelVariant = 'simd' | 'fma';
+
+export const kernelFile = (variant: KernelVariant): URL =>
+  new URL(`../kernels/kernels${variant === 'fma' ? '-fma' : ''}.wasm`, import.meta.url);
+
+/**
+ * True where the engine compiles relaxed SIMD. Node 20 has it behind a flag that can still be set at run time, before the first
+ * such module is compiled; newer engines have it on.
+ */
+function hasFusedMultiplyAdd(): boolean {
+  const binary = readFileSync(kernelFile('fma'));
+  if (WebAssembly.validate(binary)) return true;
+  try {
+    setFlagsFromString('--experimental-wasm-relaxed-simd');
+  } catch {
+    return false; // another engine than V8, or one that no longer knows the flag
+  }
+  return WebAssembly.validate(binary);
+}
+
+/** Compiles the best variant, or plain SIMD where `fma` is false. */
+export function loadKernels(fma: boolean): { module: WebAssembly.Module; variant: KernelVariant } {
+  const variant = fma && hasFusedMultiplyAdd() ? 'fma' : 'simd';
+  return { module: new WebAssembly.Module(readFileSync(kernelFile(variant))), variant };
+}

@@ -1,0 +1,102 @@
+/** The kernels as callable functions: module, memory, threads, and the scratch area that attention and products need. */
+import { wrongInput } from '../../core/errors.ts';
+import { Arena } from './arena.ts';
+import { type KernelVariant, loadKernels } from './kernel-files.ts';
+import { type KernelFunction, ThreadPool } from './thread-pool.ts';
+
+/** 4 GiB, all that 32-bit addresses reach; pages are reserved and not touched before use. */
+const MAX_PAGES = 65536;
+/** The first page holds the module's constants. */
+const HEAP_START = 65536;
+
+export interface RuntimeSettings {
+  /** Threads that share each kernel, the calling one included. */
+  threads: number;
+  /** Use fused multiply-add where the engine has it. */
+  fma: boolean;
+  /** 4 x 16 register tiles, for engines that turn 128-bit operations into 256-bit ones. */
+  wideTiles?: boolean;
+}
+
+export class KernelRuntime {
+  readonly memory: WebAssembly.Memory;
+  readonly arena: Arena;
+  readonly variant: KernelVariant;
+  readonly #kernels: Record<string, KernelFunction>;
+  readonly #pool: ThreadPool;
+  #scratch: number[] = [];
+  #scratchBytes = 0;
+
+  private constructor(
+    memory: WebAssembly.Memory,
+    variant: KernelVariant,
+    kernels: Record<string, KernelFunction>,
+    pool: ThreadPool,
+  ) {
+    this.memory = memory;
+    this.arena = new Arena(memory, HEAP_START, MAX_PAGES);
+    this.variant = variant;
+    this.#kernels = kernels;
+    this.#pool = pool;
+    this.#ensureScratch(this.call('gemmScratchBytes'));
+  }
+
+  static async start({ threads, fma, wideTiles = false }: RuntimeSettings): Promise<KernelRuntime> {
+    if (!Number.isInteger(threads) || threads < 1 || threads > 64)
+      throw wrongInput('learner.threads', `The CPU device cannot run on ${threads} threads.`, {
+        expected: 'an integer from 1 to 64',
+      });
+    const { module, variant } = loadKernels(fma);
+    const memory = new WebAssembly.Memory({ initial: 64, maximum: MAX_PAGES, shared: true });
+    const abort = () => {
+      throw new Error('internal: a kernel aborted.');
+    };
+    const { exports } = new WebAssembly.Instance(module, { env: { memory, abort } });
+    const kernels = Object.fromEntries(
+      Object.entries(exports).filter(
+        (entry): entry is [string, KernelFunction] => typeof entry[1] === 'function',
+      ),
+    );
+    kernels.setWideTiles!(Number(wideTiles));
+    const pool = await ThreadPool.start({ module, memory, kernels, workers: threads - 1, wideTiles });
+    return new KernelRuntime(memory, variant, kernels, pool);
+  }
+
+  get threads(): number {
+    return this.#pool.threads;
+  }
+
+  /** How many shares a kernel is cut into unless its caller knows better. */
+  get parts(): number {
+    return this.threads === 1 ? 1 : 4 * this.threads;
+  }
+
+  /** Calls a function of the module on this thread, without shares. */
+  call(name: string, ...args: number[]): number {
+    return this.#kernels[name]!(...args);
+  }
+
+  /** Runs a kernel on all threads. The module's signature, without part and parts. */
+  run(name: string, args: readonly number[], parts = this.parts): void {
+    this.#pool.run(name, args, parts);
+  }
+
+  /** Makes room for attention over sequences up to `length` tokens. */
+  ensureAttentionScratch(length: number, headDim: number): void {
+    this.#ensureScratch(this.call('attentionScratchBytes', length, headDim));
+  }
+
+  stop(): void {
+    this.#pool.stop();
+  }
+
+  #ensureScratch(bytes: number): void {
+    if (bytes <= this.#scratchBytes) return;
+    for (const address of this.#scratch) this.arena.release(address);
+    this.#scratch = Array.from({ length: this.threads }, () => this.arena.allocate(bytes));
+    this.#scratchBytes = bytes;
+    const [own, ...others] = this.#scratch;
+    this.call('setScratch', own!);
+    this.#pool.setScratch(others);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The CPU device as a tfjs backend: tfjs' own plain JavaScript backend, whose tensors may live in the kernels' memory. Large ops
+ * are overridden with kernels (see simd/), everything small stays on tfjs' code.
+ */
+import { MathBackendCPU } from '@tensorflow/tfjs-backend-cpu';
+import * as tf from '../tfjs.ts';
+import type { KernelRuntime } from './kernel-runtime.ts';
+
+type DataId = Parameters<MathBackendCPU['disposeData']>[0];
+type Values = Parameters<MathBackendCPU['write']>[0];
+
+export class SimdBackend extends MathBackendCPU {
+  readonly runtime: KernelRuntime;
+  /** Where a tensor's data lies in the kernels' memory; absent while it is an ordinary array. */
+  readonly #addresses = new WeakMap<DataId, number>();
+
+  constructor(runtime: KernelRuntime) {
+    super();
+    this.runtime = runtime;
+  }
+
+  /** An uninitialised float32 tensor in the kernels' memory. */
+  output(shape: number[]): tf.TensorInfo {
+    const size = tf.util.sizeFromShape(shape);
+    const address = this.runtime.arena.allocate(4 * size);
+    const values = new Float32Array(this.runtime.memory.buffer, address, size);
+    const dataId = super.write(values, shape, 'float32');
+    this.#addresses.set(dataId, address);
+    return { dataId, shape, dtype: 'float32' };
+  }
+
+  /** Address of a float32 or int32 tensor; an ordinary array moves into the kernels' memory once. */
+  address(t: tf.TensorInfo): number {
+    const known = this.#addresses.get(t.dataId);
+    if (known !== undefined) return known;
+    const data = this.data.get(t.dataId);
+    const values = data.values as Float32Array | Int32Array;
+    const address = this.runtime.arena.allocate(values.byteLength);
+    const View = t.dtype === 'int32' ? Int32Array : Float32Array;
+    const moved = new View(this.runtime.memory.buffer, address, values.length);
+    moved.set(values);
+    data.values = moved;
+    this.#addresses.set(t.dataId, address);
+    return address;
+  }
+
+  /** A float32 tensor's own values, not a copy: for kernels that read a handful of numbers. */
+  view(t: tf.TensorInfo): Float32Array {
+    return this.data.get(t.dataId).values as Float32Array;
+  }
+
+  override write(values: Values, shape: number[], dtype: tf.DataType): DataId {
+    // Some tfjs kernels return a view of their input. Memory of ours is recycled, so such a view must become a copy.
+    return super.write(isShared(values) ? values.slice() : values, shape, dtype);
+  }
+
+  override readSync(dataId: DataId): ReturnType<MathBackendCPU['readSync']> {
+    const values = super.readSync(dataId);
+    return isShared(values) ? values.slice() : values; // the caller keeps what it reads
+  }
+
+  override disposeData(dataId: DataId, force = false): boolean {
+    const gone = super.disposeData(dataId, force);
+    const address = this.#addresses.get(dataId);
+    if (gone && address !== undefined) {
+      this.#addresses.delete(dataId);
+      this.runtime.arena.release(address);
+    }
+    return gone;
+  }
+
+  override dispose(): void {
+    this.runtime.stop();
+  }
+}
+
+const isShared = (values: Values): values is Float32Array =>
+  ArrayBuffer.isView(values) && values.buffer instanceof SharedArrayBuffer;

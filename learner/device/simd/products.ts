@@ -1,0 +1,101 @@
+/** Matrix products on the CPU device: the fused projections, and tfjs' own matMul. */
+
+import { LINEAR_COUNTS } from '../../ops/linear.ts';
+import * as tf from '../../tfjs.ts';
+import type { SimdBackend } from '../simd-backend.ts';
+import { register, SIMD, sizeOf } from './register.ts';
+
+/** Multiply-adds below which another share costs more (packing again) than it balances. */
+const SHARE_WORK = 24 * 1024;
+
+export interface Product {
+  m: number;
+  n: number;
+  k: number;
+  /** Addresses. */
+  a: number;
+  b: number;
+  c: number;
+  transposeA?: boolean;
+  transposeB?: boolean;
+  /** Adds to C instead of overwriting it. */
+  add?: boolean;
+}
+
+/** C[m, n] (+)= op(A) op(B), all contiguous. */
+export function multiply({ runtime }: SimdBackend, product: Product): void {
+  const { m, n, k, a, b, c, transposeA = false, transposeB = false, add = false } = product;
+  const lda = transposeA ? m : k;
+  const ldb = transposeB ? k : n;
+  const shares = Math.max(runtime.threads, Math.floor((m * n) / SHARE_WORK));
+  const args = [m, n, k, a, lda, Number(transposeA), b, ldb, Number(transposeB), c, n, Number(add)];
+  runtime.run('gemm', args, Math.min(runtime.parts, shares));
+}
+
+function registerLinear(count: number): void {
+  register(`Linear${count}`, ({ backend, inputs }) => {
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    return Array.from({ length: count }, (_, i) => {
+      const weight = inputs[`w${i}`]!;
+      const bias = inputs[`b${i}`];
+      const out = weight.shape[0]!;
+      const y = backend.output([rows, out]);
+      const c = backend.address(y);
+      if (bias) backend.runtime.run('fillRows', [rows, out, backend.address(bias), c]);
+      multiply(backend, {
+        ...{ m: rows, n: out, k: width, a: backend.address(x), b: backend.address(weight), c },
+        ...{ transposeB: true, add: bias !== undefined },
+      });
+      return y;
+    });
+  });
+  register(`Linear${count}Grad`, ({ backend, inputs }) => {
+    const [rows] = inputs.dy0!.shape as [number];
+    const width = inputs.w0!.shape[1]!;
+    const dx = backend.output([rows, width]);
+    const c = backend.address(dx);
+    for (let i = 0; i < count; i++) {
+      const weight = inputs[`w${i}`]!;
+      const a = backend.address(inputs[`dy${i}`]!);
+      const b = backend.address(weight);
+      multiply(backend, { m: rows, n: width, k: weight.shape[0]!, a, b, c, add: i > 0 });
+    }
+    return dx;
+  });
+}
+
+export function registerProducts(): void {
+  for (const count of LINEAR_COUNTS) registerLinear(count);
+  const plain = tf.getKernel('BatchMatMul', 'cpu')!.kernelFunc;
+  register('BatchMatMul', ({ backend, inputs, number }) => {
+    const a = inputs.a!;
+    const b = inputs.b!;
+    const transposeA = number('transposeA') === 1;
+    const transposeB = number('transposeB') === 1;
+    const batch = (t: tf.TensorInfo) => tf.util.sizeFromShape(t.shape.slice(0, -2));
+    // Batches broadcast in tfjs' kernel; nothing large here is batched.
+    if (batch(a) !== 1 || batch(b) !== 1 || a.dtype !== 'float32' || b.dtype !== 'float32')
+      return plain({ inputs: { a, b }, backend, attrs: { transposeA, transposeB } });
+    const [ra, ca] = a.shape.slice(-2) as [number, number];
+    const [rb, cb] = b.shape.slice(-2) as [number, number];
+    const m = transposeA ? ca : ra;
+    const k = transposeA ? ra : ca;
+    const n = transposeB ? rb : cb;
+    const lead = a.shape.length >= b.shape.length ? a.shape.slice(0, -2) : b.shape.slice(0, -2);
+    const y = backend.output([...lead, m, n]);
+    const [pa, pb, c] = [backend.address(a), backend.address(b), backend.address(y)];
+    multiply(backend, { m, n, k, a: pa, b: pb, c, transposeA, transposeB });
+    return y;
+  });
+  const plainAdd = tf.getKernel('Add', SIMD)!.kernelFunc;
+  register('Add', ({ backend, inputs }) => {
+    const a = inputs.a!;
+    const b = inputs.b!;
+    const same = a.dtype === 'float32' && b.dtype === 'float32' && tf.util.arraysEqual(a.shape, b.shape);
+    if (!same || sizeOf(a) < 256) return plainAdd({ inputs: { a, b }, backend });
+    const y = backend.output(a.shape);
+    backend.runtime.run('add', [sizeOf(a), backend.address(a), backend.address(b), backend.address(y)]);
+    return y;
+  });
+}

@@ -1,0 +1,82 @@
+/** Lookups, normalisation, activation and sums over rows on the CPU device. */
+import { wrongInput } from '../../../core/errors.ts';
+import { register, sizeOf } from './register.ts';
+
+/** Vectors of four must fill a row: the kernels store whole vectors, and the next row belongs to another thread. */
+function assertWholeVectors(op: string, width: number): void {
+  if (width % 4 !== 0)
+    throw wrongInput(
+      'learner.width',
+      `${op} over rows of ${width} values is not possible on the CPU device.`,
+      {
+        expected: 'a width that is a multiple of 4',
+      },
+    );
+}
+
+export function registerRows(): void {
+  register('GatherRows', ({ backend, inputs }) => {
+    const { matrix, ids } = inputs;
+    const rows = sizeOf(ids!);
+    const width = matrix!.shape[1]!;
+    const y = backend.output([rows, width]);
+    const addresses = [backend.address(matrix!), backend.address(ids!), backend.address(y)];
+    backend.runtime.run('gatherRows', [rows, width, ...addresses]);
+    return y;
+  });
+  register('GatherRowsGrad', ({ backend, inputs, number }) => {
+    const { ids, dy } = inputs;
+    const [n, width] = dy!.shape as [number, number];
+    assertWholeVectors('A lookup', width);
+    const dmatrix = backend.output([number('rows'), width]);
+    const addresses = [backend.address(dy!), backend.address(ids!), backend.address(dmatrix)];
+    backend.runtime.run('scatterRows', [n, width, number('rows'), ...addresses]);
+    return dmatrix;
+  });
+  register('RmsNorm', ({ backend, inputs, number }) => {
+    const { x, gain } = inputs;
+    const width = gain!.shape[0]!;
+    assertWholeVectors('RmsNorm', width);
+    const rows = sizeOf(x!) / width;
+    const y = backend.output(x!.shape);
+    const inverse = backend.output([rows]);
+    const addresses = [x!, gain!, y, inverse].map((t) => backend.address(t));
+    backend.runtime.run('rmsNorm', [rows, width, ...addresses, number('eps')]);
+    return [y, inverse];
+  });
+  register('RmsNormGrad', ({ backend, inputs }) => {
+    const { x, gain, inverse, dy } = inputs;
+    const width = gain!.shape[0]!;
+    const rows = sizeOf(x!) / width;
+    const { runtime } = backend;
+    const dx = backend.output(x!.shape);
+    const dgain = backend.output([width]);
+    const partial = backend.output([runtime.parts, width]);
+    const addresses = [x!, gain!, inverse!, dy!, dx, partial].map((t) => backend.address(t));
+    runtime.run('rmsNormGrad', [rows, width, ...addresses]);
+    runtime.run('columnSums', [runtime.parts, width, backend.address(partial), backend.address(dgain)], 1);
+    backend.disposeData(partial.dataId);
+    return [dx, dgain];
+  });
+  register('ColumnSums', ({ backend, inputs }) => {
+    const [rows, width] = inputs.x!.shape as [number, number];
+    const y = backend.output([width]);
+    backend.runtime.run('columnSums', [rows, width, backend.address(inputs.x!), backend.address(y)]);
+    return y;
+  });
+  register('SwiGlu', ({ backend, inputs }) => {
+    const { gate, up } = inputs;
+    const y = backend.output(gate!.shape);
+    const addresses = [gate!, up!, y].map((t) => backend.address(t));
+    backend.runtime.run('swiGlu', [sizeOf(y), ...addresses]);
+    return y;
+  });
+  register('SwiGluGrad', ({ backend, inputs }) => {
+    const { gate, up, dy } = inputs;
+    const dgate = backend.output(gate!.shape);
+    const dup = backend.output(up!.shape);
+    const addresses = [gate!, up!, dy!, dgate, dup].map((t) => backend.address(t));
+    backend.runtime.run('swiGluGrad', [sizeOf(dy!), ...addresses]);
+    return [dgate, dup];
+  });
+}

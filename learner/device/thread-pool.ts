@@ -1,0 +1,136 @@
+/**
+ * Worker threads that run one kernel together: each takes the next share until none is left, so a descheduled thread delays one
+ * share only. The caller works too and blocks until all are done; a kernel is a synchronous call like any other.
+ */
+import { Worker } from 'node:worker_threads';
+
+/** Exports of the kernel module: numbers in, numbers out. */
+export type KernelFunction = (...args: number[]) => number;
+
+/** Indices into the control block (Int32Array). */
+const SEQUENCE = 0;
+const FINISHED = 1;
+const KERNEL = 2;
+const ARGUMENTS = 3;
+const NEXT_PART = 4;
+const PARTS = 5;
+const FAILED = 6;
+const CONTROL_BYTES = 64;
+const MAX_ARGUMENTS = 24;
+/** Polls before a waiting thread sleeps; shorter than the gap between two kernels of a training step. */
+const SPINS = 20000;
+
+// Plain JavaScript in a string: a worker file would have to be found and compiled under tsx, vitest and node alike.
+const WORKER_SOURCE = `
+const { workerData: w, parentPort } = require('node:worker_threads');
+const abort = () => { throw new Error('abort'); };
+const { exports } = new WebAssembly.Instance(w.module, { env: { memory: w.memory, abort } });
+const kernels = w.names.map((name) => exports[name]);
+const control = new Int32Array(w.control, 0, ${CONTROL_BYTES / 4});
+const values = new Float64Array(w.control, ${CONTROL_BYTES});
+exports.setWideTiles(w.wideTiles);
+let seen = Atomics.load(control, ${SEQUENCE});
+parentPort.postMessage('ready');
+for (;;) {
+  for (let s = 0; s < ${SPINS} && Atomics.load(control, ${SEQUENCE}) === seen; s++);
+  while (Atomics.load(control, ${SEQUENCE}) === seen) Atomics.wait(control, ${SEQUENCE}, seen);
+  seen = Atomics.load(control, ${SEQUENCE});
+  const index = control[${KERNEL}];
+  if (index < 0) break;
+  try {
+    const parts = control[${PARTS}];
+    const args = Array.from(values.subarray(0, control[${ARGUMENTS}]));
+    exports.setScratch(values[${MAX_ARGUMENTS} + w.thread]);
+    for (let part; (part = Atomics.add(control, ${NEXT_PART}, 1)) < parts; ) kernels[index](...args, part, parts);
+  } catch {
+    Atomics.store(control, ${FAILED}, 1);
+  }
+  if (Atomics.add(control, ${FINISHED}, 1) + 1 === w.workers) Atomics.notify(control, ${FINISHED});
+}`;
+
+export interface PoolSettings {
+  module: WebAssembly.Module;
+  memory: WebAssembly.Memory;
+  /** Exported kernels by name, instantiated on the calling thread. */
+  kernels: Record<string, KernelFunction>;
+  /** Worker threads besides the caller. */
+  workers: number;
+  wideTiles: boolean;
+}
+
+export class ThreadPool {
+  readonly #kernels: Record<string, KernelFunction>;
+  readonly #names: string[];
+  readonly #workers: Worker[];
+  readonly #control: Int32Array;
+  readonly #values: Float64Array;
+
+  private constructor(kernels: Record<string, KernelFunction>, workers: Worker[], shared: SharedArrayBuffer) {
+    this.#kernels = kernels;
+    this.#names = Object.keys(kernels);
+    this.#workers = workers;
+    this.#control = new Int32Array(shared, 0, CONTROL_BYTES / 4);
+    this.#values = new Float64Array(shared, CONTROL_BYTES);
+  }
+
+  static async start({ module, memory, kernels, workers, wideTiles }: PoolSettings): Promise<ThreadPool> {
+    const control = new SharedArrayBuffer(CONTROL_BYTES + 8 * (MAX_ARGUMENTS + workers));
+    const names = Object.keys(kernels);
+    const started = Array.from({ length: workers }, async (_, thread) => {
+      const workerData = { module, memory, control, names, thread, workers, wideTiles: Number(wideTiles) };
+      // execArgv: a loader of the caller (tsx) has no business in here.
+      const worker = new Worker(WORKER_SOURCE, { eval: true, execArgv: [], workerData });
+      await new Promise<void>((ready, failed) => {
+        worker.once('message', () => ready());
+        worker.once('error', failed);
+      });
+      worker.unref();
+      return worker;
+    });
+    return new ThreadPool(kernels, await Promise.all(started), control);
+  }
+
+  get threads(): number {
+    return this.#workers.length + 1;
+  }
+
+  /** Gives each worker its private work area (addresses in the kernels' memory). */
+  setScratch(addresses: readonly number[]): void {
+    this.#values.set(addresses, MAX_ARGUMENTS);
+  }
+
+  /** Runs a kernel in `parts` shares on all threads and returns when the last is done. */
+  run(name: string, args: readonly number[], parts: number): void {
+    const kernel = this.#kernels[name]!;
+    const others = this.#workers.length;
+    if (others === 0 || parts === 1) {
+      for (let part = 0; part < parts; part++) kernel(...args, part, parts);
+      return;
+    }
+    const control = this.#control;
+    this.#values.set(args);
+    control[FINISHED] = 0;
+    control[KERNEL] = this.#names.indexOf(name);
+    control[ARGUMENTS] = args.length;
+    control[PARTS] = parts;
+    control[NEXT_PART] = 0;
+    control[FAILED] = 0;
+    Atomics.add(control, SEQUENCE, 1);
+    Atomics.notify(control, SEQUENCE);
+    for (let part = Atomics.add(control, NEXT_PART, 1); part < parts; ) {
+      kernel(...args, part, parts);
+      part = Atomics.add(control, NEXT_PART, 1);
+    }
+    for (let s = 0; s < SPINS && Atomics.load(control, FINISHED) < others; s++);
+    for (let done = Atomics.load(control, FINISHED); done < others; done = Atomics.load(control, FINISHED))
+      Atomics.wait(control, FINISHED, done, 1);
+    if (control[FAILED]) throw new Error(`internal: the kernel ${name} failed on a worker thread.`);
+  }
+
+  /** Ends the workers; the pool must not be used again. */
+  stop(): void {
+    this.#control[KERNEL] = -1;
+    Atomics.add(this.#control, SEQUENCE, 1);
+    Atomics.notify(this.#control, SEQUENCE);
+  }
+}

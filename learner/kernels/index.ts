@@ -1,0 +1,10 @@
+/**
+ * The CPU kernels of the learner: float32, row-major, raw addresses into one shared memory. The last two arguments of each
+ * kernel are its share (part of parts), so a thread pool needs no other protocol. Built twice, with and without relaxed SIMD.
+ */
+export { attention, attentionGrad, attentionScratchBytes } from './attention';
+export { adamW, add, scaleAdd, sumSquares, swiGlu, swiGluGrad } from './elementwise';
+export { gemm, gemmScratchBytes } from './gemm';
+export { logitsGrad, logProbRows } from './log-prob';
+export { columnSums, fillRows, gatherRows, rmsNorm, rmsNormGrad, scatterRows } from './rows';
+export { setScratch, setWideTiles } from './scratch';

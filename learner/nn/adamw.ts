@@ -1,0 +1,125 @@
+/**
+ * AdamW with decoupled weight decay (Loshchilov and Hutter, 2019) and clipping by the global norm, in place on a parameter set.
+ * Nothing is read from the device. Decay applies to matrices, not to norm gains and biases.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import type { Tensors } from '../../model/safetensors.ts';
+import { adamWInto, SKIP_UPDATE, sumSquares } from '../ops/in-place.ts';
+import * as tf from '../tfjs.ts';
+import type { Gradients } from './loss-and-grads.ts';
+import type { ParamSet } from './params.ts';
+
+export interface AdamWSettings {
+  /** Learning rate where `step` is given none. */
+  lr: number;
+  betas: readonly [number, number];
+  eps: number;
+  weightDecay: number;
+  /** Largest global gradient norm; longer gradients are scaled down to it. Infinity: never. */
+  clipNorm: number;
+}
+
+export const ADAMW_DEFAULTS: AdamWSettings = {
+  lr: 1e-4,
+  betas: [0.9, 0.999],
+  eps: 1e-8,
+  weightDecay: 0,
+  clipNorm: 1,
+};
+
+/** Anything above is as good as infinite in float32. */
+const LARGEST_NORM = 3e38;
+
+/** Everything that a resumed run needs to go on exactly. */
+export interface AdamWState {
+  /** Updates done so far. */
+  step: number;
+  /** `mean.<parameter>` and `square.<parameter>`. */
+  tensors: Tensors;
+}
+
+export class AdamW {
+  readonly settings: AdamWSettings;
+  readonly #params: ParamSet;
+  readonly #moments = new Map<string, { mean: tf.Tensor; square: tf.Tensor }>();
+  #step = 0;
+
+  constructor(params: ParamSet, settings: Partial<AdamWSettings> = {}) {
+    this.#params = params;
+    this.settings = { ...ADAMW_DEFAULTS, ...settings };
+    for (const [name, { shape }] of params.tensors)
+      this.#moments.set(name, { mean: tf.keep(tf.zeros(shape)), square: tf.keep(tf.zeros(shape)) });
+  }
+
+  /** Updates done so far. */
+  get steps(): number {
+    return this.#step;
+  }
+
+  /**
+   * One update. Returns the gradients' global norm before clipping, still on the device; the caller disposes it. Where the norm is
+   * not finite the update is skipped on the device: no NaN reaches the weights, and the caller sees it when it reads the norm.
+   */
+  step(grads: Gradients, lr = this.settings.lr): tf.Scalar {
+    const { betas, eps, weightDecay, clipNorm } = this.settings;
+    this.#step++;
+    return tf.tidy(() => {
+      // Pairwise sums: tf.addN binds one buffer a tensor, more than a GPU's shader stage may have.
+      const squares = [...grads.values()].map((g) => sumSquares(g));
+      const norm = tf.sqrt(squares.reduce((a, b) => tf.add(a, b), tf.scalar(0)));
+      const clipped = Number.isFinite(clipNorm)
+        ? tf.minimum(1, tf.div(clipNorm, tf.add(norm, 1e-6)))
+        : tf.scalar(1);
+      // A comparison, because GPU compilers may assume that NaN and infinity do not occur.
+      const scale = tf.where(tf.less(norm, LARGEST_NORM), clipped, SKIP_UPDATE);
+      for (const [name, gradient] of grads) {
+        const parameter = this.#params.get(name);
+        const moments = this.#moments.get(name)!;
+        adamWInto(
+          { parameter, ...moments, gradient, scale },
+          {
+            rate: lr,
+            beta1: betas[0],
+            beta2: betas[1],
+            eps,
+            decay: parameter.rank >= 2 ? weightDecay : 0,
+            correct1: 1 / (1 - betas[0] ** this.#step),
+            correct2: 1 / (1 - betas[1] ** this.#step),
+          },
+        );
+      }
+      return norm as tf.Scalar;
+    });
+  }
+
+  /** Reads the moments from the device. */
+  async exportState(): Promise<AdamWState> {
+    const tensors: Tensors = new Map();
+    for (const [name, moments] of this.#moments)
+      for (const kind of ['mean', 'square'] as const) {
+        const t = moments[kind];
+        tensors.set(`${kind}.${name}`, { shape: [...t.shape], data: (await t.data()) as Float32Array });
+      }
+    return { step: this.#step, tensors };
+  }
+
+  /** Goes on where an exported state stopped. Throws `wrong-input` if it belongs to other parameters. */
+  importState({ step, tensors }: AdamWState): void {
+    for (const [name, moments] of this.#moments)
+      for (const kind of ['mean', 'square'] as const) {
+        const saved = tensors.get(`${kind}.${name}`);
+        if (!saved || !tf.util.arraysEqual(saved.shape, moments[kind].shape))
+          throw wrongInput('learner.optimiser-state', `The optimiser state has no fitting ${kind}.${name}.`, {
+            expected: `shape [${moments[kind].shape.join(', ')}]`,
+            next: 'Resume with the checkpoint of the same model.',
+          });
+        moments[kind].dispose();
+        moments[kind] = tf.keep(tf.tensor(saved.data, [...saved.shape], 'float32'));
+      }
+    this.#step = step;
+  }
+
+  dispose(): void {
+    for (const { mean, square } of this.#moments.values()) tf.dispose([mean, square]);
+  }
+}

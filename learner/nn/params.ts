@@ -1,0 +1,86 @@
+/**
+ * The weights of one model on the device, by their Hugging Face names. A plain holder: what is trained, frozen or averaged is the
+ * caller's choice, and several sets live side by side. Always float32; publishing in half precision is the writer's business.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import { checkCheckpoint, tensorShapes } from '../../model/checkpoint.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import { ropeTables } from '../../model/rope.ts';
+import type { Tensors } from '../../model/safetensors.ts';
+import { copyOf, scaleAddInto } from '../ops/in-place.ts';
+import * as tf from '../tfjs.ts';
+
+export class ParamSet {
+  readonly config: ModelConfig;
+  /** In a fixed order; the tensors are changed in place by the optimiser and stay the same objects. */
+  readonly tensors: ReadonlyMap<string, tf.Tensor>;
+  #rotary: tf.Tensor2D | undefined;
+
+  constructor(config: ModelConfig, tensors: ReadonlyMap<string, tf.Tensor>) {
+    this.config = config;
+    this.tensors = tensors;
+  }
+
+  /** The tensor of that name; names come from the model definition, so a missing one is a bug. */
+  get(name: string): tf.Tensor {
+    const tensor = this.tensors.get(name);
+    if (!tensor) throw new Error(`internal: there is no parameter ${name}.`);
+    return tensor;
+  }
+
+  /** Cosines and sines [positions, headDim] for at least this many positions; kept and grown as needed. */
+  rotary(positions: number): tf.Tensor2D {
+    const { config } = this;
+    if (positions > config.maxPositions)
+      throw wrongInput('learner.length', `A sequence has ${positions} tokens.`, {
+        expected: `at most ${config.maxPositions}, the model's max_position_embeddings`,
+      });
+    if (this.#rotary && this.#rotary.shape[0] >= positions) return this.#rotary;
+    this.#rotary?.dispose();
+    // Twice as many as asked, so that slowly growing lengths do not rebuild it every step.
+    const rows = Math.min(config.maxPositions, Math.max(64, 2 * positions));
+    const half = config.headDim / 2;
+    const { cos, sin } = ropeTables(config, rows);
+    const table = new Float32Array(2 * rows * half);
+    for (let p = 0; p < rows; p++) {
+      table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
+      table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
+    }
+    this.#rotary = tf.keep(tf.tensor2d(table, [rows, 2 * half]));
+    return this.#rotary;
+  }
+
+  /** A copy with data of its own, unaffected by later updates of this one. */
+  clone(): ParamSet {
+    return new ParamSet(this.config, new Map([...this.tensors].map(([name, t]) => [name, copyOf(t)])));
+  }
+
+  /** this = tau * other + (1 - tau) * this, tensor by tensor, in place. */
+  emaFrom(other: ParamSet, tau: number): void {
+    for (const [name, target] of this.tensors) scaleAddInto(target, other.get(name), tau, 1 - tau);
+  }
+
+  /** The values, read from the device. */
+  async toTensors(): Promise<Tensors> {
+    const out: Tensors = new Map();
+    for (const [name, t] of this.tensors)
+      out.set(name, { shape: [...t.shape], data: (await t.data()) as Float32Array });
+    return out;
+  }
+
+  dispose(): void {
+    this.#rotary?.dispose();
+    this.#rotary = undefined;
+    tf.dispose([...this.tensors.values()]);
+  }
+}
+
+/** Puts a checkpoint's tensors on the device. Throws `wrong-input` where names or shapes do not fit the config. */
+export function paramsFrom(config: ModelConfig, tensors: Tensors): ParamSet {
+  checkCheckpoint(config, tensors);
+  const onDevice = [...tensorShapes(config)].map(([name, shape]): [string, tf.Tensor] => [
+    name,
+    tf.keep(tf.tensor(tensors.get(name)!.data, [...shape], 'float32')),
+  ]);
+  return new ParamSet(config, new Map(onDevice));
+}

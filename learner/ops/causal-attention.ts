@@ -1,0 +1,54 @@
+/**
+ * Causal attention over packed sequences with grouped key-value heads; the rotation by position happens inside, and no
+ * [length, length] tensor is stored.
+ */
+import * as tf from '../tfjs.ts';
+import { incoming, runKernel } from './run-kernel.ts';
+
+export interface AttentionShape {
+  heads: number;
+  kvHeads: number;
+  /** Tokens of the longest sequence in the pack. */
+  longest: number;
+}
+
+/**
+ * q [tokens, heads * headDim], k and v [tokens, kvHeads * headDim], offsets int32 [sequences + 1] with sequence b owning the rows
+ * offsets[b] … offsets[b+1]-1, rotary [positions, headDim] (cosines, then sines) -> [tokens, heads * headDim].
+ * headDim is a multiple of 8. Rotary and offsets take no gradient.
+ */
+export const causalAttention = (
+  q: tf.Tensor2D,
+  k: tf.Tensor2D,
+  v: tf.Tensor2D,
+  offsets: tf.Tensor1D,
+  rotary: tf.Tensor2D,
+  { heads, kvHeads, longest }: AttentionShape,
+): tf.Tensor2D =>
+  runKernel('CausalAttention', { q, k, v, offsets, rotary }, { heads, kvHeads, longest })[0] as tf.Tensor2D;
+
+tf.registerGradient({
+  kernelName: 'CausalAttention',
+  inputsToSave: ['q', 'k', 'v', 'offsets', 'rotary'],
+  outputsToSave: [true, true],
+  gradFunc: (dys, saved, attributes) => {
+    const [q, k, v, offsets, rotary, out, logSum] = saved as [
+      tf.Tensor,
+      tf.Tensor,
+      tf.Tensor,
+      tf.Tensor,
+      tf.Tensor,
+      tf.Tensor,
+      tf.Tensor,
+    ];
+    const inputs = { q, k, v, offsets, rotary, out, logSum, dy: incoming(dys) };
+    const [dq, dk, dv] = runKernel('CausalAttentionGrad', inputs, attributes);
+    return {
+      q: () => dq!,
+      k: () => dk!,
+      v: () => dv!,
+      offsets: () => tf.zerosLike(offsets),
+      rotary: () => tf.zerosLike(rotary),
+    };
+  },
+});

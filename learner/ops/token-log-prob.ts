@@ -1,0 +1,57 @@
+/**
+ * Output projection, log-softmax, lookup and entropy in one op. Logits exist only a block of rows at a time, and again in the
+ * backward pass: [tokens, vocab] is never stored.
+ */
+import * as tf from '../tfjs.ts';
+import { incoming, runKernel } from './run-kernel.ts';
+
+export interface TokenLogProbs {
+  /** Log-probability of each token, nats [tokens]. */
+  logp: tf.Tensor1D;
+  /** Entropy of the distribution each token was drawn from, nats [tokens]. */
+  entropy: tf.Tensor1D;
+  /** log sum exp of the scaled logits [tokens]; takes no gradient. */
+  logSum: tf.Tensor1D;
+}
+
+export interface TokenLogProbSettings {
+  /** Divides the logits; the log-probabilities are those of the distribution sampled at this temperature. */
+  temperature?: number;
+  /** False where the output matrix is frozen: saves its gradient's product. */
+  trainsWeight?: boolean;
+}
+
+/** hidden [tokens, width], weight [vocab, width], ids int32 [tokens]. */
+export function tokenLogProb(
+  hidden: tf.Tensor2D,
+  weight: tf.Tensor2D,
+  ids: tf.Tensor1D,
+  { temperature = 1, trainsWeight = true }: TokenLogProbSettings = {},
+): TokenLogProbs {
+  const attributes = { inverseTemperature: 1 / temperature, trainsWeight };
+  const [logp, entropy, logSum] = runKernel('TokenLogProb', { hidden, weight, ids }, attributes);
+  return { logp: logp as tf.Tensor1D, entropy: entropy as tf.Tensor1D, logSum: logSum as tf.Tensor1D };
+}
+
+tf.registerGradient({
+  kernelName: 'TokenLogProb',
+  inputsToSave: ['hidden', 'weight', 'ids'],
+  outputsToSave: [false, true, true],
+  gradFunc: (dys, [hidden, weight, ids, entropy, logSum], attributes) => {
+    const inputs = {
+      hidden: hidden!,
+      weight: weight!,
+      ids: ids!,
+      entropy: entropy!,
+      logSum: logSum!,
+      dlogp: incoming(dys, 0),
+      dentropy: incoming(dys, 1),
+    };
+    const [dhidden, dweight] = runKernel('TokenLogProbGrad', inputs, attributes);
+    return {
+      hidden: () => dhidden!,
+      weight: () => dweight ?? tf.zerosLike(weight!),
+      ids: () => tf.zerosLike(ids!),
+    };
+  },
+});
