@@ -1,10 +1,7 @@
 /** Where a run that lives in one process keeps its versions and records. The mesh keeps the same things in R2 and D1. */
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
-import type { VersionFile } from '../core/schema/policy.ts';
-
-/** The bytes of a version's files by name. */
-export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
+import type { VersionFiles } from '../core/schema/policy.ts';
 
 export interface RunStore {
   /** Throws `missing-version` where the version does not exist. */

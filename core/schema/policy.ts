@@ -29,3 +29,6 @@ export const manifest = v.object({
   settings: v.record(v.string(), v.unknown()),
 });
 export type Manifest = v.InferOutput<typeof manifest>;
+
+/** The bytes of a version's files by name. */
+export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;

@@ -1,0 +1,105 @@
+/** The options of a run, from the command line's strings to RunSettings. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { wrongInput } from '../core/errors.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { rewardKind } from '../core/roles/stage.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import { findRecipe, recipes } from '../recipes/index.ts';
+
+export interface StartOptions {
+  readonly recipe: string;
+  readonly rounds?: number;
+  readonly seed: number;
+  readonly headless: boolean;
+  readonly fresh: boolean;
+  readonly inProcess: boolean;
+  readonly serve: boolean;
+  readonly json: boolean;
+  readonly port: number;
+  readonly state: string;
+  readonly reward?: string;
+  readonly freeze: readonly string[];
+  readonly tasks?: number;
+  readonly group?: number;
+  readonly policy?: string;
+  readonly evalEvery: number;
+  readonly device: 'auto' | 'cpu' | 'webgpu';
+  readonly threads?: number;
+}
+
+/** A whole number from `low` up, or commander's usage error. */
+export const whole = (low: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low)
+    throw new InvalidArgumentError(`Expected a whole number from ${low}.`);
+  return value;
+};
+
+const collect = (value: string, before: readonly string[]) => [
+  ...before,
+  ...value.split(',').filter(Boolean),
+];
+
+export const startCommand = (): Command =>
+  new Command('npm start --')
+    .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
+    .addOption(
+      new Option('--recipe <name>', 'recipe to run')
+        .default('trio')
+        .choices(recipes.map((recipe) => recipe.name)),
+    )
+    .option(
+      '--rounds <n>',
+      'rounds of the run; it ends by itself (default 40, and the page stays up)',
+      whole(1),
+    )
+    .option('--seed <n>', 'seed of every random choice', whole(0), 0)
+    .option('--reward <kind>', 'how the solver is paid (see `npm run recipe -- show NAME`)')
+    .option('--freeze <role>', 'role that keeps version 0 (repeat, or separate by commas)', collect, [])
+    .option('--tasks <n>', 'tasks a round', whole(1))
+    .option('--group <n>', 'rollouts a task', whole(2))
+    .option(
+      '--policy <name>',
+      'policy to train: one you imported (default: the seed policy under a name of the run)',
+    )
+    .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
+    .option('--in-process', 'one process, without queues and Workers', false)
+    .option('--serve', 'no rounds of its own: wait for webhooks until Ctrl-C', false)
+    .option('--headless', 'end after the last round even without --rounds; do not wait for Ctrl-C', false)
+    .option('--fresh', 'forget the local state and begin anew', false)
+    .option('--json', 'one JSON object a line', false)
+    .option('--port <n>', 'port of the gateway and the page', whole(0), 8787)
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .addOption(
+      new Option('--device <name>', 'where the learner computes')
+        .choices(['auto', 'cpu', 'webgpu'])
+        .default('auto'),
+    )
+    .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .helpOption('-h, --help', 'show this');
+
+const FREEZABLE = ['proposer', 'judge'];
+
+/** The run that the options name. The policy of a run is called after what makes the run different from others. */
+export function settingsOf(options: StartOptions): { recipe: Recipe; settings: RunSettings } {
+  const recipe = findRecipe(options.recipe);
+  const reward = options.reward ?? Object.keys(recipe.rewards)[0]!;
+  rewardKind(recipe, reward);
+  const freeze = [...new Set(options.freeze)].sort();
+  for (const role of freeze)
+    if (!FREEZABLE.includes(role))
+      throw wrongInput('run.freeze', `The role "${role}" cannot be frozen.`, {
+        expected: FREEZABLE.join(' or '),
+      });
+  const words = [recipe.name, ...(options.reward ? [reward] : []), ...freeze.map((role) => `frozen-${role}`)];
+  const settings = {
+    recipe: recipe.name,
+    seed: options.seed,
+    policy: options.policy ?? `${words.join('-')}-${options.seed}`,
+    reward,
+    freeze,
+    tasks: options.tasks ?? recipe.tasks,
+    group: options.group ?? recipe.group,
+  };
+  return { recipe, settings };
+}
