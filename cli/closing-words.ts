@@ -1,0 +1,123 @@
+/**
+ * The last words of a run: what changed, by how much, and what kind of change it is. A policy that begins to write its
+ * steps looks like one that learned arithmetic; accuracy with the steps forced tells the two apart, so it is said.
+ */
+import type { Summary } from '../core/schema/summary.ts';
+import { decimal, percent, points } from './figures.ts';
+
+type HeldOut = Summary['heldout'][number];
+type Change = 'rose' | 'fell' | 'stayed';
+
+/** Rounds that are averaged at either end for the proposer, whose figures are of one small round each. */
+const WINDOW = 5;
+/** Shares of the best accuracy lost at the end that are worth a word. */
+const FALLBACK = 0.05;
+
+/**
+ * Has a share of n changed? By two standard errors of a difference of independent proportions. The tasks are the same
+ * at both ends, which makes the true error smaller: a change that is reported is real, a small one may go unreported.
+ */
+function changeOf(before: number, after: number, n: number): Change {
+  const error = Math.sqrt((before * (1 - before) + after * (1 - after)) / n);
+  if (Math.abs(after - before) <= 2 * error) return 'stayed';
+  return after > before ? 'rose' : 'fell';
+}
+
+const span = (before: number, after: number) =>
+  `from ${percent(before, 1)} to ${percent(after, 1)} (${points(after - before)} points)`;
+
+const standstill = (before: number, after: number) =>
+  `stayed within chance (${percent(before, 1)} to ${percent(after, 1)}, ${points(after - before)} points)`;
+
+/** "rose from … to …", or that the difference is no more than chance makes. */
+function move(before: number, after: number, n: number): string {
+  const change = changeOf(before, after, n);
+  return change === 'stayed' ? standstill(before, after) : `${change} ${span(before, after)}`;
+}
+
+/** What the figures together say about the kind of change. */
+function verdict(start: HeldOut, end: HeldOut): string {
+  const greedy = changeOf(start.accuracy, end.accuracy, end.n);
+  const forced = changeOf(start.forcedWorked, end.forcedWorked, end.n);
+  const worked = changeOf(start.worked, end.worked, end.n);
+  if (greedy === 'rose') {
+    if (forced === 'rose')
+      return worked === 'rose'
+        ? 'so it writes its steps more often and gets them right more often'
+        : 'so its arithmetic got better';
+    if (worked === 'rose')
+      return 'so the gain is mostly the choice to write steps, which it could do before, not better arithmetic';
+    return 'so the gain is in answers without steps, not in worked arithmetic';
+  }
+  if (forced === 'rose') return 'so its arithmetic got better where it writes its steps';
+  if (forced === 'fell') return 'so arithmetic was lost';
+  if (greedy === 'fell')
+    return worked === 'fell'
+      ? 'so the loss is mostly the choice to leave out steps'
+      : 'so the loss is not in worked arithmetic';
+  return 'so nothing was learned that these tasks show';
+}
+
+function accuracySentence({ rounds, heldout }: Summary): string {
+  const start = heldout[0];
+  const end = heldout.at(-1);
+  if (!start || !end) return 'No version was evaluated, so there is nothing to say about accuracy.';
+  if (start === end)
+    return `Version 0 answers ${percent(end.accuracy, 1)} of ${end.n} held-out ${end.task} tasks; no later version was evaluated.`;
+  const { n } = end;
+  const best = heldout.reduce((a, b) => (b.accuracy > a.accuracy ? b : a));
+  const fallback =
+    best.accuracy - end.accuracy > FALLBACK
+      ? ` It was at its best, ${percent(best.accuracy, 1)}, after round ${best.round}.`
+      : '';
+  return (
+    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, accuracy on ${n} held-out ${end.task} tasks ` +
+    `${move(start.accuracy, end.accuracy, n)} greedy and ${move(start.sampled, end.sampled, n)} sampled; ` +
+    `the share of answers with written steps ${move(start.worked, end.worked, n)} ` +
+    `and accuracy when forced to write them ${move(start.forcedWorked, end.forcedWorked, n)}, ` +
+    `${verdict(start, end)}.${fallback}`
+  );
+}
+
+const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
+const mean = (values: readonly number[]): number | null =>
+  values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
+
+/** Means over the first and the last rounds; the two windows never overlap. */
+function ends(values: readonly (number | null)[]): readonly [number | null, number | null] {
+  const window = Math.max(1, Math.min(WINDOW, Math.floor(values.length / 2)));
+  return [mean(known(values.slice(0, window))), mean(known(values.slice(-window)))];
+}
+
+/** A judge or proposer that kept version 0 is called so: its figures then say what the others did. */
+function partnersSentence({ judge, proposer, freeze }: Summary): string {
+  const frozen = (role: string) => (freeze.includes(role) ? ', frozen,' : '');
+  const before = judge[0]?.fixed ?? null;
+  const after = judge.at(-1)?.fixed ?? null;
+  const judged =
+    before === null || after === null
+      ? 'could not be measured on the fixed set'
+      : judge.length === 1
+        ? `has ${percent(after, 1)} balanced accuracy on the fixed set`
+        : `went ${span(before, after)} in balanced accuracy on the fixed set`;
+  const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
+  const passed = ends(proposer.map(({ passRate }) => passRate))[1];
+  const proposed =
+    easy === null || hard === null
+      ? 'wrote no tasks that could be rated'
+      : `wrote tasks of difficulty ${decimal(easy)} at first and ${decimal(hard)} at last (${percent(passed)} solved)`;
+  return `The judge${frozen('judge')} ${judged}; the proposer${frozen('proposer')} ${proposed}.`;
+}
+
+/** What changed in plain sentences, and what to do next. Several lines; no newline at the end. */
+export function closingWords(summary: Summary): string {
+  const version = Math.max(0, ...Object.values(summary.versions));
+  const policy = `${summary.policy} ${version}`;
+  return [
+    `${accuracySentence(summary)} ${partnersSentence(summary)}`,
+    '',
+    'Next:',
+    `  npm run policy -- eval ${policy} --tasks FILE`,
+    `  npm run policy -- export ${policy} DIR`,
+  ].join('\n');
+}

@@ -1,0 +1,166 @@
+/**
+ * What a run prints while it goes: a heading, version 0, one line a round, warnings under it. Pure: text in, text out;
+ * whoever calls decides where it goes and whether it is coloured. Every line fits in 120 columns.
+ */
+import type { EvaluationReport, RoundReport } from '../core/schema/report.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import type { RoundLine } from '../core/schema/summary.ts';
+import { type Paint, plain, type Tone } from './colour.ts';
+import { decimal, duration, percent, points, whole } from './figures.ts';
+
+const WIDTH = 120;
+const BAR = 10;
+/** The heading comes again after so many rounds, so that it is on the screen. */
+const HEADING_EVERY = 20;
+
+export interface Progress {
+  /** Rounds the run will have. */
+  readonly rounds: number;
+  /** Evaluation of version 0: what changes are measured from. */
+  readonly start: EvaluationReport | null;
+  readonly paint?: Paint;
+}
+
+interface Cell {
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+}
+
+interface Column {
+  readonly title: string;
+  readonly width: number;
+  readonly cell: (line: RoundLine, progress: Progress) => Cell;
+}
+
+/** Token-weighted mean over the trained roles of the KL to version 0, nats a token; null where nothing was trained. */
+export function klToStart({ training }: RoundReport): number | null {
+  const roles = Object.values(training?.roles ?? {});
+  const tokens = roles.reduce((sum, role) => sum + role.tokens, 0);
+  return tokens ? roles.reduce((sum, role) => sum + role.klToStart * role.tokens, 0) / tokens : null;
+}
+
+/** Tokens that the three roles wrote, a second of the data side's time. */
+export function generationRate({ monitors, rolloutMs }: RoundReport): number | null {
+  return monitors && rolloutMs ? (1000 * monitors.tokens) / rolloutMs : null;
+}
+
+function heldOut(line: RoundLine, { start }: Progress): Cell {
+  const now = line.report.evaluation?.heldOut.accuracy;
+  if (now === undefined) return { text: '' };
+  if (!start) return { text: percent(now, 1) };
+  const change = now - start.heldOut.accuracy;
+  const tone = change > 0 ? 'good' : change < 0 ? 'bad' : undefined;
+  return { text: `${percent(now, 1)} ${points(change).padStart(5)}`, tone };
+}
+
+const COLUMNS: readonly Column[] = [
+  {
+    title: 'tok/s',
+    width: 6,
+    cell: ({ report }) => ({ text: whole(generationRate(report)) }),
+  },
+  {
+    title: 'accept',
+    width: 6,
+    cell: ({ groups }) => ({ text: percent(groups.proposed ? groups.admitted / groups.proposed : null) }),
+  },
+  { title: 'solver', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.reward) }) },
+  {
+    title: 'judge',
+    width: 5,
+    cell: ({ report }) => ({ text: decimal(report.monitors?.judgeBalancedAccuracy) }),
+  },
+  { title: 'passed', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.passRate) }) },
+  { title: 'difficulty', width: 10, cell: ({ report }) => ({ text: decimal(report.monitors?.difficulty) }) },
+  { title: 'worked', width: 6, cell: ({ report }) => ({ text: percent(report.monitors?.workedShare) }) },
+  { title: 'held-out', width: 12, cell: heldOut },
+  { title: 'KL', width: 5, cell: ({ report }) => ({ text: decimal(klToStart(report), 3) }) },
+  {
+    title: 'stale',
+    width: 5,
+    cell: ({ groups }) => ({ text: whole(groups.stale), tone: groups.stale ? 'warn' : undefined }),
+  },
+  { title: 'time', width: 8, cell: ({ wallMs }) => ({ text: duration(wallMs) }) },
+];
+
+/** A bar of `BAR` cells in eighths. */
+function bar(done: number, of: number): string {
+  const eighths = Math.round(8 * BAR * Math.min(1, of > 0 ? done / of : 1));
+  const part = ' ▏▎▍▌▋▊▉'[eighths % 8]!;
+  const full = Math.floor(eighths / 8);
+  return ('█'.repeat(full) + (eighths % 8 ? part : '')).padEnd(BAR, '·');
+}
+
+const place = (round: number, rounds: number) => `${String(round).padStart(String(rounds).length)}/${rounds}`;
+
+const right = ({ text, tone }: Cell, width: number, paint: Paint) => {
+  const padding = ' '.repeat(Math.max(0, width - text.length));
+  return padding + (tone ? paint(tone, text) : text);
+};
+
+/** The columns' titles. */
+export function heading({ rounds, paint = plain }: Progress): string {
+  const first = 'round'.padEnd(place(rounds, rounds).length + 1 + BAR);
+  return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
+}
+
+/** Breaks a text at spaces, so that it fits beside its margin. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+function warnings({ groups, report }: RoundLine): string[] {
+  const { failed } = groups;
+  const lost = failed ? [`${failed} ${failed === 1 ? 'group' : 'groups'} failed and are missing data`] : [];
+  return [...(report.warnings ?? []), ...lost];
+}
+
+/** One line a round, warnings on lines of their own under it, the heading above it where it is due. */
+export function roundLines(line: RoundLine, progress: Progress): string[] {
+  const { rounds, paint = plain } = progress;
+  const cells = COLUMNS.map(({ width, cell }) => right(cell(line, progress), width, paint));
+  const row = [place(line.round, rounds), paint('good', bar(line.round, rounds)), ...cells].join(' ');
+  const due = line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
+  const notes = warnings(line).flatMap((text) =>
+    wrap(text, WIDTH - 4).map((part, i) => paint('warn', `${i ? '   ' : '  !'} ${part}`)),
+  );
+  return [...due, row, ...notes];
+}
+
+/** What version 0 can do, before the first round. */
+export function startLine({ heldOut, judge, version }: EvaluationReport): string {
+  return [
+    `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)} greedy`,
+    `${percent(heldOut.sampled, 1)} sampled`,
+    `${percent(heldOut.forcedWorked, 1)} with steps forced, ${percent(heldOut.worked)} worked`,
+    `judge ${decimal(judge.fixed)}`,
+  ].join(', ');
+}
+
+export interface Start {
+  readonly settings: RunSettings;
+  readonly rounds: number;
+  /** The page's address; absent where there is none, as in a single process. */
+  readonly page?: string;
+  /** The learner's device in words, such as "CPU" or "WebGPU (vendor)". */
+  readonly device: string;
+  /** Rounds that an earlier start finished. */
+  readonly done?: number;
+}
+
+/** What is running and where to look at it. */
+export function explainStart({ settings, rounds, page, device, done = 0 }: Start, paint = plain): string[] {
+  const { recipe, policy, reward, seed, tasks, group, freeze } = settings;
+  const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
+  return [
+    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}`,
+    `learner on ${device}${done ? `; goes on after round ${done}` : ''}`,
+    page ? `watch it at ${paint('bold', page)}` : 'no page: all in this process',
+  ];
+}
