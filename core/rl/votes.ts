@@ -1,0 +1,37 @@
+/** Majority votes over answers that were already normalised to comparable keys; abstentions are null. */
+import { positionsByKey } from './groups.ts';
+import { entropyOfCounts } from './proposer-rewards.ts';
+import type { Key } from './types.ts';
+
+export interface Vote<K extends Key> {
+  readonly answer: K;
+  readonly count: number;
+  /** Share of the answer among all that were asked, abstentions included. */
+  readonly share: number;
+  /** Entropy (nats) of the answers given. */
+  readonly entropy: number;
+}
+
+/** The most frequent answer; null if nobody answered. Of answers equally frequent, the one that was given first. */
+export function majority<K extends Key>(answers: readonly (K | null)[]): Vote<K> | null {
+  const given = answers.filter((answer): answer is K => answer !== null);
+  const counts = [...positionsByKey(given).values()].map((positions) => positions.length);
+  const top = Math.max(0, ...counts);
+  const first = given.find((answer) => given.filter((other) => other === answer).length === top);
+  if (first === undefined) return null;
+  return { answer: first, count: top, share: top / answers.length, entropy: entropyOfCounts(counts) };
+}
+
+/** Share [n] of each answer's own key among the given ones; null for an abstention. */
+export function agreement(answers: readonly (Key | null)[]): (number | null)[] {
+  const given = answers.filter((answer) => answer !== null);
+  return answers.map((answer) =>
+    answer === null ? null : given.filter((other) => other === answer).length / given.length,
+  );
+}
+
+/** 1 where the answer is the majority's, 0 where it differs or is missing [n] (TTRL's reward). */
+export function majorityRewards(answers: readonly (Key | null)[]): number[] {
+  const vote = majority(answers);
+  return answers.map((answer) => (vote !== null && answer === vote.answer ? 1 : 0));
+}

@@ -1,0 +1,18 @@
+/**
+ * AIPO (LlamaRL, 2025): REINFORCE on stale samples with an importance weight against the *behaviour* policy that is capped from
+ * above only: no lower bound, no second ratio. `oldLogprobs` are the sampler's.
+ */
+import * as tf from '../tfjs.ts';
+import { type ClippedLoss, countTokens, logRatios, masked, type PolicyTokens, reduce } from './tokens.ts';
+
+/** ℓ = −sg(min(π/μ, maxRatio))·A·log π per token; maxRatio 2 to 10. */
+export function aipo(tokens: PolicyTokens, { maxRatio }: { readonly maxRatio: number }): ClippedLoss {
+  const { weights } = tokens;
+  const ratio = tf.stopGradient(tf.exp(logRatios(tokens)));
+  const coefficient: tf.Tensor1D = tf.minimum(ratio, maxRatio);
+  const gain = tf.mul(masked(tokens.advantages, weights), masked(tokens.logprobs, weights));
+  return {
+    ...reduce(tf.neg(tf.mul(coefficient, gain)), tokens),
+    clippedTokens: countTokens(tf.greater(ratio, maxRatio), weights),
+  };
+}

@@ -1,0 +1,23 @@
+/** Direct preference optimisation (Rafailov et al. 2023): a logistic loss on the pair's difference of log-ratios to the reference. */
+import * as tf from '../tfjs.ts';
+import {
+  negativeLogSigmoid,
+  type PairLoss,
+  type Pairs,
+  pairMargins,
+  reducePairs,
+  responseLogRatios,
+  type ScoredResponses,
+} from './pairs.ts';
+
+export interface DpoOptions {
+  readonly beta: number;
+  /** Default `sum`; `mean` takes out length (SWEET-RL's critic is trained so). */
+  readonly level?: 'sum' | 'mean';
+}
+
+/** −log σ(β·margin) for each pair; ln 2 where policy and reference agree. */
+export function dpo(responses: ScoredResponses, pairs: Pairs, { beta, level = 'sum' }: DpoOptions): PairLoss {
+  const margins = pairMargins(responseLogRatios(responses, level), pairs);
+  return reducePairs(negativeLogSigmoid(tf.mul(margins, beta)), margins, pairs);
+}

@@ -1,0 +1,39 @@
+/**
+ * Turn-level credit from preferences between whole trajectories (SWEET-RL, Zhou et al. 2025): a turn's advantage is its mean token
+ * log-ratio, a trajectory's score the sum over its turns, and the scores follow a Bradley–Terry model. What is learned is the
+ * turns' advantages; only trajectories are compared.
+ */
+import * as tf from '../tfjs.ts';
+import {
+  negativeLogSigmoid,
+  type PairLoss,
+  type Pairs,
+  pairMargins,
+  reducePairs,
+  responseLogRatios,
+  type ScoredResponses,
+} from './pairs.ts';
+import { type Sequences, sumPerSequence } from './sequences.ts';
+
+export interface TurnPairLoss extends PairLoss {
+  /** Advantage of each turn, nats a token [turns]. */
+  readonly turnAdvantages: tf.Tensor1D;
+}
+
+/**
+ * −log σ(β·(Σ A_turn of the chosen − Σ A_turn of the rejected)). `turns.sequences` says which turn each token is in,
+ * `trajectories.index` int32 [turns] which trajectory each turn is in; pairs index trajectories.
+ */
+export function turnBradleyTerry(
+  turns: ScoredResponses,
+  trajectories: Sequences,
+  pairs: Pairs,
+  { beta }: { readonly beta: number },
+): TurnPairLoss {
+  const turnAdvantages = responseLogRatios(turns, 'mean');
+  const margins = pairMargins(sumPerSequence(turnAdvantages, trajectories), pairs);
+  return {
+    ...reducePairs(negativeLogSigmoid(tf.mul(margins, beta)), margins, pairs),
+    turnAdvantages,
+  };
+}

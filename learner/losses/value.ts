@@ -1,0 +1,30 @@
+/** Regression of a value head: half the squared error, optionally with PPO's clip that keeps the new value near the old one. */
+import * as tf from '../tfjs.ts';
+import { type ClippedLoss, countTokens, masked, reduce } from './tokens.ts';
+
+export interface ValueTokens {
+  /** The head's values [T], with their gradient. */
+  readonly values: tf.Tensor1D;
+  /** Regression targets [T]: returns, or labels of a process reward model. */
+  readonly targets: tf.Tensor1D;
+  readonly weights: tf.Tensor1D;
+  /** The values at rollout time [T]; needed for the clip alone. */
+  readonly oldValues?: tf.Tensor1D;
+}
+
+/** ℓ = ½·(V − R)²; with clip c and oldValues ½·max((V − R)², (V_old + clip(V − V_old, ±c) − R)²). */
+export function valueLoss(tokens: ValueTokens, { clip }: { readonly clip?: number } = {}): ClippedLoss {
+  const { weights } = tokens;
+  const values = masked(tokens.values, weights);
+  const targets = masked(tokens.targets, weights);
+  const plain: tf.Tensor1D = tf.squaredDifference(values, targets);
+  if (clip === undefined || !tokens.oldValues)
+    return { ...reduce(tf.mul(plain, 0.5), { weights }), clippedTokens: tf.scalar(0) };
+  const old = masked(tokens.oldValues, weights);
+  const near = tf.add(old, tf.clipByValue(tf.sub(values, old), -clip, clip));
+  const perToken: tf.Tensor1D = tf.maximum(plain, tf.squaredDifference(near, targets));
+  return {
+    ...reduce(tf.mul(perToken, 0.5), { weights }),
+    clippedTokens: countTokens(tf.notEqual(perToken, plain), weights),
+  };
+}
