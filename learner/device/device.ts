@@ -9,12 +9,17 @@ import { registerSimdKernels } from './simd/index.ts';
 import { SIMD } from './simd/register.ts';
 import { SimdBackend } from './simd-backend.ts';
 
+/** About 10 microseconds: ten times what handing a share to a waking thread costs. */
+const SHARE_CYCLES = 32768;
+
 export interface DeviceSettings {
   device: 'cpu' | 'webgpu' | 'auto';
   /** Threads of the CPU device; default: as many as the machine offers, at most 8. */
   threads?: number;
   /** Fused multiply-add on the CPU device where the engine has it; default true. */
   fma?: boolean;
+  /** Least work, in cycles, that the CPU device hands to another thread; default 32768. */
+  shareCycles?: number;
 }
 
 export interface Device {
@@ -32,8 +37,9 @@ export interface Device {
 
 let open: Device | undefined;
 
-async function openCpu({ threads, fma = true }: DeviceSettings): Promise<Device> {
-  const runtime = await KernelRuntime.start({ threads: threads ?? Math.min(8, availableParallelism()), fma });
+async function openCpu(settings: DeviceSettings): Promise<Device> {
+  const { threads = Math.min(8, availableParallelism()), fma = true, shareCycles = SHARE_CYCLES } = settings;
+  const runtime = await KernelRuntime.start({ threads, fma, shareCycles });
   registerSimdKernels();
   tf.registerBackend(SIMD, () => new SimdBackend(runtime));
   await tf.setBackend(SIMD);

@@ -16,6 +16,8 @@ export interface RuntimeSettings {
   fma: boolean;
   /** 4 x 16 register tiles, for engines that turn 128-bit operations into 256-bit ones. */
   wideTiles?: boolean;
+  /** Least work worth a share of its own. */
+  shareCycles: number;
 }
 
 export class KernelRuntime {
@@ -24,6 +26,7 @@ export class KernelRuntime {
   readonly variant: KernelVariant;
   readonly #kernels: Record<string, KernelFunction>;
   readonly #pool: ThreadPool;
+  readonly #shareCycles: number;
   #scratch: number[] = [];
   #scratchBytes = 0;
 
@@ -32,16 +35,19 @@ export class KernelRuntime {
     variant: KernelVariant,
     kernels: Record<string, KernelFunction>,
     pool: ThreadPool,
+    shareCycles: number,
   ) {
     this.memory = memory;
     this.arena = new Arena(memory, HEAP_START, MAX_PAGES);
     this.variant = variant;
     this.#kernels = kernels;
     this.#pool = pool;
+    this.#shareCycles = shareCycles;
     this.#ensureScratch(this.call('gemmScratchBytes'));
   }
 
-  static async start({ threads, fma, wideTiles = false }: RuntimeSettings): Promise<KernelRuntime> {
+  static async start(settings: RuntimeSettings): Promise<KernelRuntime> {
+    const { threads, fma, wideTiles = false, shareCycles } = settings;
     if (!Number.isInteger(threads) || threads < 1 || threads > 64)
       throw wrongInput('learner.threads', `The CPU device cannot run on ${threads} threads.`, {
         expected: 'an integer from 1 to 64',
@@ -59,16 +65,18 @@ export class KernelRuntime {
     );
     kernels.setWideTiles!(Number(wideTiles));
     const pool = await ThreadPool.start({ module, memory, kernels, workers: threads - 1, wideTiles });
-    return new KernelRuntime(memory, variant, kernels, pool);
+    return new KernelRuntime(memory, variant, kernels, pool, shareCycles);
   }
 
   get threads(): number {
     return this.#pool.threads;
   }
 
-  /** How many shares a kernel is cut into unless its caller knows better. */
-  get parts(): number {
-    return this.threads === 1 ? 1 : 4 * this.threads;
+  /** How many shares a kernel of so many cycles (roughly) is worth: one where waking threads would cost more than it saves. */
+  shares(cycles: number): number {
+    return this.threads === 1
+      ? 1
+      : Math.max(1, Math.min(4 * this.threads, Math.floor(cycles / this.#shareCycles)));
   }
 
   /** Calls a function of the module on this thread, without shares. */
@@ -76,9 +84,14 @@ export class KernelRuntime {
     return this.#kernels[name]!(...args);
   }
 
-  /** Runs a kernel on all threads. The module's signature, without part and parts. */
-  run(name: string, args: readonly number[], parts = this.parts): void {
-    this.#pool.run(name, args, parts);
+  /** Runs a kernel of so many cycles on as many threads as it is worth. The module's signature, without part and parts. */
+  run(name: string, args: readonly number[], cycles: number): void {
+    this.#pool.run(name, args, this.shares(cycles));
+  }
+
+  /** Runs a kernel in exactly so many shares, for kernels that leave one result a share. */
+  runShares(name: string, args: readonly number[], shares: number): void {
+    this.#pool.run(name, args, shares);
   }
 
   /** Makes room for attention over sequences up to `length` tokens. */

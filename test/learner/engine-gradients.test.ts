@@ -23,7 +23,7 @@ describe.each(VARIANTS)('CPU, fma $fma, $threads threads', (variant) => {
   test.each(REFERENCE_MODELS)(
     '%s: log-probabilities, entropies and gradients match float64',
     async (name) => {
-      device ??= await openDevice({ device: 'cpu', ...variant });
+      device ??= await openDevice({ device: 'cpu', shareCycles: 1, ...variant });
       expect(device.description).toContain(variant.fma ? 'fused multiply-add' : 'SIMD');
       const { params, expected, batch } = await loadReference(name);
 

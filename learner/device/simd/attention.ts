@@ -1,6 +1,6 @@
 /** Causal attention on the CPU device: one task is one key-value head of one sequence. */
 import { wrongInput } from '../../../core/errors.ts';
-import { type KernelCall, register } from './register.ts';
+import { type KernelCall, register, sizeOf } from './register.ts';
 
 /** The arguments that both passes share; makes room for the longest sequence. */
 function geometry({ backend, inputs, number }: KernelCall) {
@@ -18,25 +18,27 @@ function geometry({ backend, inputs, number }: KernelCall) {
   const sequences = inputs.offsets!.shape[0]! - 1;
   const { offsets, q, k, v, rotary } = inputs;
   const addresses = [offsets!, q!, k!, v!, rotary!].map((t) => backend.address(t));
-  return { args: [sequences, heads, kvHeads, headDim, ...addresses], heads };
+  // Two products over half of [length, length] for each head.
+  const cycles = (sizeOf(q!) * longest) / 8;
+  return { args: [sequences, heads, kvHeads, headDim, ...addresses], heads, cycles };
 }
 
 export function registerAttention(): void {
   register('CausalAttention', (call) => {
     const { backend, inputs } = call;
-    const { args, heads } = geometry(call);
+    const { args, heads, cycles } = geometry(call);
     const out = backend.output(inputs.q!.shape);
     const logSum = backend.output([inputs.q!.shape[0]!, heads]);
-    backend.runtime.run('attention', [...args, backend.address(out), backend.address(logSum)]);
+    backend.runtime.run('attention', [...args, backend.address(out), backend.address(logSum)], cycles);
     return [out, logSum];
   });
   register('CausalAttentionGrad', (call) => {
     const { backend, inputs } = call;
-    const { args } = geometry(call);
+    const { args, cycles } = geometry(call);
     const { q, k, v, out, logSum, dy } = inputs;
     const grads = [q!, k!, v!].map((t) => backend.output(t.shape));
     const addresses = [out!, logSum!, dy!, ...grads].map((t) => backend.address(t));
-    backend.runtime.run('attentionGrad', [...args, ...addresses]);
+    backend.runtime.run('attentionGrad', [...args, ...addresses], 3 * cycles);
     return grads;
   });
 }

@@ -42,14 +42,8 @@ export function registerLogProbs(): void {
     forBlocksOfLogits(backend, { rows, width, vocab, hidden: h!, weight: w! }, (first, count, logits) => {
       const at = 4 * first;
       const results = [logp! + at, logSum! + at, entropy! + at];
-      backend.runtime.run('logProbRows', [
-        count,
-        vocab,
-        logits,
-        id! + at,
-        number('inverseTemperature'),
-        ...results,
-      ]);
+      const args = [count, vocab, logits, id! + at, number('inverseTemperature'), ...results];
+      backend.runtime.run('logProbRows', args, 8 * count * vocab);
     });
     return outputs;
   });
@@ -69,14 +63,8 @@ export function registerLogProbs(): void {
       const at = 4 * first;
       const row = at * width;
       const scalars = perRow.map((address) => address + at);
-      backend.runtime.run('logitsGrad', [
-        count,
-        vocab,
-        logits,
-        id + at,
-        number('inverseTemperature'),
-        ...scalars,
-      ]);
+      const args = [count, vocab, logits, id + at, number('inverseTemperature'), ...scalars];
+      backend.runtime.run('logitsGrad', args, 8 * count * vocab);
       multiply(backend, { m: count, n: width, k: vocab, a: logits, b: w, c: dh + row });
       if (dw !== undefined)
         multiply(backend, {

@@ -5,17 +5,19 @@ export function registerOptimiser(): void {
   register('ScaleAdd', ({ backend, inputs, number }) => {
     const { target, source } = inputs;
     const addresses = [backend.address(source!), backend.address(target!)];
-    backend.runtime.run('scaleAdd', [sizeOf(target!), ...addresses, number('scale'), number('keep')]);
+    const n = sizeOf(target!);
+    backend.runtime.run('scaleAdd', [n, ...addresses, number('scale'), number('keep')], n);
     return [];
   });
   register('SumSquares', ({ backend, inputs }) => {
-    const { parts } = backend.runtime;
-    const partial = backend.output([parts]);
-    backend.runtime.run('sumSquares', [
-      sizeOf(inputs.x!),
-      backend.address(inputs.x!),
-      backend.address(partial),
-    ]);
+    const n = sizeOf(inputs.x!);
+    const shares = backend.runtime.shares(n);
+    const partial = backend.output([shares]);
+    backend.runtime.runShares(
+      'sumSquares',
+      [n, backend.address(inputs.x!), backend.address(partial)],
+      shares,
+    );
     const sum = backend.view(partial).reduce((total, value) => total + value, 0);
     backend.disposeData(partial.dataId);
     return backend.makeTensorInfo([], 'float32', new Float32Array([sum]));
@@ -26,7 +28,8 @@ export function registerOptimiser(): void {
     if (factor < 0) return []; // SKIP_UPDATE
     const addresses = [parameter!, mean!, square!, gradient!].map((t) => backend.address(t));
     const names = ['rate', 'beta1', 'beta2', 'eps', 'decay', 'correct1', 'correct2'];
-    backend.runtime.run('adamW', [sizeOf(parameter!), ...addresses, ...names.map(number), factor]);
+    const n = sizeOf(parameter!);
+    backend.runtime.run('adamW', [n, ...addresses, ...names.map(number), factor], 6 * n);
     return [];
   });
 }

@@ -5,8 +5,10 @@ import * as tf from '../../tfjs.ts';
 import type { SimdBackend } from '../simd-backend.ts';
 import { register, SIMD, sizeOf } from './register.ts';
 
-/** Multiply-adds below which another share costs more (packing again) than it balances. */
-const SHARE_WORK = 24 * 1024;
+/** Values of C below which another share costs more (each packs the shared operand again) than it balances. */
+const SHARE_VALUES = 24 * 1024;
+/** Multiply-adds a cycle of the register tiles. */
+const PER_CYCLE = 8;
 
 export interface Product {
   m: number;
@@ -27,13 +29,14 @@ export function multiply({ runtime }: SimdBackend, product: Product): void {
   const { m, n, k, a, b, c, transposeA = false, transposeB = false, add = false } = product;
   const lda = transposeA ? m : k;
   const ldb = transposeB ? k : n;
-  const shares = Math.max(runtime.threads, Math.floor((m * n) / SHARE_WORK));
+  const worth = Math.max(runtime.threads, Math.floor((m * n) / SHARE_VALUES));
   const args = [m, n, k, a, lda, Number(transposeA), b, ldb, Number(transposeB), c, n, Number(add)];
-  runtime.run('gemm', args, Math.min(runtime.parts, shares));
+  runtime.runShares('gemm', args, Math.min(runtime.shares((m * n * k) / PER_CYCLE), worth));
 }
 
 function registerLinear(count: number): void {
   register(`Linear${count}`, ({ backend, inputs }) => {
+    const { runtime } = backend;
     const x = inputs.x!;
     const [rows, width] = x.shape as [number, number];
     return Array.from({ length: count }, (_, i) => {
@@ -42,7 +45,7 @@ function registerLinear(count: number): void {
       const out = weight.shape[0]!;
       const y = backend.output([rows, out]);
       const c = backend.address(y);
-      if (bias) backend.runtime.run('fillRows', [rows, out, backend.address(bias), c]);
+      if (bias) runtime.run('fillRows', [rows, out, backend.address(bias), c], rows * out);
       multiply(backend, {
         ...{ m: rows, n: out, k: width, a: backend.address(x), b: backend.address(weight), c },
         ...{ transposeB: true, add: bias !== undefined },
@@ -95,7 +98,9 @@ export function registerProducts(): void {
     const same = a.dtype === 'float32' && b.dtype === 'float32' && tf.util.arraysEqual(a.shape, b.shape);
     if (!same || sizeOf(a) < 256) return plainAdd({ inputs: { a, b }, backend });
     const y = backend.output(a.shape);
-    backend.runtime.run('add', [sizeOf(a), backend.address(a), backend.address(b), backend.address(y)]);
+    const n = sizeOf(a);
+    const addresses = [a, b, y].map((t) => backend.address(t));
+    backend.runtime.run('add', [n, ...addresses], n);
     return y;
   });
 }

@@ -21,7 +21,7 @@ export function registerRows(): void {
     const width = matrix!.shape[1]!;
     const y = backend.output([rows, width]);
     const addresses = [backend.address(matrix!), backend.address(ids!), backend.address(y)];
-    backend.runtime.run('gatherRows', [rows, width, ...addresses]);
+    backend.runtime.run('gatherRows', [rows, width, ...addresses], rows * width);
     return y;
   });
   register('GatherRowsGrad', ({ backend, inputs, number }) => {
@@ -30,7 +30,8 @@ export function registerRows(): void {
     assertWholeVectors('A lookup', width);
     const dmatrix = backend.output([number('rows'), width]);
     const addresses = [backend.address(dy!), backend.address(ids!), backend.address(dmatrix)];
-    backend.runtime.run('scatterRows', [n, width, number('rows'), ...addresses]);
+    const cycles = (n + number('rows')) * width;
+    backend.runtime.run('scatterRows', [n, width, number('rows'), ...addresses], cycles);
     return dmatrix;
   });
   register('RmsNorm', ({ backend, inputs, number }) => {
@@ -41,7 +42,7 @@ export function registerRows(): void {
     const y = backend.output(x!.shape);
     const inverse = backend.output([rows]);
     const addresses = [x!, gain!, y, inverse].map((t) => backend.address(t));
-    backend.runtime.run('rmsNorm', [rows, width, ...addresses, number('eps')]);
+    backend.runtime.run('rmsNorm', [rows, width, ...addresses, number('eps')], 2 * rows * width);
     return [y, inverse];
   });
   register('RmsNormGrad', ({ backend, inputs }) => {
@@ -49,26 +50,31 @@ export function registerRows(): void {
     const width = gain!.shape[0]!;
     const rows = sizeOf(x!) / width;
     const { runtime } = backend;
+    const shares = runtime.shares(3 * rows * width);
     const dx = backend.output(x!.shape);
     const dgain = backend.output([width]);
-    const partial = backend.output([runtime.parts, width]);
+    const partial = backend.output([shares, width]);
     const addresses = [x!, gain!, inverse!, dy!, dx, partial].map((t) => backend.address(t));
-    runtime.run('rmsNormGrad', [rows, width, ...addresses]);
-    runtime.run('columnSums', [runtime.parts, width, backend.address(partial), backend.address(dgain)], 1);
+    runtime.runShares('rmsNormGrad', [rows, width, ...addresses], shares);
+    runtime.run('columnSums', [shares, width, backend.address(partial), backend.address(dgain)], 0);
     backend.disposeData(partial.dataId);
     return [dx, dgain];
   });
   register('ColumnSums', ({ backend, inputs }) => {
     const [rows, width] = inputs.x!.shape as [number, number];
     const y = backend.output([width]);
-    backend.runtime.run('columnSums', [rows, width, backend.address(inputs.x!), backend.address(y)]);
+    backend.runtime.run(
+      'columnSums',
+      [rows, width, backend.address(inputs.x!), backend.address(y)],
+      rows * width,
+    );
     return y;
   });
   register('SwiGlu', ({ backend, inputs }) => {
     const { gate, up } = inputs;
     const y = backend.output(gate!.shape);
     const addresses = [gate!, up!, y].map((t) => backend.address(t));
-    backend.runtime.run('swiGlu', [sizeOf(y), ...addresses]);
+    backend.runtime.run('swiGlu', [sizeOf(y), ...addresses], 8 * sizeOf(y));
     return y;
   });
   register('SwiGluGrad', ({ backend, inputs }) => {
@@ -76,7 +82,7 @@ export function registerRows(): void {
     const dgate = backend.output(gate!.shape);
     const dup = backend.output(up!.shape);
     const addresses = [gate!, up!, dy!, dgate, dup].map((t) => backend.address(t));
-    backend.runtime.run('swiGluGrad', [sizeOf(dy!), ...addresses]);
+    backend.runtime.run('swiGluGrad', [sizeOf(dy!), ...addresses], 8 * sizeOf(dy!));
     return [dgate, dup];
   });
 }

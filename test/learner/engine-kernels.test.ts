@@ -1,0 +1,208 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { Arena } from '../../learner/device/arena.ts';
+import { compileKernels } from '../../learner/device/compile-kernels.ts';
+import { type Device, openDevice } from '../../learner/device/device.ts';
+import { kernelFile } from '../../learner/device/kernel-files.ts';
+import { KernelRuntime } from '../../learner/device/kernel-runtime.ts';
+import { causalAttention } from '../../learner/ops/causal-attention.ts';
+import { tokenLogProb } from '../../learner/ops/token-log-prob.ts';
+import * as tf from '../../learner/tfjs.ts';
+import { relativeDifference } from './engine-tiny.ts';
+
+const normal = (id: string, shape: number[], scale = 1): tf.Tensor => {
+  const random = new Random(id);
+  const size = shape.reduce((a, b) => a * b, 1);
+  return tf.tensor(
+    Float32Array.from({ length: size }, () => scale * random.normal()),
+    shape,
+  );
+};
+
+test.each(['simd', 'fma'] as const)(
+  'the committed %s binary is what its source compiles to',
+  async (variant) => {
+    const committed = await readFile(kernelFile(variant));
+    expect(Buffer.from(await compileKernels(variant)).equals(committed), 'run: npm run build:kernels').toBe(
+      true,
+    );
+  },
+);
+
+describe('products', () => {
+  const SHAPES = [
+    [1, 1, 1],
+    [5, 7, 3],
+    [13, 17, 300],
+    [101, 259, 64],
+    [7, 530, 33],
+  ] as const;
+
+  test.each([
+    { fma: true, threads: 1, wideTiles: false },
+    { fma: false, threads: 2, wideTiles: false },
+    { fma: true, threads: 2, wideTiles: true },
+  ])('every shape and transposition agrees with plain loops: %o', async (settings) => {
+    const runtime = await KernelRuntime.start({ ...settings, shareCycles: 1 });
+    const { arena, memory } = runtime;
+    const random = new Random('products');
+    for (const [m, n, k] of SHAPES)
+      for (const [ta, tb] of [
+        [false, false],
+        [true, false],
+        [false, true],
+        [true, true],
+      ] as const) {
+        const [a, b, c] = [m * k, k * n, m * n].map((size) => {
+          const address = arena.allocate(4 * size);
+          return { address, values: new Float32Array(memory.buffer, address, size).map(() => 0) };
+        });
+        const view = (x: { address: number; values: Float32Array } | undefined) =>
+          new Float32Array(memory.buffer, x!.address, x!.values.length);
+        for (const x of [a, b, c])
+          view(x).forEach((_, i, all) => {
+            all[i] = random.normal();
+          });
+        const [A, B, C] = [view(a), view(b), view(c)];
+        const wanted = Float64Array.from(C, (start, at) => {
+          const [i, j] = [Math.floor(at / n), at % n];
+          let sum = start;
+          for (let p = 0; p < k; p++) sum += A[ta ? p * m + i : i * k + p]! * B[tb ? j * k + p : p * n + j]!;
+          return sum;
+        });
+        const args = [m, n, k, a!.address, ta ? m : k, Number(ta), b!.address, tb ? k : n, Number(tb)];
+        runtime.runShares('gemm', [...args, c!.address, n, 1], 3);
+        expect(relativeDifference(wanted, C), `${m} ${n} ${k} ${ta} ${tb}`).toBeLessThan(
+          1e-6 * Math.sqrt(k) + 1e-6,
+        );
+        for (const x of [a, b, c]) arena.release(x!.address);
+      }
+    runtime.stop();
+  });
+});
+
+test('the allocator never hands out overlapping memory, merges what is freed, and names its limit', () => {
+  const memory = new WebAssembly.Memory({ initial: 2, maximum: 64, shared: true });
+  const arena = new Arena(memory, 65536, 64);
+  const random = new Random('arena');
+  const live = new Map<number, number>();
+  for (let i = 0; i < 3000; i++) {
+    if (random.bool(0.55) && live.size < 60) {
+      const bytes = 1 + random.int(20000);
+      const start = arena.allocate(bytes);
+      expect(start % 64).toBe(0);
+      for (const [other, size] of live) expect(start + bytes <= other || other + size <= start).toBe(true);
+      live.set(start, bytes);
+    } else if (live.size > 0) {
+      const start = random.pick([...live.keys()]);
+      live.delete(start);
+      arena.release(start);
+    }
+  }
+  for (const start of live.keys()) arena.release(start);
+  expect(arena.bytes).toBe(0);
+  // All merged again: one block of everything but the first page fits.
+  const all = arena.allocate(63 * 65536 - 64);
+  expect(all).toBe(65536);
+  expect(() => arena.allocate(1000)).toThrow(/out of memory.*micro-batch/);
+});
+
+describe.each([
+  { fma: true, threads: 1 },
+  { fma: false, threads: 2 },
+])('fused ops against tfjs ops, fma $fma, $threads threads', (settings) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await openDevice({ device: 'cpu', shareCycles: 1, ...settings });
+  });
+  afterAll(() => device.close());
+
+  test('log-probability, entropy and their gradients at a temperature, in several blocks of logits', async () => {
+    const [tokens, width, vocab] = [70, 8, 33001]; // 64 rows a block, and a vocabulary that fills no vector
+    const hidden = normal('hidden', [tokens, width]) as tf.Tensor2D;
+    const weight = normal('weight', [vocab, width], 0.3) as tf.Tensor2D;
+    const ids = tf.tensor1d(
+      Array.from({ length: tokens }, (_, i) => (i * 7919) % vocab),
+      'int32',
+    );
+    const [a, b] = [normal('a', [tokens]), normal('b', [tokens])];
+    const fused = (h: tf.Tensor, w: tf.Tensor): tf.Scalar => {
+      const { logp, entropy } = tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, { temperature: 0.7 });
+      return tf.add(tf.sum(tf.mul(a, logp)), tf.sum(tf.mul(b, entropy)));
+    };
+    const plain = (h: tf.Tensor, w: tf.Tensor): tf.Scalar => {
+      const all = tf.logSoftmax(tf.div(tf.matMul(h as tf.Tensor2D, w as tf.Tensor2D, false, true), 0.7));
+      const chosen = tf.sum(tf.mul(all, tf.oneHot(ids, vocab)), 1);
+      const entropy = tf.neg(tf.sum(tf.mul(tf.exp(all), all), 1));
+      return tf.add(tf.sum(tf.mul(a, chosen)), tf.sum(tf.mul(b, entropy)));
+    };
+    for (const index of [0, 1]) {
+      const got = await tf.grads(fused)([hidden, weight])[index]!.data();
+      const wanted = await tf.grads(plain)([hidden, weight])[index]!.data();
+      expect(relativeDifference(wanted, got)).toBeLessThan(2e-5);
+    }
+  });
+
+  test('attention and its gradients over packed sequences longer than a block of queries', async () => {
+    const lengths = [50, 1, 24, 25, 73];
+    const [heads, kvHeads, headDim] = [4, 2, 8];
+    const tokens = lengths.reduce((x, y) => x + y);
+    const offsets = [0, ...lengths.map((_, i) => lengths.slice(0, i + 1).reduce((x, y) => x + y))];
+    const angle = (p: number, i: number): number => p / 10000 ** ((2 * i) / headDim);
+    const half = headDim / 2;
+    const rotary = tf.tensor2d(
+      Array.from({ length: 80 }, (_, p) =>
+        Array.from({ length: headDim }, (_, i) =>
+          i < half ? Math.cos(angle(p, i)) : Math.sin(angle(p, i - half)),
+        ),
+      ),
+    );
+    const inputs = [heads, kvHeads, kvHeads].map((n, i) => normal(`qkv${i}`, [tokens, n * headDim]));
+    const probe = normal('probe', [tokens, heads * headDim]);
+
+    const fused = (q: tf.Tensor, k: tf.Tensor, v: tf.Tensor): tf.Scalar => {
+      const packed = [q, k, v] as tf.Tensor2D[];
+      const at = tf.tensor1d(offsets, 'int32');
+      const shape = { heads, kvHeads, longest: 73 };
+      const out = causalAttention(packed[0]!, packed[1]!, packed[2]!, at, rotary, shape);
+      return tf.sum(tf.mul(out, probe));
+    };
+    const rotate = (x: tf.Tensor, length: number): tf.Tensor => {
+      const cos = tf.slice(rotary, [0, 0], [length, half]);
+      const sin = tf.slice(rotary, [0, half], [length, half]);
+      const low = tf.slice(x, [0, 0], [length, half]);
+      const high = tf.slice(x, [0, half], [length, half]);
+      return tf.concat(
+        [tf.sub(tf.mul(low, cos), tf.mul(high, sin)), tf.add(tf.mul(high, cos), tf.mul(low, sin))],
+        1,
+      );
+    };
+    const plain = (q: tf.Tensor, k: tf.Tensor, v: tf.Tensor): tf.Scalar => {
+      const terms: tf.Tensor[] = [];
+      lengths.forEach((length, b) => {
+        const part = (x: tf.Tensor, head: number) =>
+          tf.slice(x, [offsets[b]!, head * headDim], [length, headDim]);
+        const mask = tf.linalg.bandPart(tf.ones([length, length]), -1, 0);
+        for (let head = 0; head < heads; head++) {
+          const kvHead = Math.floor(head / (heads / kvHeads));
+          const scores = tf.div(
+            tf.matMul(rotate(part(q, head), length), rotate(part(k, kvHead), length), false, true),
+            Math.sqrt(headDim),
+          );
+          const masked = tf.add(tf.mul(scores, mask), tf.mul(tf.sub(1, mask), -1e9));
+          const out = tf.matMul(tf.exp(tf.logSoftmax(masked)), part(v, kvHead));
+          terms.push(tf.sum(tf.mul(out, part(probe, head))));
+        }
+      });
+      return tf.addN(terms) as tf.Scalar;
+    };
+    const [q, k, v] = inputs as [tf.Tensor, tf.Tensor, tf.Tensor];
+    const got = tf.grads(fused)([q, k, v]);
+    const wanted = tf.grads(plain)([q, k, v]);
+    for (let i = 0; i < 3; i++)
+      expect(relativeDifference(await wanted[i]!.data(), await got[i]!.data())).toBeLessThan(1e-5);
+    const [a, b] = [await fused(q, k, v).data(), await plain(q, k, v).data()];
+    expect(a[0]).toBeCloseTo(b[0]!, 4);
+  });
+});
