@@ -43,9 +43,8 @@ export async function updateStep(
     else total = next;
   }
   const norm = optimizer.step(total!.grads, settings.rate);
-  const [[loss], [gradientNorm], ...counts] = await Promise.all(
-    [total!.loss, norm, ...clipped].map((t) => t.data()),
-  );
+  const read = await Promise.all([total!.loss, norm, ...clipped].map((tensor) => tensor.data()));
+  const [loss, gradientNorm, ...counts] = read.map((data) => data[0]!) as [number, number, ...number[]];
   disposeResult(total!);
   tf.dispose([norm, ...clipped]);
   if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm))
