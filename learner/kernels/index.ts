@@ -6,5 +6,5 @@ export { attention, attentionGrad, attentionScratchBytes } from './attention';
 export { adamW, add, scaleAdd, sumSquares, swiGlu, swiGluGrad } from './elementwise';
 export { gemm, gemmScratchBytes } from './gemm';
 export { logitsGrad, logProbRows } from './log-prob';
-export { columnSums, fillRows, gatherRows, rmsNorm, rmsNormGrad, scatterRows } from './rows';
+export { columnSums, fillRows, gatherRows, rmsNorm, rmsNormGrad, sumRows } from './rows';
 export { setScratch, setWideTiles } from './scratch';

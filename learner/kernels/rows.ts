@@ -1,4 +1,4 @@
-/** Kernels over the rows of a matrix [n, d]: gather and scatter, bias, column sums, RMS normalisation. */
+/** Kernels over the rows of a matrix [n, d]: lookup, bias, column sums, RMS normalisation. */
 import { bytes, horizontalSum, madd, share } from './vector';
 
 /** y[r] = w[ids[r]] */
@@ -10,27 +10,31 @@ export function gatherRows(n: i32, d: i32, w: usize, ids: usize, y: usize, part:
   }
 }
 
-/** dw[v, d] = sum of dy[r] over the rows r with ids[r] = v. Columns are shared out, so rows never race; d is a multiple of 4. */
-export function scatterRows(
-  n: i32,
+/**
+ * out[r] = sum of dy[order[j]] over j from starts[r] to starts[r+1]-1: the gradient of `gatherRows`, [rows, d]. Rows are shared
+ * out; d is a multiple of 4.
+ */
+export function sumRows(
+  rows: i32,
   d: i32,
-  v: i32,
   dy: usize,
-  ids: usize,
-  dw: usize,
+  starts: usize,
+  order: usize,
+  out: usize,
   part: i32,
   parts: i32,
 ): void {
   const line = bytes(d);
-  const from = bytes(share(d, 4, part, parts));
-  const end = bytes(share(d, 4, part + 1, parts));
-  if (end <= from) return;
-  for (let r = 0; r < v; r++) memory.fill(dw + <usize>r * line + from, 0, end - from);
-  for (let r = 0; r < n; r++) {
-    const source = dy + <usize>r * line;
-    const target = dw + <usize>load<i32>(ids + bytes(r)) * line;
-    for (let j = from; j < end; j += 16) {
-      v128.store(target + j, f32x4.add(v128.load(target + j), v128.load(source + j)));
+  const last = share(rows, 1, part + 1, parts);
+  for (let r = share(rows, 1, part, parts); r < last; r++) {
+    const to = out + <usize>r * line;
+    memory.fill(to, 0, line);
+    const end = load<i32>(starts + bytes(r + 1));
+    for (let j = load<i32>(starts + bytes(r)); j < end; j++) {
+      const from = dy + <usize>load<i32>(order + bytes(j)) * line;
+      for (let c: usize = 0; c < line; c += 16) {
+        v128.store(to + c, f32x4.add(v128.load(to + c), v128.load(from + c)));
+      }
     }
   }
 }

@@ -66,7 +66,7 @@ export function hiddenStates(params: ParamSet, batch: PackedBatch): tf.Tensor2D 
     });
   const rotary = params.rotary(batch.longest);
   const offsets = tf.tensor1d(batch.offsets, 'int32');
-  let x = gatherRows(params.get('model.embed_tokens.weight'), tf.tensor1d(batch.ids, 'int32'));
+  let x = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, batch.ids);
   for (let i = 0; i < layers; i++) {
     const layer = `model.layers.${i}`;
     // The tidy frees what no gradient needs; what one does need, the tape keeps.
@@ -80,6 +80,6 @@ export function hiddenStates(params: ParamSet, batch: PackedBatch): tf.Tensor2D 
 
 /** Hidden states of the positions that predict a scored token, after the final norm: [scored, hidden]. */
 export function scoredStates(params: ParamSet, batch: PackedBatch): tf.Tensor2D {
-  const rows = gatherRows(hiddenStates(params, batch), tf.tensor1d(batch.rows, 'int32'));
+  const rows = gatherRows(hiddenStates(params, batch), batch.rows);
   return rmsNorm(rows, params.get('model.norm.weight'), params.config.rmsNormEps);
 }

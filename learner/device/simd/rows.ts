@@ -24,15 +24,15 @@ export function registerRows(): void {
     backend.runtime.run('gatherRows', [rows, width, ...addresses], rows * width);
     return y;
   });
-  register('GatherRowsGrad', ({ backend, inputs, number }) => {
-    const { ids, dy } = inputs;
+  register('GatherRowsGrad', ({ backend, inputs }) => {
+    const { starts, order, dy } = inputs;
     const [n, width] = dy!.shape as [number, number];
+    const rows = starts!.shape[0]! - 1;
     assertWholeVectors('A lookup', width);
-    const dmatrix = backend.output([number('rows'), width]);
-    const addresses = [backend.address(dy!), backend.address(ids!), backend.address(dmatrix)];
-    const cycles = (n + number('rows')) * width;
-    backend.runtime.run('scatterRows', [n, width, number('rows'), ...addresses], cycles);
-    return dmatrix;
+    const out = backend.output([rows, width]);
+    const addresses = [dy!, starts!, order!, out].map((t) => backend.address(t));
+    backend.runtime.run('sumRows', [rows, width, ...addresses], (n + rows) * width);
+    return out;
   });
   register('RmsNorm', ({ backend, inputs, number }) => {
     const { x, gain } = inputs;
