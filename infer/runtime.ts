@@ -1,0 +1,57 @@
+/**
+ * ONNX Runtime as the rest of this folder sees it: one wasm instance on one thread. How it is loaded differs by platform
+ * (ort.ts, ort-workerd.ts); what it computes does not, to the bit.
+ */
+import type * as Ort from 'onnxruntime-web/wasm';
+import { DataType, Graph, modelBytes } from '../model/onnx/builder.ts';
+
+export interface Runtime {
+  readonly ort: typeof Ort;
+  /** Bytes of wasm memory, which only grows: weights, caches and what the allocator keeps. Code is not counted. */
+  heapBytes(): number;
+}
+
+/** `WebAssembly.instantiate` on the runtime's own bytes: the bytes, and what the module imports. */
+export type Instantiate = (
+  bytes: BufferSource,
+  imports: WebAssembly.Imports,
+) => Promise<{ module: WebAssembly.Module; instance: WebAssembly.Instance }>;
+
+const memoryOf = (imports: WebAssembly.Imports): WebAssembly.Memory | undefined =>
+  Object.values(imports)
+    .flatMap((module) => Object.values(module))
+    .find((value) => value instanceof WebAssembly.Memory);
+
+/** The smallest model there is; the runtime instantiates its wasm when the first session is created. */
+function emptyModel(): Uint8Array {
+  const graph = new Graph('empty');
+  const input = graph.input('in', DataType.FLOAT, [1]);
+  graph.output(graph.op('Identity', [input]), DataType.FLOAT, [1]);
+  return modelBytes(graph);
+}
+
+/**
+ * Starts the runtime through the given `instantiate`, and keeps hold of the memory it imports. The global function is
+ * replaced only while the runtime starts: ORT offers no other way to either end.
+ */
+export async function startRuntime(ort: typeof Ort, instantiate: Instantiate): Promise<Runtime> {
+  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.proxy = false;
+  ort.env.logLevel = 'error';
+  const native = WebAssembly.instantiate;
+  let memory: WebAssembly.Memory | undefined;
+  const replacement: Instantiate = (bytes, imports) => {
+    memory ??= memoryOf(imports);
+    return instantiate(bytes, imports);
+  };
+  Object.assign(WebAssembly, { instantiate: replacement });
+  try {
+    const session = await ort.InferenceSession.create(emptyModel());
+    await session.release();
+  } finally {
+    Object.assign(WebAssembly, { instantiate: native });
+  }
+  if (!memory) throw new Error('internal: ONNX Runtime was already running, or has no memory of its own');
+  const heap = memory;
+  return { ort, heapBytes: () => heap.buffer.byteLength };
+}

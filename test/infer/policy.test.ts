@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Completion, SamplingSettings } from '../../core/policy.ts';
+import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import type { Tensors } from '../../model/safetensors.ts';
+import { ORACLES, oracle, randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { referenceLogits, softmax } from '../model/reference.ts';
+
+const open = async (config: ModelConfig, tensors: Tensors): Promise<OnnxPolicy> =>
+  createPolicy({ runtime: await loadOrt(), ref: { name: 'test', version: 0 }, config, weights: tensors });
+
+const worst = (a: readonly number[], b: readonly number[]): number => {
+  expect(a.length).toBe(b.length);
+  return Math.max(...a.map((x, i) => Math.abs(x - b[i]!)));
+};
+
+const sampling = (changes: Partial<SamplingSettings> = {}): SamplingSettings => ({
+  maxNew: 12,
+  temperature: 1,
+  stop: [],
+  ...changes,
+});
+
+const ids = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}/${i}`);
+
+/** Log-probabilities of a completion by the float64 reference, at a temperature. */
+function referenceLogprobs(
+  config: ModelConfig,
+  tensors: Tensors,
+  prompt: readonly number[],
+  completion: readonly number[],
+  temperature: number,
+): number[] {
+  const logits = referenceLogits(config, tensors, [...prompt, ...completion.slice(0, -1)]);
+  return completion.map((id, i) => {
+    const scaled = logits[prompt.length - 1 + i]!.map((x) => x / temperature);
+    return Math.log(softmax(scaled)[id]!);
+  });
+}
+
+describe.each(ORACLES)('%s against float64', (name) => {
+  const { config, tensors, expected } = oracle(name);
+  let policy: OnnxPolicy;
+  beforeAll(async () => {
+    policy = await open(config, tensors);
+    return () => policy.dispose();
+  });
+
+  test('scores whole sequences', async () => {
+    const scores = await policy.score(expected.input_ids);
+    scores.forEach((score, i) => {
+      expect(worst(score.logprobs, expected.token_logprobs[i]!)).toBeLessThan(1e-4);
+      expect(worst(score.entropy, expected.entropy[i]!)).toBeLessThan(1e-4);
+    });
+  });
+
+  test('the most likely next token after every prefix', async () => {
+    const prefixes = expected.input_ids.flatMap((sequence) =>
+      sequence.map((_, i) => sequence.slice(0, i + 1)),
+    );
+    const out = await policy.generate(
+      prefixes.map((prefix) => ({ ids: prefix, sampleIds: ['greedy'] })),
+      sampling({ maxNew: 1, temperature: 0 }),
+    );
+    expect(out.map(([completion]) => completion!.ids[0])).toEqual(expected.greedy_next.flat());
+  });
+
+  test.each([1, 0.6, 0])('log-probabilities of generated tokens at temperature %d', async (temperature) => {
+    const prompts = [expected.input_ids[0]!.slice(0, 7), expected.input_ids[1]!.slice(0, 3), [5]];
+    const out = await policy.generate(
+      prompts.map((prompt, i) => ({ ids: prompt, sampleIds: ids(`p${i}`, 2) })),
+      sampling({ temperature }),
+    );
+    out.forEach((samples, i) => {
+      for (const { ids: completion, logprobs } of samples) {
+        expect(completion).toHaveLength(12);
+        const reference = referenceLogprobs(config, tensors, prompts[i]!, completion, temperature || 1);
+        expect(worst(logprobs, reference)).toBeLessThan(1e-4);
+      }
+    });
+  });
+});
+
+describe('a small policy', () => {
+  const config = smallConfig({ num_key_value_heads: 2 });
+  const tensors = randomTensors(config);
+  let policy: OnnxPolicy;
+  beforeAll(async () => {
+    policy = await open(config, tensors);
+    return () => policy.dispose();
+  });
+
+  const prompt = (length: number, seed: number): number[] =>
+    Array.from({ length }, (_, i) => (i * i * 7 + i * 3 + seed * 11) % 64);
+
+  test('the bits of a sample depend on nothing but its own prompt, id and settings', async () => {
+    const settings = sampling({ maxNew: 20, temperature: 0.8, stop: [3, 4, 5] });
+    const alone = await policy.generate([{ ids: prompt(17, 1), sampleIds: ['a'] }], settings);
+    const batch = async (others: readonly { length: number; count: number }[]): Promise<Completion> => {
+      const prompts = others.map(({ length, count }, i) => ({
+        ids: prompt(length, 2 + i),
+        sampleIds: ids(`o${i}`, count),
+      }));
+      const out = await policy.generate(
+        [...prompts, { ids: prompt(17, 1), sampleIds: ['x', 'a'] }],
+        settings,
+      );
+      return out.at(-1)![1]!;
+    };
+    expect(await batch([])).toEqual(alone[0]![0]);
+    expect(await batch([{ length: 17, count: 1 }])).toEqual(alone[0]![0]);
+    expect(await batch([{ length: 1, count: 1 }])).toEqual(alone[0]![0]);
+    expect(
+      await batch([
+        { length: 40, count: 7 },
+        { length: 5, count: 3 },
+      ]),
+    ).toEqual(alone[0]![0]);
+    expect(await batch([{ length: 16, count: 100 }])).toEqual(alone[0]![0]);
+  });
+
+  test('scores do not depend on what is scored beside them', async () => {
+    const [alone] = await policy.score([prompt(30, 1)]);
+    const beside = await policy.score([prompt(90, 2), prompt(30, 1), prompt(2, 3), prompt(1, 3)]);
+    expect(beside[1]).toEqual(alone);
+    expect(beside[3]).toEqual({ logprobs: [], entropy: [] });
+  });
+
+  test('a stop token ends a row and is its last token', async () => {
+    const stop = [7, 8, 9, 10, 11, 12];
+    const free = await policy.generate([{ ids: prompt(9, 5), sampleIds: ids('s', 40) }], sampling());
+    const stopped = await policy.generate(
+      [{ ids: prompt(9, 5), sampleIds: ids('s', 40) }],
+      sampling({ stop }),
+    );
+    expect(stopped[0]!.some((completion) => completion.stopped)).toBe(true);
+    stopped[0]!.forEach((completion, i) => {
+      const all = free[0]![i]!;
+      const end = all.ids.findIndex((id) => stop.includes(id));
+      expect(completion).toEqual({
+        ids: end < 0 ? all.ids : all.ids.slice(0, end + 1),
+        logprobs: end < 0 ? all.logprobs : all.logprobs.slice(0, end + 1),
+        stopped: end >= 0,
+      });
+    });
+  });
+
+  test('sampled tokens follow the stated distribution', async () => {
+    const draws = 4000;
+    const ids1 = ids('chi', draws);
+    const [samples] = await policy.generate(
+      [{ ids: prompt(6, 9), sampleIds: ids1 }],
+      sampling({ maxNew: 1, temperature: 0.7 }),
+    );
+    const logits = referenceLogits(config, tensors, prompt(6, 9)).at(-1)!;
+    const probabilities = softmax(logits.map((x) => x / 0.7));
+    const counts = new Array<number>(64).fill(0);
+    for (const {
+      ids: [id],
+    } of samples!)
+      counts[id!]!++;
+    // Rare tokens are put together, so that every cell expects at least ten.
+    const cells = probabilities.map((p, id) => ({ expected: p * draws, seen: counts[id]! }));
+    const common = cells.filter((cell) => cell.expected >= 10);
+    const rare = cells.filter((cell) => cell.expected < 10);
+    common.push({
+      expected: rare.reduce((sum, cell) => sum + cell.expected, 0),
+      seen: rare.reduce((sum, cell) => sum + cell.seen, 0),
+    });
+    const chiSquare = common.reduce((sum, { expected: e, seen }) => sum + (seen - e) ** 2 / e, 0);
+    const freedom = common.length - 1;
+    expect(freedom).toBeGreaterThan(10);
+    // Beyond mean + 3.7 standard deviations lies about 1 in 2000 draws; the seeds are fixed, so this passes or fails for ever.
+    expect(chiSquare).toBeLessThan(freedom + 3.7 * Math.sqrt(2 * freedom));
+    expect(chiSquare).toBeGreaterThan(freedom - 3.7 * Math.sqrt(2 * freedom));
+  });
+
+  test.each([
+    { topK: 5, topP: 1 },
+    { topK: 0, topP: 0.8 },
+    { topK: 10, topP: 0.6 },
+  ])('truncated to %j, log-probabilities are those of what is left', async ({ topK, topP }) => {
+    const start = prompt(6, 9);
+    const settings = sampling({ maxNew: 1, temperature: 0.9, topK, topP });
+    const [samples] = await policy.generate([{ ids: start, sampleIds: ids('t', 300) }], settings);
+    const probabilities = softmax(
+      referenceLogits(config, tensors, start)
+        .at(-1)!
+        .map((x) => x / 0.9),
+    );
+    const order = probabilities.map((p, id) => ({ p, id })).sort((a, b) => b.p - a.p);
+    const top = order.slice(0, topK || 64);
+    const mass = top.reduce((sum, { p }) => sum + p, 0);
+    let before = 0;
+    const kept = top.filter(({ p }) => {
+      const inside = before < topP;
+      before += p / mass;
+      return inside;
+    });
+    const left = kept.reduce((sum, { p }) => sum + p, 0);
+    expect(new Set(samples!.map(({ ids: [id] }) => id))).toEqual(new Set(kept.map(({ id }) => id)));
+    for (const {
+      ids: [id],
+      logprobs,
+    } of samples!)
+      expect(logprobs[0]).toBeCloseTo(Math.log(probabilities[id!]! / left), 5);
+  });
+
+  test('requests that cannot be served say so', async () => {
+    const one = (changes: Partial<SamplingSettings>, start: number[] = [1]) =>
+      policy.generate([{ ids: start, sampleIds: ['x'] }], sampling(changes));
+    await expect(one({}, [])).rejects.toMatchObject({ code: 'policy.empty' });
+    await expect(one({}, [64])).rejects.toMatchObject({ code: 'policy.token' });
+    await expect(one({}, [-1])).rejects.toMatchObject({ code: 'policy.token' });
+    await expect(one({ maxNew: 128 })).rejects.toMatchObject({ code: 'policy.too-long' });
+    await expect(one({ temperature: Number.NaN })).rejects.toMatchObject({ code: 'policy.settings' });
+    await expect(one({ topP: 0 })).rejects.toMatchObject({ code: 'policy.settings' });
+    await expect(one({ stop: [64] })).rejects.toMatchObject({ code: 'policy.settings' });
+    const closed = await open(config, tensors);
+    await closed.dispose();
+    await closed.dispose();
+    await expect(closed.score([[1, 2]])).rejects.toMatchObject({ code: 'policy.disposed' });
+  });
+
+  test('the wasm heap of a seed policy stays small', async () => {
+    expect((await loadOrt()).heapBytes()).toBeLessThan(64 * 2 ** 20);
+  });
+});
