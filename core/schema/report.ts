@@ -40,6 +40,8 @@ export interface RoundReport {
   readonly monitors?: RoundMonitors;
   readonly training?: TrainingReport;
   readonly evaluation?: EvaluationReport;
+  /** Version 0, evaluated before the first round and kept in that round's report: where the curves begin. */
+  readonly start?: EvaluationReport;
   /** What the operator should know: collapse warnings and refused groups, in words. */
   readonly warnings?: readonly string[];
   readonly rolloutMs?: number;
