@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
-const wasmPath = createRequire(import.meta.url).resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm');
+export const wasmPath = createRequire(import.meta.url).resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm');
 
 /** The bundled source of an entry file; wasm imports are left as `./ort.wasm`. */
 export async function bundleWorker(entry: string): Promise<string> {

@@ -1,0 +1,23 @@
+/** The page side of the browser test: one function that opens a checkpoint and generates. */
+import * as ort from 'onnxruntime-web/wasm';
+import { createPolicy } from '../../infer/onnx-policy.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { parseConfig } from '../../model/config.ts';
+import type { WorkerRequest } from './generate.worker.ts';
+
+const bytesOf = async (url: string): Promise<ArrayBuffer> => (await fetch(url)).arrayBuffer();
+
+/** Answers with JSON text, since that keeps every bit of a number. */
+async function generate(config: unknown, { prompts, settings, sequences }: WorkerRequest): Promise<string> {
+  ort.env.wasm.wasmBinary = await bytesOf('/ort.wasm');
+  const policy = await createPolicy({
+    runtime: await loadOrt(),
+    ref: { name: 'test', version: 0 },
+    config: parseConfig(config),
+    weights: new Uint8Array(await bytesOf('/weights.bin')),
+  });
+  const completions = await policy.generate(prompts, settings);
+  return JSON.stringify({ completions, scores: await policy.score(sequences) });
+}
+
+Object.assign(globalThis, { generate });

@@ -1,0 +1,26 @@
+/** The rollouts that every platform must reproduce bit for bit, and what Node makes of them. */
+import { createPolicy } from '../../infer/onnx-policy.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { packWeights } from '../../model/onnx/weights.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import type { WorkerRequest } from './generate.worker.ts';
+
+export const config = smallConfig();
+export const weights = packWeights(config, randomTensors(config));
+export const request: WorkerRequest = {
+  prompts: [5, 17, 32].map((length, p) => ({
+    ids: Array.from({ length }, (_, i) => (i * i * 5 + p) % 64),
+    sampleIds: Array.from({ length: 4 }, (_, i) => `sample/${p}/${i}`),
+  })),
+  settings: { maxNew: 24, temperature: 0.9, topP: 0.95, stop: [2, 3] },
+  sequences: [Array.from({ length: 40 }, (_, i) => (i * 11) % 64)],
+};
+
+export async function inNode(): Promise<{ completions: unknown; scores: unknown }> {
+  const runtime = await loadOrt();
+  const policy = await createPolicy({ runtime, ref: { name: 'test', version: 0 }, config, weights });
+  const completions = await policy.generate(request.prompts, request.settings);
+  const scores = await policy.score(request.sequences);
+  await policy.dispose();
+  return { completions, scores };
+}
