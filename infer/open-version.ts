@@ -1,0 +1,25 @@
+/** A stored version's files to a live Policy. */
+import { RollmeshError } from '../core/errors.ts';
+import type { PolicyRef } from '../core/policy.ts';
+import type { VersionFiles } from '../core/schema/policy.ts';
+import { checkCheckpoint } from '../model/checkpoint.ts';
+import { parseConfig } from '../model/config.ts';
+import { readSafetensors } from '../model/safetensors.ts';
+import { createPolicy, type OnnxPolicy } from './onnx-policy.ts';
+import type { Runtime } from './runtime.ts';
+
+/** Throws `wrong-input` where the files are no model, before anything is computed with them. */
+export function openVersion(runtime: Runtime, ref: PolicyRef, files: VersionFiles): Promise<OnnxPolicy> {
+  const configFile = files['config.json'];
+  const weightsFile = files['model.safetensors'];
+  if (!configFile || !weightsFile)
+    throw new RollmeshError(
+      'give-up',
+      'policy.incomplete',
+      `Version ${ref.version} of ${ref.name} lacks config.json or model.safetensors.`,
+    );
+  const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
+  const weights = readSafetensors(weightsFile);
+  checkCheckpoint(config, weights);
+  return createPolicy({ runtime, ref, config, weights });
+}
