@@ -3,6 +3,7 @@
  * one active backend; opening another closes the first and its tensors with it.
  */
 import { availableParallelism } from 'node:os';
+import { wrongInput } from '../../core/errors.ts';
 import * as tf from '../tfjs.ts';
 import { KernelRuntime } from './kernel-runtime.ts';
 import { registerSimdKernels } from './simd/index.ts';
@@ -60,9 +61,51 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
   return device;
 }
 
-/** Opens a device and makes it the one that tfjs computes on. */
+/** The GPU, or a sentence that says why there is none. */
+async function openGpu(): Promise<Device | string> {
+  const { openGpuBackend } = await import('./webgpu/index.ts');
+  const opened = await openGpuBackend();
+  if (typeof opened === 'string') return opened;
+  const { backend, gpu } = opened;
+  let peakBytes = 0;
+  const bytes = (): number => {
+    const { numBytesAllocatedInGPU } = backend.memory();
+    peakBytes = Math.max(peakBytes, numBytesAllocatedInGPU);
+    return numBytesAllocatedInGPU;
+  };
+  const { vendor, architecture, description, device: name } = gpu.info;
+  const device: Device = {
+    kind: 'webgpu',
+    description: `WebGPU, ${description || [vendor, architecture, name].filter(Boolean).join(' ')}`,
+    flush: async () => {
+      await backend.finish();
+      bytes();
+    },
+    memory: () => ({ bytes: bytes(), peakBytes }),
+    resetPeak: () => {
+      peakBytes = 0;
+    },
+    close: () => {
+      if (open !== device) return; // another device took its place already
+      tf.removeBackend('webgpu');
+      gpu.device.destroy();
+      open = undefined;
+    },
+  };
+  return device;
+}
+
+/**
+ * Opens a device and makes it the one that tfjs computes on. `auto` takes the GPU if there is one. Throws `wrong-input` where
+ * `webgpu` is asked for and there is none.
+ */
 export async function openDevice(settings: DeviceSettings): Promise<Device> {
   open?.close();
-  open = await openCpu(settings);
+  const gpu = settings.device === 'cpu' ? undefined : await openGpu();
+  if (typeof gpu === 'string' && settings.device === 'webgpu')
+    throw wrongInput('learner.no-gpu', `The learner cannot use a GPU: ${gpu}`, {
+      next: 'Use the CPU device, or install a driver.',
+    });
+  open = typeof gpu === 'object' ? gpu : await openCpu(settings);
   return open;
 }

@@ -108,13 +108,10 @@ test('the allocator never hands out overlapping memory, merges what is freed, an
   expect(() => arena.allocate(1000)).toThrow(/out of memory.*micro-batch/);
 });
 
-describe.each([
-  { fma: true, threads: 1 },
-  { fma: false, threads: 2 },
-])('fused ops against tfjs ops, fma $fma, $threads threads', (settings) => {
+describe('fused ops against tfjs ops', () => {
   let device: Device;
   beforeAll(async () => {
-    device = await openDevice({ device: 'cpu', shareCycles: 1, ...settings });
+    device = await openDevice({ device: 'cpu', threads: 2, shareCycles: 1 });
   });
   afterAll(() => device.close());
 
@@ -137,11 +134,10 @@ describe.each([
       const entropy = tf.neg(tf.sum(tf.mul(tf.exp(all), all), 1));
       return tf.add(tf.sum(tf.mul(a, chosen)), tf.sum(tf.mul(b, entropy)));
     };
-    for (const index of [0, 1]) {
-      const got = await tf.grads(fused)([hidden, weight])[index]!.data();
-      const wanted = await tf.grads(plain)([hidden, weight])[index]!.data();
-      expect(relativeDifference(wanted, got)).toBeLessThan(2e-5);
-    }
+    const got = tf.grads(fused)([hidden, weight]);
+    const wanted = tf.grads(plain)([hidden, weight]);
+    for (const i of [0, 1])
+      expect(relativeDifference(await wanted[i]!.data(), await got[i]!.data())).toBeLessThan(2e-5);
   });
 
   test('attention and its gradients over packed sequences longer than a block of queries', async () => {

@@ -1,0 +1,72 @@
+/**
+ * A GPU through Dawn: the adapter, a device with all of the adapter's limits, and errors that end the run. tfjs would ask for fewer
+ * limits and ignore validation errors, after which tensors silently hold zeros.
+ */
+import { RollmeshError } from '../../../core/errors.ts';
+
+/** What the ops use; tfjs' own device leaves maxStorageBuffersPerShaderStage at 8. */
+const LIMITS = [
+  'maxBufferSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeWorkgroupsPerDimension',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+] as const;
+
+let gpu: GPU | undefined;
+
+/** Dawn, with the globals that tfjs expects of a browser. Throws where the platform has no binary of it. */
+async function loadGpu(): Promise<GPU> {
+  if (gpu) return gpu;
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  gpu = create([]);
+  const present = typeof navigator === 'undefined' ? {} : navigator;
+  const userAgent = `node/${process.versions.node}`;
+  Object.defineProperty(globalThis, 'navigator', {
+    value: Object.assign(Object.create(present), { gpu, userAgent }),
+    configurable: true,
+  });
+  return gpu;
+}
+
+export interface GpuDevice {
+  device: GPUDevice;
+  info: GPUAdapterInfo;
+  /** Throws what the driver has reported, if anything: from then on every call of the device does. */
+  check(): void;
+}
+
+/** The best adapter's device, or a sentence that says why there is none. */
+export async function requestGpu(): Promise<GpuDevice | string> {
+  let adapter: GPUAdapter | null;
+  try {
+    adapter = await (await loadGpu()).requestAdapter({ powerPreference: 'high-performance' });
+  } catch (error) {
+    return `WebGPU does not start here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  if (!adapter) return 'no GPU adapter was found: there is no Vulkan, Metal or Direct3D driver.';
+  const requiredLimits: Record<string, number> = {};
+  for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
+  const device = await adapter.requestDevice({ requiredLimits });
+
+  let failure: RollmeshError | undefined;
+  const fail = (code: string, what: string): void => {
+    failure ??= new RollmeshError('give-up', code, what, {
+      next: 'Nothing computed since then counts: resume from the last checkpoint.',
+    });
+  };
+  device.onuncapturederror = ({ error }) => fail('learner.gpu-error', `The GPU reported: ${error.message}.`);
+  void device.lost.then(({ reason, message }) => {
+    if (reason !== 'destroyed') fail('learner.gpu-lost', `The GPU device is lost: ${message}.`);
+  });
+  return {
+    device,
+    info: adapter.info,
+    check: () => {
+      if (failure) throw failure;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** Matrix products on the GPU: the fused projections, and tfjs' own matMul. */
+import { LINEAR_COUNTS } from '../../ops/linear.ts';
+import * as tf from '../../tfjs.ts';
+import { multiply } from './gemm.ts';
+import { register, WEBGPU } from './register.ts';
+import { GROUP, perElement } from './wgsl.ts';
+
+const FILL_ROWS = perElement('u.size', '  y[i] = bias[i % u.width];');
+
+function registerLinear(count: number): void {
+  register(`Linear${count}`, ({ backend, inputs }) => {
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    return Array.from({ length: count }, (_, i) => {
+      const weight = inputs[`w${i}`]!;
+      const bias = inputs[`b${i}`];
+      const out = weight.shape[0]!;
+      const y = backend.output([rows, out]);
+      if (bias)
+        backend.dispatch({
+          source: FILL_ROWS,
+          outputs: { y },
+          inputs: { bias },
+          uniforms: { size: rows * out, width: out },
+          groups: Math.ceil((rows * out) / GROUP),
+        });
+      multiply(backend, {
+        ...{ m: rows, n: out, k: width, a: x, b: weight, c: y },
+        ...{ transposeB: true, add: bias !== undefined },
+      });
+      return y;
+    });
+  });
+  register(`Linear${count}Grad`, ({ backend, inputs }) => {
+    const rows = inputs.dy0!.shape[0]!;
+    const width = inputs.w0!.shape[1]!;
+    const dx = backend.output([rows, width]);
+    for (let i = 0; i < count; i++) {
+      const weight = inputs[`w${i}`]!;
+      const a = inputs[`dy${i}`]!;
+      multiply(backend, { m: rows, n: width, k: weight.shape[0]!, a, b: weight, c: dx, add: i > 0 });
+    }
+    return dx;
+  });
+}
+
+export function registerProducts(): void {
+  for (const count of LINEAR_COUNTS) registerLinear(count);
+  const plain = tf.getKernel('BatchMatMul', WEBGPU)!.kernelFunc;
+  register('BatchMatMul', ({ backend, inputs, number }) => {
+    const a = inputs.a!;
+    const b = inputs.b!;
+    const transposeA = number('transposeA') === 1;
+    const transposeB = number('transposeB') === 1;
+    const batch = (t: tf.TensorInfo) => tf.util.sizeFromShape(t.shape.slice(0, -2));
+    if (batch(a) !== 1 || batch(b) !== 1 || a.dtype !== 'float32' || b.dtype !== 'float32')
+      return plain({ inputs: { a, b }, backend, attrs: { transposeA, transposeB } });
+    const [ra, ca] = a.shape.slice(-2) as [number, number];
+    const [rb, cb] = b.shape.slice(-2) as [number, number];
+    const m = transposeA ? ca : ra;
+    const n = transposeB ? rb : cb;
+    const lead = a.shape.length >= b.shape.length ? a.shape.slice(0, -2) : b.shape.slice(0, -2);
+    const c = backend.output([...lead, m, n]);
+    multiply(backend, { m, n, k: transposeA ? ra : ca, a, b, c, transposeA, transposeB });
+    return c;
+  });
+}

@@ -1,0 +1,150 @@
+/** Lookups, normalisation, activation and sums over rows on the GPU. */
+import type * as tf from '../../tfjs.ts';
+import type { GpuBackend } from './gpu-backend.ts';
+import { register, sizeOf } from './register.ts';
+import { GROUP, perElement, perRow, REDUCE } from './wgsl.ts';
+
+/** Rows that one workgroup sums. */
+const SLICE_ROWS = 1024;
+
+const elements = (count: number): number => Math.ceil(count / GROUP);
+
+const GATHER = perElement('u.size', '  y[i] = matrix[u32(ids[i / u.width]) * u.width + i % u.width];');
+
+// A thread sums one column of one row over its uses, in their order: no atomics, the same bits every time.
+const SUM_ROWS = perElement(
+  'u.size',
+  `  let row = i / u.width;
+  let column = i % u.width;
+  var sum = 0.0;
+  for (var j = starts[row]; j < starts[row + 1u]; j++) { sum += dy[u32(order[j]) * u.width + column]; }
+  y[i] = sum;`,
+);
+
+const RMS_NORM = `${REDUCE}
+${perRow(
+  'u.rows',
+  `  let first = row * u.width;
+  var square = 0.0;
+  for (var j = t; j < u.width; j += ${GROUP}u) { square += x[first + j] * x[first + j]; }
+  let k = 1.0 / sqrt(sum_all(t, square) / f32(u.width) + u.eps);
+  if (t == 0u) { inverse[row] = k; }
+  for (var j = t; j < u.width; j += ${GROUP}u) { y[first + j] = x[first + j] * k * gain[j]; }`,
+)}`;
+
+const RMS_NORM_GRAD = `${REDUCE}
+${perRow(
+  'u.rows',
+  `  let first = row * u.width;
+  let k = inverse[row];
+  var dot = 0.0;
+  for (var j = t; j < u.width; j += ${GROUP}u) { dot += x[first + j] * gain[j] * dy[first + j]; }
+  let c = sum_all(t, dot) * k * k * k / f32(u.width);
+  for (var j = t; j < u.width; j += ${GROUP}u) { dx[first + j] = k * gain[j] * dy[first + j] - c * x[first + j]; }`,
+)}`;
+
+// One workgroup a column and slice of rows; partial sums [slices, width].
+const columnSums = (term: string): string => `${REDUCE}
+${perRow(
+  'u.width * u.slices',
+  `  let column = row % u.width;
+  let slice = row / u.width;
+  let last = min(u.rows, (slice + 1u) * u.depth);
+  var sum = 0.0;
+  for (var r = slice * u.depth + t; r < last; r += ${GROUP}u) { sum += ${term}; }
+  let total = sum_all(t, sum);
+  if (t == 0u) { y[row] = total; }`,
+)}`;
+
+const SWIGLU = perElement('u.size', '  y[i] = gate[i] / (1.0 + exp(-gate[i])) * up[i];');
+
+const SWIGLU_GRAD = perElement(
+  'u.size',
+  `  let g = gate[i];
+  let s = 1.0 / (1.0 + exp(-g));
+  dup[i] = dy[i] * g * s;
+  dgate[i] = dy[i] * up[i] * s * (1.0 + g * (1.0 - s));`,
+);
+
+/** Sums a term over rows for each column: [width]. Many rows are cut into slices that are summed in a second pass. */
+function sumColumns(
+  backend: GpuBackend,
+  term: string,
+  inputs: Record<string, tf.TensorInfo>,
+  rows: number,
+  width: number,
+): tf.TensorInfo {
+  const slices = Math.ceil(rows / SLICE_ROWS);
+  const y = backend.output(slices === 1 ? [width] : [slices, width]);
+  const uniforms = { rows, width, slices, depth: SLICE_ROWS };
+  backend.dispatch({ source: columnSums(term), outputs: { y }, inputs, uniforms, groups: width * slices });
+  if (slices === 1) return y;
+  const total = sumColumns(backend, 'x[r * u.width + column]', { x: y }, slices, width);
+  backend.disposeData(y.dataId);
+  return total;
+}
+
+export function registerRows(): void {
+  register('GatherRows', ({ backend, inputs }) => {
+    const { matrix, ids } = inputs;
+    const width = matrix!.shape[1]!;
+    const y = backend.output([sizeOf(ids!), width]);
+    const size = sizeOf(y);
+    const buffers = { outputs: { y }, inputs: { matrix: matrix!, ids: ids! } };
+    backend.dispatch({ source: GATHER, ...buffers, uniforms: { size, width }, groups: elements(size) });
+    return y;
+  });
+  register('GatherRowsGrad', ({ backend, inputs }) => {
+    const { starts, order, dy } = inputs;
+    const width = dy!.shape[1]!;
+    const y = backend.output([starts!.shape[0]! - 1, width]);
+    const size = sizeOf(y);
+    const buffers = { outputs: { y }, inputs: { starts: starts!, order: order!, dy: dy! } };
+    backend.dispatch({ source: SUM_ROWS, ...buffers, uniforms: { size, width }, groups: elements(size) });
+    return y;
+  });
+  register('RmsNorm', ({ backend, inputs, number }) => {
+    const { x, gain } = inputs;
+    const width = gain!.shape[0]!;
+    const rows = sizeOf(x!) / width;
+    const y = backend.output(x!.shape);
+    const inverse = backend.output([rows]);
+    const buffers = { outputs: { y, inverse }, inputs: { x: x!, gain: gain! } };
+    const uniforms = { rows, width, eps: { f32: number('eps') } };
+    backend.dispatch({ source: RMS_NORM, ...buffers, uniforms, groups: rows });
+    return [y, inverse];
+  });
+  register('RmsNormGrad', ({ backend, inputs }) => {
+    const { x, gain, inverse, dy } = inputs;
+    const width = gain!.shape[0]!;
+    const rows = sizeOf(x!) / width;
+    const dx = backend.output(x!.shape);
+    const saved = { x: x!, inverse: inverse!, dy: dy! };
+    const all = { outputs: { dx }, inputs: { ...saved, gain: gain! }, uniforms: { rows, width } };
+    backend.dispatch({ source: RMS_NORM_GRAD, ...all, groups: rows });
+    const term = 'x[r * u.width + column] * dy[r * u.width + column] * inverse[r]';
+    return [dx, sumColumns(backend, term, saved, rows, width)];
+  });
+  register('ColumnSums', ({ backend, inputs }) => {
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    return sumColumns(backend, 'x[r * u.width + column]', { x }, rows, width);
+  });
+  register('SwiGlu', ({ backend, inputs }) => {
+    const { gate, up } = inputs;
+    const y = backend.output(gate!.shape);
+    const size = sizeOf(y);
+    const buffers = { outputs: { y }, inputs: { gate: gate!, up: up! } };
+    backend.dispatch({ source: SWIGLU, ...buffers, uniforms: { size }, groups: elements(size) });
+    return y;
+  });
+  register('SwiGluGrad', ({ backend, inputs }) => {
+    const { gate, up, dy } = inputs;
+    const dgate = backend.output(gate!.shape);
+    const dup = backend.output(gate!.shape);
+    const size = sizeOf(dgate);
+    const buffers = { outputs: { dgate, dup }, inputs: { gate: gate!, up: up!, dy: dy! } };
+    backend.dispatch({ source: SWIGLU_GRAD, ...buffers, uniforms: { size }, groups: elements(size) });
+    return [dgate, dup];
+  });
+}

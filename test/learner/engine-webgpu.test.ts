@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { multiply } from '../../learner/device/webgpu/gemm.ts';
+import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
+import { AdamW } from '../../learner/nn/adamw.ts';
+import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
+import { packSequences } from '../../learner/nn/pack.ts';
+import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
+import * as tf from '../../learner/tfjs.ts';
+import { REFERENCE_MODELS } from './engine-checkpoints.ts';
+import { expectReferenceGradients } from './engine-reference-check.ts';
+import { randomSequences, relativeDifference, tinyParams } from './engine-tiny.ts';
+
+// Chromium's software driver, where no other is configured: slow, but it computes what the specification says.
+const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
+  process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
+
+vi.setConfig({ testTimeout: 120_000 }); // a software driver compiles each shader for seconds
+await openDevice({ device: 'cpu', threads: 1 });
+const stepsOnCpu = await threeSteps();
+const device = await openDevice({ device: 'webgpu' }).catch((error: Error) => error.message);
+const reason = typeof device === 'string' ? device : undefined;
+afterAll(() => {
+  if (typeof device === 'object') device.close();
+});
+
+async function threeSteps(): Promise<number[]> {
+  const params = tinyParams();
+  const optimiser = new AdamW(params, { lr: 1e-2, weightDecay: 0.1 });
+  const losses: tf.Scalar[] = [];
+  for (let i = 0; i < 3; i++) {
+    const batch = packSequences(randomSequences([70, 9, 131], `gpu/${i}`));
+    const result = lossAndGrads(params, () => {
+      const { logp, entropy } = tokenLogProbs(params, batch, { temperature: 0.8 });
+      return tf.neg(tf.mean(tf.add(logp, tf.mul(0.1, entropy)))) as tf.Scalar;
+    });
+    losses.push(result.loss.clone());
+    optimiser.step(result.grads).dispose();
+    disposeResult(result);
+  }
+  const values: number[] = [];
+  for (const loss of losses) values.push(...(await loss.data()));
+  for (const { data } of (await params.toTensors()).values()) values.push(...data);
+  return values;
+}
+
+describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
+  test.each(REFERENCE_MODELS)(
+    '%s: log-probabilities, entropies and gradients match float64',
+    async (name) => {
+      await expectReferenceGradients(name);
+    },
+  );
+
+  test('training steps give the weights of the CPU, over sequences longer than a workgroup', async () => {
+    expect(relativeDifference(stepsOnCpu, await threeSteps())).toBeLessThan(1e-4);
+  });
+
+  test('a step reads nothing from the GPU and leaves no tensor behind', async () => {
+    const params = tinyParams();
+    const optimiser = new AdamW(params);
+    const batch = packSequences(randomSequences([12, 30]));
+    const counts: number[] = [];
+    let reads = 0;
+    const backend = tf.backend();
+    const read = backend.read.bind(backend);
+    backend.read = (id) => {
+      reads++;
+      return read(id);
+    };
+    for (let i = 0; i < 4; i++) {
+      const result = lossAndGrads(
+        params,
+        () => tf.neg(tf.mean(tokenLogProbs(params, batch).logp)) as tf.Scalar,
+      );
+      optimiser.step(result.grads).dispose();
+      disposeResult(result);
+      counts.push(tf.memory().numTensors);
+    }
+    expect(reads).toBe(0);
+    expect(new Set(counts.slice(1)).size).toBe(1);
+    backend.read = read;
+  });
+
+  test.each([
+    { per: 4, transposeA: false, transposeB: true },
+    { per: 8, transposeA: true, transposeB: false },
+  ] as const)('products with offsets, split along a long inner dimension: %o', async (settings) => {
+    const { transposeA, transposeB } = settings;
+    const [m, n, k] = [141, 133, 600];
+    const random = new Random('products');
+    const numbers = (size: number): Float32Array =>
+      Float32Array.from({ length: size }, () => random.normal());
+    const [a, b, c] = [numbers(7 + m * k), numbers(k * n), numbers(m * n)];
+    const wanted = c.map((start, at) => {
+      const [i, j] = [Math.floor(at / n), at % n];
+      let sum = start;
+      for (let p = 0; p < k; p++)
+        sum += a[7 + (transposeA ? p * m + i : i * k + p)]! * b[transposeB ? j * k + p : p * n + j]!;
+      return sum;
+    });
+    const out = tf.tensor(c);
+    const operands = { a: tf.tensor(a), b: tf.tensor(b), c: out };
+    multiply(tf.backend() as GpuBackend, { m, n, k, ...operands, aOffset: 7, add: true, ...settings });
+    expect(relativeDifference(wanted, await out.data())).toBeLessThan(1e-5);
+  });
+
+  test('an error of the GPU ends the run instead of leaving zeros', async () => {
+    const backend = tf.backend() as GpuBackend;
+    const y = backend.output([4]);
+    const broken = {
+      source: 'fn main() { nonsense }',
+      outputs: { y },
+      inputs: {},
+      uniforms: { n: 1 },
+      groups: 1,
+    };
+    backend.dispatch(broken);
+    await expect(backend.finish()).rejects.toThrow(/GPU reported.*resume from the last checkpoint/s);
+    expect(() => backend.dispatch(broken)).toThrow(/GPU reported/);
+  });
+});
