@@ -137,6 +137,8 @@ async function playRound(
     recipe,
     round,
     batches: assemble(recipe, round, proposals, groups),
+    parent: round.index - 1,
+    next: round.index,
     load: (version) => store.loadVersion({ name: settings.policy, version }),
   });
   const version = round.index;

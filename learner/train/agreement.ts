@@ -1,36 +1,30 @@
 /**
- * How the learner's log-probabilities agree with those that came with the samples: same tokens, same version. The
- * importance ratio before the first update is exp of this difference and should be 1; what it is not is mismatch.
+ * How the learner's log-probabilities agree with those that came with the samples, before the first update. With the same
+ * version on both sides the importance ratios are 1 and what they are not is mismatch; with older samples it is staleness.
  */
+import { mismatch } from '../../core/rl/mismatch.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 
 /** learner [T] and rollout [T] log-probabilities, nats. KL is the k3 estimate of KL(rollout || learner). */
 export function agreement(
-  learner: ArrayLike<number>,
-  rollout: ArrayLike<number>,
+  learner: readonly number[],
+  rollout: readonly number[],
 ): Pick<TrainingReport, 'mismatch' | 'ratio'> {
-  const n = learner.length;
-  let max = 0;
-  let total = 0;
-  let kl = 0;
-  let low = Number.POSITIVE_INFINITY;
-  let high = 0;
-  let sum = 0;
-  let squares = 0;
-  for (let i = 0; i < n; i++) {
-    const difference = learner[i]! - rollout[i]!;
-    const ratio = Math.exp(difference);
-    max = Math.max(max, Math.abs(difference));
-    total += Math.abs(difference);
-    kl += ratio - 1 - difference;
-    low = Math.min(low, ratio);
-    high = Math.max(high, ratio);
-    sum += ratio;
-    squares += ratio * ratio;
-  }
-  const count = Math.max(1, n);
+  const differences = learner.map((logprob, t) => logprob - rollout[t]!);
+  const { k3, maxAbsolute, effectiveSampleSize } = mismatch(
+    learner,
+    rollout,
+    learner.map(() => 1),
+  );
+  const extreme = (pick: (a: number, b: number) => number) =>
+    Math.exp(differences.reduce(pick, differences[0] ?? 0));
   return {
-    mismatch: { max, mean: total / count, kl: kl / count },
-    ratio: { min: n ? low : 1, max: n ? high : 1, effectiveSampleShare: n ? (sum * sum) / (n * squares) : 1 },
+    mismatch: { max: maxAbsolute, mean: mean(differences.map(Math.abs)), kl: k3 },
+    ratio: {
+      min: extreme((a, b) => Math.min(a, b)),
+      max: extreme((a, b) => Math.max(a, b)),
+      effectiveSampleShare: effectiveSampleSize,
+    },
   };
 }

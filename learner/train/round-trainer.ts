@@ -24,12 +24,15 @@ export interface RoundToTrain {
   readonly recipe: Recipe;
   readonly round: RoundSpec;
   readonly batches: RoleBatches;
+  /** The version to train from: the policy's current one, which may be newer than the one that wrote the samples. */
+  readonly parent: number;
+  /** The number the new version will have. */
+  readonly next: number;
   /** Files of a version of the run's policy. */
   readonly load: (version: number) => Promise<VersionFiles>;
 }
 
 export interface TrainedRound {
-  readonly parent: number;
   readonly files: VersionFiles;
   readonly report: TrainingReport;
 }
@@ -41,10 +44,6 @@ interface Held {
   readonly optimizer: AdamW;
   readonly files: VersionFiles;
 }
-
-/** The version that the round's trained roles use: the parent of the one it makes. */
-export const parentOf = (round: RoundSpec): number =>
-  Math.max(...Object.values(round.roles).map((ref) => ref.version));
 
 export class RoundTrainer {
   /** Tokens of a micro-batch: bounds the activations that are held at once. */
@@ -61,16 +60,15 @@ export class RoundTrainer {
    * finite; nothing of such a round may be published.
    */
   async train(work: RoundToTrain): Promise<TrainedRound> {
-    const { recipe, round, batches } = work;
-    const parent = parentOf(round);
+    const { recipe, round, batches, parent, next } = work;
     const held = await this.#hold(round.settings.policy, parent, recipe, work.load);
     const start = await this.#startOf(round.settings.policy, work.load);
     // Until the new version is complete the weights on the device belong to no version.
     this.#held = undefined;
     try {
-      const files = await this.#train(held, start, recipe, round, batches);
-      this.#held = { ...held, version: parent + 1, files: files.files };
-      return { parent, ...files };
+      const trained = await this.#train(held, start, recipe, round, batches);
+      this.#held = { ...held, version: next, files: trained.files };
+      return trained;
     } catch (error) {
       held.params.dispose();
       held.optimizer.dispose();

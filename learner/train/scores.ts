@@ -1,7 +1,9 @@
 /**
  * One pass over a round's samples before the first update: log-probabilities and entropies under the policy that is about
- * to be trained, and log-probabilities under version 0. They give the KL term its reference and the report its figures.
+ * to be trained, and log-probabilities under version 0. They are what ratios are taken against, give the KL term its
+ * reference, stale samples their correction, and the report its figures.
  */
+import { logRatios, truncatedWeights } from '../../core/rl/importance.ts';
 import { klOfLogRatio } from '../../core/rl/kl.ts';
 import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
 import { packSequences } from '../nn/pack.ts';
@@ -16,7 +18,15 @@ export interface ItemScores {
   readonly logprobs: Float32Array;
   readonly entropy: Float32Array;
   readonly reference: Float32Array;
+  /**
+   * Truncated importance weights min(now / when sampled, cap): they correct for samples of an older version, and are 1
+   * but for rounding where the version is the same.
+   */
+  readonly correction: readonly number[];
 }
+
+/** Cap on an importance weight (verl's default). */
+const IMPORTANCE_CAP = 2;
 
 export type Scores = ReadonlyMap<TrainingItem, ItemScores>;
 
@@ -43,15 +53,26 @@ export async function scoreItems(
     let at = 0;
     for (const item of part) {
       const end = at + item.sample.ids.length;
+      const mine = logprobs.slice(at, end);
       scores.set(item, {
-        logprobs: logprobs.slice(at, end),
+        logprobs: mine,
         entropy: entropy.slice(at, end),
         reference: reference.slice(at, end),
+        correction: correctionOf(mine, item.sample.logprobs),
       });
       at = end;
     }
   }
   return scores;
+}
+
+function correctionOf(now: Float32Array, sampled: readonly number[]): number[] {
+  const tokens = {
+    logRatios: logRatios(now, sampled),
+    mask: sampled.map(() => 1),
+    sequence: sampled.map(() => 0),
+  };
+  return truncatedWeights(tokens, 'token', IMPORTANCE_CAP);
 }
 
 /** Figures by role, and the agreement with the rollouts' log-probabilities. */

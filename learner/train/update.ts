@@ -73,7 +73,8 @@ function roleLosses(
     tf.tensor1d(items.flatMap((item) => item.sample.ids.map(() => value(item))));
   const common = {
     logprobs: logp,
-    oldLogprobs: tf.tensor1d(items.flatMap((item) => item.sample.logprobs)),
+    oldLogprobs: tf.tensor1d(items.flatMap((item) => Array.from(scores.get(item)!.logprobs))),
+    correction: tf.tensor1d(items.flatMap((item) => scores.get(item)!.correction)),
     advantages: perToken((item) => item.advantage),
   };
   const surrogates = [...new Set(items.map((item) => item.role))].map((role) => {
