@@ -1,0 +1,171 @@
+/**
+ * The page of a mesh: asks the gateway every moment what is new and shows it. What is looked at is in the address
+ * (#run=…&round=…&task=…), so that it can be kept, sent and gone back from.
+ */
+import { ApiError, getJson, keepToken, RoundHistory } from './api.js';
+import { showDeadLetters, showVersions } from './catalogue.js';
+import { Chart, Cursor } from './chart.js';
+import { CURVES, plotOf } from './curves.js';
+import { byId, fill, h } from './dom.js';
+import { runName, showFigures, showPipeline, showTitle } from './overview.js';
+import { address, place } from './place.js';
+import { Poll } from './poll.js';
+import { RoundView } from './round-view.js';
+import { RoundsTable } from './rounds-table.js';
+
+/** @typedef {import('./api.js').Run} Run */
+/** @typedef {import('./api.js').Round} Round */
+/** @typedef {import('./curves.js').Point} Point */
+
+/** What changes seldom is asked for every so many times. */
+const SELDOM = 8;
+
+/** @type {readonly Run[]} */
+let runs = [];
+/** @type {RoundHistory | null} */
+let history = null;
+let asked = 0;
+/** What the page showed last: a change of place moves the focus. */
+let shownPlace = '';
+
+const cursor = new Cursor();
+const charts = CURVES.map((curve) => ({ curve, chart: new Chart({ ...curve, cursor }) }));
+const roundsTable = new RoundsTable((round) => address({ run: round.run, round: round.index }));
+const roundView = new RoundView((round, task) => address({ run: round.run, round: round.index, task }));
+const picker = /** @type {HTMLSelectElement} */ (byId('runs'));
+
+byId('curves').append(...charts.map(({ chart }) => chart.element));
+byId('rounds').append(roundsTable.element);
+byId('round-body').append(roundView.element);
+
+/**
+ * What is known after each round; version 0 comes first, as round 0, where it was evaluated.
+ * @param {readonly Round[]} rounds
+ * @returns {Point[]}
+ */
+function pointsOf(rounds) {
+  const points = rounds.flatMap(({ index, report }) => (report ? [{ round: index, report }] : []));
+  const start = rounds[0]?.report?.start;
+  return start ? [{ round: 0, report: { evaluation: start } }, ...points] : points;
+}
+
+/** @param {string} chosen */
+function showRuns(chosen) {
+  const options = runs.map((run) =>
+    h('option', { value: run.id, selected: run.id === chosen }, runName(run)),
+  );
+  if (document.activeElement !== picker) fill(picker, ...options);
+  picker.value = chosen;
+}
+
+/**
+ * @param {Run} run
+ * @param {readonly Round[]} rounds
+ */
+function showOverview(run, rounds) {
+  const points = pointsOf(rounds);
+  const newest = rounds.at(-1);
+  showTitle(byId('title'), run, rounds.filter(({ stage }) => stage === 'done').length);
+  showPipeline(byId('pipeline'), run, newest, Date.now());
+  showFigures(byId('figures'), points);
+  const target = Math.max(run.target, newest?.index ?? 0);
+  for (const { curve, chart } of charts) chart.show(plotOf(curve, points, target));
+  roundsTable.show(rounds);
+}
+
+/**
+ * @param {Run} run
+ * @param {readonly Round[]} rounds
+ * @param {number} index
+ * @param {string | null} task
+ */
+async function showRound(run, rounds, index, task) {
+  const round = rounds.find((candidate) => candidate.index === index);
+  const link = (/** @type {number} */ to, /** @type {string} */ text) =>
+    rounds.some((candidate) => candidate.index === to)
+      ? h('a', { href: address({ run: run.id, round: to }) }, text)
+      : h('span', { class: 'faint' }, text);
+  fill(
+    byId('round-head'),
+    h(
+      'nav',
+      { 'aria-label': 'Rounds' },
+      h('a', { href: address({ run: run.id }) }, 'All rounds'),
+      link(index - 1, 'Earlier'),
+      link(index + 1, 'Later'),
+    ),
+    h('h1', { id: 'round-title', tabindex: -1 }, `Round ${index} `, h('span', {}, runName(run))),
+    !round && h('p', { class: 'note' }, 'There is no such round yet.'),
+  );
+  byId('round-body').hidden = !round;
+  if (round) await roundView.show(round, task);
+}
+
+async function showSeldom() {
+  const run = history && runs.find(({ id }) => id === history?.run);
+  /** @type {{ deadLetters: import('./api.js').DeadLetter[] }} */
+  const { deadLetters } = await getJson('/api/dead-letters?limit=50');
+  showDeadLetters(byId('dead-letters'), deadLetters);
+  if (!run) return;
+  const { policy } = run.settings;
+  /** @type {import('./api.js').Policy & { versions: import('./api.js').PolicyVersion[] }} */
+  const { current, versions } = await getJson(`/api/policies/${encodeURIComponent(policy)}`);
+  showVersions(byId('versions'), policy, current, versions);
+}
+
+/** Asks and shows once. @returns {Promise<boolean>} is anything under way? */
+async function look() {
+  const seldom = asked++ % SELDOM === 0;
+  if (seldom || !runs.length) {
+    /** @type {{ runs: Run[] }} */
+    const answer = await getJson('/api/runs?limit=200');
+    runs = answer.runs;
+  }
+  const { run: wanted, round, task } = place();
+  const run = runs.find(({ id }) => id === wanted) ?? runs[0];
+  byId('empty').hidden = Boolean(run);
+  byId('overview').hidden = !run || round !== null;
+  byId('round').hidden = !run || round === null;
+  if (!run) return false;
+  showRuns(run.id);
+  if (history?.run !== run.id) history = new RoundHistory(run.id);
+  await history.refresh();
+  const { rounds } = history;
+  if (round === null) showOverview(run, rounds);
+  else await showRound(run, rounds, round, task);
+  followPlace(round !== null);
+  if (seldom && round === null) await showSeldom();
+  return rounds.some(({ endedAt }) => endedAt === null);
+}
+
+/** After a step to another round the focus goes to its title, so that it is read and the keyboard goes on from there. */
+function followPlace(/** @type {boolean} */ inRound) {
+  const { run, round } = place();
+  const here = `${run} ${round}`;
+  if (shownPlace !== '' && shownPlace !== here) {
+    scrollTo({ top: 0 });
+    if (inRound) byId('round-title').focus({ preventScroll: true });
+  }
+  shownPlace = here;
+  document.title = round ? `Round ${round} · rollmesh` : 'rollmesh';
+}
+
+const poll = new Poll(look, (status, error) => {
+  const denied = error instanceof ApiError && error.status === 401;
+  byId('token').hidden = !denied;
+  fill(byId('status'), h('span', { class: status }, status), error && !denied ? `: ${error.message}` : '');
+});
+
+picker.addEventListener('change', () => {
+  location.hash = address({ run: picker.value });
+});
+byId('token').addEventListener('submit', (event) => {
+  event.preventDefault();
+  keepToken(/** @type {HTMLInputElement} */ (byId('token-value')).value.trim());
+  poll.now();
+});
+addEventListener('hashchange', () => {
+  asked = 0;
+  poll.now();
+});
+poll.now();

@@ -1,0 +1,200 @@
+/** The picture of a chart: axes, lines and shading as SVG at a given size. What it shows is decided elsewhere. */
+import { svg } from './dom.js';
+import { MISSING } from './figures.js';
+import { bounds, thin, ticks } from './scales.js';
+
+/**
+ * @typedef {object} Series
+ * @property {string} name
+ * @property {number} ink Which of the page's inks, 1 to 4; also decides the dashes.
+ * @property {readonly (number | null | undefined)[]} values By round; undefined = not measured in that round (the line
+ *   goes on), null = measured and missing (the line breaks).
+ */
+
+/**
+ * @typedef {object} Plot
+ * @property {readonly number[]} rounds Ascending, as long as every series.
+ * @property {number} end Where the axis of rounds ends.
+ * @property {readonly Series[]} series
+ * @property {readonly [number, number]} least The bounds that the value axis has at least.
+ * @property {(value: number | null | undefined) => string} write
+ * @property {{ readonly value: number, readonly name: string }} [reference]
+ * @property {boolean} [between] Shade what lies between the first two series.
+ * @property {readonly number[]} [marks] Rounds marked on the axis, those with warnings.
+ */
+
+/** @typedef {import('./scales.js').Point} Point */
+
+export const MARGIN = { top: 10, right: 10, bottom: 22, left: 44 };
+
+/** Where rounds and values lie in the picture, in pixels. */
+export class Geometry {
+  /**
+   * @param {Plot} plot
+   * @param {number} width
+   * @param {number} height
+   */
+  constructor(plot, width, height) {
+    this.width = width;
+    this.height = height;
+    this.left = MARGIN.left;
+    this.right = width - MARGIN.right;
+    this.bottom = height - MARGIN.bottom;
+    this.end = plot.end;
+    const values = plot.series.flatMap((series) =>
+      series.values.filter((value) => typeof value === 'number'),
+    );
+    const [low, high] = bounds(values, plot.least);
+    this.low = low;
+    this.high = high;
+  }
+
+  /** @param {number} round */
+  x(round) {
+    return this.left + ((this.right - this.left) * round) / this.end;
+  }
+
+  /** @param {number} value */
+  y(value) {
+    return this.bottom - ((this.bottom - MARGIN.top) * (value - this.low)) / (this.high - this.low);
+  }
+
+  /** The round at a place, not yet a whole one. @param {number} x */
+  roundAt(x) {
+    return ((x - this.left) / (this.right - this.left)) * this.end;
+  }
+}
+
+/** @param {readonly Point[]} stretch */
+const path = (stretch) =>
+  stretch.map(({ x, y }, i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
+
+/**
+ * @param {Plot} plot
+ * @param {Geometry} at
+ */
+function axes(plot, at) {
+  const { left, right, bottom, height, width } = at;
+  const group = svg('g', { class: 'axes' });
+  for (const value of ticks(at.low, at.high, height > 200 ? 5 : 3)) {
+    const y = at.y(value);
+    group.append(
+      svg('line', { x1: left, x2: right, y1: y, y2: y, class: 'grid' }),
+      svg('text', { x: left - 7, y: y + 3.5, 'text-anchor': 'end' }, plot.write(value)),
+    );
+  }
+  for (const round of ticks(0, plot.end, Math.max(2, Math.min(10, width / 70))))
+    if (Number.isInteger(round))
+      group.append(svg('text', { x: at.x(round), y: height - 5, 'text-anchor': 'middle' }, String(round)));
+  group.append(svg('line', { x1: left, x2: right, y1: bottom, y2: bottom, class: 'base' }));
+  for (const round of plot.marks ?? [])
+    group.append(svg('path', { d: `M${at.x(round) - 3.5} ${bottom + 6}h7l-3.5-6z`, class: 'mark' }));
+  const { reference } = plot;
+  if (reference) {
+    const y = at.y(reference.value);
+    group.append(
+      svg('line', { x1: left, x2: right, y1: y, y2: y, class: 'reference' }),
+      svg('text', { x: right, y: y - 4, 'text-anchor': 'end', class: 'reference' }, reference.name),
+    );
+  }
+  return group;
+}
+
+/**
+ * The unbroken stretches of a series, thinned to the picture's width.
+ * @param {readonly number[]} rounds
+ * @param {Series['values']} values
+ * @param {Geometry} at
+ * @returns {Point[][]}
+ */
+function stretches(rounds, values, at) {
+  /** @type {Point[][]} */
+  const found = [[]];
+  for (const [i, round] of rounds.entries()) {
+    const value = values[i];
+    if (typeof value === 'number') found.at(-1)?.push({ x: at.x(round), y: at.y(value) });
+    else if (value === null) found.push([]);
+  }
+  return found.filter((stretch) => stretch.length > 0).map((stretch) => thin(stretch, at.width));
+}
+
+/**
+ * @param {Plot} plot
+ * @param {Series} series
+ * @param {Geometry} at
+ */
+function line(plot, { ink, values }, at) {
+  const parts = stretches(plot.rounds, values, at);
+  const few = parts.reduce((sum, part) => sum + part.length, 0) <= at.width / 12;
+  return svg(
+    'g',
+    { class: `series ink-${ink}` },
+    svg('path', { d: parts.map(path).join('') }),
+    ...parts
+      .filter((part) => few || part.length === 1)
+      .flatMap((part) => part.map(({ x, y }) => svg('circle', { cx: x, cy: y, r: 1.8 }))),
+  );
+}
+
+/**
+ * @param {Plot} plot
+ * @param {Geometry} at
+ */
+function band({ rounds, series: [upper, lower] }, at) {
+  if (!upper || !lower) return null;
+  const both = rounds
+    .map((_, i) => i)
+    .filter((i) => typeof upper.values[i] === 'number' && typeof lower.values[i] === 'number');
+  const [above = [], below = []] = [upper, lower].map(
+    ({ values }) =>
+      stretches(
+        both.map((i) => rounds[i] ?? 0),
+        both.map((i) => values[i]),
+        at,
+      )[0] ?? [],
+  );
+  return above.length
+    ? svg('path', { class: 'between', d: `${path([...above, ...below.toReversed()])}Z` })
+    : null;
+}
+
+/**
+ * The picture in words, for who cannot see it.
+ * @param {Plot} plot
+ */
+export const describe = (plot) =>
+  plot.series
+    .map(({ name, values }) => {
+      const known = values.filter((value) => typeof value === 'number');
+      if (!known.length) return `${name}: ${MISSING}`;
+      const [low, high] = known.reduce(
+        ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
+        [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+      );
+      const span = `from ${plot.write(known[0])} to ${plot.write(known.at(-1))}`;
+      return `${name}: ${span}, lowest ${plot.write(low)}, highest ${plot.write(high)}`;
+    })
+    .join('. ');
+
+/**
+ * @param {Plot} plot
+ * @param {Geometry} at
+ * @param {{ id: string, title: string, overlay: SVGElement }} parts
+ */
+export const picture = (plot, at, { id, title, overlay }) =>
+  svg(
+    'svg',
+    {
+      width: at.width,
+      height: at.height,
+      viewBox: `0 0 ${at.width} ${at.height}`,
+      role: 'img',
+      'aria-labelledby': `${id}-t ${id}-d`,
+    },
+    svg('title', { id: `${id}-t` }, title),
+    svg('desc', { id: `${id}-d` }, describe(plot)),
+    axes(plot, at),
+    plot.between ? band(plot, at) : null,
+    ...plot.series.map((series) => line(plot, series, at)),
+    overlay,
+  );

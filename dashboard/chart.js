@@ -1,0 +1,219 @@
+/**
+ * A line chart over rounds. Its caption is its legend and shows the values at the cursor, which all charts of the page
+ * share; with the keyboard the chart is a slider over rounds. Title, description and a table of the data go with it.
+ */
+import { Geometry, MARGIN, picture } from './chart-image.js';
+import { fill, h, svg, table } from './dom.js';
+
+/** @typedef {import('./chart-image.js').Plot} Plot */
+/** @typedef {import('./chart-image.js').Series} Series */
+
+/** Rows of the table of data; the newest are shown. */
+const TABLE_ROWS = 500;
+
+/** The round that all charts point at; null = the last one. */
+export class Cursor extends EventTarget {
+  /** @type {number | null} */
+  round = null;
+
+  /** @param {number | null} round */
+  move(round) {
+    if (round === this.round) return;
+    this.round = round;
+    this.dispatchEvent(new Event('move'));
+  }
+}
+
+let charts = 0;
+
+export class Chart {
+  /** @type {Plot | null} */
+  #plot = null;
+  /** @type {Geometry | null} */
+  #geometry = null;
+  #signature = '';
+  #id = `chart-${++charts}`;
+  #title;
+  #height;
+  #cursor;
+  #readout = h('ul', { class: 'readout' });
+  #frame;
+  #overlay = svg('g', { class: 'cursor' });
+  #details = h('details', {}, h('summary', {}, 'Data'));
+
+  /** @param {{ title: string, note: string, cursor: Cursor, height?: number, className?: string }} settings */
+  constructor({ title, note, cursor, height = 150, className = '' }) {
+    this.#title = title;
+    this.#height = height;
+    this.#cursor = cursor;
+    this.#frame = h('div', {
+      class: 'frame',
+      tabindex: 0,
+      role: 'slider',
+      'aria-labelledby': `${this.#id}-caption`,
+      'aria-describedby': `${this.#id}-note`,
+      'aria-valuemin': 0,
+      'aria-valuenow': 0,
+    });
+    this.element = h(
+      'figure',
+      { class: `chart ${className}` },
+      h('figcaption', {}, h('h3', { id: `${this.#id}-caption` }, title), this.#readout),
+      this.#frame,
+      h('p', { class: 'note', id: `${this.#id}-note` }, note),
+      this.#details,
+    );
+    this.#details.addEventListener('toggle', () => this.#fillTable());
+    cursor.addEventListener('move', () => this.#point());
+    this.#listen();
+    new ResizeObserver(() => this.#draw()).observe(this.#frame);
+  }
+
+  #listen() {
+    const frame = this.#frame;
+    const follow = (/** @type {PointerEvent} */ event) => {
+      const x = event.clientX - frame.getBoundingClientRect().left;
+      const { rounds = [] } = this.#plot ?? {};
+      if (this.#geometry) this.#cursor.move(rounds[nearest(rounds, this.#geometry.roundAt(x))] ?? null);
+    };
+    frame.addEventListener('pointermove', follow);
+    frame.addEventListener('pointerdown', follow);
+    frame.addEventListener('pointerleave', () => this.#cursor.move(null));
+    frame.addEventListener('blur', () => this.#cursor.move(null));
+    frame.addEventListener('keydown', (event) => this.#onKey(event));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    const { rounds = [] } = this.#plot ?? {};
+    const last = rounds.length - 1;
+    const at = this.#cursor.round === null ? last : nearest(rounds, this.#cursor.round);
+    const page = Math.max(1, Math.round(rounds.length / 10));
+    /** @type {Record<string, number>} */
+    const targets = {
+      ArrowLeft: at - 1,
+      ArrowDown: at - 1,
+      ArrowRight: at + 1,
+      ArrowUp: at + 1,
+      PageDown: at - page,
+      PageUp: at + page,
+      Home: 0,
+      End: last,
+    };
+    const to = targets[event.key];
+    if (to === undefined || last < 0) return;
+    event.preventDefault();
+    this.#cursor.move(rounds[Math.max(0, Math.min(last, to))] ?? null);
+  }
+
+  /** @param {Plot} plot */
+  show(plot) {
+    const { rounds, end, series, marks, reference } = plot;
+    const signature = JSON.stringify([rounds, end, series, marks, reference]);
+    if (signature === this.#signature) return;
+    this.#signature = signature;
+    this.#plot = plot;
+    this.#geometry = null;
+    this.#draw();
+    this.#fillTable();
+  }
+
+  #draw() {
+    const width = Math.floor(this.#frame.clientWidth);
+    if (!this.#plot || width === 0 || width === this.#geometry?.width) return;
+    this.#geometry = new Geometry(this.#plot, width, this.#height);
+    const parts = { id: this.#id, title: this.#title, overlay: this.#overlay };
+    this.#frame.replaceChildren(picture(this.#plot, this.#geometry, parts));
+    this.#point();
+  }
+
+  /** Shows the values at the cursor, or else the last ones. */
+  #point() {
+    const plot = this.#plot;
+    const at = this.#geometry;
+    if (!plot || !at) return;
+    const { round } = this.#cursor;
+    const index = round === null ? plot.rounds.length - 1 : nearest(plot.rounds, round);
+    const here = plot.rounds[index] ?? 0;
+    const shown = plot.series.map((series) => ({ series, value: valueAt(series, index) }));
+    fill(
+      this.#readout,
+      ...shown.map(({ series, value }) =>
+        h('li', { class: `ink-${series.ink}` }, swatch(), `${series.name} `, h('b', {}, plot.write(value))),
+      ),
+    );
+    const words = shown.map(({ series, value }) => `${series.name} ${plot.write(value)}`).join(', ');
+    this.#frame.setAttribute('aria-valuemax', String(plot.rounds.at(-1) ?? 0));
+    this.#frame.setAttribute('aria-valuenow', String(here));
+    this.#frame.setAttribute('aria-valuetext', `round ${here}: ${words}`);
+    this.#overlay.replaceChildren();
+    if (round === null || plot.rounds.length === 0) return;
+    const x = at.x(here);
+    const nearEnd = x > at.width - 60;
+    this.#overlay.append(
+      svg('line', { x1: x, x2: x, y1: MARGIN.top, y2: at.bottom }),
+      ...shown.flatMap(({ series, value }) =>
+        typeof value === 'number' && typeof series.values[index] === 'number'
+          ? [svg('circle', { cx: x, cy: at.y(value), r: 3.2, class: `ink-${series.ink}` })]
+          : [],
+      ),
+      svg(
+        'text',
+        { x: x + (nearEnd ? -5 : 5), y: MARGIN.top + 8, 'text-anchor': nearEnd ? 'end' : 'start' },
+        `round ${here}`,
+      ),
+    );
+  }
+
+  /** The data as a table, made when it is asked for. */
+  #fillTable() {
+    const plot = this.#plot;
+    this.#details.querySelector('.scroller')?.remove();
+    if (!this.#details.open || !plot) return;
+    const rows = plot.rounds
+      .map((round, i) => ({ round, values: plot.series.map((series) => series.values[i]) }))
+      .filter(({ values }) => values.some((value) => value !== undefined))
+      .slice(-TABLE_ROWS)
+      .map(({ round, values }) => [
+        String(round),
+        ...values.map((value) => (value === undefined ? '' : plot.write(value))),
+      ]);
+    const titles = ['round', ...plot.series.map(({ name }) => name)];
+    this.#details.append(h('div', { class: 'scroller', tabindex: 0 }, table(this.#title, titles, rows)));
+  }
+}
+
+const swatch = () =>
+  svg(
+    'svg',
+    { class: 'swatch', width: 18, height: 8, 'aria-hidden': 'true' },
+    svg('line', { x1: 0, x2: 18, y1: 4, y2: 4 }),
+  );
+
+/**
+ * The value at an index, or the one before it that was measured.
+ * @param {Series} series
+ * @param {number} at
+ */
+function valueAt(series, at) {
+  for (let i = at; i >= 0; i--) if (series.values[i] !== undefined) return series.values[i];
+  return undefined;
+}
+
+/**
+ * The index of the number nearest to the wanted one, by halving.
+ * @param {readonly number[]} ascending
+ * @param {number} wanted
+ */
+function nearest(ascending, wanted) {
+  let low = 0;
+  let high = Math.max(0, ascending.length - 1);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  const before = ascending[low - 1];
+  const after = ascending[low];
+  return before !== undefined && after !== undefined && wanted - before < after - wanted ? low - 1 : low;
+}

@@ -1,0 +1,202 @@
+/** The top of a run's page: what it is, where its current round stands, and what has changed since version 0. */
+import { fill, h } from './dom.js';
+import { counted, decimal, duration, MISSING, percent, points, whole } from './figures.js';
+
+/** @typedef {import('./api.js').Run} Run */
+/** @typedef {import('./api.js').Round} Round */
+/** @typedef {import('./api.js').EvaluationReport} EvaluationReport */
+/** @typedef {import('./curves.js').Point} Point */
+
+/** @param {Run} run */
+export function runName({ settings: { recipe, reward, seed, freeze } }) {
+  const frozen = freeze.length ? `, ${freeze.join(' and ')} frozen` : '';
+  return `${recipe}, reward ${reward}${frozen}, seed ${seed}`;
+}
+
+/**
+ * @param {Element} element
+ * @param {Run} run
+ * @param {number} done
+ */
+export function showTitle(element, { settings, target, state }, done) {
+  const { recipe, reward, seed, freeze, policy, tasks, group } = settings;
+  const rest = state === 'stopped' ? 'It has stopped.' : done >= target ? 'It has ended.' : '';
+  fill(
+    element,
+    h(
+      'h1',
+      {},
+      recipe,
+      ' ',
+      h(
+        'span',
+        {},
+        `reward ${reward}${freeze.length ? ` · ${freeze.join(', ')} frozen` : ''} · seed ${seed}`,
+      ),
+    ),
+    h(
+      'p',
+      {},
+      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${group} solutions, ${whole(done)} done. ${rest}`,
+    ),
+  );
+}
+
+/** @typedef {{ name: string, state: 'waiting' | 'active' | 'done' | 'failed', says: string }} StageView */
+
+/**
+ * The five stages of a round. Solving and judging overlap: a group is judged as soon as it is solved.
+ * @param {Round} round
+ * @returns {StageView[]}
+ */
+export function stagesOf({ stage, proposed, expected, groups, version, report }) {
+  const at = { proposing: 0, solving: 1, training: 3, done: 5, failed: -1 }[stage];
+  const judged = groups.scored + groups.trained;
+  const lost = groups.failed ? `, ${whole(groups.failed)} failed` : '';
+  /** @param {number} position */
+  const state = (position) => {
+    if (stage === 'failed') return 'failed';
+    if (at > position) return 'done';
+    return at === position || (at === 1 && position === 2) ? 'active' : 'waiting';
+  };
+  const trained = report?.training;
+  return [
+    {
+      name: 'propose',
+      state: state(0),
+      says: expected ? `${whole(expected)} of ${whole(proposed)} admitted` : 'writing tasks',
+    },
+    { name: 'solve', state: state(1), says: expected ? counted(expected, 'task') : MISSING },
+    {
+      name: 'judge',
+      state: state(2),
+      says: expected ? `${whole(judged)} of ${whole(expected)}${lost}` : MISSING,
+    },
+    {
+      name: 'learn',
+      state: state(3),
+      says: trained
+        ? `${whole(trained.tokens)} tokens`
+        : at === 3
+          ? counted(groups.scored, 'group')
+          : MISSING,
+    },
+    { name: 'publish', state: state(4), says: version === null ? MISSING : `version ${version}` },
+  ];
+}
+
+/** What a screen reader is told of a stage beside its name. */
+const STATE_WORDS = { waiting: 'waiting', active: 'under way', done: 'done', failed: 'failed' };
+
+/**
+ * @param {Element} element
+ * @param {Run} run
+ * @param {Round | undefined} round the newest
+ * @param {number} now
+ */
+export function showPipeline(element, run, round, now) {
+  if (!round) {
+    fill(element, h('p', { class: 'note' }, 'No round has begun.'));
+    return;
+  }
+  const end = round.endedAt ?? now;
+  const judged = round.groups.scored + round.groups.trained + round.groups.failed;
+  fill(
+    element,
+    h(
+      'h2',
+      {},
+      `Round ${round.index} `,
+      h('span', {}, `of ${run.target} · ${duration(Math.max(0, end - round.createdAt))}`),
+    ),
+    h(
+      'ol',
+      { class: 'stages' },
+      ...stagesOf(round).map(({ name, state, says }) =>
+        h(
+          'li',
+          { class: state, 'aria-current': state === 'active' ? 'step' : null },
+          h('b', {}, name),
+          h('span', { class: 'hidden' }, ` ${STATE_WORDS[state]}: `),
+          h('span', {}, says),
+        ),
+      ),
+    ),
+    round.stage === 'solving' &&
+      h('progress', { max: Math.max(1, round.expected), value: judged, 'aria-label': 'groups judged' }),
+    round.reason && h('p', { class: 'warning' }, round.reason),
+  );
+}
+
+/** @type {readonly { name: string, read: (evaluation: EvaluationReport) => number | null, hint: string }[]} */
+const FIGURES = [
+  { name: 'greedy', read: ({ heldOut }) => heldOut.accuracy, hint: 'held-out accuracy' },
+  { name: 'sampled', read: ({ heldOut }) => heldOut.sampled, hint: 'held-out accuracy' },
+  { name: 'steps forced', read: ({ heldOut }) => heldOut.forcedWorked, hint: 'held-out accuracy: skill' },
+  { name: 'share with steps', read: ({ heldOut }) => heldOut.worked, hint: 'of greedy answers: strategy' },
+  { name: 'judge', read: ({ judge }) => judge.fixed, hint: 'balanced accuracy, fixed set' },
+];
+
+/**
+ * The last evaluation against the first.
+ * @param {Element} element
+ * @param {readonly Point[]} known
+ */
+export function showFigures(element, known) {
+  const evaluations = known.flatMap(({ report }) => report.evaluation ?? []);
+  const [first] = evaluations;
+  const last = evaluations.at(-1);
+  if (!first || !last) {
+    fill(element, h('p', { class: 'note' }, 'No version has been evaluated yet.'));
+    return;
+  }
+  const difficulty = known.findLast(({ report }) => report.monitors)?.report.monitors?.difficulty;
+  const initial = known.find(({ report }) => report.monitors)?.report.monitors?.difficulty;
+  fill(
+    element,
+    h('p', { class: 'hidden' }, `Version ${last.version} against version ${first.version}`),
+    h(
+      'dl',
+      { class: 'headline' },
+      ...FIGURES.map(({ name, read, hint }) => {
+        const [before, after] = [read(first), read(last)];
+        const change = before === null || after === null ? null : after - before;
+        return figure(
+          name,
+          percent(after, 1),
+          hint,
+          first === last ? '' : points(change),
+          Math.sign(change ?? 0),
+        );
+      }),
+      figure(
+        'difficulty',
+        decimal(difficulty),
+        'of proposed tasks',
+        initial == null || difficulty == null ? '' : `from ${decimal(initial)}`,
+        0,
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {string} hint
+ * @param {string} change
+ * @param {number} sign
+ */
+const figure = (name, value, hint, change, sign) =>
+  h(
+    'div',
+    {},
+    h('dt', {}, name, ' ', h('small', {}, hint)),
+    h(
+      'dd',
+      {},
+      h('b', {}, value),
+      ' ',
+      h('span', { class: sign > 0 ? 'good' : sign < 0 ? 'bad' : 'faint' }, change),
+    ),
+  );

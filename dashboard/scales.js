@@ -1,0 +1,75 @@
+/** The arithmetic of charts: ticks at round values, and long series thinned so that no peak is lost. Pure. */
+
+/**
+ * Round values inside [low, high], about `count` of them.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ * @returns {number[]}
+ */
+export function ticks(low, high, count) {
+  if (!(high > low)) return [low];
+  const raw = (high - low) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= raw * 0.999) ?? raw;
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/**
+ * The smallest round bounds that hold every value and `least`.
+ * @param {readonly number[]} values
+ * @param {readonly [number, number]} least
+ * @returns {[number, number]}
+ */
+export function bounds(values, least) {
+  let [low, high] = least;
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (high <= low) high = low + 1;
+  const [a = low, b = high] = ticks(low, high, 4);
+  const step = b - a || 1;
+  return [
+    low === least[0] ? low : Math.floor(low / step + 1e-9) * step,
+    high === least[1] ? high : Math.ceil(high / step - 1e-9) * step,
+  ];
+}
+
+/** @typedef {{ readonly x: number, readonly y: number }} Point */
+
+/**
+ * At most about 2 × `buckets` points: of every bucket the lowest and the highest, in their order.
+ * @param {readonly Point[]} points sorted by x
+ * @param {number} buckets
+ * @returns {Point[]}
+ */
+export function thin(points, buckets) {
+  if (points.length <= 2 * buckets) return [...points];
+  const size = points.length / buckets;
+  /** @type {Point[]} */
+  const kept = [];
+  for (let bucket = 0; bucket < buckets; bucket++) {
+    const part = points.slice(Math.floor(bucket * size), Math.floor((bucket + 1) * size));
+    const sorted = [...part].sort((a, b) => a.y - b.y);
+    const [low] = sorted;
+    const high = sorted.at(-1);
+    if (low && high) kept.push(...(low === high ? [low] : low.x < high.x ? [low, high] : [high, low]));
+  }
+  return kept;
+}
+
+/**
+ * Where an axis of rounds ends: at the target while that is near, else a round number beyond the last one.
+ * @param {number} last
+ * @param {number} target
+ */
+export function roundAxis(last, target) {
+  const room = Math.max(10, last * 1.25);
+  if (target <= room * 1.6) return Math.max(target, last, 1);
+  const power = 10 ** Math.floor(Math.log10(room));
+  const step = power / 2;
+  return Math.ceil(room / step) * step;
+}

@@ -1,0 +1,159 @@
+/**
+ * One task: every solution as a line of steps, under each step what each judge said of it, beside the answer what the
+ * exact checker says. All of it is text that a model wrote.
+ */
+import { h } from './dom.js';
+import { counted, decimal } from './figures.js';
+import { solutionOf, verdictOf } from './markup.js';
+
+/** @typedef {import('./api.js').GroupContent} GroupContent */
+/** @typedef {import('./api.js').ReadableSample} ReadableSample */
+
+/** @param {boolean} good @param {string} yes @param {string} no */
+const mark = (good, yes, no) =>
+  h(
+    'span',
+    { class: good ? 'good' : 'bad' },
+    h('span', { 'aria-hidden': 'true' }, good ? '✓' : '✗'),
+    ` ${good ? yes : no}`,
+  );
+
+/** @param {boolean | null} value @param {string} yes @param {string} no */
+const checked = (value, yes, no) =>
+  value === null ? h('span', { class: 'faint' }, 'no answer') : mark(value, yes, no);
+
+/** What was written; a policy without a tokenizer writes token ids only. @param {ReadableSample} sample */
+const textOf = ({ text, ids }) => text?.completion ?? ids.join(' ');
+
+/**
+ * Verdicts under the steps they are about; a judgment that cannot be read is shown as it was written, with its reason.
+ * @param {ReadableSample} judgment
+ * @param {number} number
+ * @param {number} steps
+ */
+function judgmentRow(judgment, number, steps) {
+  const { outcome } = judgment;
+  const { agreement } = judgment.rewards;
+  const text = textOf(judgment);
+  const verdict = outcome === 'ok' ? verdictOf(text) : null;
+  const title = h('th', { scope: 'row' }, `judge ${number}`);
+  if (!verdict || verdict.steps.length !== steps)
+    return h(
+      'tr',
+      {},
+      title,
+      h('td', { colspan: steps + 1 }, h('code', {}, text), ' ', h('em', { class: 'bad' }, outcome)),
+      h('td', {}, agreementOf(agreement)),
+    );
+  return h(
+    'tr',
+    {},
+    title,
+    ...verdict.steps.map((ok) => h('td', {}, mark(ok, 'ok', 'bad'))),
+    h('td', {}, mark(verdict.right, 'right', 'wrong')),
+    h('td', {}, agreementOf(agreement)),
+  );
+}
+
+/** @param {number | null | undefined} agreement */
+const agreementOf = (agreement) =>
+  typeof agreement !== 'number'
+    ? ''
+    : h('span', { class: 'faint' }, agreement === 1 ? 'agrees with the checker' : 'disagrees');
+
+/**
+ * @typedef {object} Checked
+ * @property {ReadableSample} sample
+ * @property {boolean | null} gold Is the answer exact?
+ * @property {boolean | null} truth Is all of it exact, every step?
+ * @property {readonly ReadableSample[]} judgments
+ */
+
+/**
+ * @param {Checked} checkedSolution
+ * @param {number} number
+ */
+function solutionView({ sample, gold, truth, judgments }, number) {
+  const { outcome } = sample;
+  const text = textOf(sample);
+  const solution = outcome === 'ok' ? solutionOf(text) : null;
+  const heading = h(
+    'h4',
+    {},
+    `Solution ${number} `,
+    h('span', { class: 'reward' }, `reward ${decimal(sample.rewards.reward)}`),
+  );
+  if (!solution)
+    return h(
+      'article',
+      { class: 'solution' },
+      heading,
+      h('p', {}, h('code', {}, text || '(nothing)'), ' ', h('em', { class: 'bad' }, outcome)),
+    );
+  const { steps, answer } = solution;
+  const body = h(
+    'table',
+    {},
+    h('caption', { class: 'hidden' }, `Solution ${number} with its verdicts`),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, h('span', { class: 'hidden' }, 'who')),
+        ...steps.map((step, i) =>
+          h('th', { scope: 'col', class: 'step' }, h('small', {}, `step ${i + 1}`), h('code', {}, step)),
+        ),
+        h('th', { scope: 'col', class: 'step' }, h('small', {}, 'answer'), h('code', {}, answer)),
+        h('td', {}),
+      ),
+    ),
+    h(
+      'tbody',
+      {},
+      h(
+        'tr',
+        { class: 'oracle' },
+        h('th', { scope: 'row' }, 'checker'),
+        steps.length
+          ? h('td', { colspan: steps.length }, checked(truth, 'every step exact', 'not all exact'))
+          : null,
+        h('td', {}, checked(gold, 'exact', 'not exact')),
+        h('td', {}),
+      ),
+      ...judgments.map((judgment, i) => judgmentRow(judgment, i + 1, steps.length)),
+    ),
+  );
+  return h('article', { class: 'solution' }, heading, h('div', { class: 'scroller', tabindex: 0 }, body));
+}
+
+/** Solutions with what belongs to each; undefined while the group is not scored. @param {GroupContent} group */
+export const checkedSolutions = ({ samples, judgments, gold, truth }) =>
+  samples?.map((sample, i) => ({
+    sample,
+    gold: gold?.[i] ?? null,
+    truth: truth?.[i] ?? null,
+    judgments: (judgments ?? []).filter(({ of }) => of === sample.id),
+  }));
+
+/** @param {GroupContent} group */
+export function taskView(group) {
+  const solutions = checkedSolutions(group);
+  const right = solutions?.filter(({ gold }) => gold === true).length;
+  return h(
+    'section',
+    { class: 'task' },
+    h('h3', { tabindex: -1 }, h('code', {}, group.task)),
+    group.failure &&
+      h('p', { class: 'warning' }, h('code', {}, group.failure.code), ` ${group.failure.message}`),
+    h(
+      'p',
+      { class: 'note' },
+      solutions
+        ? `${counted(solutions.length, 'solution')}, ${right} with the exact answer.`
+        : 'It is not scored: there are no solutions to show.',
+    ),
+    ...(solutions ?? []).map((solution, i) => solutionView(solution, i + 1)),
+  );
+}
