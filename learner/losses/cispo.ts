@@ -2,17 +2,12 @@
  * CISPO (MiniMax-M1, 2025): REINFORCE whose importance weight is clipped and constant, so that no token's gradient is cut off as
  * PPO's clip does. To anchor the ratio on the rollout policy, pass its log-probabilities as `oldLogprobs`.
  */
+import type { ClipBounds } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
 import { type ClippedLoss, countTokens, logRatios, masked, type PolicyTokens, reduce } from './tokens.ts';
 
-export interface CispoOptions {
-  /** The weight is clipped to [1 − clipLow, 1 + clipHigh]; clipLow ≥ 1 leaves it open below. */
-  readonly clipLow: number;
-  readonly clipHigh: number;
-}
-
-/** ℓ = −sg(clip(π/old))·A·log π per token. */
-export function cispo(tokens: PolicyTokens, { clipLow, clipHigh }: CispoOptions): ClippedLoss {
+/** ℓ = −sg(clip(π/old))·A·log π per token; clipLow ≥ 1 leaves the weight open below. */
+export function cispo(tokens: PolicyTokens, { clipLow, clipHigh }: ClipBounds): ClippedLoss {
   const { weights } = tokens;
   const ratio = tf.stopGradient(tf.exp(logRatios(tokens)));
   const coefficient: tf.Tensor1D = tf.clipByValue(ratio, 1 - clipLow, 1 + clipHigh);

@@ -2,14 +2,10 @@
  * Decoupled PPO (Hilton et al. 2022; AReaL): the clip is centred on a proximal policy, recomputed by the trainer, and samples of an
  * older behaviour policy are corrected by proximal/behaviour, constant and capped.
  */
+import type { DecoupledPpoOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
-import { type PpoClipOptions, ppoClip } from './ppo-clip.ts';
+import { ppoClip } from './ppo-clip.ts';
 import { type ClippedLoss, logRatios, masked, type PolicyTokens } from './tokens.ts';
-
-export interface DecoupledPpoOptions extends PpoClipOptions {
-  /** Largest weight proximal/behaviour of a token. */
-  readonly cap: number;
-}
 
 /** ℓ = sg(min(prox/μ, cap))·PPO-clip(π/prox). `oldLogprobs` are the proximal policy's, `behaviour` [T] the sampler's. */
 export function decoupledPpo(

@@ -2,15 +2,9 @@
  * DPPO with total variation (prime-rl's default): a token is dropped when its probability has already moved by more than δ in the
  * direction that its advantage pushes; moves in the harmless direction are kept. `oldLogprobs` are the sampler's.
  */
+import type { DppoTvOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
 import { type ClippedLoss, countTokens, logRatios, masked, type PolicyTokens, reduce } from './tokens.ts';
-
-export interface DppoTvOptions {
-  /** Largest move of a token's probability, up where A > 0 and down where A < 0; prime-rl has 0.2. */
-  readonly delta: number;
-  /** Weight of (log π − log μ)² on every token; prime-rl has 1e-3. */
-  readonly squareWeight?: number;
-}
 
 /** ℓ = −keep·A·π/μ + squareWeight·(log π − log μ)² per token; `clippedTokens` are the dropped ones. */
 export function dppoTv(tokens: PolicyTokens, { delta, squareWeight = 0 }: DppoTvOptions): ClippedLoss {

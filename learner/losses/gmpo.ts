@@ -2,15 +2,10 @@
  * GMPO (Zhao et al. 2025): maximises the geometric instead of the arithmetic mean of the tokens' clipped ratios, so that single
  * outliers move the objective little. Clipping is in log space and one-sided by the advantage's sign, as in PPO.
  */
+import type { GmpoOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
 import { meanPerSequence, type Sequences, spreadOverTokens } from './sequences.ts';
 import { type ClippedLoss, countTokens, logRatios, masked, type PolicyTokens, reduce } from './tokens.ts';
-
-export interface GmpoOptions {
-  /** log-ratios are clipped to [−clipLow, clipHigh] nats; the paper has 0.4 for both. */
-  readonly clipLow: number;
-  readonly clipHigh: number;
-}
 
 /** ℓ = −A·exp(mean of clipped log(π/old)) on every token of a sequence; meant for weights that average over sequences. */
 export function gmpo(

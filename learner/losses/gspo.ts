@@ -2,8 +2,9 @@
  * GSPO (Zheng et al. 2025): one importance ratio for a whole sequence, the geometric mean of its tokens' ratios, clipped as a whole.
  * The gradient of each token is that of its own log-probability (verl's sg(s)·π/sg(π)); bounds are far tighter than PPO's.
  */
+import type { PpoClipOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
-import { clippedSurrogate, type PpoClipOptions } from './ppo-clip.ts';
+import { clippedSurrogate } from './ppo-clip.ts';
 import { meanPerSequence, type Sequences, spreadOverTokens } from './sequences.ts';
 import { type ClippedLoss, LOG_RATIO_BOUND, logRatios, type PolicyTokens } from './tokens.ts';
 

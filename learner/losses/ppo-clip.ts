@@ -2,16 +2,9 @@
  * The clipped surrogate of PPO (Schulman et al. 2017) with separate bounds (DAPO's clip-higher) and the dual clip that bounds the
  * loss of a negative advantage at a large ratio (Ye et al. 2020; verl has c = 3).
  */
+import type { PpoClipOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
 import { type ClippedLoss, countTokens, logRatios, masked, type PolicyTokens, reduce } from './tokens.ts';
-
-export interface PpoClipOptions {
-  /** The ratio is clipped to [1 − clipLow, 1 + clipHigh]. */
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  /** c > 1: where A < 0 the loss is at most −c·A. Absent = off. */
-  readonly dualClip?: number;
-}
 
 /** ℓ = max(−ρA, −clip(ρ)A) with ρ = π/old per token; with the dual clip min(ℓ, −cA) where A < 0. */
 export function ppoClip(tokens: PolicyTokens, options: PpoClipOptions): ClippedLoss {

@@ -2,14 +2,9 @@
  * SAPO (Gao et al. 2025): a smooth gate in place of the clip. The gate's slope in ρ is 1 at ρ = 1 and fades on both sides, faster
  * for negative advantages (larger τ).
  */
+import type { SapoOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
 import { logRatios, masked, type PolicyTokens, reduce, type TokenLoss } from './tokens.ts';
-
-export interface SapoOptions {
-  /** Temperatures of the gate where A > 0 and elsewhere; the paper's are about 1 and 1.05. */
-  readonly tauPositive: number;
-  readonly tauNegative: number;
-}
 
 /** ℓ = −(4/τ)·sigmoid(τ(ρ − 1))·A per token, ρ = π/old. */
 export function sapo(tokens: PolicyTokens, { tauPositive, tauNegative }: SapoOptions): TokenLoss {

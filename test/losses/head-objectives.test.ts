@@ -10,6 +10,7 @@ import { distillation } from '../../learner/losses/distillation.ts';
 import { entropyBonus } from '../../learner/losses/entropy.ts';
 import { klToReference } from '../../learner/losses/kl.ts';
 import { nll } from '../../learner/losses/nll.ts';
+import { policyObjective } from '../../learner/losses/policy-objective.ts';
 import { ppoClip } from '../../learner/losses/ppo-clip.ts';
 import { valueLoss } from '../../learner/losses/value.ts';
 import * as tf from '../../learner/tfjs.ts';
@@ -221,6 +222,9 @@ test('decoupled PPO is PPO against the proximal policy, times the capped proxima
     decoupled(tf.tensor1d([...batch.logprobs])).dataSync(),
     1e-7,
   );
+  const spec = { kind: 'decoupled-ppo', ...clip, cap: 1.2 } as const;
+  expect(() => policyObjective(tensorsOf(batch), spec)).toThrow(/without the sampler’s log-probabilities/);
+  expectClose(policyObjective(junk, spec).loss.dataSync(), decoupledPpo(junk, spec).loss.dataSync(), 0);
 });
 
 test('a teacher that excludes tokens gives finite distillation losses', () => {

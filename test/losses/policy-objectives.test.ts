@@ -2,14 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { aipo } from '../../learner/losses/aipo.ts';
-import { cispo } from '../../learner/losses/cispo.ts';
-import { dppoTv } from '../../learner/losses/dppo-tv.ts';
-import { gmpo } from '../../learner/losses/gmpo.ts';
-import { gspo } from '../../learner/losses/gspo.ts';
-import { ppoClip } from '../../learner/losses/ppo-clip.ts';
-import { reinforce } from '../../learner/losses/reinforce.ts';
-import { sapo } from '../../learner/losses/sapo.ts';
+import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
+import { policyObjective } from '../../learner/losses/policy-objective.ts';
 import type { TokenLoss } from '../../learner/losses/tokens.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { type Batch, pick, randomBatch, spoil, tensorsOf } from './batch.ts';
@@ -25,20 +19,23 @@ interface Objective {
 }
 
 const clip = { clipLow: 0.2, clipHigh: 0.28 };
-const objectives: Record<string, Objective> = {
-  'PPO clip': { loss: (tokens) => ppoClip(tokens, clip), reference: references.ppo },
-  'dual clip': { loss: (tokens) => ppoClip(tokens, { ...clip, dualClip: 1.5 }), reference: references.dual },
-  CISPO: { loss: (tokens) => cispo(tokens, clip), reference: references.cispo },
-  AIPO: { loss: (tokens) => aipo(tokens, { maxRatio: 1.3 }), reference: references.aipo },
-  REINFORCE: { loss: reinforce, reference: references.reinforce },
-  SAPO: { loss: (tokens) => sapo(tokens, { tauPositive: 1, tauNegative: 1.05 }), reference: references.sapo },
-  'DPPO-TV': {
-    loss: (tokens) => dppoTv(tokens, { delta: 0.05, squareWeight: 0.1 }),
-    reference: references.dppo,
-  },
-  GSPO: { loss: (tokens) => gspo(tokens, clip), reference: references.gspo },
-  GMPO: { loss: (tokens) => gmpo(tokens, { clipLow: 0.3, clipHigh: 0.4 }), reference: references.gmpo },
+const cases: Record<string, { spec: PolicyObjectiveSpec; reference: Reference }> = {
+  'PPO clip': { spec: { kind: 'ppo-clip', ...clip }, reference: references.ppo },
+  'dual clip': { spec: { kind: 'ppo-clip', ...clip, dualClip: 1.5 }, reference: references.dual },
+  CISPO: { spec: { kind: 'cispo', ...clip }, reference: references.cispo },
+  AIPO: { spec: { kind: 'aipo', maxRatio: 1.3 }, reference: references.aipo },
+  REINFORCE: { spec: { kind: 'reinforce' }, reference: references.reinforce },
+  SAPO: { spec: { kind: 'sapo', tauPositive: 1, tauNegative: 1.05 }, reference: references.sapo },
+  'DPPO-TV': { spec: { kind: 'dppo-tv', delta: 0.05, squareWeight: 0.1 }, reference: references.dppo },
+  GSPO: { spec: { kind: 'gspo', ...clip }, reference: references.gspo },
+  GMPO: { spec: { kind: 'gmpo', clipLow: 0.3, clipHigh: 0.4 }, reference: references.gmpo },
 };
+const objectives: Record<string, Objective> = Object.fromEntries(
+  Object.entries(cases).map(([name, { spec, reference }]) => [
+    name,
+    { loss: (tokens) => policyObjective(tokens, spec), reference },
+  ]),
+);
 
 const lossOf = ({ loss }: Objective, batch: Batch): number =>
   tf.tidy(() => loss(tensorsOf(batch)).loss.dataSync()[0]!);

@@ -1,0 +1,50 @@
+/** From an objective that a recipe names to its loss: one call for the training step, whatever the recipe. */
+import { wrongInput } from '../../core/errors.ts';
+import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
+import * as tf from '../tfjs.ts';
+import { aipo } from './aipo.ts';
+import { cispo } from './cispo.ts';
+import { decoupledPpo } from './decoupled-ppo.ts';
+import { dppoTv } from './dppo-tv.ts';
+import { gmpo } from './gmpo.ts';
+import { gspo } from './gspo.ts';
+import { ppoClip } from './ppo-clip.ts';
+import { reinforce } from './reinforce.ts';
+import { sapo } from './sapo.ts';
+import type { Sequences } from './sequences.ts';
+import type { ClippedLoss, PolicyTokens } from './tokens.ts';
+
+/** What any objective may need; objectives that do not need a field ignore it. */
+export interface ObjectiveTokens extends PolicyTokens {
+  readonly sequences: Sequences;
+  /** log-probabilities of the sampler, nats [T]; needed by decoupled PPO, where `oldLogprobs` are the proximal policy's. */
+  readonly behaviour?: tf.Tensor1D;
+}
+
+/** The loss of these tokens under the objective; `clippedTokens` is 0 for objectives that clip nothing. */
+export function policyObjective(tokens: ObjectiveTokens, spec: PolicyObjectiveSpec): ClippedLoss {
+  switch (spec.kind) {
+    case 'ppo-clip':
+      return ppoClip(tokens, spec);
+    case 'gspo':
+      return gspo(tokens, spec);
+    case 'gmpo':
+      return gmpo(tokens, spec);
+    case 'cispo':
+      return cispo(tokens, spec);
+    case 'aipo':
+      return aipo(tokens, spec);
+    case 'dppo-tv':
+      return dppoTv(tokens, spec);
+    case 'sapo':
+      return { ...sapo(tokens, spec), clippedTokens: tf.scalar(0) };
+    case 'reinforce':
+      return { ...reinforce(tokens), clippedTokens: tf.scalar(0) };
+    case 'decoupled-ppo':
+      if (!tokens.behaviour)
+        throw wrongInput('loss.behaviour', 'decoupled PPO came without the sampler’s log-probabilities.', {
+          expected: 'behaviour [T] beside oldLogprobs [T]',
+        });
+      return decoupledPpo({ ...tokens, behaviour: tokens.behaviour }, spec);
+  }
+}
