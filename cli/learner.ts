@@ -1,0 +1,83 @@
+/**
+ * `npm run learner`: the learner alone against a mesh, local or deployed. Everything comes from environment variables, so
+ * that no secret stands in a command line.
+ */
+import { Command, Option } from 'commander';
+import { wrongInput } from '../core/errors.ts';
+import { openDevice } from '../learner/device/device.ts';
+import { Evaluator } from '../learner/loop/evaluator.ts';
+import { learn } from '../learner/loop/loop.ts';
+import { RoundTrainer } from '../learner/train/round-trainer.ts';
+import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import { PullQueue } from '../learner/transport/pull-queue.ts';
+import { fail } from './fail.ts';
+import { whole } from './run-options.ts';
+
+interface LearnerOptions {
+  readonly device: 'auto' | 'cpu' | 'webgpu';
+  readonly threads?: number;
+  readonly evalEvery: number;
+  readonly maxStaleness: number;
+}
+
+function required(name: string, what: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  throw wrongInput('environment.missing', `The variable ${name} is not set.`, {
+    expected: what,
+    next: 'See docs/deploy.md, or run `npm start` for a local mesh.',
+  });
+}
+
+/** One JSON object a line on standard error; nothing secret is ever among the fields. */
+const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
+  console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
+
+async function run({ device: kind, threads, evalEvery, maxStaleness }: LearnerOptions): Promise<void> {
+  const gateway = new GatewayClient({
+    url: required('ROLLMESH_URL', 'the address of the gateway'),
+    token: required('LEARNER_TOKEN', 'the learner token of the mesh'),
+  });
+  const queue = new PullQueue({
+    baseUrl: process.env.QUEUE_API_URL ?? 'https://api.cloudflare.com/client/v4',
+    accountId: required('CLOUDFLARE_ACCOUNT_ID', 'the id of the Cloudflare account'),
+    queueId: required('SCORED_QUEUE_ID', 'the 32-digit id of the queue rollmesh-scored'),
+    token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
+  });
+  const meshKey = process.env.MESH_KEY;
+  const device = await openDevice({ device: kind, ...(threads ? { threads } : {}) });
+  log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
+  const evaluator = new Evaluator(gateway, evalEvery);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  await learn(
+    {
+      queue,
+      gateway,
+      trainer: new RoundTrainer(),
+      evaluate: (round, outcome) => evaluator.after(round, outcome.version),
+      log,
+    },
+    { ...(meshKey === undefined ? {} : { meshKey }), maxStaleness, device: device.description },
+    stop.signal,
+  );
+  log('learner.stopped', {});
+}
+
+const command = new Command('npm run learner --')
+  .description(
+    'Pulls scored batches, trains, publishes. Settings come from environment variables: see docs/deploy.md.',
+  )
+  .addOption(
+    new Option('--device <name>', 'where to compute').choices(['auto', 'cpu', 'webgpu']).default('auto'),
+  )
+  .option('--threads <n>', 'threads of the CPU device', whole(1))
+  .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
+  .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2);
+
+try {
+  await run(command.parse().opts<LearnerOptions>());
+  process.exit(0);
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,42 @@
+/** Scored messages by round, each group once. A group that arrives again replaces its lease and is counted as a duplicate. */
+import type { ScoredMessage } from '../../core/schema/round.ts';
+
+export interface Leased {
+  readonly lease: string;
+  readonly body: ScoredMessage;
+}
+
+export class Collector {
+  readonly #rounds = new Map<string, Map<string, Leased[]>>();
+  #duplicates = 0;
+
+  /** Messages that arrived more than once. */
+  get duplicates(): number {
+    return this.#duplicates;
+  }
+
+  get rounds(): string[] {
+    return [...this.#rounds.keys()];
+  }
+
+  add(message: Leased): void {
+    const { round, group } = message.body;
+    const groups = this.#rounds.get(round) ?? new Map<string, Leased[]>();
+    const before = groups.get(group) ?? [];
+    if (before.length) this.#duplicates++;
+    groups.set(group, [...before, message]);
+    this.#rounds.set(round, groups);
+  }
+
+  /** One message a group: the newest delivery. */
+  messages(round: string): ScoredMessage[] {
+    return [...(this.#rounds.get(round)?.values() ?? [])].map((deliveries) => deliveries.at(-1)!.body);
+  }
+
+  /** Forgets a round and returns every lease of it, duplicates' included, to be acknowledged. */
+  take(round: string): string[] {
+    const leases = [...(this.#rounds.get(round)?.values() ?? [])].flat().map((message) => message.lease);
+    this.#rounds.delete(round);
+    return leases;
+  }
+}

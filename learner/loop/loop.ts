@@ -1,0 +1,121 @@
+/**
+ * The learner's loop: pull under a lease, collect rounds until they are whole, train, publish, acknowledge last. It keeps
+ * no state of its own: after a crash the messages come again, the parent version holds weights and optimiser, and training
+ * the round again gives the same bytes.
+ */
+import * as v from 'valibot';
+import { kindOf } from '../../core/errors.ts';
+import type { RoundReport } from '../../core/schema/report.ts';
+import { scoredMessage } from '../../core/schema/round.ts';
+import type { RoundTrainer } from '../train/round-trainer.ts';
+import { Collector } from './collect.ts';
+import type { MeshGateway, RoundState, ScoredQueue } from './ports.ts';
+import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
+
+/** Longer than any round takes here; a lease that runs out only means that the message comes twice. */
+const LEASE_MS = 10 * 60_000;
+const IDLE_MS = 150;
+/** Wait after a failure that is worth another try. */
+const TROUBLE_MS = 2_000;
+
+export interface LearnerPorts {
+  readonly queue: ScoredQueue;
+  readonly gateway: MeshGateway;
+  readonly trainer: RoundTrainer;
+  /** Called after a round is published and acknowledged; what it returns is merged into the round's report. */
+  readonly evaluate?: (round: RoundState, outcome: RoundOutcome) => Promise<RoundReport | null>;
+  readonly log: (event: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+const sleep = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+
+/**
+ * Runs until the signal aborts. Trouble is logged and tried again, a lost race for a version too: the round is then read
+ * anew. Nothing is acknowledged before it is done. Throws where the settings are wrong, such as a refused token.
+ */
+export async function learn(
+  ports: LearnerPorts,
+  settings: LearnerSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const collector = new Collector();
+  while (!signal.aborted) {
+    try {
+      const arrived = await collect(ports, collector);
+      const trained = await trainWhole(ports, settings, collector);
+      if (!arrived && !trained) await sleep(IDLE_MS, signal);
+    } catch (error) {
+      ports.log('learner.trouble', { kind: kindOf(error), message: String(error) });
+      if (kindOf(error) === 'wrong-input') throw error;
+      await sleep(TROUBLE_MS, signal);
+    }
+  }
+}
+
+/** Pulls once. Messages that are none of ours go back, and reach the dead letters when their deliveries are used up. */
+async function collect({ queue, log }: LearnerPorts, collector: Collector): Promise<boolean> {
+  const { messages } = await queue.pull(LEASE_MS);
+  const foreign: string[] = [];
+  for (const { lease, body } of messages) {
+    const checked = v.safeParse(scoredMessage, body);
+    if (checked.success) collector.add({ lease, body: checked.output });
+    else foreign.push(lease);
+  }
+  if (foreign.length) {
+    log('message.foreign', { count: foreign.length });
+    await queue.retry(foreign, 5);
+  }
+  return messages.length > 0;
+}
+
+/** Trains the rounds whose groups have all arrived. Returns whether there was one. */
+async function trainWhole(
+  ports: LearnerPorts,
+  settings: LearnerSettings,
+  collector: Collector,
+): Promise<boolean> {
+  const { gateway, queue, log } = ports;
+  let worked = false;
+  for (const id of collector.rounds) {
+    const round = await gateway.getRound(id);
+    const over = round.stage === 'done' || round.stage === 'failed';
+    const whole = round.stage === 'training' && collector.messages(id).length >= round.groups.scored;
+    if (!over && !whole) continue;
+    worked = true;
+    const outcome = over
+      ? null
+      : await trainRound(gateway, ports.trainer, round, collector.messages(id), settings);
+    if (outcome) await gateway.report(id, outcome.report);
+    await queue.ack(collector.take(id));
+    log(outcome ? 'round.trained' : 'round.dropped', {
+      round: id,
+      stage: round.stage,
+      version: outcome?.version,
+    });
+    if (outcome) await evaluateAfter(ports, round, outcome);
+  }
+  return worked;
+}
+
+/** An evaluation that fails costs a point of a curve, never the round: that is published already. */
+async function evaluateAfter(
+  { evaluate, gateway, log }: LearnerPorts,
+  round: RoundState,
+  outcome: RoundOutcome,
+) {
+  try {
+    const figures = await evaluate?.(round, outcome);
+    if (figures) await gateway.report(round.id, { ...outcome.report, ...figures });
+  } catch (error) {
+    log('evaluation.failed', { round: round.id, message: String(error) });
+  }
+}

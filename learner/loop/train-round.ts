@@ -1,0 +1,135 @@
+/** One round, from its messages to the published version. Nothing is acknowledged here: that comes last, by the loop. */
+import { kindOf, RollmeshError } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { assemble } from '../../core/roles/assemble.ts';
+import { monitorRound } from '../../core/roles/monitors.ts';
+import { warningsOf } from '../../core/roles/warnings.ts';
+import type { Manifest } from '../../core/schema/policy.ts';
+import type { RoundReport } from '../../core/schema/report.ts';
+import type { ScoredMessage } from '../../core/schema/round.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { findRecipe } from '../../recipes/index.ts';
+import type { RoundTrainer } from '../train/round-trainer.ts';
+import { gatherRound } from './gather.ts';
+import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
+
+export interface LearnerSettings {
+  /** Checks the mesh's seal on every group; without a key the hash alone is checked. */
+  readonly meshKey?: string;
+  /** Versions that a round's samples may be behind the current one. */
+  readonly maxStaleness: number;
+  /** In words, for the manifest. */
+  readonly device: string;
+}
+
+export interface RoundOutcome {
+  readonly version: number;
+  readonly report: RoundReport;
+}
+
+/** Returns null where the round cannot be trained: its groups are then failed in the mesh, with the reason. */
+export async function trainRound(
+  gateway: MeshGateway,
+  trainer: RoundTrainer,
+  round: RoundState,
+  messages: readonly ScoredMessage[],
+  settings: LearnerSettings,
+): Promise<RoundOutcome | null> {
+  const began = performance.now();
+  const { spec } = round;
+  const recipe = findRecipe(spec.settings.recipe);
+  const { name, stale, current, next } = await versions(gateway, round, settings);
+  if (stale) {
+    await failAll(gateway, round, messages, stale);
+    return null;
+  }
+  const { proposals, groups, refused } = await gatherRound(gateway, round, messages, settings.meshKey);
+  for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
+  if (!groups.length) return null;
+  const load = (version: number) => gateway.getVersion({ name, version });
+  let trained: Awaited<ReturnType<RoundTrainer['train']>>;
+  try {
+    const batches = assemble(recipe, spec, proposals, groups);
+    trained = await trainer.train({ recipe, round: spec, batches, parent: current, next, load });
+  } catch (error) {
+    if (kindOf(error) === 'retry') throw error;
+    await failAll(gateway, round, messages, failureOf(error));
+    return null;
+  }
+  const about = manifestOf(recipe, round, groups, {
+    name,
+    current,
+    next,
+    device: settings.device,
+  });
+  await gateway.putVersion(trained.files, about);
+  const tokenizer = tokenizerOf(trained.files, name);
+  const monitors = monitorRound(recipe, tokenizer.decode, proposals, groups);
+  const refusals = refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`);
+  return {
+    version: next,
+    report: {
+      monitors,
+      training: trained.report,
+      warnings: [...warningsOf(monitors, trained.report), ...refusals],
+      ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
+      learnerMs: Math.round(performance.now() - began),
+    },
+  };
+}
+
+/** Where the policy stands against the version that wrote the samples. */
+async function versions(gateway: MeshGateway, { spec }: RoundState, { maxStaleness }: LearnerSettings) {
+  const { policy: name } = spec.settings;
+  const policy = await gateway.getPolicy(name);
+  if (!policy) throw new RollmeshError('retry', 'policy.unknown', `There is no policy ${name} yet.`);
+  const { current, next } = policy;
+  const wrote = Math.max(...Object.values(spec.roles).map((ref) => ref.version));
+  const behind = current - wrote;
+  const stale: GroupFailure | null =
+    behind < 0
+      ? {
+          kind: 'missing-version',
+          code: 'version.withdrawn',
+          message: `Version ${wrote} of ${name} was withdrawn.`,
+        }
+      : behind > maxStaleness
+        ? {
+            kind: 'give-up',
+            code: 'group.stale',
+            message: `The samples are ${behind} versions behind; at most ${maxStaleness} are trained on.`,
+          }
+        : null;
+  return { name, current, next, stale };
+}
+
+const failureOf = (error: unknown): GroupFailure =>
+  error instanceof RollmeshError
+    ? { kind: error.kind, code: error.code, message: error.message.slice(0, 500) }
+    : { kind: 'give-up', code: 'learner.failed', message: String(error).slice(0, 500) };
+
+async function failAll(
+  gateway: MeshGateway,
+  { spec }: RoundState,
+  messages: readonly ScoredMessage[],
+  why: GroupFailure,
+) {
+  for (const { group } of messages) await gateway.failGroup(spec.id, group, why);
+}
+
+/** Without times and hosts, so that training a round again gives the same manifest. */
+function manifestOf(
+  recipe: Recipe,
+  { spec }: RoundState,
+  groups: readonly { readonly group: string; readonly index: number }[],
+  { name, current, next, device }: { name: string; current: number; next: number; device: string },
+): Omit<Manifest, 'files'> {
+  return {
+    policy: name,
+    version: next,
+    parent: current,
+    groups: [...groups].sort((a, b) => a.index - b.index).map(({ group }) => group),
+    round: spec.id,
+    settings: { ...spec.settings, optimizer: recipe.optimizer, device },
+  };
+}
