@@ -4,6 +4,7 @@
  */
 import { scaleAddInto } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
+import { backward } from './backward.ts';
 import type { ParamSet } from './params.ts';
 
 /** Gradients by parameter name; a parameter that the loss does not reach has none. */
@@ -30,11 +31,9 @@ export function lossAndGrads(params: ParamSet, loss: () => tf.Scalar | LossAndMe
     for (const metric of Object.values(metrics)) tf.keep(metric);
     return result.loss;
   };
-  const { value, grads } = tf.tidy(() =>
-    tf.engine().gradients(forward, [...params.tensors.values()], undefined, true),
-  );
+  const { value, grads } = tf.tidy(() => backward(forward, [...params.tensors.values()]));
   const reached = names.flatMap((name, i): [string, tf.Tensor][] => (grads[i] ? [[name, grads[i]]] : []));
-  return { loss: value as tf.Scalar, metrics, grads: new Map<string, tf.Tensor>(reached) };
+  return { loss: value, metrics, grads: new Map<string, tf.Tensor>(reached) };
 }
 
 /** Adds the second loss and its gradients to the first, in place, and disposes the second. Metrics are the caller's business. */

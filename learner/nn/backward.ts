@@ -1,0 +1,112 @@
+/**
+ * Reverse-mode differentiation over tfjs' tape, like tf.grads, with two differences: whatever the rest of the walk does not need is
+ * freed at once (tfjs keeps all of it to the end, several times the memory), and walks nest, which checkpointing needs.
+ */
+import * as tf from '../tfjs.ts';
+
+type Node = ReturnType<typeof tf.engine>['state']['activeTape'][number];
+
+/** Runs f and returns its value with the ops it recorded. */
+function record<T extends tf.Tensor>(f: () => T): { value: T; tape: Node[] } {
+  const { state } = tf.engine();
+  const outer = { tape: state.activeTape, depth: state.gradientDepth };
+  state.activeTape = [];
+  state.gradientDepth = 1;
+  try {
+    return { value: tf.tidy(f), tape: state.activeTape };
+  } finally {
+    state.activeTape = outer.tape;
+    state.gradientDepth = outer.depth;
+  }
+}
+
+/** Ids of all tensors computed from xs, xs included. */
+function descendants(tape: readonly Node[], xs: readonly tf.Tensor[]): Set<number> {
+  const ids = new Set(xs.map((x) => x.id));
+  for (const { inputs, outputs } of tape)
+    if (Object.values(inputs).some((input) => ids.has(input.id)))
+      for (const output of outputs) ids.add(output.id);
+  return ids;
+}
+
+/** Gradients of the node's inputs that matter, given those of its outputs; each a tensor of its own. */
+function inputGradients(
+  node: Node,
+  dys: (tf.Tensor | undefined)[],
+  matters: Set<number>,
+): [tf.Tensor, tf.Tensor][] {
+  if (!node.gradient) throw new Error(`internal: the kernel ${node.kernelName} has no gradient.`);
+  // The type asks for every output's gradient, but an unused output has none, and tfjs fills in zeros.
+  const closures = node.gradient(dys as tf.Tensor[]);
+  const seen = new Set<tf.Tensor | undefined>([...dys, ...(node.saved ?? [])]);
+  return Object.entries(node.inputs)
+    .filter(([, input]) => matters.has(input.id))
+    .map(([name, input]) => {
+      const closure = closures[name];
+      if (!closure) throw new Error(`internal: ${node.kernelName} has no gradient for its input ${name}.`);
+      const dx = tf.tidy(() => closure());
+      const own = seen.has(dx) ? tf.clone(dx) : dx;
+      seen.add(own);
+      return [input, own];
+    });
+}
+
+/**
+ * Value of f and its gradients with respect to xs (undefined where f does not depend on one). `upstream` is the gradient of the value,
+ * 1 for a scalar by default. Everything else that was computed on the way is disposed.
+ */
+export function backward<T extends tf.Tensor>(
+  f: () => T,
+  xs: readonly tf.Tensor[],
+  upstream?: tf.Tensor,
+): { value: T; grads: (tf.Tensor | undefined)[] } {
+  const { value, tape } = record(f);
+  const matters = descendants(tape, xs);
+  const wanted = new Set(xs.map((x) => x.id));
+  const found = new Map<number, tf.Tensor>([[value.id, upstream ? tf.clone(upstream) : tf.onesLike(value)]]);
+  for (let node = tape.pop(); node; node = tape.pop()) {
+    const dys = node.outputs.map(({ id }) => found.get(id));
+    if (dys.some((dy) => dy) && node.outputs.some(({ id }) => matters.has(id)))
+      tf.tidy(() => {
+        const kept: tf.Tensor[] = [];
+        for (const [input, dx] of inputGradients(node!, dys, matters)) {
+          const before = found.get(input.id);
+          const sum = before ? tf.add(before, dx) : dx;
+          before?.dispose();
+          found.set(input.id, sum);
+          kept.push(sum);
+        }
+        return kept;
+      });
+    for (const { id } of node.outputs) {
+      if (wanted.has(id)) continue;
+      found.get(id)?.dispose();
+      found.delete(id);
+    }
+    tf.dispose(node.saved ?? []);
+  }
+  const grads = xs.map(({ id }) => found.get(id));
+  for (const [id, gradient] of found) if (!wanted.has(id)) gradient.dispose();
+  return { value, grads };
+}
+
+/**
+ * f(x), without keeping what its backward pass needs: that is computed again when the gradient is asked for. f may use `parameters`,
+ * which get their gradients too. Costs one more forward pass of f.
+ */
+export function checkpoint<T extends tf.Tensor>(f: (x: T) => T, x: T, parameters: readonly tf.Tensor[]): T {
+  const run = tf.customGrad((...inputs) => {
+    const save = inputs.at(-1) as tf.GradSaveFunc;
+    save([inputs[0] as tf.Tensor]);
+    return {
+      value: f(inputs[0] as T),
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
+        const again = saved[0] as T;
+        const { value, grads } = backward(() => f(again), [again, ...parameters], dy);
+        value.dispose();
+        return grads.map((gradient, i) => gradient ?? tf.zerosLike(i === 0 ? again : parameters[i - 1]!));
+      },
+    };
+  });
+  return run(x, ...parameters) as T;
+}
