@@ -118,3 +118,11 @@ test.for(['cpu', 'webgpu'] as const)(
     device.close();
   },
 );
+
+test('the CPU device’s segment sum: rows in any order, empty segments, ids out of range dropped', async () => {
+  const device = await openDevice({ device: 'cpu', threads: 1 });
+  const rows = tf.tensor2d([1, 2, 3, 4, 5, 6, 7, 8], [4, 2]);
+  const sums = tf.unsortedSegmentSum(rows, tf.tensor1d([2, 0, 2, -1], 'int32'), 3);
+  expect([sums.shape, ...(await sums.data())]).toEqual([[3, 2], 3, 4, 0, 0, 6, 8]);
+  device.close();
+});

@@ -6,6 +6,7 @@ import { registerOptimiser } from './optimiser.ts';
 import { registerProducts } from './products.ts';
 import { SIMD } from './register.ts';
 import { registerRows } from './rows.ts';
+import { registerSegments } from './segments.ts';
 
 let registered = false;
 
@@ -18,4 +19,5 @@ export function registerSimdKernels(): void {
   registerAttention();
   registerLogProbs();
   registerOptimiser();
+  registerSegments();
 }
