@@ -1,5 +1,5 @@
 /**
- * AdamW with decoupled weight decay (Loshchilov and Hutter, 2019) and clipping by the global norm, in place on a parameter set.
+ * AdamW with decoupled weight decay (Loshchilov and Hutter, 2019) and clipping by the global norm, in place on whatever is trained.
  * Nothing is read from the device. Decay applies to matrices, not to norm gains and biases.
  */
 import { wrongInput } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ import type { Tensors } from '../../model/safetensors.ts';
 import { adamWInto, SKIP_UPDATE, sumSquares } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import type { Gradients } from './loss-and-grads.ts';
-import type { ParamSet } from './params.ts';
+import type { Trainable } from './trainable.ts';
 
 export interface AdamWSettings {
   /** Learning rate where `step` is given none. */
@@ -40,11 +40,11 @@ export interface AdamWState {
 
 export class AdamW {
   readonly settings: AdamWSettings;
-  readonly #params: ParamSet;
+  readonly #params: Trainable;
   readonly #moments = new Map<string, { mean: tf.Tensor; square: tf.Tensor }>();
   #step = 0;
 
-  constructor(params: ParamSet, settings: Partial<AdamWSettings> = {}) {
+  constructor(params: Trainable, settings: Partial<AdamWSettings> = {}) {
     this.#params = params;
     this.settings = { ...ADAMW_DEFAULTS, ...settings };
     for (const [name, { shape }] of params.tensors)
@@ -73,7 +73,7 @@ export class AdamW {
       // A comparison, because GPU compilers may assume that NaN and infinity do not occur.
       const scale = tf.where(tf.less(norm, LARGEST_NORM), clipped, SKIP_UPDATE);
       for (const [name, gradient] of grads) {
-        const parameter = this.#params.get(name);
+        const parameter = this.#params.tensors.get(name)!;
         const moments = this.#moments.get(name)!;
         adamWInto(
           { parameter, ...moments, gradient, scale },

@@ -1,6 +1,6 @@
 /**
  * Reverse-mode differentiation over tfjs' tape, like tf.grads, with two differences: whatever the rest of the walk does not need is
- * freed at once (tfjs keeps all of it to the end, several times the memory), and walks nest, which checkpointing needs.
+ * freed at once (tfjs keeps all of it to the end, several times the memory), and walks nest, which recomputation needs.
  */
 import * as tf from '../tfjs.ts';
 
@@ -94,7 +94,7 @@ export function backward<T extends tf.Tensor>(
  * f(x), without keeping what its backward pass needs: that is computed again when the gradient is asked for. f may use `parameters`,
  * which get their gradients too. Costs one more forward pass of f.
  */
-export function checkpoint<T extends tf.Tensor>(f: (x: T) => T, x: T, parameters: readonly tf.Tensor[]): T {
+export function recomputed<T extends tf.Tensor>(f: (x: T) => T, x: T, parameters: readonly tf.Tensor[]): T {
   const run = tf.customGrad((...inputs) => {
     const save = inputs.at(-1) as tf.GradSaveFunc;
     save([inputs[0] as tf.Tensor]);

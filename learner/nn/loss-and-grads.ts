@@ -5,7 +5,7 @@
 import { scaleAddInto } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import { backward } from './backward.ts';
-import type { ParamSet } from './params.ts';
+import type { Trainable } from './trainable.ts';
 
 /** Gradients by parameter name; a parameter that the loss does not reach has none. */
 export type Gradients = Map<string, tf.Tensor>;
@@ -21,7 +21,7 @@ export interface LossAndGrads extends LossAndMetrics {
 }
 
 /** Nothing is read from the device. Dispose the result with `disposeResult` after the optimiser's step. */
-export function lossAndGrads(params: ParamSet, loss: () => tf.Scalar | LossAndMetrics): LossAndGrads {
+export function lossAndGrads(params: Trainable, loss: () => tf.Scalar | LossAndMetrics): LossAndGrads {
   const names = [...params.tensors.keys()];
   let metrics: Record<string, tf.Tensor> = {};
   const forward = (): tf.Scalar => {

@@ -9,77 +9,141 @@ import { linear } from '../ops/linear.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { swiGlu } from '../ops/swiglu.ts';
 import * as tf from '../tfjs.ts';
+import { recomputed } from './backward.ts';
+import type { Lora } from './lora.ts';
 import type { PackedBatch } from './pack.ts';
 import type { ParamSet } from './params.ts';
 
-/** Name of the output projection: the embedding table where they are tied. */
-export const outputName = (params: ParamSet): string =>
-  params.config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+export interface ForwardOptions {
+  /** Keep only the blocks' inputs and compute the rest again in the backward pass: less memory, a third more time. */
+  recompute?: boolean;
+  /** Adapters on the projections; the gradient then flows to them and not to `params`. */
+  adapter?: Lora | undefined;
+}
 
-function attentionBlock(
-  params: ParamSet,
-  layer: string,
-  x: tf.Tensor2D,
-  offsets: tf.Tensor1D,
-  rotary: tf.Tensor2D,
-  longest: number,
-): tf.Tensor2D {
+interface Forward extends ForwardOptions {
+  params: ParamSet;
+  batch: PackedBatch;
+}
+
+/** Projections of h by several weights `<at>.<name>_proj`, adapters included. */
+function project(
+  { params, adapter }: Forward,
+  h: tf.Tensor2D,
+  at: string,
+  names: readonly string[],
+  biased = false,
+): tf.Tensor2D[] {
+  const weights = names.map((name) => `${at}.${name}_proj.weight`);
+  const biases = biased ? names.map((name) => params.get(`${at}.${name}_proj.bias`)) : [];
+  const outputs = linear(
+    h,
+    weights.map((name) => params.get(name)),
+    biases,
+  );
+  if (!adapter) return outputs;
+  return outputs.map((y, i) => {
+    const update = adapter.update(weights[i]!, h);
+    return update ? tf.add(y, update) : y;
+  });
+}
+
+function attentionBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {
+  const { params, batch } = forward;
   const { heads, kvHeads, headDim, rmsNormEps, qkvBias, qkNorm } = params.config;
-  const named = (suffix: string) =>
-    ['q', 'k', 'v'].map((p) => params.get(`${layer}.self_attn.${p}_proj.${suffix}`));
+  const at = `${layer}.self_attn`;
   const h = rmsNorm(x, params.get(`${layer}.input_layernorm.weight`), rmsNormEps);
-  let [q, k, v] = linear(h, named('weight'), qkvBias ? named('bias') : []) as [
+  const [q, k, v] = project(forward, h, at, ['q', 'k', 'v'], qkvBias) as [
     tf.Tensor2D,
     tf.Tensor2D,
     tf.Tensor2D,
   ];
-  if (qkNorm) {
-    const normed = (t: tf.Tensor2D, name: string): tf.Tensor2D => {
-      const perHead = rmsNorm(
-        tf.reshape(t, [-1, headDim]),
-        params.get(`${layer}.self_attn.${name}.weight`),
-        rmsNormEps,
-      );
-      return tf.reshape(perHead, t.shape);
-    };
-    q = normed(q, 'q_norm');
-    k = normed(k, 'k_norm');
-  }
-  const mixed = causalAttention(q, k, v, offsets, rotary, { heads, kvHeads, longest });
-  return tf.add(x, linear(mixed, [params.get(`${layer}.self_attn.o_proj.weight`)])[0]!);
+  const normed = (t: tf.Tensor2D, name: string): tf.Tensor2D => {
+    if (!qkNorm) return t;
+    const perHead = rmsNorm(
+      tf.reshape(t, [-1, headDim]),
+      params.get(`${at}.${name}_norm.weight`),
+      rmsNormEps,
+    );
+    return tf.reshape(perHead, t.shape);
+  };
+  const offsets = tf.tensor1d(batch.offsets, 'int32');
+  const shape = { heads, kvHeads, longest: batch.longest };
+  const mixed = causalAttention(
+    normed(q, 'q'),
+    normed(k, 'k'),
+    v,
+    offsets,
+    params.rotary(batch.longest),
+    shape,
+  );
+  return tf.add(x, project(forward, mixed, at, ['o'])[0]!);
 }
 
-function mlpBlock(params: ParamSet, layer: string, x: tf.Tensor2D): tf.Tensor2D {
-  const weight = (name: string) => params.get(`${layer}.mlp.${name}_proj.weight`);
+function mlpBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {
+  const { params } = forward;
   const h = rmsNorm(x, params.get(`${layer}.post_attention_layernorm.weight`), params.config.rmsNormEps);
-  const [gate, up] = linear(h, [weight('gate'), weight('up')]);
-  return tf.add(x, linear(swiGlu(gate!, up!), [weight('down')])[0]!);
+  const [gate, up] = project(forward, h, `${layer}.mlp`, ['gate', 'up']);
+  return tf.add(x, project(forward, swiGlu(gate!, up!), `${layer}.mlp`, ['down'])[0]!);
 }
 
 /** Hidden states [tokens, hidden] after the last block, before the final norm. */
-export function hiddenStates(params: ParamSet, batch: PackedBatch): tf.Tensor2D {
+function trunk(forward: Forward): tf.Tensor2D {
+  const { params, batch, adapter, recompute = false } = forward;
   const { vocabSize, layers } = params.config;
   const unknown = batch.ids.find((id) => id < 0 || id >= vocabSize);
   if (unknown !== undefined)
     throw wrongInput('learner.token', `Token id ${unknown} is not in the vocabulary.`, {
       expected: `ids from 0 to ${vocabSize - 1}`,
     });
-  const rotary = params.rotary(batch.longest);
-  const offsets = tf.tensor1d(batch.offsets, 'int32');
   let x = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, batch.ids);
   for (let i = 0; i < layers; i++) {
     const layer = `model.layers.${i}`;
     // The tidy frees what no gradient needs; what one does need, the tape keeps.
-    const input = x;
-    x = tf.tidy(() =>
-      mlpBlock(params, layer, attentionBlock(params, layer, input, offsets, rotary, batch.longest)),
-    );
+    const block = (input: tf.Tensor2D): tf.Tensor2D =>
+      tf.tidy(() => mlpBlock(forward, layer, attentionBlock(forward, layer, input)));
+    const trained = [...(adapter ?? params).tensors].filter(([name]) => name.startsWith(`${layer}.`));
+    const output = recompute
+      ? recomputed(
+          block,
+          x,
+          trained.map(([, tensor]) => tensor),
+        )
+      : block(x);
+    x.dispose();
+    x = output;
   }
   return x;
 }
 
-/** Hidden states of the positions that predict a scored token, after the final norm: [scored, hidden]. */
-export function scoredStates(params: ParamSet, batch: PackedBatch): tf.Tensor2D {
-  const rows = gatherRows(hiddenStates(params, batch), batch.rows);
-  return rmsNorm(rows, params.get('model.norm.weight'), params.config.rmsNormEps);
-}
+/** Hidden states of some rows of the batch after the final norm: [rows, hidden]. */
+export const statesAt = (
+  params: ParamSet,
+  batch: PackedBatch,
+  rows: Int32Array,
+  options: ForwardOptions = {},
+): tf.Tensor2D =>
+  tf.tidy(() => {
+    const chosen = gatherRows(trunk({ params, batch, ...options }), rows);
+    return rmsNorm(chosen, params.get('model.norm.weight'), params.config.rmsNormEps);
+  });
+
+/** States of the positions that predict a scored token: [scored, hidden]. */
+export const scoredStates = (
+  params: ParamSet,
+  batch: PackedBatch,
+  options: ForwardOptions = {},
+): tf.Tensor2D => statesAt(params, batch, batch.rows, options);
+
+/** States of each sequence's last token, for scores and classes of whole sequences: [sequences, hidden]. */
+export const lastStates = (params: ParamSet, batch: PackedBatch, options: ForwardOptions = {}): tf.Tensor2D =>
+  statesAt(
+    params,
+    batch,
+    batch.offsets.slice(1).map((end) => end - 1),
+    options,
+  );
+
+/** The output projection [vocab, hidden]: the embedding table where they are tied. */
+export const outputWeight = (params: ParamSet): tf.Tensor2D =>
+  params.get(params.config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight') as tf.Tensor2D;

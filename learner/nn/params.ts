@@ -9,8 +9,9 @@ import { ropeTables } from '../../model/rope.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { copyOf, scaleAddInto } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
+import { placeTensors, readTensors, type Trainable } from './trainable.ts';
 
-export class ParamSet {
+export class ParamSet implements Trainable {
   readonly config: ModelConfig;
   /** In a fixed order; the tensors are changed in place by the optimiser and stay the same objects. */
   readonly tensors: ReadonlyMap<string, tf.Tensor>;
@@ -61,11 +62,8 @@ export class ParamSet {
   }
 
   /** The values, read from the device. */
-  async toTensors(): Promise<Tensors> {
-    const out: Tensors = new Map();
-    for (const [name, t] of this.tensors)
-      out.set(name, { shape: [...t.shape], data: (await t.data()) as Float32Array });
-    return out;
+  toTensors(): Promise<Tensors> {
+    return readTensors(this);
   }
 
   dispose(): void {
@@ -78,9 +76,6 @@ export class ParamSet {
 /** Puts a checkpoint's tensors on the device. Throws `wrong-input` where names or shapes do not fit the config. */
 export function paramsFrom(config: ModelConfig, tensors: Tensors): ParamSet {
   checkCheckpoint(config, tensors);
-  const onDevice = [...tensorShapes(config)].map(([name, shape]): [string, tf.Tensor] => [
-    name,
-    tf.keep(tf.tensor(tensors.get(name)!.data, [...shape], 'float32')),
-  ]);
-  return new ParamSet(config, new Map(onDevice));
+  const names = [...tensorShapes(config).keys()]; // in this order, without an exporter's redundant tensors
+  return new ParamSet(config, placeTensors(names.map((name) => [name, tensors.get(name)!] as const)));
 }

@@ -1,20 +1,33 @@
 /** Log-probabilities and entropies of a batch's scored tokens: what every objective starts from. */
 import { type TokenLogProbs, tokenLogProb } from '../ops/token-log-prob.ts';
 import * as tf from '../tfjs.ts';
-import { outputName, scoredStates } from './model.ts';
+import { type ForwardOptions, outputWeight, scoredStates } from './model.ts';
 import type { PackedBatch } from './pack.ts';
 import type { ParamSet } from './params.ts';
+
+export interface ScoreOptions extends ForwardOptions {
+  /** Divides the logits: that of the sampling. Default 1. */
+  temperature?: number;
+}
+
+/** Per-token tensors [scored] from `scoredStates`, for callers that put heads on the same states. */
+export const logProbsOfStates = (
+  params: ParamSet,
+  states: tf.Tensor2D,
+  batch: PackedBatch,
+  { temperature = 1, adapter }: ScoreOptions = {},
+): TokenLogProbs =>
+  tf.tidy(() => {
+    const targets = tf.tensor1d(batch.targets, 'int32');
+    return {
+      ...tokenLogProb(states, outputWeight(params), targets, { temperature, trainsWeight: !adapter }),
+    };
+  });
 
 /** Per-token tensors [scored], in the batch's order. Inside a gradient function they carry gradients to `params`. */
 export const tokenLogProbs = (
   params: ParamSet,
   batch: PackedBatch,
-  { temperature = 1 }: { temperature?: number } = {},
+  options: ScoreOptions = {},
 ): TokenLogProbs =>
-  tf.tidy(() => {
-    const hidden = scoredStates(params, batch);
-    const targets = tf.tensor1d(batch.targets, 'int32');
-    return {
-      ...tokenLogProb(hidden, params.get(outputName(params)) as tf.Tensor2D, targets, { temperature }),
-    };
-  });
+  tf.tidy(() => ({ ...logProbsOfStates(params, scoredStates(params, batch, options), batch, options) }));
