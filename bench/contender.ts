@@ -1,0 +1,60 @@
+/** A resident process that takes one turn for each line it is sent and answers with one line of JSON: how benchmarks interleave. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+
+export interface ContenderSpec {
+  name: string;
+  command: string;
+  args: readonly string[];
+  env?: Record<string, string>;
+}
+
+export class Contender {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #reader: Interface;
+
+  private constructor(name: string, child: ChildProcess) {
+    this.name = name;
+    this.#child = child;
+    this.#reader = createInterface({ input: child.stdout! });
+    this.#lines = this.#reader[Symbol.asyncIterator]();
+  }
+
+  /** Starts the process and waits for its first line. Throws with its exit code if it ends before. */
+  static async start({
+    name,
+    command,
+    args,
+    env,
+  }: ContenderSpec): Promise<{ contender: Contender; first: unknown }> {
+    const child = spawn(command, args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+    await once(child, 'spawn');
+    const contender = new Contender(name, child);
+    return { contender, first: await contender.#next() };
+  }
+
+  /** One turn; resolves with what the process answers. */
+  turn(): Promise<unknown> {
+    this.#child.stdin!.write('go\n');
+    return this.#next();
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    this.#child.stdin!.end();
+    await ended;
+    this.#reader.close();
+  }
+
+  async #next(): Promise<unknown> {
+    const { done, value } = await this.#lines.next();
+    if (done) throw new Error(`The contender ${this.name} ended: exit code ${this.#child.exitCode}.`);
+    return JSON.parse(value);
+  }
+}
