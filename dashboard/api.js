@@ -1,6 +1,6 @@
 /**
- * What the gateway tells the page, and how the page asks. A run's rounds are fetched once; after that only the newest,
- * since a round that has ended never changes.
+ * What the gateway tells the page, and how the page asks. A run's rounds are fetched once; after that only the newest:
+ * a round that has ended changes once more, when the evaluation of its version comes in, and then no more.
  */
 
 /** @typedef {import('../core/schema/report.ts').RoundReport} RoundReport */
@@ -52,8 +52,6 @@
 
 /** A group with its texts; null while it is not scored. @typedef {Group & { samples: ReadableSample[] | null, judgments: ReadableSample[] | null, gold: (boolean | null)[] | null, truth: (boolean | null)[] | null }} GroupContent */
 
-/** @typedef {{ name: string, current: number, updatedAt: number }} Policy */
-
 /**
  * @typedef {object} PolicyVersion
  * @property {number} version
@@ -63,6 +61,8 @@
  * @property {number} createdAt
  * @property {string | null} withdrawn
  */
+
+/** @typedef {{ name: string, current: number, next: number, versions: PolicyVersion[] }} PolicyHistory */
 
 /**
  * @typedef {object} DeadLetter
@@ -99,8 +99,8 @@ export const keepToken = (token) => sessionStorage.setItem(TOKEN, token);
 const TIMEOUT_MS = 15_000;
 /** Rounds asked for at once. */
 const PAGE = 500;
-/** Rounds asked for when looking for news. */
-const NEWS = 4;
+/** Rounds asked for when looking for news: as many as an evaluation may lag behind. */
+const NEWS = 8;
 
 /**
  * @template T
@@ -141,7 +141,7 @@ export class RoundHistory {
   async refresh() {
     const newest = this.rounds.at(-1)?.index ?? 0;
     const open = this.rounds.findLast((round) => round.stage !== 'done' && round.stage !== 'failed');
-    /** Everything below is known and will not change. */
+    /** Rounds up to this one are known. */
     const settled = open ? open.index - 1 : newest;
     for (let before; ; ) {
       const page = await this.#page(before === undefined && newest > 0 ? NEWS : PAGE, before);

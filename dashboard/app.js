@@ -24,6 +24,8 @@ const SELDOM = 8;
 let runs = [];
 /** @type {RoundHistory | null} */
 let history = null;
+/** Of the run that this one is held against. @type {RoundHistory | null} */
+let otherHistory = null;
 let asked = 0;
 /** What the page showed last: a change of place moves the focus. */
 let shownPlace = '';
@@ -33,6 +35,7 @@ const charts = CURVES.map((curve) => ({ curve, chart: new Chart({ ...curve, curs
 const roundsTable = new RoundsTable((round) => address({ run: round.run, round: round.index }));
 const roundView = new RoundView((round, task) => address({ run: round.run, round: round.index, task }));
 const picker = /** @type {HTMLSelectElement} */ (byId('runs'));
+const otherPicker = /** @type {HTMLSelectElement} */ (byId('others'));
 
 byId('curves').append(...charts.map(({ chart }) => chart.element));
 byId('rounds').append(roundsTable.element);
@@ -49,27 +52,52 @@ function pointsOf(rounds) {
   return start ? [{ round: 0, report: { evaluation: start } }, ...points] : points;
 }
 
-/** @param {string} chosen */
-function showRuns(chosen) {
-  const options = runs.map((run) =>
-    h('option', { value: run.id, selected: run.id === chosen }, runName(run)),
-  );
-  if (document.activeElement !== picker) fill(picker, ...options);
-  picker.value = chosen;
+/**
+ * @param {HTMLSelectElement} select
+ * @param {readonly (readonly [id: string, name: string])[]} choices
+ * @param {string} chosen
+ */
+function showChoices(select, choices, chosen) {
+  if (document.activeElement !== select)
+    fill(select, ...choices.map(([id, name]) => h('option', { value: id }, name)));
+  select.value = chosen;
+}
+
+/** @param {Run} run @param {string} against */
+function showRuns(run, against) {
+  const choices = runs.map((choice) => /** @type {const} */ ([choice.id, runName(choice)]));
+  const others = choices.filter(([id]) => id !== run.id);
+  showChoices(picker, choices, run.id);
+  showChoices(otherPicker, [['', 'no other run'], ...others], against);
+}
+
+/**
+ * The other run's rounds, where one is chosen.
+ * @param {Run} run
+ * @param {string | null} against
+ */
+async function otherRounds(run, against) {
+  const other = against !== run.id && runs.find(({ id }) => id === against);
+  if (!other) otherHistory = null;
+  else if (otherHistory?.run !== other.id) otherHistory = new RoundHistory(other.id);
+  await otherHistory?.refresh();
+  return otherHistory?.rounds ?? [];
 }
 
 /**
  * @param {Run} run
  * @param {readonly Round[]} rounds
+ * @param {readonly Round[]} others of the run it is held against
  */
-function showOverview(run, rounds) {
+function showOverview(run, rounds, others) {
   const points = pointsOf(rounds);
   const newest = rounds.at(-1);
   showTitle(byId('title'), run, rounds.filter(({ stage }) => stage === 'done').length);
   showPipeline(byId('pipeline'), run, newest, Date.now());
   showFigures(byId('figures'), points);
   const target = Math.max(run.target, newest?.index ?? 0);
-  for (const { curve, chart } of charts) chart.show(plotOf(curve, points, target));
+  const otherPoints = pointsOf(others);
+  for (const { curve, chart } of charts) chart.show(plotOf(curve, points, target, otherPoints));
   roundsTable.show(rounds);
 }
 
@@ -101,16 +129,22 @@ async function showRound(run, rounds, index, task) {
   if (round) await roundView.show(round, task);
 }
 
-async function showSeldom() {
-  const run = history && runs.find(({ id }) => id === history?.run);
-  /** @type {{ deadLetters: import('./api.js').DeadLetter[] }} */
-  const { deadLetters } = await getJson('/api/dead-letters?limit=50');
-  showDeadLetters(byId('dead-letters'), deadLetters);
-  if (!run) return;
+/**
+ * @param {Run} run
+ * @param {readonly Round[]} rounds
+ */
+async function showSeldom(run, rounds) {
   const { policy } = run.settings;
-  /** @type {import('./api.js').Policy & { versions: import('./api.js').PolicyVersion[] }} */
-  const { current, versions } = await getJson(`/api/policies/${encodeURIComponent(policy)}`);
-  showVersions(byId('versions'), policy, current, versions);
+  /** @type {[{ deadLetters: import('./api.js').DeadLetter[] }, import('./api.js').PolicyHistory]} */
+  const [{ deadLetters }, versions] = await Promise.all([
+    getJson('/api/dead-letters?limit=50'),
+    getJson(`/api/policies/${encodeURIComponent(policy)}`),
+  ]);
+  showDeadLetters(byId('dead-letters'), deadLetters, (id) => {
+    const round = rounds.find((candidate) => candidate.id === id);
+    return round && h('a', { href: address({ run: run.id, round: round.index }) }, String(round.index));
+  });
+  showVersions(byId('versions'), policy, versions);
 }
 
 /** Asks and shows once. @returns {Promise<boolean>} is anything under way? */
@@ -121,20 +155,21 @@ async function look() {
     const answer = await getJson('/api/runs?limit=200');
     runs = answer.runs;
   }
-  const { run: wanted, round, task } = place();
+  const { run: wanted, round, task, against } = place();
   const run = runs.find(({ id }) => id === wanted) ?? runs[0];
   byId('empty').hidden = Boolean(run);
   byId('overview').hidden = !run || round !== null;
   byId('round').hidden = !run || round === null;
   if (!run) return false;
-  showRuns(run.id);
   if (history?.run !== run.id) history = new RoundHistory(run.id);
   await history.refresh();
   const { rounds } = history;
-  if (round === null) showOverview(run, rounds);
+  const others = await otherRounds(run, against);
+  showRuns(run, otherHistory?.run ?? '');
+  if (round === null) showOverview(run, rounds, others);
   else await showRound(run, rounds, round, task);
   followPlace(round !== null);
-  if (seldom && round === null) await showSeldom();
+  if (seldom && round === null) await showSeldom(run, rounds);
   return rounds.some(({ endedAt }) => endedAt === null);
 }
 
@@ -158,6 +193,9 @@ const poll = new Poll(look, (status, error) => {
 
 picker.addEventListener('change', () => {
   location.hash = address({ run: picker.value });
+});
+otherPicker.addEventListener('change', () => {
+  location.hash = address({ run: picker.value, against: otherPicker.value });
 });
 byId('token').addEventListener('submit', (event) => {
   event.preventDefault();

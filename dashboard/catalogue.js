@@ -1,46 +1,53 @@
 /** What lies beside the rounds: policy versions, and messages that died with their cause. */
 import { fill, h, table } from './dom.js';
-import { counted, MISSING, moment, size, whole } from './figures.js';
+import { counted, moment, size, whole } from './figures.js';
 
 /** @typedef {import('./api.js').PolicyVersion} PolicyVersion */
 /** @typedef {import('./api.js').DeadLetter} DeadLetter */
+/** @typedef {import('./dom.js').Child} Child */
 
-const VERSIONS = 20;
+/** The newest versions are shown. */
+const VERSIONS = 8;
+
+/** @param {number} at */
+const time = (at) => h('time', { datetime: new Date(at).toISOString() }, moment(at));
+
+/** The beginning of an id, which names it well enough to a reader. @param {string} id */
+const short = (id) => h('code', { class: 'short', title: id }, id.slice(0, 8));
+
+/** @param {HTMLTableElement} content */
+const scrolling = (content) => h('div', { class: 'scroller', tabindex: 0 }, content);
 
 /**
  * @param {Element} element
  * @param {string} policy
- * @param {number} current
- * @param {readonly PolicyVersion[]} versions newest first
+ * @param {{ current: number, next: number, versions: readonly PolicyVersion[] }} known versions: newest first
  */
-export function showVersions(element, policy, current, versions) {
-  const rows = versions
-    .slice(0, VERSIONS)
-    .map((version) => [
-      version.version === current ? h('b', {}, `${version.version} (current)`) : String(version.version),
-      version.parent === null ? 'imported' : `from ${version.parent}`,
-      size(version.bytes),
-      moment(version.createdAt),
-      version.withdrawn ? h('span', { class: 'bad' }, version.withdrawn) : '',
-    ]);
+export function showVersions(element, policy, { current, next, versions }) {
+  const shown = versions.slice(0, VERSIONS);
+  const rows = shown.map(({ version, parent, bytes, createdAt, withdrawn }) => [
+    version === current ? h('b', {}, `${version} (current)`) : String(version),
+    parent === null ? 'imported' : `from ${parent}`,
+    size(bytes),
+    time(createdAt),
+    withdrawn ? h('span', { class: 'bad' }, withdrawn) : '',
+  ]);
   fill(
     element,
     h('h2', {}, 'Versions ', h('span', {}, policy)),
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
+    scrolling(
       table(`Versions of ${policy}, newest first`, ['version', 'trained', 'size', 'published', ''], rows),
     ),
-    versions.length > VERSIONS &&
-      h('p', { class: 'note' }, `The newest ${VERSIONS} of ${whole(current + 1)}.`),
+    next > shown.length && h('p', { class: 'note' }, `The newest ${shown.length} of ${whole(next)}.`),
   );
 }
 
 /**
  * @param {Element} element
  * @param {readonly DeadLetter[]} letters newest first
+ * @param {(round: string) => Child} link to a round, where this run has it
  */
-export function showDeadLetters(element, letters) {
+export function showDeadLetters(element, letters, link) {
   if (!letters.length) {
     fill(
       element,
@@ -49,27 +56,26 @@ export function showDeadLetters(element, letters) {
     );
     return;
   }
-  const rows = letters.map((letter) => [
-    moment(letter.at),
-    letter.queue,
-    h('code', {}, letter.code),
-    letter.cause,
-    counted(letter.attempts, 'time'),
-    letter.round ? h('code', { title: letter.round }, letter.round.slice(0, 8)) : MISSING,
-    h('code', { title: letter.id }, letter.id.slice(0, 8)),
+  const rows = letters.map(({ id, at, queue, code, cause, attempts, round }) => [
+    time(at),
+    queue,
+    h('code', { class: 'short' }, code),
+    cause,
+    counted(attempts, 'time'),
+    round === null ? '' : (link(round) ?? short(round)),
+    short(id),
   ]);
+  const titles = ['when', 'stage', 'code', 'cause', 'tried', 'round', 'id'];
+  const content = table('Dead letters, newest first', titles, rows);
+  content.classList.add('letters');
   fill(
     element,
     h('h2', {}, 'Dead letters ', h('span', {}, whole(letters.length))),
     h(
       'p',
       { class: 'note' },
-      'Messages that were given up, with their cause. Send one again: POST /api/dead-letters/ID/replay.',
+      'Messages that were given up. POST /api/dead-letters/ID/replay sends one again.',
     ),
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
-      table('Dead letters, newest first', ['when', 'stage', 'what', 'cause', 'tried', 'round', 'id'], rows),
-    ),
+    scrolling(content),
   );
 }

@@ -6,7 +6,7 @@ import { bounds, thin, ticks } from './scales.js';
 /**
  * @typedef {object} Series
  * @property {string} name
- * @property {number} ink Which of the page's inks, 1 to 4; also decides the dashes.
+ * @property {number} ink Which of the page's inks, 1 to 5; also decides the dashes.
  * @property {readonly (number | null | undefined)[]} values By round; undefined = not measured in that round (the line
  *   goes on), null = measured and missing (the line breaks).
  */
@@ -17,7 +17,8 @@ import { bounds, thin, ticks } from './scales.js';
  * @property {number} end Where the axis of rounds ends.
  * @property {readonly Series[]} series
  * @property {readonly [number, number]} least The bounds that the value axis has at least.
- * @property {(value: number | null | undefined) => string} write
+ * @property {(value: number | null | undefined) => string} write For the axis.
+ * @property {(value: number | null | undefined) => string} read For single values.
  * @property {{ readonly value: number, readonly name: string }} [reference]
  * @property {boolean} [between] Shade what lies between the first two series.
  * @property {readonly number[]} [marks] Rounds marked on the axis, those with warnings.
@@ -125,7 +126,7 @@ function stretches(rounds, values, at) {
  */
 function line(plot, { ink, values }, at) {
   const parts = stretches(plot.rounds, values, at);
-  const few = parts.reduce((sum, part) => sum + part.length, 0) <= at.width / 12;
+  const few = parts.reduce((sum, part) => sum + part.length, 0) <= at.width / 16;
   return svg(
     'g',
     { class: `series ink-${ink}` },
@@ -171,8 +172,8 @@ export const describe = (plot) =>
         ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
         [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
       );
-      const span = `from ${plot.write(known[0])} to ${plot.write(known.at(-1))}`;
-      return `${name}: ${span}, lowest ${plot.write(low)}, highest ${plot.write(high)}`;
+      const span = `from ${plot.read(known[0])} to ${plot.read(known.at(-1))}`;
+      return `${name}: ${span}, lowest ${plot.read(low)}, highest ${plot.read(high)}`;
     })
     .join('. ');
 

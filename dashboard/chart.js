@@ -8,6 +8,8 @@ import { fill, h, svg, table } from './dom.js';
 /** @typedef {import('./chart-image.js').Plot} Plot */
 /** @typedef {import('./chart-image.js').Series} Series */
 
+/** Narrow charts become lower, but not lower than this, px. */
+const LEAST_HEIGHT = 150;
 /** Rows of the table of data; the newest are shown. */
 const TABLE_ROWS = 500;
 
@@ -42,7 +44,7 @@ export class Chart {
   #details = h('details', {}, h('summary', {}, 'Data'));
 
   /** @param {{ title: string, note: string, cursor: Cursor, height?: number, className?: string }} settings */
-  constructor({ title, note, cursor, height = 150, className = '' }) {
+  constructor({ title, note, cursor, height = LEAST_HEIGHT, className = '' }) {
     this.#title = title;
     this.#height = height;
     this.#cursor = cursor;
@@ -121,7 +123,8 @@ export class Chart {
   #draw() {
     const width = Math.floor(this.#frame.clientWidth);
     if (!this.#plot || width === 0 || width === this.#geometry?.width) return;
-    this.#geometry = new Geometry(this.#plot, width, this.#height);
+    const height = Math.min(this.#height, Math.max(LEAST_HEIGHT, Math.round(0.62 * width)));
+    this.#geometry = new Geometry(this.#plot, width, height);
     const parts = { id: this.#id, title: this.#title, overlay: this.#overlay };
     this.#frame.replaceChildren(picture(this.#plot, this.#geometry, parts));
     this.#point();
@@ -139,10 +142,10 @@ export class Chart {
     fill(
       this.#readout,
       ...shown.map(({ series, value }) =>
-        h('li', { class: `ink-${series.ink}` }, swatch(), `${series.name} `, h('b', {}, plot.write(value))),
+        h('li', { class: `ink-${series.ink}` }, swatch(), `${series.name} `, h('b', {}, plot.read(value))),
       ),
     );
-    const words = shown.map(({ series, value }) => `${series.name} ${plot.write(value)}`).join(', ');
+    const words = shown.map(({ series, value }) => `${series.name} ${plot.read(value)}`).join(', ');
     this.#frame.setAttribute('aria-valuemax', String(plot.rounds.at(-1) ?? 0));
     this.#frame.setAttribute('aria-valuenow', String(here));
     this.#frame.setAttribute('aria-valuetext', `round ${here}: ${words}`);
@@ -176,7 +179,7 @@ export class Chart {
       .slice(-TABLE_ROWS)
       .map(({ round, values }) => [
         String(round),
-        ...values.map((value) => (value === undefined ? '' : plot.write(value))),
+        ...values.map((value) => (value === undefined ? '' : plot.read(value))),
       ]);
     const titles = ['round', ...plot.series.map(({ name }) => name)];
     this.#details.append(h('div', { class: 'scroller', tabindex: 0 }, table(this.#title, titles, rows)));

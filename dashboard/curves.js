@@ -19,9 +19,11 @@ import { roundAxis } from './scales.js';
  * @property {(points: readonly Point[]) => readonly (readonly [string, Read])[]} lines
  * @property {readonly [number, number]} least
  * @property {Plot['write']} write
+ * @property {Plot['read']} [read]
  * @property {(points: readonly Point[]) => Plot['reference']} [reference]
  * @property {boolean} [between]
  * @property {boolean} [marks]
+ * @property {string} [against] The line that is drawn of the other run too, where there is one.
  */
 
 /** @type {(read: (evaluation: EvaluationReport) => number | null) => Read} */
@@ -50,7 +52,7 @@ export const CURVES = [
     title: 'Held-out accuracy',
     note: 'Tasks that are never proposed or trained on. With its steps forced the policy shows its skill; the share of answers with written steps is its choice of strategy. Triangles mark rounds with warnings.',
     className: 'wide',
-    height: 390,
+    height: 470,
     lines: () => [
       ['greedy', evaluated(({ heldOut }) => heldOut.accuracy)],
       ['sampled', evaluated(({ heldOut }) => heldOut.sampled)],
@@ -59,6 +61,8 @@ export const CURVES = [
     ],
     least: [0, 1],
     write: percent,
+    read: (value) => percent(value, 1),
+    against: 'greedy',
     reference: ([first]) => {
       const value = first?.round === 0 ? first.report.evaluation?.heldOut.accuracy : undefined;
       return value === undefined ? undefined : { value, name: 'version 0, greedy' };
@@ -75,6 +79,7 @@ export const CURVES = [
     least: [0, 1],
     write: decimal,
     between: true,
+    against: 'gold',
   },
   {
     title: 'Judge',
@@ -86,6 +91,7 @@ export const CURVES = [
     ],
     least: [0.4, 1],
     write: decimal,
+    against: 'fixed set',
     reference: () => ({ value: 0.5, name: 'chance' }),
   },
   {
@@ -141,25 +147,40 @@ export const CURVES = [
   },
 ];
 
+/** The ink of the other run's line. */
+const OTHER_INK = 5;
+
 /**
  * @param {Curve} curve
  * @param {readonly Point[]} points ascending
  * @param {number} target rounds that the run will have
+ * @param {readonly Point[]} [others] of the run it is held against
  * @returns {Plot}
  */
-export function plotOf(curve, points, target) {
-  const series = curve.lines(points).map(([name, read], i) => ({
-    name,
-    ink: i + 1,
-    values: points.map(({ report }) => read(report)),
-  }));
+export function plotOf(curve, points, target, others = []) {
+  const compared = curve.against === undefined ? [] : others;
+  const rounds = [...new Set([...points, ...compared].map(({ round }) => round))].sort((a, b) => a - b);
+  /**
+   * @param {readonly Point[]} known
+   * @param {Read} read
+   */
+  const valuesOf = (known, read) => {
+    const values = new Map(known.map(({ round, report }) => [round, read(report)]));
+    return rounds.map((round) => values.get(round));
+  };
+  const lines = curve.lines(points);
+  const series = lines.map(([name, read], i) => ({ name, ink: i + 1, values: valuesOf(points, read) }));
+  for (const [name, read] of compared.length ? lines : [])
+    if (name === curve.against)
+      series.push({ name: `${name}, other run`, ink: OTHER_INK, values: valuesOf(compared, read) });
   const reference = curve.reference?.(points);
   return {
-    rounds: points.map(({ round }) => round),
-    end: roundAxis(points.at(-1)?.round ?? 0, target),
+    rounds,
+    end: roundAxis(rounds.at(-1) ?? 0, target),
     series,
     least: curve.least,
     write: (value) => curve.write(value),
+    read: (value) => (curve.read ?? curve.write)(value),
     ...(reference ? { reference } : {}),
     ...(curve.between ? { between: true } : {}),
     ...(curve.marks

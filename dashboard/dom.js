@@ -85,6 +85,7 @@ export function fill(element, ...children) {
 }
 
 /**
+ * Its caption is for screen readers: a heading or a sentence beside it says the same to the eye.
  * @param {string} caption
  * @param {string[]} titles
  * @param {Child[][]} rows
@@ -93,7 +94,7 @@ export function table(caption, titles, rows) {
   return h(
     'table',
     {},
-    h('caption', {}, caption),
+    h('caption', { class: 'hidden' }, caption),
     h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))),
     h(
       'tbody',

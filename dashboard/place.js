@@ -1,8 +1,16 @@
 /** Where in the mesh the page is looking, kept in the address after the #. */
 
-/** @param {{ run: string, round?: number | undefined, task?: string | undefined }} place */
-export const address = ({ run, round, task }) =>
-  `#${new URLSearchParams({ run, ...(round ? { round: String(round) } : {}), ...(task ? { task } : {}) })}`;
+/**
+ * The address of a place. The run that is held against this one is kept, unless another is named or it is the same.
+ * @param {{ run: string, round?: number | undefined, task?: string | undefined, against?: string | null }} wanted
+ */
+export function address({ run, round, task, against = place().against }) {
+  const parameters = new URLSearchParams({ run });
+  if (round) parameters.set('round', String(round));
+  if (task) parameters.set('task', task);
+  if (against && against !== run) parameters.set('against', against);
+  return `#${parameters}`;
+}
 
 export function place() {
   const parameters = new URLSearchParams(location.hash.slice(1));
@@ -10,5 +18,6 @@ export function place() {
     run: parameters.get('run'),
     round: Number(parameters.get('round')) || null,
     task: parameters.get('task'),
+    against: parameters.get('against'),
   };
 }

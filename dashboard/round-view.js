@@ -70,7 +70,7 @@ function judging({ report }) {
       { class: 'scroller', tabindex: 0 },
       table(
         'Judgments by what is so and what the judge says',
-        ['solution is', 'says right', 'says wrong'],
+        ['the solution is', 'judge says right', 'judge says wrong'],
         [
           ['right', whole(judge.rightAsRight), whole(judge.rightAsWrong)],
           ['wrong', whole(judge.wrongAsRight), whole(judge.wrongAsWrong)],
@@ -136,7 +136,7 @@ export class RoundView {
     'div',
     {},
     this.#head,
-    h('h3', {}, 'Tasks'),
+    h('h3', { class: 'tasks-title' }, 'Tasks'),
     h('div', { class: 'split' }, this.#list, this.#task),
   );
 

@@ -134,16 +134,10 @@ export class RoundsTable {
 
   /** @param {Round} round */
   #row(round) {
-    const { id, stage, endedAt, groups, report } = round;
-    const signature = [
-      id,
-      stage,
-      endedAt,
-      groups.failed,
-      round.expected,
-      report?.evaluation ? 1 : 0,
-      report ? 1 : 0,
-    ].join();
+    const { stage, endedAt, expected, groups, report } = round;
+    const link = this.#link(round);
+    const state = [stage, endedAt, groups.failed, expected, report !== null, report?.evaluation?.version];
+    const signature = [link, ...state].join();
     const known = this.#rows.get(round.index);
     if (known?.signature === signature) return known.row;
     const warnings = report?.warnings ?? [];
@@ -153,7 +147,7 @@ export class RoundsTable {
       h(
         'th',
         { scope: 'row' },
-        h('a', { href: this.#link(round) }, h('span', { class: 'hidden' }, 'Round '), String(round.index)),
+        h('a', { href: link }, h('span', { class: 'hidden' }, 'Round '), String(round.index)),
         warnings.length > 0 &&
           h(
             'span',

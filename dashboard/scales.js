@@ -62,7 +62,7 @@ export function thin(points, buckets) {
 }
 
 /**
- * Where an axis of rounds ends: at the target while that is near, else a round number beyond the last one.
+ * Where an axis of rounds ends: at the target once that is near, else at a round number with room for a quarter more.
  * @param {number} last
  * @param {number} target
  */

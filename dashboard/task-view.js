@@ -42,7 +42,13 @@ function judgmentRow(judgment, number, steps) {
       'tr',
       {},
       title,
-      h('td', { colspan: steps + 1 }, h('code', {}, text), ' ', h('em', { class: 'bad' }, outcome)),
+      h(
+        'td',
+        { colspan: steps + 1, class: 'raw' },
+        h('code', {}, text),
+        ' ',
+        h('em', { class: 'bad' }, outcome),
+      ),
       h('td', {}, agreementOf(agreement)),
     );
   return h(
@@ -81,7 +87,7 @@ function solutionView({ sample, gold, truth, judgments }, number) {
     'h4',
     {},
     `Solution ${number} `,
-    h('span', { class: 'reward' }, `reward ${decimal(sample.rewards.reward)}`),
+    h('span', {}, `reward ${decimal(sample.rewards.reward)}`),
   );
   if (!solution)
     return h(

@@ -1,9 +1,6 @@
 /** A Chromium of the machine, headless, with a profile of its own. Where there is none the tests say so and are skipped. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const PLACES = [
   process.env.CHROMIUM,
@@ -16,10 +13,13 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
+/** Undefined where there is none. */
 export const chromiumPath = PLACES.find((place) => place && existsSync(place));
 
-export const SKIP_REASON =
-  'no Chromium on this machine: install one (apt-get install chromium) or name it in CHROMIUM';
+/** Stands in the title of the skipped tests, so that it is read. */
+export const CHROMIUM_NEEDED = chromiumPath
+  ? ''
+  : ' (skipped: no Chromium here; apt-get install chromium, or name one in CHROMIUM)';
 
 const FLAGS = [
   '--headless',
@@ -32,22 +32,20 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Runs `work` in a fresh browser, which is gone afterwards. */
-export async function inBrowser<T>(
-  options: BrowserContextOptions,
-  work: (context: BrowserContext) => Promise<T>,
-): Promise<T> {
-  if (!chromiumPath) throw new Error(SKIP_REASON);
-  const profile = await mkdtemp(join(tmpdir(), 'rollmesh-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: chromiumPath,
-    args: FLAGS,
-    ...options,
+/** The profile is a fresh temporary one, removed when the browser closes. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: FLAGS });
+
+/** Everything that the page says is wrong: errors, violations of its security policy, dialogs. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
-  try {
-    return await work(context);
-  } finally {
-    await context.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 3 });
-  }
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss().catch(() => {});
+  });
+  return complaints;
 }

@@ -29,12 +29,12 @@ function course(random: Random, from: number, to: number, share: number, noise =
   return from + (to - from) * (1 - Math.exp(-4 * share)) + noise * (random.float() - 0.5);
 }
 
-function evaluationAt(random: Random, version: number, share: number): EvaluationReport {
+function evaluationAt(random: Random, version: number, share: number, best: number): EvaluationReport {
   return {
     version,
     heldOut: {
       n: 500,
-      accuracy: course(random, 0.342, 0.72, share),
+      accuracy: course(random, 0.342, best, share),
       sampled: course(random, 0.36, 0.52, share),
       forcedWorked: course(random, 0.704, 0.73, share),
       worked: course(random, 0.44, 0.93, share),
@@ -44,7 +44,7 @@ function evaluationAt(random: Random, version: number, share: number): Evaluatio
   };
 }
 
-function reportAt(random: Random, index: number, rounds: number): RoundReport {
+function reportAt(random: Random, index: number, rounds: number, best: number): RoundReport {
   const share = index / rounds;
   const reward = course(random, 0.4, 0.62, share, 0.05);
   const gold = course(random, 0.38, 0.55, share, 0.05);
@@ -90,8 +90,8 @@ function reportAt(random: Random, index: number, rounds: number): RoundReport {
       mismatch: { max: 2.1e-5, mean: 1.3e-6, kl: 4e-12 },
       ratio: { min: 0.9999, max: 1.0001, effectiveSampleShare: 1 },
     },
-    ...(index % 5 === 0 || index === rounds ? { evaluation: evaluationAt(random, index, share) } : {}),
-    ...(index === 1 ? { start: evaluationAt(random, 0, 0) } : {}),
+    ...(index % 5 === 0 || index === rounds ? { evaluation: evaluationAt(random, index, share, best) } : {}),
+    ...(index === 1 ? { start: evaluationAt(random, 0, 0, best) } : {}),
     warnings: index === 7 ? ['53 % of the proposals repeat a task of the round', HOSTILE] : [],
     rolloutMs: 1130,
     learnerMs: 780,
@@ -109,7 +109,7 @@ export interface FakeMesh {
   close(): Promise<void>;
 }
 
-const settings: RunSettings = {
+const trained: RunSettings = {
   recipe: 'trio',
   seed: 0,
   policy: 'trio-0',
@@ -119,32 +119,37 @@ const settings: RunSettings = {
   group: 8,
 };
 
-const ref = (version: number) => ({ name: settings.policy, version });
+const frozen: RunSettings = { ...trained, policy: 'trio-1', reward: 'judge', freeze: ['judge'] };
 
-class Mesh {
-  readonly run = runIdOf(settings);
-  done: number;
+const ref = (version: number) => ({ name: 'trio-0', version });
+
+/** One run; its greedy accuracy ends at `best`. */
+class Run {
+  readonly id: string;
+  readonly settings: RunSettings;
   readonly target: number;
+  readonly best: number;
+  done: number;
 
-  constructor(done: number, target: number) {
+  constructor(settings: RunSettings, done: number, target: number, best: number) {
+    this.id = runIdOf(settings);
+    this.settings = settings;
     this.done = done;
     this.target = target;
+    this.best = best;
   }
 
-  runs() {
-    const other = { ...settings, reward: 'judge', freeze: ['judge'], seed: 1 };
-    return [
-      { id: this.run, settings, target: this.target, state: 'open', createdAt: BEGAN },
-      { id: runIdOf(other), settings: other, target: 40, state: 'stopped', createdAt: BEGAN - 1e6 },
-    ];
+  view() {
+    const { id, settings, target } = this;
+    return { id, settings, target, state: 'open', createdAt: BEGAN };
   }
 
   round(index: number) {
     const open = index > this.done;
-    const random = new Random(`fake/${index}`);
+    const random = new Random(`fake/${this.id}/${index}`);
     return {
-      id: deriveId('round', this.run, index),
-      run: this.run,
+      id: deriveId('round', this.id, index),
+      run: this.id,
       index,
       recipe: 'trio',
       stage: open ? 'solving' : 'done',
@@ -156,8 +161,8 @@ class Mesh {
       reason: null,
       roles: { proposer: ref(index - 1), solver: ref(index - 1), judge: ref(index - 1) },
       version: open ? null : index,
-      report: open ? null : reportAt(random, index, this.target),
-      createdAt: BEGAN + 2400 * index,
+      report: open ? null : reportAt(random, index, this.target, this.best),
+      createdAt: open ? Date.now() - 1900 : BEGAN + 2400 * index,
       solvingAt: BEGAN + 2400 * index + 300,
       trainingAt: open ? null : BEGAN + 2400 * index + 1300,
       endedAt: open ? null : BEGAN + 2400 * index + 2300,
@@ -169,39 +174,38 @@ class Mesh {
     const last = Math.min(this.done + (this.done < this.target ? 1 : 0), before - 1);
     return Array.from({ length: Math.max(0, Math.min(limit, last)) }, (_, i) => this.round(last - i));
   }
+}
 
-  /** Of any round: 64 tasks; the first one's task and texts are hostile, the second failed. */
-  groups(round: string) {
-    return Array.from({ length: 64 }, (_, index) => {
-      const random = new Random(`fake/${round}/${index}`);
-      const failed = index === 1;
-      return {
-        group: deriveId(round, 'group', index),
-        index,
-        task: index === 0 ? HOSTILE : arithmetic.random(random),
-        state: failed ? 'failed' : 'trained',
-        sha256: null,
-        failure: failed
-          ? { kind: 'give-up', code: 'object.damaged', message: `The object cannot be read: ${HOSTILE}` }
-          : null,
-      };
-    });
-  }
-
-  group(round: string, id: string) {
-    const group = this.groups(round).find((candidate) => candidate.group === id);
-    if (!group) return null;
-    if (group.state === 'failed')
-      return { ...group, samples: null, judgments: null, gold: null, truth: null };
-    const samples = Array.from({ length: settings.group }, (_, i) => sampleOf(group.task, id, i));
+/** Of any round: 64 tasks; the first one's task and texts are hostile, the second failed. */
+function groupsOf(round: string) {
+  return Array.from({ length: 64 }, (_, index) => {
+    const random = new Random(`fake/${round}/${index}`);
+    const failed = index === 1;
     return {
-      ...group,
-      samples: samples.map(({ sample }) => sample),
-      judgments: samples.flatMap(({ judgments }) => judgments),
-      gold: samples.map(({ gold }) => gold),
-      truth: samples.map(({ truth }) => truth),
+      group: deriveId(round, 'group', index),
+      index,
+      task: index === 0 ? HOSTILE : arithmetic.random(random),
+      state: failed ? 'failed' : 'trained',
+      sha256: null,
+      failure: failed
+        ? { kind: 'give-up', code: 'object.damaged', message: `The object cannot be read: ${HOSTILE}` }
+        : null,
     };
-  }
+  });
+}
+
+function groupOf(round: string, id: string) {
+  const group = groupsOf(round).find((candidate) => candidate.group === id);
+  if (!group) return null;
+  if (group.state === 'failed') return { ...group, samples: null, judgments: null, gold: null, truth: null };
+  const samples = Array.from({ length: trained.group }, (_, i) => sampleOf(group.task, id, i));
+  return {
+    ...group,
+    samples: samples.map(({ sample }) => sample),
+    judgments: samples.flatMap(({ judgments }) => judgments),
+    gold: samples.map(({ gold }) => gold),
+    truth: samples.map(({ truth }) => truth),
+  };
 }
 
 /** Solution i of a task: 0 worked and right, 1 with a wrong step, 2 terse and wrong, 3 hostile, then more of the kind. */
@@ -269,13 +273,14 @@ const deadLetters = [
   },
 ];
 
-function answer(mesh: Mesh, url: URL): object | null {
+function answer(runs: readonly Run[], url: URL): object | null {
   const parts = url.pathname.split('/').slice(2);
   const [kind, id, sub, group] = parts;
-  if (kind === 'runs') return { runs: mesh.runs() };
+  if (kind === 'runs') return { runs: runs.map((run) => run.view()) };
   if (kind === 'dead-letters') return { deadLetters };
-  if (kind === 'policies' && id) {
-    const versions = Array.from({ length: mesh.done + 1 }, (_, i) => mesh.done - i).map((version) => ({
+  const [first] = runs;
+  if (kind === 'policies' && id && first) {
+    const versions = Array.from({ length: first.done + 1 }, (_, i) => first.done - i).map((version) => ({
       policy: id,
       version,
       parent: version ? version - 1 : null,
@@ -286,29 +291,37 @@ function answer(mesh: Mesh, url: URL): object | null {
     }));
     return {
       name: id,
-      current: mesh.done,
+      current: first.done,
       updatedAt: BEGAN,
-      next: mesh.done + 1,
+      next: first.done + 1,
       versions: versions.slice(0, 200),
     };
   }
   if (kind === 'rounds' && id === undefined) {
-    if (url.searchParams.get('run') !== mesh.run) return { rounds: [] };
+    const run = runs.find((candidate) => candidate.id === url.searchParams.get('run'));
     const before = url.searchParams.get('before');
-    return {
-      rounds: mesh.rounds(
-        Number(url.searchParams.get('limit') ?? 50),
-        before === null ? undefined : Number(before),
-      ),
-    };
+    const limit = Number(url.searchParams.get('limit') ?? 50);
+    return { rounds: run?.rounds(limit, before === null ? undefined : Number(before)) ?? [] };
   }
   if (kind === 'rounds' && id && sub === 'groups')
-    return group === undefined ? { groups: mesh.groups(id) } : mesh.group(id, group);
+    return group === undefined ? { groups: groupsOf(id) } : groupOf(id, group);
   return null;
 }
 
-export async function startFakeMesh({ done = 40, target = 40 } = {}): Promise<FakeMesh> {
-  const mesh = new Mesh(done, target);
+export interface FakeSettings {
+  /** Rounds that have ended; the next one is open until the target is reached. */
+  readonly done?: number;
+  readonly target?: number;
+  /** Reading needs this token. */
+  readonly token?: string;
+  /** No run at all. */
+  readonly empty?: boolean;
+}
+
+export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMesh> {
+  const { done = 40, target = 40, token, empty = false } = settings;
+  const run = new Run(trained, done, target, 0.72);
+  const runs = empty ? [] : [run, new Run(frozen, 40, 40, 0.36)];
   const requests = new Map<string, number>();
   let failing: number | null = null;
   const server: Server = createServer((request, response) => {
@@ -320,8 +333,10 @@ export async function startFakeMesh({ done = 40, target = 40 } = {}): Promise<Fa
       response.end(body);
     };
     if (url.pathname.startsWith('/api/')) {
-      const found = failing === null ? answer(mesh, url) : null;
-      const status = failing ?? (found ? 200 : 404);
+      const denied = token !== undefined && request.headers.authorization !== `Bearer ${token}`;
+      const refused = failing ?? (denied ? 401 : null);
+      const found = refused === null ? answer(runs, url) : null;
+      const status = refused ?? (found ? 200 : 404);
       const error = { error: { code: 'x', message: `Refused: ${HOSTILE}`, expected: null, next: null } };
       send(status, 'application/json', JSON.stringify(found ?? error));
       return;
@@ -337,7 +352,7 @@ export async function startFakeMesh({ done = 40, target = 40 } = {}): Promise<Fa
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     requests,
     advance: () => {
-      mesh.done++;
+      run.done++;
     },
     failWith: (status) => {
       failing = status;

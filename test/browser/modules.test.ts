@@ -1,0 +1,186 @@
+/** The page's own modules, run where they run: each test imports them in the browser and hands back plain values. */
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from './chromium.ts';
+import { type FakeMesh, startFakeMesh } from './fake-mesh.ts';
+
+describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
+  let browser: Browser;
+  let page: Page;
+  let mesh: FakeMesh;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    mesh = await startFakeMesh({ empty: true });
+    page = await browser.newPage();
+    await page.goto(mesh.url);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await mesh?.close();
+  });
+
+  /** Runs source text in the page, since a test runner rewrites the imports of functions; `$` imports a module of the page. */
+  const inPage = <T>(body: string): Promise<T> =>
+    page.evaluate(`(async () => { const $ = (name) => import('/' + name + '.js'); ${body} })()`);
+
+  /** The result of a module's function for each list of arguments. */
+  const results = (module: string, name: string, calls: readonly unknown[][]): Promise<unknown[]> =>
+    inPage(
+      `const { ${name} } = await $('${module}'); return ${JSON.stringify(calls)}.map((call) => ${name}(...call));`,
+    );
+
+  test('figures: missing is a dash, minus is a minus, spaces do not break', async () => {
+    expect(await results('figures', 'percent', [[0.3416, 1], [null], [-0.05], [0]])).toEqual([
+      '34.2\u202f%',
+      '–',
+      '−5\u202f%',
+      '0\u202f%',
+    ]);
+    expect(await results('figures', 'points', [[0.1824], [-0.01], [0.0001], [null]])).toEqual([
+      '+18.2',
+      '−1.0',
+      '±0.0',
+      '–',
+    ]);
+    expect(
+      await results('figures', 'significant', [[0.0123456], [0.00012], [0], [123456], [2.71904]]),
+    ).toEqual(['0.0123', '1.2e-4', '0', '1.2e+5', '2.72']);
+    expect(
+      await results('figures', 'duration', [
+        [840],
+        [9_949],
+        [9_950],
+        [59_600],
+        [187_000],
+        [3_599_000],
+        [7_500_000],
+      ]),
+    ).toEqual(
+      ['0.8 s', '9.9 s', '10 s', '1:00 min', '3:07 min', '1 h 0 min', '2 h 5 min'].map((text) =>
+        text.replaceAll(' ', '\u202f'),
+      ),
+    );
+  });
+
+  test('ticks are round numbers inside their bounds, and bounds hold every value', async () => {
+    expect(
+      await results('scales', 'ticks', [
+        [0, 1, 5],
+        [0, 40, 8],
+        [0.4, 1, 3],
+        [3, 3, 4],
+      ]),
+    ).toEqual([[0, 0.2, 0.4, 0.6, 0.8, 1], [0, 5, 10, 15, 20, 25, 30, 35, 40], [0.4, 0.6, 0.8, 1], [3]]);
+    expect(
+      await results('scales', 'bounds', [
+        [
+          [0.2, 0.7],
+          [0, 1],
+        ],
+        [[3.7], [1, 3]],
+        [
+          [-0.3, 2],
+          [0, 1],
+        ],
+      ]),
+    ).toEqual([
+      [0, 1],
+      [1, 4],
+      [-1, 2],
+    ]);
+    // a quarter of room, rounded up to half a power of ten; the target once it is less than 1.6 times that away
+    expect(
+      await results('scales', 'roundAxis', [
+        [0, 40],
+        [12, 40],
+        [40, 40],
+        [60, 5000],
+        [3000, 4000],
+      ]),
+    ).toEqual([10, 15, 40, 75, 4000]);
+  });
+
+  test('thinning keeps every peak and the order', async () => {
+    const points = Array.from({ length: 5000 }, (_, x) => ({ x, y: x === 1234 ? 9 : x === 4321 ? -9 : 0 }));
+    const [thinned] = (await results('scales', 'thin', [[points, 100]])) as [typeof points];
+    expect(thinned.length).toBeLessThanOrEqual(200);
+    expect(thinned).toContainEqual({ x: 1234, y: 9 });
+    expect(thinned).toContainEqual({ x: 4321, y: -9 });
+    expect(thinned.map(({ x }) => x)).toEqual(thinned.map(({ x }) => x).toSorted((a, b) => a - b));
+  });
+
+  test('tagged text is read as it is written; anything else is none', async () => {
+    expect(
+      await results('markup', 'solutionOf', [
+        ['<step>7<step>-2<answer>-2<eos>'],
+        ['<answer>4<eos>'],
+        ['4'],
+        ['<step>7<eos>'],
+        ['<answer>4<answer>5<eos>'],
+        ['x<answer>4'],
+      ]),
+    ).toEqual([{ steps: ['7', '-2'], answer: '-2' }, { steps: [], answer: '4' }, null, null, null, null]);
+    expect(
+      await results('markup', 'verdictOf', [
+        ['<ok><bad><wrong><eos>'],
+        ['<right><eos>'],
+        ['<ok>'],
+        ['<ok>yes<right>'],
+        ['<step><right>'],
+      ]),
+    ).toEqual([{ steps: [true, false], right: false }, { steps: [], right: true }, null, null, null]);
+  });
+
+  test('a line breaks where a figure is missing and goes on where none was measured', async () => {
+    const drawn = await inPage<{ path: string; says: string }>(`
+      const { Geometry, picture } = await $('chart-image');
+      const { svg } = await $('dom');
+      const series = [{ name: 'a', ink: 1, values: [0, undefined, 1, null, 0.5, 0.5, 0.5] }];
+      const plot = { rounds: [0, 1, 2, 3, 4, 5, 6], end: 6, series, least: [0, 1], write: String, read: String };
+      const at = new Geometry(plot, 354, 132);
+      const image = picture(plot, at, { id: 'c', title: 'A', overlay: svg('g') });
+      const path = image.querySelector('.series path').getAttribute('d');
+      return { path, says: image.querySelector('desc').textContent };`);
+    // 300 px for six rounds from x = 44, 100 px for values from y = 110 up to 10
+    expect(drawn.path).toBe('M44.0 110.0L144.0 10.0M244.0 60.0L294.0 60.0L344.0 60.0');
+    expect(drawn.says).toBe('a: from 0 to 0.5, lowest 0, highest 1');
+  });
+
+  test('attributes that could run something are refused', async () => {
+    const refusal = (name: string) =>
+      inPage<string | null>(`
+        const { h } = await $('dom');
+        try { h('p', { ${name}: 'x' }); return null; } catch (error) { return String(error); }`);
+    for (const name of ['onclick', 'style', 'srcdoc']) expect(await refusal(name)).toContain('internal:');
+    expect(await refusal('title')).toBeNull();
+  });
+});
+
+/** Relative luminance of #rrggbb (WCAG 2.2). */
+function luminance(colour: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+test('every ink can be read on its paper, light and dark: 4.5 to 1', () => {
+  const css = readFileSync(new URL('../../dashboard/style.css', import.meta.url), 'utf8');
+  const themes = css.split('@media (prefers-color-scheme: dark)').map((part) => {
+    const block = part.slice(part.indexOf(':root'), part.indexOf('}', part.indexOf(':root')));
+    return new Map(
+      [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, colour]) => [name, colour!]),
+    );
+  });
+  expect(themes).toHaveLength(2);
+  for (const colours of themes)
+    for (const ground of ['paper', 'raised'])
+      for (const name of ['ink', 'soft', 'ink-1', 'ink-2', 'ink-3', 'ink-4', 'good', 'bad', 'warn']) {
+        const [a, b] = [luminance(colours.get(name)!), luminance(colours.get(ground)!)];
+        expect((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), `${name} on ${ground}`).toBeGreaterThan(
+          4.5,
+        );
+      }
+});

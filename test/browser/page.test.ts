@@ -1,0 +1,227 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_NEEDED, chromiumPath, complaintsOf, openBrowser } from './chromium.ts';
+import { type FakeMesh, HOSTILE, startFakeMesh } from './fake-mesh.ts';
+
+describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens the page over a fake mesh of its own, and ends by asking that nothing was complained about. */
+  async function visit(
+    mesh: Promise<FakeMesh>,
+    look: (page: Page, mesh: FakeMesh) => Promise<void>,
+    options: BrowserContextOptions & { readonly at?: string; readonly expected?: RegExp } = {},
+  ): Promise<void> {
+    const { at = '', expected, ...contextOptions } = options;
+    const server = await mesh;
+    const context = await browser.newContext(contextOptions);
+    try {
+      const page = await context.newPage();
+      const complaints = complaintsOf(page);
+      await page.goto(server.url + at);
+      await look(page, server);
+      expect(complaints.filter((text) => !expected?.test(text))).toEqual([]);
+    } finally {
+      await context.close();
+      await server.close();
+    }
+  }
+
+  const text = (page: Page, selector: string) => page.locator(selector).innerText();
+
+  test('shows the run, the stage of the open round, its curves and its rounds', () =>
+    visit(startFakeMesh({ done: 26, target: 40 }), async (page, { url }) => {
+      await page.waitForSelector('.rounds tbody tr');
+      expect(await text(page, '#title h1')).toBe('trio reward mix · seed 0');
+      expect(await text(page, '#pipeline h2')).toMatch(/^Round 27 of 40/);
+      expect(await page.locator('.stages li').evaluateAll((all) => all.map((li) => li.className))).toEqual([
+        'done',
+        'active',
+        'active',
+        'waiting',
+        'waiting',
+      ]);
+      expect(await text(page, '.stages li:nth-child(3)')).toContain('41 of 64');
+      expect(await page.locator('.chart svg[role=img]').count()).toBe(9);
+
+      // the figures of the page are those of the API
+      const { runs } = await (await fetch(`${url}api/runs`)).json();
+      const { rounds } = await (await fetch(`${url}api/rounds?run=${runs[0].id}&limit=500`)).json();
+      const at = (index: number) => rounds.find((round: { index: number }) => round.index === index).report;
+      const [before, after] = [at(1).start.heldOut.accuracy, at(25).evaluation.heldOut.accuracy];
+      const greedy = await text(page, '.headline div:first-child dd');
+      expect(greedy.replace('\u202f', '')).toBe(
+        `${(100 * after).toFixed(1)}% +${(100 * (after - before)).toFixed(1)}`,
+      );
+      const row = await page.locator('.rounds tr:has(a[href$="round=25"]) td').allInnerTexts();
+      expect(row[2]).toBe(at(25).monitors.reward.toFixed(2));
+      expect(row.join(' ')).toContain((100 * after).toFixed(1));
+      expect(await page.locator('.rounds tbody tr').first().innerText()).toContain('solving');
+    }));
+
+  test('what a model writes is text: nothing of it runs, nothing is fetched for it', () =>
+    visit(startFakeMesh({ done: 9, target: 9 }), async (page) => {
+      await page.waitForSelector('.letters');
+      expect(await text(page, '.letters')).toContain(HOSTILE);
+      expect(await text(page, '#versions')).toContain(HOSTILE);
+      await page.click('text=Round 7');
+      await page.waitForSelector('.tasks a');
+      expect(await text(page, '#round')).toContain(HOSTILE);
+      await page.locator('.tasks a').first().click();
+      await page.waitForSelector('.solution');
+      expect(await text(page, '.task h3')).toBe(HOSTILE);
+      expect(await page.locator('.solution').first().innerText()).toContain(HOSTILE);
+      await page.locator('.tasks a').nth(1).click();
+      await page.waitForSelector('.task .warning');
+      expect(await text(page, '.task .warning')).toContain(HOSTILE);
+      expect(await page.locator('img, iframe, object, embed, body script, [onerror], [style]').count()).toBe(
+        0,
+      );
+    }));
+
+  test('a task shows its steps, the verdicts under them, the checker, and what cannot be read', () =>
+    visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
+      await page.click('.rounds tbody tr:first-child a');
+      await page.waitForSelector('.tasks a');
+      await page.locator('.tasks a').nth(4).click();
+      await page.waitForSelector('.solution');
+      const task = await text(page, '.task h3');
+      // left to right, by a second way than the library's
+      const [first = 0, ...terms] = (task.match(/[+-]?\d/g) ?? []).map(Number);
+      let total = first;
+      const totals = terms.map((term) => {
+        total += term;
+        return total;
+      });
+      const right = page.locator('.solution').first();
+      expect(await right.locator('.step code').allInnerTexts()).toEqual(
+        [...totals, totals.at(-1)].map(String),
+      );
+      const rows = right.locator('tbody tr');
+      expect(await rows.nth(0).innerText()).toContain('every step exact');
+      expect(await rows.nth(1).locator('td').allInnerTexts()).toEqual([
+        ...totals.map(() => '✓ ok'),
+        '✓ right',
+        'agrees with the checker',
+      ]);
+      const terse = page.locator('.solution').nth(2);
+      expect(await terse.locator('.step').count()).toBe(1);
+      expect(await terse.innerText()).toContain('not exact');
+      expect(await page.locator('.solution').nth(3).innerText()).toContain('off-grammar');
+      // solution 5 has a judgment that is no judgment; solution 6 two that are fooled
+      expect(await page.locator('.solution').nth(4).innerText()).toContain(HOSTILE);
+      expect(await page.locator('.tasks a[aria-current] .dots').getAttribute('aria-label')).toBe(
+        '2 of 8 exact',
+      );
+    }));
+
+  test('works by keyboard: rounds are links, charts are sliders, data opens as a table', () =>
+    visit(startFakeMesh({ done: 12, target: 12 }), async (page) => {
+      await page.waitForSelector('.rounds tbody tr');
+      const slider = page.getByRole('slider', { name: 'Held-out accuracy' });
+      await slider.focus();
+      await page.keyboard.press('Home');
+      expect(await slider.getAttribute('aria-valuetext')).toMatch(/^round 0: greedy 3\d\.\d\u202f%/);
+      await page.keyboard.press('ArrowRight');
+      expect(await slider.getAttribute('aria-valuenow')).toBe('1');
+      expect(await page.locator('.chart .cursor text').allTextContents()).toEqual(Array(9).fill('round 1'));
+      await page.locator('.chart.wide summary').focus();
+      await page.keyboard.press('Enter');
+      const cells = page.locator('.chart.wide details tbody tr:first-child > *');
+      expect(await cells.first().innerText()).toBe('0');
+      expect(await page.locator('.chart.wide details tbody tr').count()).toBe(4);
+      await page.locator('.rounds tbody tr:first-child a').focus();
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('.tasks a');
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('round-title');
+      await page.keyboard.press('Tab');
+      await page.goBack();
+      await page.waitForSelector('#overview:not([hidden])');
+    }));
+
+  test('follows the run: a new round appears, a failing server is told and forgiven', () =>
+    visit(
+      startFakeMesh({ done: 5, target: 40 }),
+      async (page, mesh) => {
+        await page.waitForSelector('.rounds tbody tr');
+        expect(await page.locator('.rounds tbody tr').count()).toBe(6);
+        mesh.advance();
+        await page.waitForSelector('.rounds tbody tr:nth-child(7)');
+        mesh.failWith(503);
+        await page.waitForSelector('#status .trying');
+        expect(await text(page, '#status')).toContain(HOSTILE);
+        expect(await page.locator('.rounds tbody tr').count()).toBe(7);
+        mesh.failWith(null);
+        await page.waitForSelector('#status .live');
+      },
+      { expected: /503/ },
+    ));
+
+  test('asks for a reading token where the mesh wants one', () =>
+    visit(
+      startFakeMesh({ token: 'read-me-0123456789' }),
+      async (page) => {
+        await page.waitForSelector('#token:not([hidden])');
+        await page.fill('#token-value', 'read-me-0123456789');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('.rounds tbody tr');
+        expect(await page.locator('#token').isHidden()).toBe(true);
+      },
+      { expected: /401/ },
+    ));
+
+  test('stays quick with thousands of rounds: fetched once, drawn thin, listed in part', () =>
+    visit(startFakeMesh({ done: 3000, target: 4000 }), async (page, { requests }) => {
+      await page.waitForSelector('.rounds tbody tr');
+      expect(await page.locator('.rounds tbody tr').count()).toBe(25);
+      const before = requests.get('/api/rounds') ?? 0;
+      expect(before).toBe(7);
+      await page.waitForTimeout(1700);
+      expect((requests.get('/api/rounds') ?? 0) - before).toBeLessThanOrEqual(2);
+      const longest = await page
+        .locator('.series path')
+        .evaluateAll((paths) => Math.max(...paths.map((path) => path.getAttribute('d')?.length ?? 0)));
+      expect(longest).toBeLessThan(20_000);
+      await page.getByRole('button', { name: /earlier rounds/ }).click();
+      expect(await page.locator('.rounds tbody tr').count()).toBe(275);
+    }));
+
+  test('one run is held against another', () =>
+    visit(startFakeMesh({ done: 40, target: 40 }), async (page) => {
+      await page.waitForSelector('.rounds tbody tr');
+      await page.selectOption('#others', { label: 'trio, reward judge, judge frozen, seed 0' });
+      await page.waitForSelector('.chart.wide .readout .ink-5');
+      expect(await text(page, '.chart.wide .readout')).toMatch(/greedy, other run 3\d\.\d/);
+      await page.locator('.rounds tbody tr:first-child a').click();
+      await page.waitForSelector('.tasks a');
+      expect(new URL(page.url()).hash).toContain('against=');
+    }));
+
+  test('fits a phone, dark and light: nothing wider than the screen', async () => {
+    for (const colorScheme of ['light', 'dark'] as const)
+      await visit(
+        startFakeMesh({ done: 26, target: 40 }),
+        async (page) => {
+          await page.waitForSelector('.rounds tbody tr');
+          const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(await wider()).toBe(0);
+          await page.locator('.rounds tbody tr:nth-child(2) a').click();
+          await page.waitForSelector('.tasks a');
+          await page.locator('.tasks a').nth(4).click();
+          await page.waitForSelector('.solution');
+          expect(await wider()).toBe(0);
+        },
+        { viewport: { width: 360, height: 740 }, colorScheme },
+      );
+  });
+
+  test('an empty mesh says how to start', () =>
+    visit(startFakeMesh({ empty: true }), async (page) => {
+      await page.waitForSelector('#empty:not([hidden])');
+      expect(await text(page, '#empty')).toContain('npm start');
+    }));
+});
