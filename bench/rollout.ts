@@ -1,0 +1,221 @@
+/**
+ * How fast a Worker generates: a policy's graph (one run a batch, prompts shared) against the usual loop of one
+ * `session.run` a token, in workerd, interleaved.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Miniflare } from 'miniflare';
+import { bundleWorker } from '../mesh/bundle.ts';
+import { parameterCount } from '../model/checkpoint.ts';
+import { type ModelConfig, parseConfig } from '../model/config.ts';
+import { toHfConfig } from '../model/hf-config.ts';
+import { randomCheckpoint } from '../model/init.ts';
+import { packWeights } from '../model/onnx/weights.ts';
+import { thisMachine } from './machine.ts';
+import type { TimedRun, Way } from './rollout/bench.worker.ts';
+import { type Summary, summarise } from './statistics.ts';
+
+const PROMPT = 32;
+const MAX_NEW = 48;
+
+const sizes: Record<string, ModelConfig> = {
+  seed: parseConfig({
+    model_type: 'llama',
+    vocab_size: 64,
+    hidden_size: 128,
+    intermediate_size: 384,
+    num_hidden_layers: 4,
+    num_attention_heads: 4,
+    max_position_embeddings: 128,
+  }),
+  large: parseConfig({
+    model_type: 'llama',
+    vocab_size: 512,
+    hidden_size: 384,
+    intermediate_size: 1024,
+    num_hidden_layers: 8,
+    num_attention_heads: 6,
+    num_key_value_heads: 2,
+    max_position_embeddings: 128,
+    tie_word_embeddings: true,
+  }),
+};
+
+const shapes = [
+  { groups: 1, samples: 1 },
+  { groups: 2, samples: 8 },
+  { groups: 8, samples: 8 },
+];
+
+interface Row {
+  readonly size: string;
+  readonly parameters: number;
+  readonly batch: number;
+  readonly groups: number;
+  /** Tokens a second, prefill included. */
+  readonly graph: Summary;
+  readonly step: Summary;
+  /** Of neighbouring runs, graph over step. */
+  readonly speedup: Summary;
+}
+
+interface Prefill {
+  readonly size: string;
+  readonly samples: number;
+  /** Milliseconds of everything up to the first token of each sample. */
+  readonly shared: Summary;
+  readonly apart: Summary;
+  /** Part of the time saved, over (G - 1) / G, the most that can be. */
+  readonly ofPossible: number;
+}
+
+export interface RolloutResult {
+  readonly bench: 'rollout';
+  readonly machine: ReturnType<typeof thisMachine>;
+  readonly heapBytes: Record<string, number>;
+  readonly rows: Row[];
+  readonly prefill: Prefill[];
+}
+
+class BenchWorker {
+  readonly #worker: Miniflare;
+
+  private constructor(worker: Miniflare) {
+    this.#worker = worker;
+  }
+
+  static async start(): Promise<BenchWorker> {
+    const { root, modules } = await bundleWorker('bench/rollout/bench.worker.ts');
+    return new BenchWorker(
+      new Miniflare({
+        modulesRoot: root,
+        modules,
+        compatibilityDate: '2026-04-01',
+        compatibilityFlags: ['nodejs_compat'],
+        cf: false,
+      }),
+    );
+  }
+
+  async open(config: ModelConfig): Promise<number> {
+    const answer = await this.#worker.dispatchFetch('http://bench/', {
+      method: 'POST',
+      headers: { 'x-config': JSON.stringify(toHfConfig(config)) },
+      body: packWeights(config, randomCheckpoint(config, 'bench')),
+    });
+    const { heapBytes } = JSON.parse(await answer.text());
+    return heapBytes;
+  }
+
+  async time(run: TimedRun): Promise<{ ms: number; first: number[] }> {
+    const answer = await this.#worker.dispatchFetch('http://bench/', {
+      method: 'POST',
+      body: JSON.stringify(run),
+    });
+    return JSON.parse(await answer.text());
+  }
+
+  stop(): Promise<void> {
+    return this.#worker.dispose();
+  }
+}
+
+async function measureShape(
+  worker: BenchWorker,
+  rounds: number,
+  shape: { groups: number; samples: number },
+): Promise<Pick<Row, 'graph' | 'step' | 'speedup'>> {
+  const timed = async (way: Way) => worker.time({ way, ...shape, prompt: PROMPT, maxNew: MAX_NEW });
+  // The compiler replaces hot code while it runs: the first runs are several times slower and say nothing.
+  for (let i = 0; i < 4; i++) {
+    const [graph, step] = [await timed('graph'), await timed('step')];
+    if (graph.first.join() !== step.first.join()) throw new Error('The two ways generate different tokens.');
+  }
+  const tokens = shape.groups * shape.samples * MAX_NEW;
+  const times = { graph: [] as number[], step: [] as number[] };
+  for (let i = 0; i < rounds; i++) {
+    const order: Way[] = i % 2 ? ['graph', 'step'] : ['step', 'graph'];
+    for (const way of order) times[way].push((await timed(way)).ms);
+  }
+  return {
+    graph: summarise(times.graph.map((ms) => (1000 * tokens) / ms)),
+    step: summarise(times.step.map((ms) => (1000 * tokens) / ms)),
+    speedup: summarise(times.step.map((ms, i) => ms / times.graph[i]!)),
+  };
+}
+
+async function measurePrefill(worker: BenchWorker, rounds: number, size: string): Promise<Prefill> {
+  const samples = 16;
+  const times = { shared: [] as number[], apart: [] as number[] };
+  const run = async (groups: number) =>
+    (await worker.time({ way: 'graph', groups, samples: samples / groups, prompt: PROMPT, maxNew: 1 })).ms;
+  for (let i = 0; i < 4; i++) await run(i % 2 ? 1 : samples);
+  for (let i = 0; i < 2 * rounds; i++) {
+    times.shared.push(await run(1));
+    times.apart.push(await run(samples));
+  }
+  const [shared, apart] = [summarise(times.shared), summarise(times.apart)];
+  const ofPossible = (1 - shared.median / apart.median) / ((samples - 1) / samples);
+  return { size, samples, shared, apart, ofPossible };
+}
+
+async function measure(
+  rounds: number,
+  names: readonly string[],
+  say: (line: string) => void,
+): Promise<RolloutResult> {
+  const worker = await BenchWorker.start();
+  const rows: Row[] = [];
+  const prefill: Prefill[] = [];
+  const heapBytes: Record<string, number> = {};
+  try {
+    for (const size of names) {
+      const config = sizes[size]!;
+      heapBytes[size] = await worker.open(config);
+      for (const shape of shapes) {
+        const row = {
+          size,
+          parameters: parameterCount(config),
+          batch: shape.groups * shape.samples,
+          groups: shape.groups,
+          ...(await measureShape(worker, rounds, shape)),
+        };
+        rows.push(row);
+        say(
+          `${size.padEnd(6)} batch ${String(row.batch).padStart(2)}  graph ${tokensPerSecond(row.graph)}  ` +
+            `per token ${tokensPerSecond(row.step)}  ${row.speedup.median.toFixed(2)}x (${row.speedup.low.toFixed(2)}-${row.speedup.high.toFixed(2)})`,
+        );
+      }
+      const shared = await measurePrefill(worker, rounds, size);
+      prefill.push(shared);
+      say(
+        `${size.padEnd(6)} prefill of ${shared.samples} samples: ${shared.shared.median.toFixed(1)} ms shared, ` +
+          `${shared.apart.median.toFixed(1)} ms apart; ${(100 * shared.ofPossible).toFixed(0)} % of what sharing can save`,
+      );
+    }
+  } finally {
+    await worker.stop();
+  }
+  return { bench: 'rollout', machine: thisMachine(), heapBytes, rows, prefill };
+}
+
+const tokensPerSecond = ({ median, low, high }: Summary): string =>
+  `${median.toFixed(0).padStart(6)} tokens/s (${low.toFixed(0)}-${high.toFixed(0)})`;
+
+/** `--rounds N` (15), `--size seed|large` (both), `--json`: one JSON object; results also go to bench/results/rollout.json. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '15' },
+      size: { type: 'string', multiple: true },
+      json: { type: 'boolean' },
+    },
+  });
+  const result = await measure(Number(values.rounds), values.size ?? Object.keys(sizes), (line) => {
+    if (!values.json) console.log(line);
+  });
+  if (values.json) console.log(JSON.stringify(result));
+  mkdirSync('bench/results', { recursive: true });
+  writeFileSync('bench/results/rollout.json', `${JSON.stringify(result, null, 2)}\n`);
+}
