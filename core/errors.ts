@@ -10,6 +10,8 @@ export class RollmeshError extends Error {
   readonly kind: FailureKind;
   /** Stable identifier for programs, such as `policy.missing`. */
   readonly code: string;
+  /** The message without what was expected and what to do next. */
+  readonly what: string;
   readonly expected: string | undefined;
   readonly next: string | undefined;
 
@@ -25,6 +27,7 @@ export class RollmeshError extends Error {
     this.name = 'RollmeshError';
     this.kind = kind;
     this.code = code;
+    this.what = what;
     this.expected = hint.expected;
     this.next = hint.next;
   }

@@ -1,0 +1,42 @@
+/** Waiting between attempts: what the server asks for, else doubling with jitter. */
+export interface BackOff {
+  /** Attempts in all. */
+  readonly attempts: number;
+  /** Before the second attempt, ms. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+export const PATIENT: BackOff = { attempts: 8, firstMs: 250, longestMs: 15_000 };
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** `retry-after` in seconds, where the answer has one. */
+function askedMs(response: Response | undefined): number | undefined {
+  const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+const worthAnother = (status: number) => status === 408 || status === 429 || status >= 500;
+
+/**
+ * Fetches until the answer is final. Network errors, 408, 429 and 5xx are tried again; anything else is returned as it
+ * is. After the last attempt the answer is returned too, or the network's error thrown.
+ */
+export async function fetchPatiently(
+  send: () => Promise<Response>,
+  { attempts, firstMs, longestMs }: BackOff = PATIENT,
+): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    let response: Response | undefined;
+    try {
+      response = await send();
+      if (!worthAnother(response.status) || attempt === attempts) return response;
+      await response.body?.cancel();
+    } catch (error) {
+      if (attempt === attempts) throw error;
+    }
+    const doubled = firstMs * 2 ** (attempt - 1) * (0.5 + Math.random());
+    await sleep(Math.min(longestMs, askedMs(response) ?? doubled));
+  }
+}

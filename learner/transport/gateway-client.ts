@@ -1,0 +1,191 @@
+/**
+ * The learner's side of the gateway: rounds, objects, versions, reports. What is read is checked by hash, what is written
+ * is safe to write again, so every call may be repeated after a crash.
+ */
+import * as v from 'valibot';
+import { type FailureKind, RollmeshError } from '../../core/errors.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { type Manifest, manifest, type VersionFile, type VersionFiles } from '../../core/schema/policy.ts';
+import type { RoundReport } from '../../core/schema/report.ts';
+import { keys } from '../../core/schema/round.ts';
+import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import {
+  type Committed,
+  committed,
+  type GroupStates,
+  groupStates,
+  type PolicyState,
+  policyState,
+  type RoundState,
+  type RunState,
+  refusal,
+  roundState,
+  runState,
+} from './views.ts';
+
+export interface GatewayClientOptions {
+  readonly url: string;
+  /** LEARNER_TOKEN. */
+  readonly token: string;
+  readonly fetch?: typeof fetch;
+  readonly backOff?: BackOff;
+}
+
+export interface GroupFailure {
+  readonly kind: FailureKind;
+  readonly code: string;
+  readonly message: string;
+}
+
+const TIMEOUT_MS = 120_000;
+
+/** Errors of the gateway by what the caller can do about them. 409 = the world has moved on: read it again. */
+const kindOfStatus = (status: number): FailureKind =>
+  status >= 500 || status === 429
+    ? 'retry'
+    : status === 404
+      ? 'missing-version'
+      : status === 413
+        ? 'over-budget'
+        : status === 409
+          ? 'give-up'
+          : 'wrong-input';
+
+export class GatewayClient {
+  readonly #options: GatewayClientOptions;
+
+  constructor(options: GatewayClientOptions) {
+    this.#options = options;
+  }
+
+  getRound(id: string): Promise<RoundState> {
+    return this.#json(`/api/rounds/${id}`, roundState);
+  }
+
+  /** Newest first. */
+  async listRounds(
+    run: string,
+    limit = 500,
+  ): Promise<readonly { id: string; index: number; stage: string }[]> {
+    const listing = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
+    return (await this.#json(`/api/rounds?run=${run}&limit=${limit}`, listing)).rounds;
+  }
+
+  getRun(id: string): Promise<RunState> {
+    return this.#json(`/api/runs/${id}`, runState);
+  }
+
+  async getGroups(round: string): Promise<GroupStates> {
+    return (await this.#json(`/api/rounds/${round}/groups`, groupStates)).groups;
+  }
+
+  /** Null where the policy does not exist. */
+  async getPolicy(name: string): Promise<PolicyState | null> {
+    try {
+      return await this.#json(`/api/policies/${name}`, policyState);
+    } catch (error) {
+      if (error instanceof RollmeshError && error.code === 'policy.unknown') return null;
+      throw error;
+    }
+  }
+
+  /** The object's bytes. Throws `give-up` where their sha256 is not the expected one. */
+  async getObject(key: string, sha256?: string): Promise<Uint8Array> {
+    const response = await this.#send('GET', `/api/objects/${key}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (sha256 !== undefined && sha256Hex(bytes) !== sha256)
+      throw new RollmeshError(
+        'give-up',
+        'object.hash',
+        `The object ${key} has other bytes than its message says.`,
+        {
+          expected: `sha256 ${sha256}`,
+          next: 'The group is refused; the message is kept with this reason.',
+        },
+      );
+    return bytes;
+  }
+
+  async getManifest({ name, version }: PolicyRef): Promise<Manifest> {
+    const bytes = await this.getObject(keys.version(name, version, 'manifest.json'));
+    return v.parse(manifest, JSON.parse(new TextDecoder().decode(bytes)));
+  }
+
+  /** The named files of a version, checked against its manifest; all of them where none is named. */
+  async getVersion(ref: PolicyRef, wanted?: readonly VersionFile[]): Promise<VersionFiles> {
+    const { files } = await this.getManifest(ref);
+    const out: VersionFiles = {};
+    for (const [file, { sha256 }] of Object.entries(files) as [VersionFile, { sha256: string }][])
+      if (!wanted || wanted.includes(file))
+        out[file] = await this.getObject(keys.version(ref.name, ref.version, file), sha256);
+    return out;
+  }
+
+  /** Uploads the files, then commits them by their manifest, whose `files` are filled in here. Safe to repeat. */
+  async putVersion(files: VersionFiles, about: Omit<Manifest, 'files'>): Promise<Committed> {
+    const entries: Manifest['files'] = {};
+    const path = `/api/policies/${about.policy}/versions/${about.version}`;
+    for (const [file, bytes] of Object.entries(files)) {
+      const sha256 = sha256Hex(bytes);
+      entries[file] = { sha256, bytes: bytes.length };
+      await this.#send('PUT', `${path}/files/${file}`, new Uint8Array(bytes), { 'x-sha256': sha256 });
+    }
+    return this.#json(path, committed, 'PUT', { ...about, files: entries });
+  }
+
+  async report(round: string, report: RoundReport): Promise<void> {
+    await this.#send('POST', `/api/rounds/${round}/report`, JSON.stringify(report));
+  }
+
+  /** A group that the learner refuses is recorded with its reason, and the round goes on without it. */
+  async failGroup(round: string, group: string, failure: GroupFailure): Promise<void> {
+    await this.#send('POST', `/api/rounds/${round}/groups/${group}/failure`, JSON.stringify(failure));
+  }
+
+  async #json<S extends v.GenericSchema>(
+    path: string,
+    schema: S,
+    method = 'GET',
+    body?: object,
+  ): Promise<v.InferOutput<S>> {
+    const response = await this.#send(method, path, body && JSON.stringify(body));
+    return v.parse(schema, await response.json());
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body?: string | Uint8Array<ArrayBuffer>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    const { url, token, fetch: send = fetch, backOff = PATIENT } = this.#options;
+    const request = () =>
+      send(url + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...headers },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body === undefined ? {} : { body }),
+      });
+    const response = await fetchPatiently(request, backOff).catch((cause: unknown) => {
+      throw new RollmeshError('retry', 'gateway.unreachable', `The gateway ${url} does not answer.`, {
+        next: 'See that the mesh is up.',
+        cause,
+      });
+    });
+    if (response.ok) return response;
+    const said = v.safeParse(refusal, await response.json().catch(() => null));
+    const { code, message, expected, next } = said.success
+      ? said.output.error
+      : {
+          code: 'gateway.failed',
+          message: `${method} ${path}: ${response.status}.`,
+          expected: null,
+          next: null,
+        };
+    throw new RollmeshError(kindOfStatus(response.status), code, message, {
+      ...(expected === null ? {} : { expected }),
+      ...(next === null ? {} : { next }),
+    });
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Client of Cloudflare's HTTP pull API. The same against the real service and against the local stand-in: only the base
+ * URL, the ids and the token differ. A message is leased by pulling it and gone when its lease is acknowledged.
+ */
+import * as v from 'valibot';
+import { RollmeshError } from '../../core/errors.ts';
+import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+
+const message = v.object({
+  id: v.string(),
+  body: v.string(),
+  timestamp_ms: v.number(),
+  attempts: v.number(),
+  lease_id: v.string(),
+  metadata: v.optional(v.record(v.string(), v.unknown()), {}),
+});
+const envelope = v.object({
+  success: v.boolean(),
+  errors: v.optional(v.array(v.looseObject({ message: v.optional(v.string()) })), []),
+  result: v.unknown(),
+});
+const pulled = v.object({
+  message_backlog_count: v.optional(v.number(), 0),
+  messages: v.optional(v.array(message), []),
+});
+
+export interface PulledMessage {
+  readonly id: string;
+  /** Parsed where the content type is JSON; null where it claims to be and is not. */
+  readonly body: unknown;
+  readonly sentAt: Date;
+  /** Deliveries so far, this one included. */
+  readonly attempts: number;
+  readonly lease: string;
+}
+
+export interface PullQueueOptions {
+  /** `https://api.cloudflare.com/client/v4`, or the local mesh's `pullUrl`. */
+  readonly baseUrl: string;
+  readonly accountId: string;
+  /** The queue's 32-digit id; locally its name. */
+  readonly queueId: string;
+  readonly token: string;
+  readonly fetch?: typeof fetch;
+  readonly backOff?: BackOff;
+}
+
+const TIMEOUT_MS = 30_000;
+/** What one pull or acknowledgement may carry. */
+const BATCH_LIMIT = 100;
+
+export class PullQueue {
+  readonly #base: string;
+  readonly #options: PullQueueOptions;
+
+  constructor(options: PullQueueOptions) {
+    const { baseUrl, accountId, queueId } = options;
+    this.#options = options;
+    this.#base = `${baseUrl.replace(/\/$/, '')}/accounts/${accountId}/queues/${queueId}/messages`;
+  }
+
+  /** Up to 100 messages, leased for `leaseMs`: acknowledge within it, or they are delivered again. */
+  async pull(leaseMs: number, most = BATCH_LIMIT): Promise<{ messages: PulledMessage[]; backlog: number }> {
+    const result = await this.#post('/pull', {
+      batch_size: Math.min(most, BATCH_LIMIT),
+      visibility_timeout_ms: leaseMs,
+    });
+    const { messages, message_backlog_count } = v.parse(pulled, result ?? {});
+    return {
+      backlog: message_backlog_count,
+      messages: messages.map(({ id, body, timestamp_ms, attempts, lease_id, metadata }) => ({
+        id,
+        body: decodeBody(body, metadata['CF-Content-Type']),
+        sentAt: new Date(timestamp_ms),
+        attempts,
+        lease: lease_id,
+      })),
+    };
+  }
+
+  /** The leased messages are done. A lease that ran out meanwhile is no error: the message comes again. */
+  async ack(leases: readonly string[]): Promise<void> {
+    for (let i = 0; i < leases.length; i += BATCH_LIMIT)
+      await this.#post('/ack', {
+        acks: leases.slice(i, i + BATCH_LIMIT).map((lease_id) => ({ lease_id })),
+        retries: [],
+      });
+  }
+
+  /** Gives leased messages back, to be delivered again after a while. */
+  async retry(leases: readonly string[], delaySeconds = 0): Promise<void> {
+    for (let i = 0; i < leases.length; i += BATCH_LIMIT)
+      await this.#post('/ack', {
+        acks: [],
+        retries: leases
+          .slice(i, i + BATCH_LIMIT)
+          .map((lease_id) => ({ lease_id, delay_seconds: delaySeconds })),
+      });
+  }
+
+  async #post(path: string, body: object): Promise<unknown> {
+    const { token, fetch: send = fetch, backOff = PATIENT } = this.#options;
+    const request = () =>
+      send(this.#base + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    const response = await fetchPatiently(request, backOff).catch((cause: unknown) => {
+      throw unreachable(path, 'no answer', cause);
+    });
+    const answer = v.safeParse(envelope, await response.json().catch(() => null));
+    if (answer.success && answer.output.success) return answer.output.result;
+    const said = answer.success ? answer.output.errors.map((error) => error.message).join('; ') : '';
+    if (response.status === 401 || response.status === 403) throw refused(response.status, said);
+    throw unreachable(path, `${response.status} ${said}`.trim());
+  }
+}
+
+const unreachable = (path: string, what: string, cause?: unknown) =>
+  new RollmeshError('retry', 'queue.unreachable', `The queue did not take messages${path}: ${what}.`, {
+    next: 'See that the mesh is up and that the queue has a pull consumer.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+
+const refused = (status: number, said: string) =>
+  new RollmeshError('wrong-input', 'queue.refused', `The queue refused the token: ${status} ${said}.`, {
+    expected: 'a token that may read and write queues',
+  });
+
+/** `json` travels as base64, `text` as it is. */
+function decodeBody(body: string, type: unknown): unknown {
+  if (type === 'text') return body;
+  try {
+    return JSON.parse(Buffer.from(body, 'base64').toString('utf8'));
+  } catch {
+    return null;
+  }
+}

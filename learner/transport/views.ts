@@ -1,0 +1,66 @@
+/** What the gateway answers to the learner. Fields that the learner does not use are dropped. */
+import * as v from 'valibot';
+import { roundSpec } from '../../core/schema/round.ts';
+import { id, name } from '../../core/schema/sample.ts';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+export const roundState = v.object({
+  id,
+  run: id,
+  index: count,
+  stage: v.picklist(['proposing', 'solving', 'training', 'done', 'failed']),
+  spec: roundSpec,
+  /** Groups admitted, and what became of them. */
+  expected: count,
+  proposed: count,
+  groups: v.object({ rolling: count, scored: count, trained: count, failed: count }),
+  reason: v.nullable(v.string()),
+  version: v.nullable(count),
+  report: v.unknown(),
+  createdAt: count,
+  solvingAt: v.nullable(count),
+  trainingAt: v.nullable(count),
+  endedAt: v.nullable(count),
+});
+export type RoundState = v.InferOutput<typeof roundState>;
+
+export const policyState = v.object({
+  name,
+  current: count,
+  /** The number that the next version must have. */
+  next: count,
+});
+export type PolicyState = v.InferOutput<typeof policyState>;
+
+export const runState = v.object({
+  id,
+  target: count,
+  /** `stopped`: its last round failed; a webhook opens it again. */
+  state: v.picklist(['open', 'stopped']),
+});
+export type RunState = v.InferOutput<typeof runState>;
+
+export const groupStates = v.object({
+  groups: v.array(
+    v.object({
+      group: id,
+      index: count,
+      state: v.picklist(['rolling', 'scored', 'trained', 'failed']),
+      sha256: v.nullable(v.string()),
+    }),
+  ),
+});
+export type GroupStates = v.InferOutput<typeof groupStates>['groups'];
+
+export const committed = v.object({ version: count, created: v.boolean(), nextRound: v.nullable(id) });
+export type Committed = v.InferOutput<typeof committed>;
+
+export const refusal = v.object({
+  error: v.object({
+    code: v.string(),
+    message: v.string(),
+    expected: v.nullable(v.string()),
+    next: v.nullable(v.string()),
+  }),
+});

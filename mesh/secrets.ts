@@ -1,0 +1,41 @@
+/** Local secrets: `.dev.vars`, made at the first start with random values. Deployed ones are set by `wrangler secret put`. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const SECRET_NAMES = ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'] as const;
+export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>>;
+
+/** All `NAME=value` lines of a file; quotes around a value are taken off. */
+function readVars(path: string): Map<string, string> {
+  if (!existsSync(path)) return new Map();
+  const lines = readFileSync(path, 'utf8').split(/\r?\n/);
+  return new Map(
+    lines.flatMap((line) => {
+      const parts = /^\s*([A-Za-z_]\w*)\s*=\s*(["']?)(.*)\2\s*$/.exec(line);
+      return parts ? [[parts[1]!, parts[3]!] as const] : [];
+    }),
+  );
+}
+
+/** The secrets of a project folder; what is missing in its `.dev.vars` is added, readable by its owner alone. */
+export function ensureSecrets(root: string): Secrets {
+  const path = join(root, '.dev.vars');
+  const vars = readVars(path);
+  const missing = SECRET_NAMES.filter((name) => !vars.get(name));
+  for (const name of missing) vars.set(name, randomBytes(32).toString('hex'));
+  if (missing.length) {
+    const before = existsSync(path) ? readFileSync(path, 'utf8').replace(/\n?$/, '\n') : '';
+    const added = missing.map((name) => `${name}=${vars.get(name)}\n`).join('');
+    writeFileSync(path, before + added, { mode: 0o600 });
+  }
+  return Object.fromEntries(SECRET_NAMES.map((name) => [name, vars.get(name)!])) as unknown as Secrets;
+}
+
+/** What a project folder's `.dev.vars` holds, without adding anything. */
+export const readSecrets = (root: string): Partial<Secrets> => {
+  const vars = readVars(join(root, '.dev.vars'));
+  return Object.fromEntries(
+    SECRET_NAMES.flatMap((name) => (vars.has(name) ? [[name, vars.get(name)!]] : [])),
+  );
+};

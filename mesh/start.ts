@@ -1,0 +1,131 @@
+/**
+ * The local mesh: every Worker of wrangler.toml in one Miniflare, the stand-in for the pull API on a port of its own, and
+ * the clock. All state lies under one folder; what only memory held (the queues) is driven again after a restart.
+ */
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Miniflare, type WorkerOptions } from 'miniflare';
+import { bundleWorker } from './bundle.ts';
+import { migrate } from './migrate.ts';
+import { ensureSecrets, type Secrets } from './secrets.ts';
+import { ENVIRONMENTS, workerOptions } from './workers.ts';
+
+const GATEWAY = 'rollmesh-gateway';
+const PULL_QUEUE = 'rollmesh-pull-queue';
+/** The queue that the learner pulls; locally its name is its id. */
+export const SCORED_QUEUE = 'rollmesh-scored';
+
+export interface MeshOptions {
+  /** Folder of all local state. Default `.rollmesh`. */
+  readonly stateDir?: string;
+  /** Folder of wrangler.toml and .dev.vars. Default: the working directory. */
+  readonly root?: string;
+  readonly host?: string;
+  /** 0 = any free port. */
+  readonly port?: number;
+  readonly pullPort?: number;
+  /** Override variables of wrangler.toml. */
+  readonly vars?: Readonly<Record<string, string>>;
+  /** Deliver messages at once instead of waiting for batches to fill. Default true: locally there is nobody to share a batch with. */
+  readonly fast?: boolean;
+  /** Milliseconds between two ticks of the clock; 0 = only when `cron()` is called. Default 15 s. */
+  readonly cronMs?: number;
+  /** Deliveries of a scored message before it is a dead letter. Default 11, as docs/deploy.md sets it up. */
+  readonly pullDeliveries?: number;
+  readonly rateLimit?: number;
+}
+
+export interface Mesh {
+  /** Of the gateway and the page. */
+  readonly url: string;
+  /** Base of the pull API: the local counterpart of https://api.cloudflare.com/client/v4. */
+  readonly pullUrl: string;
+  readonly secrets: Secrets;
+  readonly mf: Miniflare;
+  /** One tick of the clock. */
+  cron(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function pullQueueOptions(
+  root: string,
+  secrets: Secrets,
+  options: MeshOptions,
+): Promise<WorkerOptions> {
+  const bundle = await bundleWorker(join(root, 'mesh/pull-queue.worker.ts'));
+  return {
+    name: PULL_QUEUE,
+    compatibilityDate: '2026-04-01',
+    modulesRoot: bundle.root,
+    modules: bundle.modules,
+    bindings: { QUEUES_TOKEN: secrets.LEARNER_TOKEN, MAX_DELIVERIES: String(options.pullDeliveries ?? 11) },
+    durableObjects: { PULL: { className: 'PullQueue', useSQLite: true } },
+    queueProducers: { DLQ: 'rollmesh-dlq' },
+    queueConsumers: { [SCORED_QUEUE]: { maxBatchSize: 100, maxBatchTimeout: 0 } },
+    unsafeDirectSockets: [{ host: options.host ?? '127.0.0.1', port: options.pullPort ?? 0 }],
+  };
+}
+
+/** Appends what the Workers print to `mesh.log`, so that it is at hand and in nobody's way. */
+function logTo(file: string) {
+  const log = createWriteStream(file, { flags: 'a' });
+  return (stdout: Readable, stderr: Readable) => {
+    for (const stream of [stdout, stderr]) stream.on('data', (chunk: Uint8Array) => log.write(chunk));
+  };
+}
+
+export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
+  const root = resolve(options.root ?? '.');
+  const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
+  mkdirSync(stateDir, { recursive: true });
+  const secrets = ensureSecrets(root);
+  const settings = {
+    root,
+    secrets,
+    vars: { QUEUES_SINCE: String(Date.now()), ...options.vars },
+    rateLimit: options.rateLimit,
+    fast: options.fast ?? true,
+  };
+  const workers = await Promise.all([
+    ...ENVIRONMENTS.map((env) => workerOptions(env, settings)),
+    pullQueueOptions(root, secrets, options),
+  ]);
+  const mf = new Miniflare({
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
+    defaultPersistRoot: join(stateDir, 'v3'),
+    cf: false,
+    handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
+    workers,
+  });
+  const url = (await mf.ready).origin;
+  const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
+  await migrate(mf, GATEWAY, join(root, 'migrations'));
+  const gateway = await mf.getWorker(GATEWAY);
+  const cron = async () => {
+    await gateway.scheduled({ cron: '* * * * *' });
+  };
+  const stopClock = startClock(cron, options.cronMs ?? 15_000);
+  return {
+    url,
+    pullUrl,
+    secrets,
+    mf,
+    cron,
+    stop: async () => {
+      stopClock();
+      await mf.dispose();
+    },
+  };
+}
+
+/** Ticks once at the start, for what an earlier process left, then at the interval. A tick that fails is made up by the next. */
+function startClock(tick: () => Promise<void>, everyMs: number): () => void {
+  if (everyMs === 0) return () => {};
+  const attempt = () => tick().catch(() => undefined);
+  void attempt();
+  const timer = setInterval(attempt, everyMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,55 @@
+/** D1 through drizzle, and the one retry rule: D1 retries reads by itself, never writes. */
+
+import type { SQL } from 'drizzle-orm';
+import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import * as schema from './schema.ts';
+
+export type Database = DrizzleD1Database<typeof schema> & { readonly $client: D1Database };
+
+export const openDatabase = (d1: D1Database): Database => drizzle(d1, { schema });
+
+const TRANSIENT =
+  /overloaded|reset because|connection lost|storage operation exceeded timeout|internal error|cannot resolve d1|replica/i;
+
+/** Text of an error and its causes: drizzle wraps what D1 says. */
+export const causesOf = (error: unknown): string => {
+  const texts: string[] = [];
+  for (let at: unknown = error; at instanceof Error && texts.length < 5; at = at.cause)
+    texts.push(at.message);
+  return texts.join(': ');
+};
+
+/** Runs an idempotent write up to four times, with back-off, while D1 says that it is overloaded or was reset. */
+async function retryingWrite<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt === 3 || !TRANSIENT.test(causesOf(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50 * 4 ** attempt));
+    }
+  }
+}
+
+/** A statement by drizzle's builder, or one written as `sql`. */
+export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
+
+const dialect = new SQLiteSyncDialect();
+
+const compiled = (statement: Statement) =>
+  'toSQL' in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
+
+/**
+ * Runs statements as one transaction, all or nothing, again where D1 is overloaded: so each must hold when repeated.
+ * Drizzle's own `batch` loses the parameters of statements written as `sql`.
+ * @returns rows changed, by statement
+ */
+export async function writeAll(db: Database, statements: readonly Statement[]): Promise<number[]> {
+  const bound = statements.map((statement) => {
+    const { sql, params } = compiled(statement);
+    return db.$client.prepare(sql).bind(...params);
+  });
+  const results = await retryingWrite(() => db.$client.batch(bound));
+  return results.map((result) => result.meta.changes);
+}

@@ -1,0 +1,62 @@
+/** Messages that will not be tried again: kept with their cause until someone replays them. */
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import { deriveId } from '../core/random.ts';
+import { type Database, writeAll } from './database.ts';
+import { deadLetters } from './schema.ts';
+
+export type DeadLetter = typeof deadLetters.$inferSelect;
+
+/** The code of a message that the queue gave up on: why, only its consumer could have known. */
+export const UNKNOWN_CAUSE = 'queue.exhausted';
+
+/** The same message is the same letter, however often it dies and under whatever queue id. */
+export const letterId = (queue: string, body: unknown) =>
+  deriveId('dead-letter', queue, JSON.stringify(body));
+
+/** A cause that a consumer knew is not overwritten by the queue that does not know it. */
+export async function buryMessage(db: Database, letter: Omit<DeadLetter, 'replayedAt'>): Promise<void> {
+  const known = (column: 'kind' | 'code' | 'cause') =>
+    sql.raw(
+      `CASE WHEN excluded.code = '${UNKNOWN_CAUSE}' THEN dead_letters.${column} ELSE excluded.${column} END`,
+    );
+  await writeAll(db, [
+    db
+      .insert(deadLetters)
+      .values(letter)
+      .onConflictDoUpdate({
+        target: deadLetters.id,
+        set: {
+          attempts: sql`max(attempts, excluded.attempts)`,
+          kind: known('kind'),
+          code: known('code'),
+          cause: known('cause'),
+          at: letter.at,
+          replayedAt: null,
+        },
+      }),
+  ]);
+}
+
+export const getDeadLetter = async (db: Database, id: string): Promise<DeadLetter | undefined> =>
+  (await db.select().from(deadLetters).where(eq(deadLetters.id, id)))[0];
+
+/** Newest first; those that were replayed are left out unless asked for. */
+export const listDeadLetters = (
+  db: Database,
+  { replayed, limit }: { readonly replayed: boolean; readonly limit: number },
+): Promise<DeadLetter[]> =>
+  db
+    .select()
+    .from(deadLetters)
+    .where(replayed ? undefined : isNull(deadLetters.replayedAt))
+    .orderBy(desc(deadLetters.at))
+    .limit(limit);
+
+/** @returns false where it was replayed before */
+export async function claimReplay(db: Database, id: string, now: number): Promise<boolean> {
+  const { meta } = await db
+    .update(deadLetters)
+    .set({ replayedAt: now })
+    .where(and(eq(deadLetters.id, id), isNull(deadLetters.replayedAt)));
+  return meta.changes === 1;
+}

@@ -1,0 +1,94 @@
+/** Groups: the unit of work. States only go forward: rolling -> scored -> trained, or failed with its kind. */
+import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import type { AdmittedTask } from '../core/schema/sample.ts';
+import { type Database, writeAll } from './database.ts';
+import { settleRound, touchRound } from './rounds.ts';
+import { type Failure, type GroupState, groups } from './schema.ts';
+
+export type GroupRow = typeof groups.$inferSelect;
+export type GroupCountsByState = Record<GroupState, number>;
+
+export const groupsOf = (db: Database, round: string, states?: readonly GroupState[]): Promise<GroupRow[]> =>
+  db
+    .select()
+    .from(groups)
+    .where(and(eq(groups.round, round), states ? inArray(groups.state, [...states]) : undefined))
+    .orderBy(asc(groups.index));
+
+export const getGroup = async (db: Database, round: string, id: string): Promise<GroupRow | undefined> =>
+  (
+    await db
+      .select()
+      .from(groups)
+      .where(and(eq(groups.round, round), eq(groups.id, id)))
+  )[0];
+
+/** The named groups that are still to be done, as the tasks they are. */
+export async function rollingTasks(
+  db: Database,
+  round: string,
+  ids: readonly string[],
+): Promise<AdmittedTask[]> {
+  const rows = await db
+    .select()
+    .from(groups)
+    .where(
+      and(
+        eq(groups.round, round),
+        eq(groups.state, 'rolling'),
+        sql`${groups.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`,
+      ),
+    )
+    .orderBy(asc(groups.index));
+  return rows.map(({ id, index, task, proposal }) => ({ group: id, index, task, proposal }));
+}
+
+const NO_GROUPS: GroupCountsByState = { rolling: 0, scored: 0, trained: 0, failed: 0 };
+
+export async function countGroups(
+  db: Database,
+  rounds: readonly string[],
+): Promise<ReadonlyMap<string, GroupCountsByState>> {
+  const rows = await db
+    .select({ round: groups.round, state: groups.state, n: sql<number>`count(*)` })
+    .from(groups)
+    .where(sql`${groups.round} IN (SELECT value FROM json_each(${JSON.stringify(rounds)}))`)
+    .groupBy(groups.round, groups.state);
+  const counts = new Map(rounds.map((round) => [round, { ...NO_GROUPS }]));
+  for (const { round, state, n } of rows) counts.get(round)![state] = n;
+  return counts;
+}
+
+/** rolling -> scored for all of them, and the round moves on if they were the last. */
+export async function markScored(
+  db: Database,
+  round: string,
+  scored: readonly { readonly group: string; readonly sha256: string }[],
+  now: number,
+): Promise<void> {
+  await writeAll(db, [
+    sql`UPDATE groups SET state = 'scored', sha256 = scored.value->>'sha256'
+        FROM json_each(${JSON.stringify(scored)}) AS scored
+        WHERE groups.round = ${round} AND groups.id = scored.value->>'group' AND groups.state = 'rolling'`,
+    touchRound(db, round, now),
+    ...settleRound(round, now),
+  ]);
+}
+
+/** rolling or scored -> failed; the round goes on without it, or fails where it was the last. */
+export async function failGroup(
+  db: Database,
+  round: string,
+  id: string,
+  failure: Failure,
+  now: number,
+): Promise<void> {
+  await writeAll(db, [
+    db
+      .update(groups)
+      .set({ state: 'failed', failure })
+      .where(and(eq(groups.round, round), eq(groups.id, id), inArray(groups.state, ['rolling', 'scored']))),
+    touchRound(db, round, now),
+    ...settleRound(round, now),
+  ]);
+}

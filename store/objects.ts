@@ -1,0 +1,43 @@
+/** R2: JSON objects under derived keys. Reading checks the schema; an object that does not hold it is damaged, and says so. */
+import * as v from 'valibot';
+import { RollmeshError } from '../core/errors.ts';
+import { sha256Hex } from '../core/random.ts';
+
+const JSON_TYPE = { httpMetadata: { contentType: 'application/json' } };
+
+/** Derived content under a derived key: writing it again writes the same bytes. @returns the sha256 of the bytes */
+export async function putJson(bucket: R2Bucket, key: string, value: unknown): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const sha256 = sha256Hex(bytes);
+  await bucket.put(key, bytes, { ...JSON_TYPE, sha256 });
+  return sha256;
+}
+
+/** Create-only. @returns false where the key exists: it is left as it is. */
+export async function putJsonOnce(bucket: R2Bucket, key: string, value: unknown): Promise<boolean> {
+  const put = await bucket.put(key, JSON.stringify(value), {
+    ...JSON_TYPE,
+    onlyIf: { etagDoesNotMatch: '*' },
+  });
+  return put !== null;
+}
+
+/** The object, or null where there is none. Throws `give-up` where it is not what its key promises. */
+export async function readJson<S extends v.GenericSchema>(
+  bucket: R2Bucket,
+  key: string,
+  schema: S,
+): Promise<v.InferOutput<S> | null> {
+  const object = await bucket.get(key);
+  if (!object) return null;
+  const text = await object.text();
+  try {
+    return v.parse(schema, JSON.parse(text));
+  } catch (cause) {
+    throw new RollmeshError('give-up', 'object.damaged', `The object ${key} cannot be read.`, {
+      expected: 'JSON as the mesh wrote it',
+      next: 'Find who else writes to this bucket; replay the message after the object is removed.',
+      cause,
+    });
+  }
+}

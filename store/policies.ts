@@ -1,0 +1,97 @@
+/** Policies and their version pointer, which moves last and by compare-and-set. */
+import { and, asc, desc, eq, sql } from 'drizzle-orm';
+import type { PolicyRef } from '../core/policy.ts';
+import type { Manifest } from '../core/schema/policy.ts';
+import type { RoundSpec } from '../core/schema/round.ts';
+import { type Database, writeAll } from './database.ts';
+import { insertRound } from './runs.ts';
+import { policies, versions } from './schema.ts';
+
+export type PolicyRow = typeof policies.$inferSelect;
+export type VersionRow = typeof versions.$inferSelect;
+
+export const listPolicies = (db: Database): Promise<PolicyRow[]> =>
+  db.select().from(policies).orderBy(asc(policies.name)).limit(1000);
+
+export const getPolicy = async (db: Database, name: string): Promise<PolicyRow | undefined> =>
+  (await db.select().from(policies).where(eq(policies.name, name)))[0];
+
+/** Newest first. */
+export const versionsOf = (db: Database, name: string, limit: number): Promise<VersionRow[]> =>
+  db.select().from(versions).where(eq(versions.policy, name)).orderBy(desc(versions.version)).limit(limit);
+
+export const getVersion = async (db: Database, ref: PolicyRef): Promise<VersionRow | undefined> =>
+  (
+    await db
+      .select()
+      .from(versions)
+      .where(and(eq(versions.policy, ref.name), eq(versions.version, ref.version)))
+  )[0];
+
+const bytesOf = (manifest: Manifest) =>
+  Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
+
+const insertVersion = (db: Database, manifest: Manifest, now: number) =>
+  db
+    .insert(versions)
+    .values({
+      policy: manifest.policy,
+      version: manifest.version,
+      parent: manifest.parent,
+      round: manifest.round,
+      bytes: bytesOf(manifest),
+      createdAt: now,
+    })
+    .onConflictDoNothing();
+
+/** Version 0 of a new policy. @returns false where the policy exists. */
+export async function createPolicy(db: Database, manifest: Manifest, now: number): Promise<boolean> {
+  const [created] = await writeAll(db, [
+    db
+      .insert(policies)
+      .values({ name: manifest.policy, current: manifest.version, updatedAt: now })
+      .onConflictDoNothing(),
+    insertVersion(db, manifest, now),
+  ]);
+  return created === 1;
+}
+
+/**
+ * The one transaction that ends a round: pointer parent -> version, the round is done, its groups are trained, and the
+ * next round is there. Every statement after the first holds only if the version is this round's, so a lost race
+ * changes nothing and a repetition neither.
+ * @returns false where the version was not inserted: the pointer is elsewhere, the round is over, or it was done before
+ */
+export async function commitVersion(
+  db: Database,
+  manifest: Manifest,
+  next: RoundSpec | null,
+  now: number,
+): Promise<boolean> {
+  const { policy, version, parent, round } = manifest;
+  const committed = sql`EXISTS (SELECT 1 FROM versions WHERE policy = ${policy} AND version = ${version} AND round IS ${round})`;
+  const [inserted] = await writeAll(db, [
+    sql`INSERT INTO versions (policy, version, parent, round, bytes, created_at)
+        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${now}
+        WHERE EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
+          AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
+        ON CONFLICT DO NOTHING`,
+    db
+      .update(policies)
+      .set({ current: version, updatedAt: now })
+      .where(and(eq(policies.name, policy), sql`current IS ${parent}`, committed)),
+    sql`UPDATE rounds SET stage = 'done', version = ${version}, ended_at = ${now}, touched_at = ${now}
+        WHERE id = ${round} AND stage = 'training' AND ${committed}`,
+    sql`UPDATE groups SET state = 'trained'
+        FROM json_each(${JSON.stringify(manifest.groups)}) AS trained
+        WHERE groups.round = ${round} AND groups.id = trained.value AND groups.state = 'scored' AND ${committed}`,
+    ...(next ? [insertRound(next, now)] : []),
+  ]);
+  return inserted === 1;
+}
+
+/** Version number that the next commit must have: withdrawn numbers are never used again. */
+export async function nextVersion(db: Database, name: string): Promise<number> {
+  const [newest] = await versionsOf(db, name, 1);
+  return newest ? newest.version + 1 : 0;
+}

@@ -1,0 +1,47 @@
+/** Making room for a replayed message: what its death had ended is open again, where the round can still use it. */
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, writeAll } from './database.ts';
+
+/** Where a failed group goes back to, and the stage of its round that goes with it. */
+const STAGE_OF = { rolling: 'solving', scored: 'training' } as const;
+
+const isLast = (round: string) => sql`NOT EXISTS (SELECT 1 FROM rounds AS later JOIN rounds AS own
+  ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx)`;
+
+/** failed -> proposing or the like, and the run is open again; only the last round of a run can come back. */
+const reopen = (round: string, stage: string, due: SQL, now: number) =>
+  [
+    sql`UPDATE rounds SET stage = ${stage}, reason = NULL, ended_at = NULL, touched_at = ${now}
+      WHERE id = ${round} AND stage = 'failed' AND ${due} AND ${isLast(round)}`,
+    sql`UPDATE runs SET state = 'open'
+      WHERE id = (SELECT run FROM rounds WHERE id = ${round} AND stage = ${stage})`,
+  ] as const;
+
+/** @returns false where the group is not failed or its round has moved on */
+export async function reviveGroup(
+  db: Database,
+  round: string,
+  group: string,
+  to: keyof typeof STAGE_OF,
+  now: number,
+): Promise<boolean> {
+  const stage = STAGE_OF[to];
+  const [revived] = await writeAll(db, [
+    sql`UPDATE groups SET state = ${to}, failure = NULL
+        WHERE round = ${round} AND id = ${group} AND state = 'failed' AND EXISTS (SELECT 1 FROM rounds
+          WHERE id = ${round} AND (stage = ${stage} OR (stage = 'failed' AND ${isLast(round)})))`,
+    ...reopen(round,
+      stage,
+      sql`EXISTS (SELECT 1 FROM groups WHERE round = ${round} AND state = ${to})`,
+      now,
+    ),
+  ]);
+  return revived === 1;
+}
+
+/** For a round that failed before it had any group. */
+export async function reviveProposal(db: Database, round: string, now: number): Promise<boolean> {
+  const empty = sql`NOT EXISTS (SELECT 1 FROM groups WHERE round = ${round})`;
+  const [revived] = await writeAll(db, [...reopen(round, 'proposing', empty, now)]);
+  return revived === 1;
+}

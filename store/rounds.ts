@@ -1,0 +1,111 @@
+/** Rounds move through their stages by compare-and-set: of any number of callers exactly one moves it. */
+import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import type { AdmittedTask } from '../core/schema/sample.ts';
+import { type Database, writeAll } from './database.ts';
+import { OPEN_STAGES } from './runs.ts';
+import { rounds, type StageName } from './schema.ts';
+
+export type RoundRow = typeof rounds.$inferSelect;
+
+export const getRound = async (db: Database, id: string): Promise<RoundRow | undefined> =>
+  (await db.select().from(rounds).where(eq(rounds.id, id)))[0];
+
+/** Newest first. */
+export const listRounds = (
+  db: Database,
+  { run, limit }: { readonly run?: string | undefined; readonly limit: number },
+): Promise<RoundRow[]> =>
+  db
+    .select()
+    .from(rounds)
+    .where(run === undefined ? undefined : eq(rounds.run, run))
+    .orderBy(desc(rounds.createdAt), desc(rounds.index))
+    .limit(limit);
+
+/** A round that fails stops its run: the next webhook opens it again. */
+const stopRunOfFailed = (id: string) =>
+  sql`UPDATE runs SET state = 'stopped'
+    WHERE id = (SELECT run FROM rounds WHERE id = ${id} AND stage = 'failed') AND state = 'open'`;
+
+export async function failRound(
+  db: Database,
+  id: string,
+  from: readonly StageName[],
+  reason: string,
+  now: number,
+): Promise<void> {
+  await writeAll(db, [
+    db
+      .update(rounds)
+      .set({ stage: 'failed', reason, endedAt: now, touchedAt: now })
+      .where(and(eq(rounds.id, id), inArray(rounds.stage, [...from]))),
+    stopRunOfFailed(id),
+  ]);
+}
+
+/**
+ * proposing -> solving, with one row a group. One JSON parameter carries all tasks, since D1 takes 100 parameters a
+ * statement. A second call finds the stage moved and changes nothing.
+ */
+export async function admitTasks(
+  db: Database,
+  round: string,
+  tasks: readonly AdmittedTask[],
+  proposed: number,
+  now: number,
+): Promise<void> {
+  await writeAll(db, [
+    sql`INSERT INTO groups (round, id, idx, task, proposal, state)
+        SELECT ${round}, value->>'group', value->>'index', value->>'task', value->>'proposal', 'rolling'
+        FROM json_each(${JSON.stringify(tasks)})
+        WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'proposing')
+        ON CONFLICT DO NOTHING`,
+    db
+      .update(rounds)
+      .set({ stage: 'solving', expected: tasks.length, proposed, solvingAt: now, touchedAt: now })
+      .where(and(eq(rounds.id, round), eq(rounds.stage, 'proposing'))),
+  ]);
+}
+
+/**
+ * Statements that move a round on once none of its groups is under way: solving -> training with what was scored, or
+ * -> failed where nothing is left. For the end of any batch that changes groups.
+ */
+export const settleRound = (id: string, now: number) => {
+  const anyIn = (state: 'rolling' | 'scored') =>
+    sql`EXISTS (SELECT 1 FROM groups WHERE round = ${id} AND state = ${state})`;
+  return [
+    sql`UPDATE rounds SET stage = 'training', training_at = ${now}, touched_at = ${now}
+      WHERE id = ${id} AND stage = 'solving' AND NOT ${anyIn('rolling')} AND ${anyIn('scored')}`,
+    sql`UPDATE rounds SET stage = 'failed', ended_at = ${now}, touched_at = ${now},
+        reason = 'None of its ' || expected || ' groups could be scored: see its failures.'
+      WHERE id = ${id} AND stage IN ('solving', 'training') AND NOT ${anyIn('rolling')} AND NOT ${anyIn('scored')}`,
+    stopRunOfFailed(id),
+  ] as const;
+};
+
+/** A sign of progress, so that the clock leaves the round alone. */
+export const touchRound = (db: Database, id: string, now: number) =>
+  db.update(rounds).set({ touchedAt: now, redrives: 0 }).where(eq(rounds.id, id));
+
+export const setReport = async (db: Database, id: string, report: unknown): Promise<void> => {
+  await writeAll(db, [db.update(rounds).set({ report }).where(eq(rounds.id, id))]);
+};
+
+/** Open rounds without a sign of progress since `before`, the longest waiting first. */
+export const stalledRounds = (db: Database, before: number, limit: number): Promise<RoundRow[]> =>
+  db
+    .select()
+    .from(rounds)
+    .where(and(inArray(rounds.stage, [...OPEN_STAGES]), lt(rounds.touchedAt, before)))
+    .orderBy(asc(rounds.touchedAt))
+    .limit(limit);
+
+/** Claims a stalled round for one re-drive: false where another caller was first. */
+export async function claimRedrive(db: Database, row: RoundRow, now: number): Promise<boolean> {
+  const { meta } = await db
+    .update(rounds)
+    .set({ touchedAt: now, redrives: row.redrives + 1 })
+    .where(and(eq(rounds.id, row.id), eq(rounds.stage, row.stage), eq(rounds.touchedAt, row.touchedAt)));
+  return meta.changes === 1;
+}

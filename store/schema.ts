@@ -1,0 +1,126 @@
+/**
+ * The mesh's state in D1: runs, their rounds, one row a group, policies and what went wrong. Objects (proposals,
+ * rollouts, weights) are in R2; nothing here is needed to read them, only to know what exists and what is due.
+ */
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { FailureKind } from '../core/errors.ts';
+import type { RoundSpec, RunSettings } from '../core/schema/round.ts';
+
+export const STAGES = ['proposing', 'solving', 'training', 'done', 'failed'] as const;
+export type StageName = (typeof STAGES)[number];
+
+export const GROUP_STATES = ['rolling', 'scored', 'trained', 'failed'] as const;
+export type GroupState = (typeof GROUP_STATES)[number];
+
+/** Why something will not be had: never a reward of 0. */
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly code: string;
+  readonly message: string;
+}
+
+export const runs = sqliteTable('runs', {
+  id: text().primaryKey(),
+  settings: text({ mode: 'json' }).$type<RunSettings>().notNull(),
+  /** Roles of the recipe in the order they act: a run keeps those it began with. */
+  roles: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+  /** Index of the last round that is wanted. */
+  target: integer().notNull(),
+  /** A failed round stops its run; the next webhook opens it again. */
+  state: text({ enum: ['open', 'stopped'] }).notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const rounds = sqliteTable(
+  'rounds',
+  {
+    id: text().primaryKey(),
+    run: text().notNull(),
+    index: integer('idx').notNull(),
+    spec: text({ mode: 'json' }).$type<RoundSpec>().notNull(),
+    stage: text({ enum: STAGES }).notNull(),
+    /** Groups admitted; known from `solving` on. */
+    expected: integer().notNull().default(0),
+    /** Proposals written, valid or not. */
+    proposed: integer().notNull().default(0),
+    /** Why it failed. */
+    reason: text(),
+    /** The version that the round made. */
+    version: integer(),
+    report: text({ mode: 'json' }).$type<unknown>(),
+    /** Times are ms since 1970. `touchedAt` is the last sign of progress: the clock re-drives a round that shows none. */
+    createdAt: integer('created_at').notNull(),
+    solvingAt: integer('solving_at'),
+    trainingAt: integer('training_at'),
+    endedAt: integer('ended_at'),
+    touchedAt: integer('touched_at').notNull(),
+    redrives: integer().notNull().default(0),
+  },
+  (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.stage)],
+);
+
+/** No index but the key: at most 5 rows are written a group (key and row when admitted, row when scored, row when trained). */
+export const groups = sqliteTable(
+  'groups',
+  {
+    round: text().notNull(),
+    id: text().notNull(),
+    index: integer('idx').notNull(),
+    task: text().notNull(),
+    proposal: text(),
+    state: text({ enum: GROUP_STATES }).notNull(),
+    /** Of the scored object's bytes. */
+    sha256: text(),
+    failure: text({ mode: 'json' }).$type<Failure>(),
+  },
+  (t) => [primaryKey({ columns: [t.round, t.id] })],
+);
+
+export const policies = sqliteTable('policies', {
+  name: text().primaryKey(),
+  /** The pointer: moved last, by compare-and-set. */
+  current: integer().notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export const versions = sqliteTable(
+  'versions',
+  {
+    policy: text().notNull(),
+    version: integer().notNull(),
+    parent: integer(),
+    round: text(),
+    /** Bytes of all its files. */
+    bytes: integer().notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** Why it must not be used any more; null = it may be. */
+    withdrawn: text(),
+  },
+  (t) => [primaryKey({ columns: [t.policy, t.version] })],
+);
+
+/** Webhook deliveries seen, so that each counts once. */
+export const deliveries = sqliteTable('deliveries', {
+  id: text().primaryKey(),
+  at: integer().notNull(),
+});
+
+export const deadLetters = sqliteTable(
+  'dead_letters',
+  {
+    /** Derived from stage and body: the same message is one dead letter however often it dies. */
+    id: text().primaryKey(),
+    /** The stage that it was for. */
+    queue: text().notNull(),
+    body: text({ mode: 'json' }).$type<unknown>().notNull(),
+    attempts: integer().notNull(),
+    kind: text().$type<FailureKind>().notNull(),
+    code: text().notNull(),
+    cause: text().notNull(),
+    round: text(),
+    group: text('grp'),
+    at: integer().notNull(),
+    replayedAt: integer('replayed_at'),
+  },
+  (t) => [index('dead_letters_by_time').on(t.at)],
+);

@@ -1,0 +1,138 @@
+/** A version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
+import { RollmeshError } from '../core/errors.ts';
+import type { PolicyRef } from '../core/policy.ts';
+import { sha256Hex } from '../core/random.ts';
+import { type Manifest, manifest, type VersionFile, versionFile } from '../core/schema/policy.ts';
+import { keys } from '../core/schema/round.ts';
+import { putJsonOnce, readJson } from './objects.ts';
+
+export const MANIFEST = 'manifest.json';
+/** Request bodies end here (100 MB is the platform's bound). */
+export const MAX_FILE_BYTES = 95 * 1024 * 1024;
+
+export const versionKey = ({ name, version }: PolicyRef, file: VersionFile | typeof MANIFEST) =>
+  keys.version(name, version, file);
+
+export const readManifest = (bucket: R2Bucket, ref: PolicyRef): Promise<Manifest | null> =>
+  readJson(bucket, versionKey(ref, MANIFEST), manifest);
+
+const hex = (bytes: ArrayBuffer | undefined) =>
+  bytes && [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/**
+ * Stores one file of a version that is not committed yet. The write holds only if the key is as it was when we looked:
+ * of two learners that write at once, one is told.
+ * @returns `stored`, or `same` where these bytes were there already
+ */
+export async function putVersionFile(
+  bucket: R2Bucket,
+  ref: PolicyRef,
+  file: VersionFile,
+  body: ReadableStream,
+  sha256: string,
+): Promise<'stored' | 'same'> {
+  const key = versionKey(ref, file);
+  const [before, committed] = await Promise.all([bucket.head(key), readManifest(bucket, ref)]);
+  if (hex(before?.checksums.sha256) === sha256) {
+    await body.cancel();
+    return 'same';
+  }
+  if (committed) {
+    await body.cancel();
+    throw committedAlready(ref);
+  }
+  const put = await bucket.put(key, body, {
+    sha256,
+    httpMetadata: { contentType: 'application/octet-stream' },
+    onlyIf: before ? { etagMatches: before.etag } : { etagDoesNotMatch: '*' },
+  });
+  if (!put)
+    throw new RollmeshError('retry', 'version.contended', `Someone else is writing ${key}.`, {
+      next: 'See that only one learner serves this policy, then try again.',
+    });
+  return 'stored';
+}
+
+export const committedAlready = (ref: PolicyRef) =>
+  new RollmeshError(
+    'give-up',
+    'version.committed',
+    `Version ${ref.version} of ${ref.name} is committed with other contents.`,
+    { expected: 'a new version number', next: 'Read the policy again and go on from its current version.' },
+  );
+
+/** Checks that every file of a manifest lies in the bucket with that size and hash. R2 computed the hash when it stored the bytes. */
+export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: Manifest): Promise<void> {
+  for (const required of ['config.json', 'model.safetensors'])
+    if (!files[required])
+      throw refused(`The manifest has no ${required}.`, 'config.json and model.safetensors');
+  for (const [file, { sha256, bytes }] of Object.entries(files)) {
+    if (!versionFile.options.some((known) => known === file))
+      throw refused(`The manifest names the file ${JSON.stringify(file)}.`, versionFile.options.join(', '));
+    const object = await bucket.head(keys.version(policy, version, file));
+    if (object?.size !== bytes || hex(object.checksums.sha256) !== sha256)
+      throw refused(
+        object ? `The stored ${file} is not the one of the manifest.` : `The file ${file} is not stored.`,
+        `${bytes} bytes with sha256 ${sha256}`,
+      );
+  }
+}
+
+const refused = (what: string, expected: string) =>
+  new RollmeshError('wrong-input', 'version.files', what, {
+    expected,
+    next: 'Upload the files, then the manifest.',
+  });
+
+/** The named files of a committed version, each checked against the manifest. Throws `missing-version`. */
+export async function loadVersion(
+  bucket: R2Bucket,
+  ref: PolicyRef,
+  files: readonly VersionFile[],
+): Promise<Partial<Record<VersionFile, Uint8Array>>> {
+  const committed = await readManifest(bucket, ref);
+  if (!committed) throw missingVersion(ref, 'it has no manifest');
+  const loaded: Partial<Record<VersionFile, Uint8Array>> = {};
+  for (const file of files) {
+    const entry = committed.files[file];
+    if (!entry) continue;
+    const object = await bucket.get(versionKey(ref, file));
+    if (!object) throw missingVersion(ref, `${file} is gone`);
+    const bytes = new Uint8Array(await object.arrayBuffer());
+    const sha256 = sha256Hex(bytes);
+    if (bytes.length !== entry.bytes || sha256 !== entry.sha256)
+      throw missingVersion(ref, `${file} has sha256 ${sha256}, its manifest says ${entry.sha256}`);
+    loaded[file] = bytes;
+  }
+  return loaded;
+}
+
+export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
+  new RollmeshError(
+    'missing-version',
+    'version.missing',
+    `Version ${version} of ${name} cannot be used: ${why}.`,
+    { next: 'Import it, or roll the policy back to a version that is whole.' },
+  );
+
+/** Version 0 of a new policy with the files of another one: its manifest says where they came from. */
+export async function forkVersion(bucket: R2Bucket, from: PolicyRef, to: string): Promise<Manifest> {
+  const source = await readManifest(bucket, from);
+  if (!source) throw missingVersion(from, 'it has no manifest');
+  const forked: Manifest = {
+    ...source,
+    policy: to,
+    version: 0,
+    parent: null,
+    groups: [],
+    round: null,
+    settings: { ...source.settings, forkedFrom: `${from.name}@${from.version}` },
+  };
+  for (const [file, { sha256 }] of Object.entries(source.files)) {
+    const object = await bucket.get(keys.version(from.name, from.version, file));
+    if (!object) throw missingVersion(from, `${file} is gone`);
+    await bucket.put(keys.version(to, 0, file), object.body, { sha256 });
+  }
+  await putJsonOnce(bucket, keys.version(to, 0, MANIFEST), forked);
+  return forked;
+}

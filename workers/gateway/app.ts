@@ -1,0 +1,55 @@
+/** The gateway's routes, in the order in which requests are refused. */
+import { Hono } from 'hono';
+import { meshStatistics } from '../../store/statistics.ts';
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
+import { deadLetterRoutes } from './dead-letter-routes.ts';
+import { boundRequest, limitRate, readersOnly } from './guards.ts';
+import { errorResponse } from './http-error.ts';
+import { learnerRoutes } from './learner-routes.ts';
+import { meshMetrics } from './mesh-metrics.ts';
+import { prometheusText } from './metrics.ts';
+import { page, SECURITY_HEADERS } from './page.ts';
+import { notFound } from './parameters.ts';
+import { readRoutes } from './read-routes.ts';
+import type { GatewayTypes, Services } from './services.ts';
+import { webhook } from './webhook.ts';
+
+export function gatewayApp(services: Services): Hono<GatewayTypes> {
+  const app = new Hono<GatewayTypes>();
+  app.use(async function provide(c, next) {
+    c.set('services', services);
+    await next();
+    for (const [header, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(header, value);
+  });
+  app.use(boundRequest);
+  app.onError((error, c) => {
+    const { status, body } = errorResponse(error);
+    if (status >= 500)
+      log('error', 'request.failed', { path: c.req.path.slice(0, 200), ...failureOf(error) });
+    return c.json(body, status);
+  });
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.route('/', webhook);
+  app.use(limitRate('reads'));
+  app.use('/api/*', readersOnly);
+  app.use('/metrics', readersOnly);
+  app.get('/metrics', async (c) => {
+    const statistics = await meshStatistics(services.db);
+    return c.text(prometheusText(meshMetrics(statistics, services.now())), 200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
+  });
+  app.route('/', learnerRoutes);
+  app.route('/api/dead-letters', deadLetterRoutes);
+  app.route('/api', readRoutes);
+  app.all('/api/*', (c) => {
+    throw notFound('route', c.req.path);
+  });
+  app.get('*', page);
+  app.notFound((c) => {
+    const { status, body } = errorResponse(notFound('route', `${c.req.method} ${c.req.path}`));
+    return c.json(body, status);
+  });
+  return app;
+}

@@ -1,0 +1,54 @@
+/** Request bodies: bounded before they are read, UTF-8 and JSON before they are checked, checked before they are used. */
+import * as v from 'valibot';
+import { HttpError } from './http-error.ts';
+
+const tooLarge = (limit: number) =>
+  new HttpError(413, 'body.size', 'The body is too large.', { expected: `at most ${limit} bytes` });
+
+/** The body's bytes, never more than `limit` of them, whatever the length header says. */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of request.body ?? []) {
+    total += chunk.byteLength;
+    if (total > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    throw new HttpError(400, 'body.json', 'The body is no JSON.', { expected: 'a JSON object in UTF-8' });
+  }
+}
+
+/** The value where it fits the schema; else 422 with the path of the first thing that does not. */
+export function check<S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  code = 'body.schema',
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) return result.output;
+  const issue = result.issues[0];
+  const path = v.getDotPath(issue)?.slice(0, 80);
+  throw new HttpError(422, code, `${path ? `${path}: ` : ''}${issue.message.slice(0, 200)}`, {
+    ...(issue.expected ? { expected: issue.expected.slice(0, 200) } : {}),
+  });
+}
+
+export const readJsonBody = async <S extends v.GenericSchema>(
+  request: Request,
+  schema: S,
+  limit: number,
+): Promise<v.InferOutput<S>> => check(schema, parseJson(await readBytes(request, limit)));

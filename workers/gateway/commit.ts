@@ -1,0 +1,97 @@
+/**
+ * Committing a version: files checked, manifest written once, then one transaction that moves the pointer and the round.
+ * A crash between the last two leaves a manifest without a pointer; whoever comes next completes it.
+ */
+import { RollmeshError } from '../../core/errors.ts';
+import type { Manifest } from '../../core/schema/policy.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import { putJsonOnce } from '../../store/objects.ts';
+import { commitVersion, createPolicy, getPolicy, getVersion, nextVersion } from '../../store/policies.ts';
+import { getRound } from '../../store/rounds.ts';
+import { getRun, nextRound } from '../../store/runs.ts';
+import { committedAlready, MANIFEST, readManifest, verifyFiles, versionKey } from '../../store/versions.ts';
+import { log } from '../shared/log.ts';
+import type { Services } from './services.ts';
+import { sendProposal } from './webhook.ts';
+
+export interface Committed {
+  readonly version: number;
+  /** False where this very version was committed before: nothing has changed. */
+  readonly created: boolean;
+  readonly nextRound: string | null;
+}
+
+const sameManifest = (a: Manifest, b: Manifest) => JSON.stringify(a) === JSON.stringify(b);
+
+export async function commit(services: Services, asked: Manifest): Promise<Committed> {
+  const { db, bucket } = services;
+  const ref = { name: asked.policy, version: asked.version };
+  const stored = await readManifest(bucket, ref);
+  if (await getVersion(db, ref)) {
+    if (!stored || !sameManifest(stored, asked)) throw committedAlready(ref);
+    return { version: ref.version, created: false, nextRound: null };
+  }
+  if (!stored) {
+    await refuseUnfit(services, asked);
+    await verifyFiles(bucket, asked);
+    await putJsonOnce(bucket, versionKey(ref, MANIFEST), asked);
+  }
+  // Whichever manifest is there now is the version, even if another learner's got there first.
+  const manifest = stored ?? (await readManifest(bucket, ref)) ?? asked;
+  const done = await completeCommit(services, manifest);
+  if (!sameManifest(manifest, asked)) throw committedAlready(ref);
+  return done;
+}
+
+/** Refuses what cannot follow from where the policy and the round stand, before anything is written. */
+async function refuseUnfit({ db }: Services, manifest: Manifest): Promise<void> {
+  const policy = await getPolicy(db, manifest.policy);
+  const next = policy ? await nextVersion(db, manifest.policy) : 0;
+  if (manifest.version !== next)
+    throw conflict(
+      'version.number',
+      `The next version of ${manifest.policy} is not ${manifest.version}.`,
+      `${next}`,
+    );
+  if (manifest.parent !== (policy?.current ?? null))
+    throw conflict(
+      'version.parent',
+      `Version ${manifest.version} was not trained from the current version of ${manifest.policy}.`,
+      `parent ${policy?.current ?? null}`,
+    );
+  if (manifest.round === null) return;
+  const round = await getRound(db, manifest.round);
+  if (round?.stage !== 'training' || round.spec.settings.policy !== manifest.policy)
+    throw conflict(
+      'version.round',
+      `Round ${manifest.round} does not wait for a version of ${manifest.policy}.`,
+      'a round in stage training',
+    );
+}
+
+const conflict = (code: string, what: string, expected: string) =>
+  new RollmeshError('give-up', code, what, { expected, next: 'Read the policy and the round again.' });
+
+/** Moves the pointer to a manifest that is stored and was verified. */
+export async function completeCommit(services: Services, manifest: Manifest): Promise<Committed> {
+  const { db, now } = services;
+  const ref = { name: manifest.policy, version: manifest.version };
+  if (manifest.parent === null) {
+    const created = await createPolicy(db, manifest, now());
+    return { version: ref.version, created, nextRound: null };
+  }
+  const next = await roundAfter(services, manifest);
+  const created = await commitVersion(db, manifest, next, now());
+  if (!created && (await getVersion(db, ref))?.round !== manifest.round)
+    throw conflict('version.parent', `Version ${ref.version} of ${ref.name} lost a race.`, 'a new version');
+  if (created)
+    log('info', 'version.committed', { policy: ref.name, version: ref.version, round: manifest.round });
+  if (created && next) await sendProposal(services, next);
+  return { version: ref.version, created, nextRound: next?.id ?? null };
+}
+
+async function roundAfter({ db }: Services, manifest: Manifest): Promise<RoundSpec | null> {
+  const round = manifest.round === null ? undefined : await getRound(db, manifest.round);
+  const run = round && (await getRun(db, round.run));
+  return run ? nextRound(run, round.index, manifest.version) : null;
+}

@@ -1,0 +1,40 @@
+/**
+ * The end of all queues. What a consumer could explain it has buried itself; what arrives here is what consumers did not
+ * live to explain: out of memory, out of CPU time, a crash, or a lease that ran out too often.
+ */
+import * as v from 'valibot';
+import type { Database } from '../../store/database.ts';
+import { UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
+import type { Failure } from '../../store/schema.ts';
+import { bury } from '../shared/bury.ts';
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
+
+const addressed = v.object({ to: v.picklist(['propose', 'rollout', 'judge', 'scored']) });
+
+const GIVEN_UP: Failure = {
+  kind: 'give-up',
+  code: UNKNOWN_CAUSE,
+  message:
+    'Every delivery ended without an answer: the consumer ran out of memory or time, crashed, or lost its lease.',
+};
+
+export async function buryDead(
+  db: Database,
+  messages: readonly Message[],
+  deliveries: number,
+  now: number,
+): Promise<void> {
+  for (const message of messages) {
+    const to = v.safeParse(addressed, message.body);
+    const queue = to.success ? to.output.to : 'unknown';
+    try {
+      await bury(db, queue, message.body, deliveries, GIVEN_UP, now);
+      log('error', 'dead-letter', { id: message.id, queue });
+      message.ack();
+    } catch (error) {
+      log('error', 'dead-letter.unwritten', { id: message.id, queue, ...failureOf(error) });
+      message.retry({ delaySeconds: 30 });
+    }
+  }
+}

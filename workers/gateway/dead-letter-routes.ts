@@ -1,0 +1,40 @@
+/** Dead letters: list them, and send one or all of them again where their round still waits for them. */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { id } from '../../core/schema/sample.ts';
+import { getDeadLetter, listDeadLetters } from '../../store/dead-letters.ts';
+import { check } from './body.ts';
+import { learnerOnly } from './guards.ts';
+import { HttpError } from './http-error.ts';
+import { limitOf, notFound } from './parameters.ts';
+import { replay } from './replay.ts';
+import type { GatewayTypes } from './services.ts';
+import { deadLetterView } from './views.ts';
+
+const query = v.object({ replayed: v.optional(v.picklist(['true', 'false'])), limit: limitOf(500, 100) });
+/** One call replays so many at most; call again for the rest. */
+const REPLAY_ALL_LIMIT = 100;
+
+export const deadLetterRoutes = new Hono<GatewayTypes>()
+  .get('/', async (c) => {
+    const { replayed, limit } = check(query, c.req.query(), 'query');
+    const letters = await listDeadLetters(c.var.services.db, { replayed: replayed === 'true', limit });
+    return c.json({ deadLetters: letters.map(deadLetterView) });
+  })
+  .post('/replay', learnerOnly, async (c) => {
+    const letters = await listDeadLetters(c.var.services.db, { replayed: false, limit: REPLAY_ALL_LIMIT });
+    const results = [];
+    for (const letter of letters) results.push(await replay(c.var.services, letter));
+    return c.json({ results });
+  })
+  .post('/:id/replay', learnerOnly, async (c) => {
+    const wanted = check(id, c.req.param('id'), 'dead-letter.id');
+    const letter = await getDeadLetter(c.var.services.db, wanted);
+    if (!letter) throw notFound('dead letter', wanted);
+    const result = await replay(c.var.services, letter);
+    if (result.state === 'refused')
+      throw new HttpError(409, 'dead-letter.refused', result.reason, {
+        next: 'The letter is kept. A webhook orders further rounds.',
+      });
+    return c.json(result, 202);
+  });

@@ -1,0 +1,66 @@
+/** What stands before the routes: size of URL and headers, rate limits, tokens. All of it before anything is parsed. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { equalInConstantTime } from '../../core/provenance.ts';
+import { HttpError } from './http-error.ts';
+import type { GatewayTypes } from './services.ts';
+
+const URL_LIMIT = 2048;
+const HEADER_LIMIT = 16 * 1024;
+
+export const boundRequest = createMiddleware<GatewayTypes>(async function boundRequest(c, next) {
+  if (c.req.url.length > URL_LIMIT)
+    throw new HttpError(414, 'url.size', 'The URL is too long.', { expected: `at most ${URL_LIMIT} bytes` });
+  let size = 0;
+  for (const [header, value] of c.req.raw.headers) size += header.length + value.length;
+  if (size > HEADER_LIMIT)
+    throw new HttpError(431, 'headers.size', 'The headers are too large.', {
+      expected: `at most ${HEADER_LIMIT} bytes`,
+    });
+  await next();
+});
+
+const digest = (text: string) => bytesToHex(sha256(utf8ToBytes(text)));
+
+/** Compares digests, so that neither the time nor the length says anything about a token. Tokens that are not set match nothing. */
+function bearerMatches(c: Context<GatewayTypes>, tokens: readonly (string | undefined)[]): boolean {
+  const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
+  if (given === undefined) return false;
+  const wanted = tokens.filter((token) => token !== undefined && token.length >= 16) as string[];
+  return wanted.map((token) => equalInConstantTime(digest(given), digest(token))).some(Boolean);
+}
+
+const isLearner = (c: Context<GatewayTypes>) => bearerMatches(c, c.var.services.secrets.learner);
+
+const unauthorized = (who: string) =>
+  new HttpError(401, 'token.wrong', `This needs the ${who}’s token.`, {
+    expected: 'Authorization: Bearer <token>',
+  });
+
+/** One limit for each caller's address; the learner, who has its token, is not limited by it. */
+export const limitRate = (which: 'hooks' | 'reads') =>
+  createMiddleware<GatewayTypes>(async function limitedRate(c, next) {
+    if (which === 'hooks' || !isLearner(c)) {
+      const key = `${which}:${c.req.header('cf-connecting-ip') ?? 'local'}`;
+      const { success } = await c.var.services.limits[which].limit({ key });
+      if (!success)
+        throw new HttpError(429, 'rate.limited', 'Too many requests.', {
+          next: 'Wait a minute, then try again.',
+        });
+    }
+    await next();
+  });
+
+export const learnerOnly = createMiddleware<GatewayTypes>(async function learnerOnly(c, next) {
+  if (!isLearner(c)) throw unauthorized('learner');
+  await next();
+});
+
+/** Open where no reading token is set. The learner may read too. */
+export const readersOnly = createMiddleware<GatewayTypes>(async function readersOnly(c, next) {
+  const { read } = c.var.services.secrets;
+  if (read.some(Boolean) && !bearerMatches(c, read) && !isLearner(c)) throw unauthorized('reader');
+  await next();
+});

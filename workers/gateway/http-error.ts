@@ -1,0 +1,56 @@
+/** Refusals as HTTP: `{error: {code, message, expected, next}}`. What is not ours to explain is a bare 500, without stack or cause. */
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { type FailureKind, RollmeshError } from '../../core/errors.ts';
+
+export interface ErrorBody {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly expected: string | null;
+    readonly next: string | null;
+  };
+}
+
+export class HttpError extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly code: string;
+  readonly expected: string | undefined;
+  readonly next: string | undefined;
+
+  constructor(
+    status: ContentfulStatusCode,
+    code: string,
+    message: string,
+    hint: { readonly expected?: string; readonly next?: string } = {},
+  ) {
+    super(message);
+    this.name = 'HttpError';
+    this.status = status;
+    this.code = code;
+    this.expected = hint.expected;
+    this.next = hint.next;
+  }
+}
+
+const STATUS: Readonly<Record<FailureKind, ContentfulStatusCode>> = {
+  'wrong-input': 422,
+  'missing-version': 404,
+  'over-budget': 413,
+  'give-up': 409,
+  retry: 503,
+};
+
+export function errorResponse(error: unknown): { status: ContentfulStatusCode; body: ErrorBody } {
+  const known = error instanceof HttpError || error instanceof RollmeshError;
+  if (!known) {
+    const body = bodyOf('internal', 'The gateway failed.', undefined, 'Try again; the log has the cause.');
+    return { status: 500, body };
+  }
+  const [status, message] =
+    error instanceof HttpError ? [error.status, error.message] : [STATUS[error.kind], error.what];
+  return { status, body: bodyOf(error.code, message, error.expected, error.next) };
+}
+
+const bodyOf = (code: string, message: string, expected?: string, next?: string): ErrorBody => ({
+  error: { code, message, expected: expected ?? null, next: next ?? null },
+});

@@ -1,0 +1,67 @@
+/** The gateway Worker: HTTP, the clock, and the dead-letter queue. Bindings only. */
+import { openDatabase } from '../../store/database.ts';
+import { MAX_DELIVERIES } from '../shared/consume.ts';
+import type { StageQueue } from '../shared/messages.ts';
+import { gatewayApp } from './app.ts';
+import { buryDead } from './dead-letter-queue.ts';
+import { reconcile } from './reconcile.ts';
+import type { Services } from './services.ts';
+
+export interface Env {
+  readonly DB: D1Database;
+  readonly BUCKET: R2Bucket;
+  readonly PROPOSE: StageQueue<'propose'>;
+  readonly ROLLOUT: StageQueue<'rollout'>;
+  readonly JUDGE: StageQueue<'judge'>;
+  readonly SCORED: StageQueue<'scored'>;
+  readonly ASSETS: Fetcher;
+  readonly HOOK_LIMIT: RateLimit;
+  readonly READ_LIMIT: RateLimit;
+  readonly SEED_POLICY: string;
+  readonly STALL_SECONDS: string;
+  /** Set by the local mesh alone. */
+  readonly QUEUES_SINCE?: string;
+  readonly WEBHOOK_SECRET?: string;
+  readonly WEBHOOK_SECRET_NEXT?: string;
+  readonly LEARNER_TOKEN?: string;
+  readonly LEARNER_TOKEN_NEXT?: string;
+  readonly READ_TOKEN?: string;
+  readonly READ_TOKEN_NEXT?: string;
+  readonly MESH_KEY?: string;
+}
+
+const servicesOf = (env: Env): Services => ({
+  db: openDatabase(env.DB),
+  bucket: env.BUCKET,
+  queues: { propose: env.PROPOSE, rollout: env.ROLLOUT, judge: env.JUDGE, scored: env.SCORED },
+  assets: env.ASSETS,
+  limits: { hooks: env.HOOK_LIMIT, reads: env.READ_LIMIT },
+  secrets: {
+    webhook: [env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_NEXT],
+    learner: [env.LEARNER_TOKEN, env.LEARNER_TOKEN_NEXT],
+    read: [env.READ_TOKEN, env.READ_TOKEN_NEXT],
+    mesh: env.MESH_KEY,
+  },
+  settings: {
+    seedPolicy: env.SEED_POLICY,
+    stallMs: Number(env.STALL_SECONDS) * 1000,
+    queuesSince: Number(env.QUEUES_SINCE ?? 0),
+  },
+  now: () => Date.now(),
+});
+
+// One app an isolate: bindings do not change while it lives.
+let app: ReturnType<typeof gatewayApp> | undefined;
+
+export default {
+  fetch(request, env, context) {
+    app ??= gatewayApp(servicesOf(env));
+    return app.fetch(request, env, context);
+  },
+  async queue(batch, env) {
+    await buryDead(openDatabase(env.DB), batch.messages, MAX_DELIVERIES, Date.now());
+  },
+  async scheduled(_, env) {
+    await reconcile(servicesOf(env));
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,105 @@
+/** What the learner does: reads objects, stores versions, reports rounds and refused groups. All behind its token. */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { manifest, versionFile } from '../../core/schema/policy.ts';
+import { id, name } from '../../core/schema/sample.ts';
+import { failGroup, getGroup } from '../../store/groups.ts';
+import { rollBack } from '../../store/rollback.ts';
+import { getRound, setReport } from '../../store/rounds.ts';
+import { MAX_FILE_BYTES, putVersionFile } from '../../store/versions.ts';
+import { check, readJsonBody } from './body.ts';
+import { commit } from './commit.ts';
+import { learnerOnly } from './guards.ts';
+import { HttpError } from './http-error.ts';
+import { notFound, versionNumber } from './parameters.ts';
+import type { GatewayTypes } from './services.ts';
+
+/** Only what rounds and policies are made of; no empty segment and no dots-only segment, so no path leads elsewhere. */
+const objectKey = v.pipe(
+  v.string(),
+  v.maxLength(512),
+  v.regex(
+    /^(?:rounds|policies)(?:\/(?!\.+(?:\/|$))[a-z0-9._-]{1,128})+$/,
+    'Expected a key under rounds/ or policies/',
+  ),
+);
+const hash = v.pipe(
+  v.string('Expected the header x-sha256'),
+  v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits'),
+);
+const REPORT_LIMIT = 256 * 1024;
+/** A manifest names every group of its step. */
+const MANIFEST_LIMIT = 1024 * 1024;
+
+const failure = v.object({
+  kind: v.picklist(['retry', 'give-up', 'wrong-input', 'missing-version', 'over-budget']),
+  code: v.pipe(v.string(), v.maxLength(64)),
+  message: v.pipe(v.string(), v.maxLength(500)),
+});
+const rollback = v.object({
+  version: versionNumber,
+  reason: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+});
+
+export const learnerRoutes = new Hono<GatewayTypes>()
+  .get('/api/objects/*', learnerOnly, async (c) => {
+    const key = check(objectKey, c.req.path.slice('/api/objects/'.length), 'object.key');
+    const object = await c.var.services.bucket.get(key);
+    if (!object) throw notFound('object', key);
+    // A typed body is not compressed on its way.
+    const headers = { 'content-type': 'application/octet-stream', etag: object.httpEtag };
+    return new Response(object.body, { headers });
+  })
+  .put('/api/policies/:name/versions/:n/files/:file', learnerOnly, async (c) => {
+    const ref = {
+      name: check(name, c.req.param('name'), 'policy.name'),
+      version: check(versionNumber, Number(c.req.param('n')), 'version.number'),
+    };
+    const file = check(versionFile, c.req.param('file'), 'version.file');
+    const sha256 = check(hash, c.req.header('x-sha256'), 'version.sha256');
+    const length = c.req.header('content-length');
+    if (length === undefined || !c.req.raw.body)
+      throw new HttpError(411, 'body.length', 'The length of the body is not known.', {
+        expected: 'a content-length header',
+      });
+    if (Number(length) > MAX_FILE_BYTES)
+      throw new HttpError(413, 'body.size', 'The file is too large.', {
+        expected: `at most ${MAX_FILE_BYTES} bytes`,
+      });
+    const result = await putVersionFile(c.var.services.bucket, ref, file, c.req.raw.body, sha256);
+    return c.json({ file, result }, result === 'stored' ? 201 : 200);
+  })
+  .put('/api/policies/:name/versions/:n', learnerOnly, async (c) => {
+    const asked = await readJsonBody(c.req.raw, manifest, MANIFEST_LIMIT);
+    if (asked.policy !== c.req.param('name') || String(asked.version) !== c.req.param('n'))
+      throw new HttpError(422, 'version.path', 'The manifest is of another version than the path.', {
+        expected: `policy ${c.req.param('name')}, version ${c.req.param('n')}`,
+      });
+    const done = await commit(c.var.services, asked);
+    return c.json(done, done.created ? 201 : 200);
+  })
+  .post('/api/policies/:name/rollback', learnerOnly, async (c) => {
+    const policy = check(name, c.req.param('name'), 'policy.name');
+    const { version, reason } = await readJsonBody(c.req.raw, rollback, 4096);
+    const { db, now } = c.var.services;
+    if (!(await rollBack(db, { name: policy, version }, reason, now())))
+      throw notFound('usable version', `${policy}@${version}`);
+    return c.json({ policy, current: version });
+  })
+  .post('/api/rounds/:id/report', learnerOnly, async (c) => {
+    const round = check(id, c.req.param('id'), 'round.id');
+    const report = await readJsonBody(c.req.raw, v.record(v.string(), v.unknown()), REPORT_LIMIT);
+    const { db } = c.var.services;
+    if (!(await getRound(db, round))) throw notFound('round', round);
+    await setReport(db, round, report);
+    return c.json({ round });
+  })
+  .post('/api/rounds/:id/groups/:group/failure', learnerOnly, async (c) => {
+    const round = check(id, c.req.param('id'), 'round.id');
+    const group = check(id, c.req.param('group'), 'group.id');
+    const why = await readJsonBody(c.req.raw, failure, 4096);
+    const { db, now } = c.var.services;
+    if (!(await getGroup(db, round, group))) throw notFound('group', group);
+    await failGroup(db, round, group, why, now());
+    return c.json({ round, group, state: (await getGroup(db, round, group))?.state });
+  });

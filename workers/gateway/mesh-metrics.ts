@@ -1,0 +1,70 @@
+/** Which figures the mesh exposes, under which names. */
+import type { RoundRow } from '../../store/rounds.ts';
+import { GROUP_STATES, STAGES } from '../../store/schema.ts';
+import type { MeshStatistics } from '../../store/statistics.ts';
+import type { Metric } from './metrics.ts';
+
+const seconds = (from: number | null, to: number | null) =>
+  from === null || to === null ? null : (to - from) / 1000;
+
+/** Time that a finished round spent in each stage. */
+const stageTimes = (row: RoundRow | undefined) =>
+  row
+    ? [
+        { stage: 'proposing', value: seconds(row.createdAt, row.solvingAt) },
+        { stage: 'solving', value: seconds(row.solvingAt, row.trainingAt) },
+        { stage: 'training', value: seconds(row.trainingAt, row.endedAt) },
+      ].flatMap(({ stage, value }) => (value === null ? [] : [{ labels: { stage }, value }]))
+    : [];
+
+export function meshMetrics(of: MeshStatistics, now: number): Metric[] {
+  const stageCounts = new Map(of.byStage.map(({ stage, n }) => [stage, n]));
+  const stateCounts = new Map(of.byState.map(({ state, n }) => [state, n]));
+  return [
+    {
+      name: 'rollmesh_rounds',
+      type: 'gauge',
+      help: 'Rounds by stage.',
+      values: STAGES.map((stage) => ({ labels: { stage }, value: stageCounts.get(stage) ?? 0 })),
+    },
+    {
+      name: 'rollmesh_groups',
+      type: 'gauge',
+      help: 'Groups by state.',
+      values: GROUP_STATES.map((state) => ({ labels: { state }, value: stateCounts.get(state) ?? 0 })),
+    },
+    {
+      name: 'rollmesh_group_failures',
+      type: 'gauge',
+      help: 'Failed groups by kind of failure.',
+      values: of.byFailure.map(({ kind, n }) => ({ labels: { kind }, value: n })),
+    },
+    {
+      name: 'rollmesh_dead_letters',
+      type: 'gauge',
+      help: 'Messages that wait to be replayed, by the stage they were for.',
+      values: of.letters.map(({ queue, n }) => ({ labels: { queue }, value: n })),
+    },
+    {
+      name: 'rollmesh_round_idle_seconds',
+      type: 'gauge',
+      help: 'Time since the last progress of the round that waits longest, by stage.',
+      values: of.oldest.map(({ stage, touchedAt }) => ({
+        labels: { stage },
+        value: (now - touchedAt) / 1000,
+      })),
+    },
+    {
+      name: 'rollmesh_last_round_stage_seconds',
+      type: 'gauge',
+      help: 'Time that the last finished round spent in each stage.',
+      values: stageTimes(of.last),
+    },
+    {
+      name: 'rollmesh_policy_version',
+      type: 'gauge',
+      help: 'Current version of each policy.',
+      values: of.pointers.map(({ policy, version }) => ({ labels: { policy }, value: version })),
+    },
+  ];
+}

@@ -1,0 +1,21 @@
+/** Path and query parameters: a few schemas that the routes share. */
+import * as v from 'valibot';
+import { HttpError } from './http-error.ts';
+
+export const versionNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+/** `?limit=` of a listing: text to a whole number from 1 to `most`. */
+export const limitOf = (most: number, fallback: number) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,6}$/, 'Expected a whole number'),
+      v.transform(Number),
+      v.minValue(1),
+      v.maxValue(most),
+    ),
+    String(fallback),
+  );
+
+export const notFound = (what: string, which: string) =>
+  new HttpError(404, `${what.replace(/.* /, '')}.unknown`, `There is no ${what} ${which.slice(0, 160)}.`);

@@ -1,0 +1,81 @@
+/** The reading API: runs, rounds, groups, policies and samples. Open unless a reading token is set. */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { id, name } from '../../core/schema/sample.ts';
+import { countGroups, getGroup, groupsOf } from '../../store/groups.ts';
+import { getPolicy, listPolicies, versionsOf } from '../../store/policies.ts';
+import { getRound, listRounds } from '../../store/rounds.ts';
+import { getRun, listRuns } from '../../store/runs.ts';
+import { GROUP_STATES } from '../../store/schema.ts';
+import { check } from './body.ts';
+import { limitOf, notFound } from './parameters.ts';
+import { findSample, groupPage } from './samples.ts';
+import type { GatewayTypes } from './services.ts';
+import { groupView, roundView, runView } from './views.ts';
+
+const roundsQuery = v.object({ run: v.optional(id), limit: limitOf(500, 50) });
+const listQuery = v.object({ limit: limitOf(500, 50) });
+const groupsQuery = v.object({ state: v.optional(v.picklist(GROUP_STATES)) });
+const sampleQuery = v.object({ round: v.optional(id) });
+
+export const readRoutes = new Hono<GatewayTypes>()
+  .get('/runs', async (c) => {
+    const { limit } = check(listQuery, c.req.query(), 'query');
+    return c.json({ runs: (await listRuns(c.var.services.db, limit)).map(runView) });
+  })
+  .get('/runs/:id', async (c) => {
+    const wanted = check(id, c.req.param('id'), 'run.id');
+    const row = await getRun(c.var.services.db, wanted);
+    if (!row) throw notFound('run', wanted);
+    return c.json(runView(row));
+  })
+  .get('/rounds', async (c) => {
+    const { db } = c.var.services;
+    const rows = await listRounds(db, check(roundsQuery, c.req.query(), 'query'));
+    const counts = await countGroups(
+      db,
+      rows.map((row) => row.id),
+    );
+    return c.json({ rounds: rows.map((row) => roundView(row, counts.get(row.id))) });
+  })
+  .get('/rounds/:id', async (c) => {
+    const { db } = c.var.services;
+    const wanted = check(id, c.req.param('id'), 'round.id');
+    const row = await getRound(db, wanted);
+    if (!row) throw notFound('round', wanted);
+    const counts = await countGroups(db, [wanted]);
+    const failed = await groupsOf(db, wanted, ['failed']);
+    return c.json({ ...roundView(row, counts.get(wanted)), spec: row.spec, failures: failed.map(groupView) });
+  })
+  .get('/rounds/:id/groups', async (c) => {
+    const { db } = c.var.services;
+    const wanted = check(id, c.req.param('id'), 'round.id');
+    const { state } = check(groupsQuery, c.req.query(), 'query');
+    if (!(await getRound(db, wanted))) throw notFound('round', wanted);
+    return c.json({ groups: (await groupsOf(db, wanted, state && [state])).map(groupView) });
+  })
+  .get('/rounds/:id/groups/:group', async (c) => {
+    const { db, bucket } = c.var.services;
+    const round = check(id, c.req.param('id'), 'round.id');
+    const group = check(id, c.req.param('group'), 'group.id');
+    const [row, groupRow] = [await getRound(db, round), await getGroup(db, round, group)];
+    if (!row || !groupRow) throw notFound('group', group);
+    return c.json({ ...groupView(groupRow), ...(await groupPage(bucket, row, group)) });
+  })
+  .get('/policies', async (c) => c.json({ policies: await listPolicies(c.var.services.db) }))
+  .get('/policies/:name', async (c) => {
+    const { db } = c.var.services;
+    const wanted = check(name, c.req.param('name'), 'policy.name');
+    const policy = await getPolicy(db, wanted);
+    if (!policy) throw notFound('policy', wanted);
+    const versions = await versionsOf(db, wanted, 200);
+    return c.json({ ...policy, next: (versions[0]?.version ?? -1) + 1, versions });
+  })
+  .get('/samples/:id', async (c) => {
+    const { db, bucket } = c.var.services;
+    const wanted = check(id, c.req.param('id'), 'sample.id');
+    const { round } = check(sampleQuery, c.req.query(), 'query');
+    const found = await findSample(db, bucket, wanted, round);
+    if (!found) throw notFound('sample', wanted);
+    return c.json(found);
+  });

@@ -1,0 +1,99 @@
+/**
+ * The clock. Every stage of every open round is driven again when it shows no progress: messages are sent again for
+ * exactly what is missing. Everything it sends may be sent twice, so it needs no memory of its own.
+ */
+import { provenanceMac } from '../../core/provenance.ts';
+import { keys } from '../../core/schema/round.ts';
+import { writeAll } from '../../store/database.ts';
+import { groupsOf } from '../../store/groups.ts';
+import { nextVersion } from '../../store/policies.ts';
+import { claimRedrive, failRound, type RoundRow, settleRound, stalledRounds } from '../../store/rounds.ts';
+import { advanceRun, forgetDeliveries, stuckRuns } from '../../store/runs.ts';
+import { readManifest } from '../../store/versions.ts';
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
+import { sendAll } from '../shared/messages.ts';
+import { requireSecret } from '../shared/secrets.ts';
+import { completeCommit } from './commit.ts';
+import type { Services } from './services.ts';
+import { sendProposal } from './webhook.ts';
+
+/** Rounds and runs looked after in one call. */
+const AT_ONCE = 20;
+/** Re-drives without any progress before a proposing or solving round is given up. Training waits for its learner for ever. */
+const PATIENCE = 30;
+/** Deliveries are remembered for a month: far longer than any signature is good for, and than GitHub redelivers. */
+const REMEMBER_MS = 30 * 24 * 3600 * 1000;
+
+export async function reconcile(services: Services): Promise<void> {
+  const { db, settings, now } = services;
+  const before = Math.max(now() - settings.stallMs, Math.min(settings.queuesSince, now()));
+  for (const row of await stalledRounds(db, before, AT_ONCE))
+    await guarded('round.redrive', row.id, () => redrive(services, row));
+  for (const { id } of await stuckRuns(db, AT_ONCE))
+    await guarded('run.advance', id, async () => {
+      const round = await advanceRun(db, id, now());
+      if (round) await sendProposal(services, round);
+    });
+  await forgetDeliveries(db, now() - REMEMBER_MS);
+}
+
+/** One round's trouble keeps the clock from none of the others. */
+async function guarded(event: string, id: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log('error', `${event}-failed`, { id, ...failureOf(error) });
+  }
+}
+
+async function redrive(services: Services, row: RoundRow): Promise<void> {
+  const { db, now } = services;
+  if (!(await claimRedrive(db, row, now()))) return;
+  log('warn', 'round.redriven', { round: row.id, stage: row.stage, redrives: row.redrives + 1 });
+  if (row.stage !== 'training' && row.redrives >= PATIENCE) {
+    const reason = `No progress in stage ${row.stage} after ${row.redrives} attempts to drive it on.`;
+    return failRound(db, row.id, [row.stage], reason, now());
+  }
+  if (row.stage === 'proposing') return sendProposal(services, row.spec);
+  if (row.stage === 'solving') {
+    await sendRollouts(services, row);
+    await writeAll(db, settleRound(row.id, now()));
+  }
+  if (row.stage === 'training' && (await finishCommit(services, row))) return;
+  await sendScored(services, row);
+}
+
+async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<void> {
+  const missing = await groupsOf(db, row.id, ['rolling']);
+  await sendAll(
+    queues.rollout,
+    'rollout',
+    missing.map(({ id, index }) => ({ v: 1, round: row.id, group: id, index })),
+  );
+}
+
+/** What the learner may have lost; it takes each group once. */
+async function sendScored({ db, queues, secrets }: Services, row: RoundRow): Promise<void> {
+  const meshKey = requireSecret('MESH_KEY', secrets.mesh);
+  const scored = await groupsOf(db, row.id, ['scored']);
+  await sendAll(
+    queues.scored,
+    'scored',
+    scored.flatMap(({ id: group, index, sha256 }) => {
+      if (sha256 === null) return [];
+      const mac = provenanceMac(meshKey, row.spec, group, sha256);
+      return [{ v: 1, round: row.id, group, index, key: keys.scored(row.id, group), sha256, mac }];
+    }),
+  );
+}
+
+/** A manifest of this round that was written before a crash kept the pointer from moving. */
+async function finishCommit(services: Services, row: RoundRow): Promise<boolean> {
+  const name = row.spec.settings.policy;
+  const version = await nextVersion(services.db, name);
+  const manifest = await readManifest(services.bucket, { name, version });
+  if (manifest?.round !== row.id) return false;
+  await completeCommit(services, manifest);
+  return true;
+}

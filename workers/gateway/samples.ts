@@ -1,0 +1,94 @@
+/**
+ * Finding a sample by its id alone. Ids are derived, so nothing is indexed: the ids that a round must have are computed
+ * and compared, and only the one object that holds the sample is read.
+ */
+import type { Policy } from '../../core/policy.ts';
+import { deriveId } from '../../core/random.ts';
+import { keys } from '../../core/schema/round.ts';
+import { proposals, type Sample, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
+import { findRecipe } from '../../recipes/index.ts';
+import type { Database } from '../../store/database.ts';
+import { groupsOf } from '../../store/groups.ts';
+import { readJson } from '../../store/objects.ts';
+import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
+import { loadVersion } from '../../store/versions.ts';
+
+/** Rounds that a search without a hint looks through, newest first. */
+const SEARCHED_ROUNDS = 20;
+
+const readable = (sample: Sample, tokenizer: Tokenizer | null) => ({
+  ...sample,
+  text: tokenizer && { prompt: tokenizer.decode(sample.prompt), completion: tokenizer.decode(sample.ids) },
+});
+
+async function tokenizerOf(bucket: R2Bucket, ref: Policy['ref'] | undefined): Promise<Tokenizer | null> {
+  if (!ref) return null;
+  const { 'tokenizer.json': bytes } = await loadVersion(bucket, ref, ['tokenizer.json']);
+  return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
+}
+
+/** A scored group with its texts; null fields where it is not scored. */
+export async function groupPage(bucket: R2Bucket, { id, spec }: RoundRow, group: string) {
+  const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
+  if (!scored) return { samples: null, judgments: null, gold: null, truth: null };
+  const tokenizer = await tokenizerOf(bucket, spec.roles.solver);
+  return {
+    samples: scored.samples.map((sample) => readable(sample, tokenizer)),
+    judgments: scored.judgments.map((sample) => readable(sample, tokenizer)),
+    gold: scored.gold,
+    truth: scored.truth,
+  };
+}
+
+export async function findSample(db: Database, bucket: R2Bucket, wanted: string, round: string | undefined) {
+  const rows = round ? [await getRound(db, round)] : await listRounds(db, { limit: SEARCHED_ROUNDS });
+  for (const row of rows) {
+    const found = row && (await findInRound(db, bucket, wanted, row));
+    if (found) return found;
+  }
+  return null;
+}
+
+async function findInRound(db: Database, bucket: R2Bucket, wanted: string, row: RoundRow) {
+  const { id, spec } = row;
+  const votes = findRecipe(spec.settings.recipe).rewards[spec.settings.reward]?.votes ?? 1;
+  for (const { id: group, index, task } of await groupsOf(db, id)) {
+    for (let i = 0; i < spec.settings.group; i++) {
+      const solverId = deriveId(group, 'solver', i);
+      const judgeIds = Array.from({ length: votes }, (_, vote) => deriveId(solverId, 'judge', vote));
+      if (solverId !== wanted && !judgeIds.includes(wanted)) continue;
+      const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
+      const sample = scored && inGroup(scored, wanted);
+      if (!sample) return null;
+      const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
+      return { round: id, group, index, task, sample: readable(sample, tokenizer) };
+    }
+  }
+  return findProposal(bucket, wanted, row);
+}
+
+const inGroup = ({ samples, judgments }: ScoredGroup, wanted: string) =>
+  [...samples, ...judgments].find((sample) => sample.id === wanted);
+
+/** A round asks for tasks + a quarter a time, six times at most; deriving more ids than it used costs nothing. */
+async function findProposal(bucket: R2Bucket, wanted: string, { id, spec, proposed }: RoundRow) {
+  const batch = 2 * spec.settings.tasks;
+  const derived = Array.from({ length: 6 }, (_, attempt) =>
+    Array.from({ length: batch }, (_, i) => deriveId(id, 'proposer', attempt, i)),
+  );
+  if (proposed === 0 || !derived.some((ids) => ids.includes(wanted))) return null;
+  const written = await readJson(bucket, keys.proposals(id), proposals);
+  const sample = written?.samples.find((candidate) => candidate.id === wanted);
+  if (!sample) return null;
+  const admitted = written?.tasks.find((task) => task.proposal === wanted);
+  const tokenizer = await tokenizerOf(bucket, spec.roles.proposer);
+  return {
+    round: id,
+    group: admitted?.group ?? null,
+    index: admitted?.index ?? null,
+    task: admitted?.task ?? null,
+    sample: readable(sample, tokenizer),
+  };
+}

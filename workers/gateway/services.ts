@@ -1,0 +1,40 @@
+/** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
+import type { Database } from '../../store/database.ts';
+import type { StageQueue } from '../shared/messages.ts';
+
+export interface Services {
+  readonly db: Database;
+  readonly bucket: R2Bucket;
+  readonly queues: {
+    readonly propose: StageQueue<'propose'>;
+    readonly rollout: StageQueue<'rollout'>;
+    readonly judge: StageQueue<'judge'>;
+    readonly scored: StageQueue<'scored'>;
+  };
+  /** The page's files. */
+  readonly assets: Fetcher;
+  /** Of signed hooks, and of everything that needs no learner's token. */
+  readonly limits: { readonly hooks: RateLimit; readonly reads: RateLimit };
+  readonly secrets: {
+    /** Undefined where it is not set: what needs it is closed then. A second value is valid while tokens are rotated. */
+    readonly webhook: readonly (string | undefined)[];
+    readonly learner: readonly (string | undefined)[];
+    /** Where none is set, reading needs no token. */
+    readonly read: readonly (string | undefined)[];
+    readonly mesh: string | undefined;
+  };
+  readonly settings: {
+    /** Policy whose version 0 a run begins with when it names none. */
+    readonly seedPolicy: string;
+    /** A round without progress for so long is driven again, ms. */
+    readonly stallMs: number;
+    /** Whatever was queued before this moment is gone (ms since 1970): a local mesh keeps queues in memory only. */
+    readonly queuesSince: number;
+  };
+  readonly now: () => number;
+}
+
+/** Hono's types for every route of the gateway. */
+export interface GatewayTypes {
+  Variables: { services: Services };
+}

@@ -1,0 +1,87 @@
+/**
+ * Webhook signatures. Ours: `t=<unix seconds>,v1=<hex>` with HMAC-SHA256 over "<t>.<body>", good for 300 s. GitHub's:
+ * `sha256=<hex>` over the body, told apart by its delivery id, which GitHub does not sign. Pure; the clock is an argument.
+ */
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { equalInConstantTime } from '../../core/provenance.ts';
+import { HttpError } from './http-error.ts';
+
+/** Seconds that a signature is good for, in both directions. */
+export const WINDOW_SECONDS = 300;
+
+export interface SignatureHeaders {
+  readonly own: string | undefined;
+  readonly github: string | undefined;
+  readonly githubDelivery: string | undefined;
+}
+
+const OWN = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+const GITHUB = /^sha256=([0-9a-f]{64})$/;
+const DELIVERY = /^[0-9A-Za-z-]{8,64}$/;
+
+const refuse = (code: string, message: string, expected: string) =>
+  new HttpError(401, code, message, {
+    expected,
+    next: 'Sign the exact bytes that you send with the webhook secret.',
+  });
+
+const signedBy = (secrets: readonly string[], message: Uint8Array, signature: string) =>
+  secrets
+    .map((secret) => equalInConstantTime(signature, bytesToHex(hmac(sha256, utf8ToBytes(secret), message))))
+    .some(Boolean);
+
+/**
+ * The delivery's identity, under which it counts once. Throws 401 where the signature is missing, malformed, wrong or
+ * out of its window.
+ */
+export function verifySignature(
+  headers: SignatureHeaders,
+  body: Uint8Array,
+  secrets: readonly string[],
+  nowSeconds: number,
+): string {
+  if (headers.own !== undefined) return verifyOwn(headers.own, body, secrets, nowSeconds);
+  if (headers.github !== undefined) return verifyGithub(headers, body, secrets);
+  throw refuse(
+    'signature.missing',
+    'The request is not signed.',
+    'the header x-rollmesh-signature: t=…,v1=…',
+  );
+}
+
+function verifyOwn(header: string, body: Uint8Array, secrets: readonly string[], nowSeconds: number): string {
+  const parts = OWN.exec(header);
+  if (!parts)
+    throw refuse(
+      'signature.malformed',
+      'The signature cannot be read.',
+      't=<unix seconds>,v1=<64 hex digits>',
+    );
+  const [, time, signature] = parts as unknown as [string, string, string];
+  if (!signedBy(secrets, concatBytes(utf8ToBytes(`${time}.`), body), signature))
+    throw refuse('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over "<t>.<body>"');
+  if (Math.abs(nowSeconds - Number(time)) > WINDOW_SECONDS)
+    throw refuse(
+      'signature.stale',
+      `The signature is ${Math.round(Math.abs(nowSeconds - Number(time)))} s off.`,
+      `a time within ${WINDOW_SECONDS} s of now`,
+    );
+  return `own:${signature}`;
+}
+
+function verifyGithub(headers: SignatureHeaders, body: Uint8Array, secrets: readonly string[]): string {
+  const signature = GITHUB.exec(headers.github ?? '')?.[1];
+  if (signature === undefined)
+    throw refuse('signature.malformed', 'The signature cannot be read.', 'sha256=<64 hex digits>');
+  if (!DELIVERY.test(headers.githubDelivery ?? ''))
+    throw refuse(
+      'signature.delivery',
+      'The delivery id is missing or malformed.',
+      'the header x-github-delivery',
+    );
+  if (!signedBy(secrets, body, signature))
+    throw refuse('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over the body');
+  return `github:${headers.githubDelivery}`;
+}

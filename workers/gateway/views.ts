@@ -1,0 +1,67 @@
+/** Rows as the reading API shows them. */
+
+import type { DeadLetter } from '../../store/dead-letters.ts';
+import type { GroupCountsByState, GroupRow } from '../../store/groups.ts';
+import type { RoundRow } from '../../store/rounds.ts';
+import type { RunRow } from '../../store/runs.ts';
+
+export const roundView = (row: RoundRow, counts: GroupCountsByState | undefined) => ({
+  id: row.id,
+  run: row.run,
+  index: row.index,
+  recipe: row.spec.settings.recipe,
+  stage: row.stage,
+  expected: row.expected,
+  proposed: row.proposed,
+  groups: counts ?? { rolling: 0, scored: 0, trained: 0, failed: 0 },
+  reason: row.reason,
+  /** Versions the roles use, and the one that was made. */
+  roles: row.spec.roles,
+  version: row.version,
+  report: row.report ?? null,
+  createdAt: row.createdAt,
+  solvingAt: row.solvingAt,
+  trainingAt: row.trainingAt,
+  endedAt: row.endedAt,
+});
+
+export const groupView = ({ id, index, task, state, sha256, failure }: GroupRow) => ({
+  group: id,
+  index,
+  task,
+  state,
+  sha256,
+  failure,
+});
+
+export const runView = (row: RunRow) => ({
+  id: row.id,
+  settings: row.settings,
+  target: row.target,
+  state: row.state,
+  createdAt: row.createdAt,
+});
+
+export const deadLetterView = ({
+  id,
+  queue,
+  attempts,
+  kind,
+  code,
+  cause,
+  round,
+  group,
+  at,
+  replayedAt,
+}: DeadLetter) => ({
+  id,
+  queue,
+  attempts,
+  kind,
+  code,
+  cause,
+  round,
+  group,
+  at,
+  replayedAt,
+});

@@ -1,0 +1,77 @@
+/** POST /hooks/rounds: rate limit, size, signature, schema, in this order; only then anything is written, and each delivery once. */
+import { Hono } from 'hono';
+import { RollmeshError } from '../../core/errors.ts';
+import type { Manifest } from '../../core/schema/policy.ts';
+import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
+import { createPolicy, getPolicy } from '../../store/policies.ts';
+import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
+import { forkVersion } from '../../store/versions.ts';
+import { log } from '../shared/log.ts';
+import { sendAll } from '../shared/messages.ts';
+import { requireSecret } from '../shared/secrets.ts';
+import { check, parseJson, readBytes } from './body.ts';
+import { limitRate } from './guards.ts';
+import { HttpError } from './http-error.ts';
+import { githubEvent, type OrderedRun, order, runOf } from './order.ts';
+import type { GatewayTypes, Services } from './services.ts';
+import { verifySignature } from './signature.ts';
+
+const BODY_LIMIT = 64 * 1024;
+
+export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate('hooks'), async (c) => {
+  const { services } = c.var;
+  const [current, next] = services.secrets.webhook;
+  const secrets = [requireSecret('WEBHOOK_SECRET', current), ...(next ? [next] : [])];
+  const bytes = await readBytes(c.req.raw, BODY_LIMIT);
+  const headers = {
+    own: c.req.header('x-rollmesh-signature'),
+    github: c.req.header('x-hub-signature-256'),
+    githubDelivery: c.req.header('x-github-delivery'),
+  };
+  const delivery = verifySignature(headers, bytes, secrets, services.now() / 1000);
+  const event = c.req.header('x-github-event');
+  if (headers.own === undefined && event === 'ping') return c.json({ pong: true });
+  const body = parseJson(bytes);
+  const asked = event === 'repository_dispatch' ? check(githubEvent, body).client_payload : body;
+  const started = await startRounds(services, delivery, runOf(check(order, asked)));
+  return c.json(started, 202);
+});
+
+async function startRounds(services: Services, delivery: string, run: OrderedRun) {
+  const { db, now } = services;
+  await ensurePolicy(services, run);
+  const { settings, recipe, rounds } = run;
+  if (!(await orderRounds(db, { delivery, settings, roles: recipe.roles, rounds, now: now() })))
+    throw new HttpError(409, 'delivery.replay', 'This delivery was taken before.', {
+      next: 'Nothing to do; sign again to ask for more rounds.',
+    });
+  const id = runIdOf(settings);
+  const round = await advanceRun(db, id, now());
+  if (round) await sendProposal(services, round);
+  log('info', 'run.ordered', { run: id, round: round?.id, rounds });
+  return { run: id, round: round?.id ?? null, rounds: (await getRun(db, id))?.target ?? rounds };
+}
+
+/** Doing it again is harmless, so a send that fails is left to the clock. */
+export async function sendProposal({ queues }: Services, round: RoundSpec): Promise<void> {
+  try {
+    await sendAll(queues.propose, 'propose', [{ v: 1, round: round.id }]);
+  } catch (error) {
+    log('warn', 'propose.unsent', { round: round.id, cause: error instanceof Error ? error.message : null });
+  }
+}
+
+/** A run that names no policy gets one of its own, begun from version 0 of the seed policy. */
+async function ensurePolicy({ db, bucket, settings, now }: Services, run: OrderedRun): Promise<void> {
+  const { policy } = run.settings;
+  if (await getPolicy(db, policy)) return;
+  if (run.named || !(await getPolicy(db, settings.seedPolicy)))
+    throw new RollmeshError(
+      'wrong-input',
+      'policy.missing',
+      `There is no policy ${run.named ? policy : settings.seedPolicy}.`,
+      { next: 'Import it: `npm run policy -- import DIR --name NAME`.' },
+    );
+  const forked: Manifest = await forkVersion(bucket, { name: settings.seedPolicy, version: 0 }, policy);
+  await createPolicy(db, forked, now());
+}

@@ -1,0 +1,39 @@
+/** The judge Worker: consumes `rollmesh-judge`, produces what the learner pulls. Bindings only; the work is in judge-groups.ts. */
+import { judgeMessage } from '../../core/schema/round.ts';
+import { openDatabase } from '../../store/database.ts';
+import { bury } from '../shared/bury.ts';
+import { consume } from '../shared/consume.ts';
+import type { StageQueue } from '../shared/messages.ts';
+import { sessionOf } from '../shared/open-policy.ts';
+import { requireSecret } from '../shared/secrets.ts';
+import { judgeGroups } from './judge-groups.ts';
+
+export interface Env {
+  readonly DB: D1Database;
+  readonly BUCKET: R2Bucket;
+  readonly SCORED: StageQueue<'scored'>;
+  readonly MESH_KEY?: string;
+  readonly RETRY_SECONDS: string;
+}
+
+export default {
+  async queue(batch, env) {
+    const db = openDatabase(env.DB);
+    const now = () => Date.now();
+    await consume(
+      {
+        stage: 'judge',
+        schema: judgeMessage,
+        work: (round, messages) => {
+          const meshKey = requireSecret('MESH_KEY', env.MESH_KEY);
+          const session = sessionOf(env.BUCKET);
+          const mesh = { db, bucket: env.BUCKET, session, scored: env.SCORED, meshKey, now };
+          return judgeGroups(mesh, round, messages);
+        },
+        bury: (body, attempts, failure) => bury(db, 'judge', body, attempts, failure, now()),
+        retrySeconds: Number(env.RETRY_SECONDS),
+      },
+      batch.messages,
+    );
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,33 @@
+/** The proposer Worker: consumes `rollmesh-propose`. Bindings only; the work is in propose-round.ts. */
+import { proposeMessage } from '../../core/schema/round.ts';
+import { openDatabase } from '../../store/database.ts';
+import { bury } from '../shared/bury.ts';
+import { consume } from '../shared/consume.ts';
+import type { StageQueue } from '../shared/messages.ts';
+import { sessionOf } from '../shared/open-policy.ts';
+import { proposeRound } from './propose-round.ts';
+
+export interface Env {
+  readonly DB: D1Database;
+  readonly BUCKET: R2Bucket;
+  readonly ROLLOUT: StageQueue<'rollout'>;
+  readonly RETRY_SECONDS: string;
+}
+
+export default {
+  async queue(batch, env) {
+    const db = openDatabase(env.DB);
+    const now = () => Date.now();
+    const mesh = { db, bucket: env.BUCKET, session: sessionOf(env.BUCKET), rollouts: env.ROLLOUT, now };
+    await consume(
+      {
+        stage: 'propose',
+        schema: proposeMessage,
+        work: (round) => proposeRound(mesh, round),
+        bury: (body, attempts, failure) => bury(db, 'propose', body, attempts, failure, now()),
+        retrySeconds: Number(env.RETRY_SECONDS),
+      },
+      batch.messages,
+    );
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,42 @@
+/** One propose message: the round's tasks, written once, and a rollout message for each. */
+import { propose } from '../../core/roles/propose.ts';
+import { keys } from '../../core/schema/round.ts';
+import { type Proposals, proposals } from '../../core/schema/sample.ts';
+import { putJsonOnce, readJson } from '../../store/objects.ts';
+import { admitTasks, failRound } from '../../store/rounds.ts';
+import { type ActingMesh, actAs, roundOfMessage } from '../shared/acting.ts';
+import { type StageQueue, sendAll } from '../shared/messages.ts';
+
+export interface ProposingMesh extends ActingMesh {
+  readonly rollouts: StageQueue<'rollout'>;
+}
+
+/** proposing -> solving. In any other stage there is nothing to do; what a crash left unsent the clock sends. */
+export async function proposeRound(mesh: ProposingMesh, round: string): Promise<void> {
+  const row = await roundOfMessage(mesh.db, round);
+  if (row.stage !== 'proposing') return;
+  const key = keys.proposals(round);
+  let written = await readJson(mesh.bucket, key, proposals);
+  if (!written) {
+    written = await actAs(mesh, row, 'proposer', propose);
+    if (!(await putJsonOnce(mesh.bucket, key, written)))
+      written = (await readJson(mesh.bucket, key, proposals)) ?? written;
+  }
+  const { samples, tasks } = written;
+  if (tasks.length === 0)
+    return failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now());
+  await admitTasks(mesh.db, round, tasks, samples.length, mesh.now());
+  await sendAll(
+    mesh.rollouts,
+    'rollout',
+    tasks.map(({ group, index }) => ({ v: 1, round, group, index })),
+  );
+}
+
+/** "No task was admitted: 70 off-grammar, 10 duplicate." */
+function nothingAdmitted({ samples }: Proposals): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of samples) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const reasons = [...counts].map(([outcome, n]) => `${n} ${outcome}`).join(', ');
+  return `No task was admitted of ${samples.length} proposals: ${reasons || 'none was written'}.`;
+}

@@ -1,0 +1,33 @@
+/** The rollout Worker: consumes `rollmesh-rollout`. Bindings only; the work is in solve-groups.ts. */
+import { rolloutMessage } from '../../core/schema/round.ts';
+import { openDatabase } from '../../store/database.ts';
+import { bury } from '../shared/bury.ts';
+import { consume } from '../shared/consume.ts';
+import type { StageQueue } from '../shared/messages.ts';
+import { sessionOf } from '../shared/open-policy.ts';
+import { solveGroups } from './solve-groups.ts';
+
+export interface Env {
+  readonly DB: D1Database;
+  readonly BUCKET: R2Bucket;
+  readonly JUDGE: StageQueue<'judge'>;
+  readonly RETRY_SECONDS: string;
+}
+
+export default {
+  async queue(batch, env) {
+    const db = openDatabase(env.DB);
+    const now = () => Date.now();
+    const mesh = { db, bucket: env.BUCKET, session: sessionOf(env.BUCKET), judgments: env.JUDGE, now };
+    await consume(
+      {
+        stage: 'rollout',
+        schema: rolloutMessage,
+        work: (round, messages) => solveGroups(mesh, round, messages),
+        bury: (body, attempts, failure) => bury(db, 'rollout', body, attempts, failure, now()),
+        retrySeconds: Number(env.RETRY_SECONDS),
+      },
+      batch.messages,
+    );
+  },
+} satisfies ExportedHandler<Env>;

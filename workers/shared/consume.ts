@@ -1,0 +1,96 @@
+/**
+ * One way to consume a queue for all stages. A batch is worked off round by round, together; where that fails, one by
+ * one, so that a poison message takes no other with it. What may work later is retried with back-off, the rest is
+ * buried with its cause. No message is ever acknowledged before what it asks for is stored.
+ */
+import * as v from 'valibot';
+import { RollmeshError } from '../../core/errors.ts';
+import type { Failure } from '../../store/schema.ts';
+import { failureOf } from './failures.ts';
+import { log } from './log.ts';
+
+/** Deliveries of a message, the first included: `max_retries` + 1 of wrangler.toml. */
+export const MAX_DELIVERIES = 6;
+
+export interface Consumer<T extends { readonly round: string }> {
+  readonly stage: string;
+  readonly schema: v.GenericSchema<unknown, T>;
+  /** Does what messages of one round ask for; doing it twice changes nothing. */
+  readonly work: (round: string, messages: readonly T[]) => Promise<void>;
+  /** Keeps a message that will not be tried again, and marks what it was about as failed. */
+  readonly bury: (body: unknown, attempts: number, failure: Failure) => Promise<void>;
+  /** Seconds of the first back-off; it doubles with every delivery, up to five minutes. */
+  readonly retrySeconds: number;
+}
+
+interface Item<T> {
+  readonly message: Message;
+  readonly body: T;
+}
+
+export async function consume<T extends { readonly round: string }>(
+  consumer: Consumer<T>,
+  messages: readonly Message[],
+): Promise<void> {
+  const rounds = new Map<string, Item<T>[]>();
+  for (const message of messages) {
+    const parsed = v.safeParse(consumer.schema, message.body);
+    if (!parsed.success) {
+      await settle(consumer, message, unreadable(consumer.stage, parsed.issues[0].message));
+      continue;
+    }
+    const items = rounds.get(parsed.output.round) ?? [];
+    items.push({ message, body: parsed.output });
+    rounds.set(parsed.output.round, items);
+  }
+  for (const [round, items] of rounds) await workOff(consumer, round, items);
+}
+
+async function workOff<T extends { readonly round: string }>(
+  consumer: Consumer<T>,
+  round: string,
+  items: readonly Item<T>[],
+): Promise<void> {
+  const started = Date.now();
+  try {
+    await consumer.work(
+      round,
+      items.map((item) => item.body),
+    );
+    for (const { message } of items) message.ack();
+    log('info', `${consumer.stage}.done`, { round, messages: items.length, ms: Date.now() - started });
+  } catch (error) {
+    if (items.length === 1) return settle(consumer, items[0]!.message, error);
+    log('warn', `${consumer.stage}.split`, { round, messages: items.length, ...failureOf(error) });
+    for (const item of items) await workOff(consumer, round, [item]);
+  }
+}
+
+async function settle<T extends { readonly round: string }>(
+  consumer: Consumer<T>,
+  message: Message,
+  error: unknown,
+): Promise<void> {
+  const failure = failureOf(error);
+  const again = failure.kind === 'retry' && message.attempts < MAX_DELIVERIES;
+  log(again ? 'warn' : 'error', `${consumer.stage}.${again ? 'retry' : 'buried'}`, {
+    id: message.id,
+    attempts: message.attempts,
+    ...failure,
+  });
+  if (!again) {
+    try {
+      await consumer.bury(message.body, message.attempts, failure);
+      message.ack();
+      return;
+    } catch (cause) {
+      log('error', `${consumer.stage}.bury-failed`, { id: message.id, ...failureOf(cause) });
+    }
+  }
+  message.retry({ delaySeconds: Math.min(300, consumer.retrySeconds * 2 ** (message.attempts - 1)) });
+}
+
+const unreadable = (stage: string, why: string) =>
+  new RollmeshError('wrong-input', 'message.unreadable', `A ${stage} message cannot be read: ${why}`, {
+    next: 'Messages come from the mesh itself: look for a Worker of another version, or for another sender.',
+  });

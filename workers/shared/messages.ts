@@ -1,0 +1,29 @@
+/** What travels between stages: each message says which stage it is for, since the dead-letter queue does not. */
+import type { JudgeMessage, ProposeMessage, RolloutMessage, ScoredMessage } from '../../core/schema/round.ts';
+
+export interface Messages {
+  propose: ProposeMessage;
+  rollout: RolloutMessage;
+  judge: JudgeMessage;
+  scored: ScoredMessage;
+}
+export type StageOfMessage = keyof Messages;
+export type Addressed<S extends StageOfMessage> = Messages[S] & { readonly to: S };
+export type StageQueue<S extends StageOfMessage> = Queue<Addressed<S>>;
+
+/** A queue takes 100 messages a call. */
+const SEND_LIMIT = 100;
+
+/** Sends in as few calls as the platform allows; JSON, because a pulled queue cannot read anything richer. */
+export async function sendAll<S extends StageOfMessage>(
+  queue: StageQueue<S>,
+  to: S,
+  messages: readonly Messages[S][],
+): Promise<void> {
+  for (let i = 0; i < messages.length; i += SEND_LIMIT)
+    await queue.sendBatch(
+      messages
+        .slice(i, i + SEND_LIMIT)
+        .map((message) => ({ body: { ...message, to }, contentType: 'json' as const })),
+    );
+}

@@ -1,0 +1,39 @@
+/**
+ * The one policy session of an isolate. 128 MB hold one set of weights and its runtime, so the old session goes before
+ * the new one comes; and uses are queued, so that none is disposed while it runs.
+ */
+import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
+
+export interface OpenPolicy {
+  readonly policy: Policy;
+  readonly tokenizer: Tokenizer;
+}
+
+const sameRef = (a: PolicyRef, b: PolicyRef) => a.name === b.name && a.version === b.version;
+
+export class PolicySession {
+  readonly #open: (ref: PolicyRef) => Promise<OpenPolicy>;
+  #live: OpenPolicy | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(open: (ref: PolicyRef) => Promise<OpenPolicy>) {
+    this.#open = open;
+  }
+
+  /** Runs `work` with exactly this version; one use at a time, in the order asked. */
+  use<T>(ref: PolicyRef, work: (open: OpenPolicy) => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(async () => work(await this.#switchTo(ref)));
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #switchTo(ref: PolicyRef): Promise<OpenPolicy> {
+    if (this.#live && sameRef(this.#live.policy.ref, ref)) return this.#live;
+    const old = this.#live;
+    this.#live = undefined;
+    await old?.policy.dispose();
+    this.#live = await this.#open(ref);
+    return this.#live;
+  }
+}
