@@ -1,8 +1,9 @@
 /** The kernels as callable functions: module, memory, threads, and the scratch area that attention and products need. */
 import { wrongInput } from '../../core/errors.ts';
 import { Arena } from './arena.ts';
-import { type KernelVariant, loadKernels } from './kernel-files.ts';
+import { enableRevectorizer, type KernelVariant, loadKernels } from './kernel-files.ts';
 import { type KernelFunction, ThreadPool } from './thread-pool.ts';
+import { wideTilesPay } from './wide-tiles.ts';
 
 /** 4 GiB, all that 32-bit addresses reach; pages are reserved and not touched before use. */
 const MAX_PAGES = 65536;
@@ -14,8 +15,8 @@ export interface RuntimeSettings {
   threads: number;
   /** Use fused multiply-add where the engine has it. */
   fma: boolean;
-  /** 4 x 16 register tiles, for engines that turn 128-bit operations into 256-bit ones. */
-  wideTiles?: boolean;
+  /** Try V8's experimental pass that turns 128-bit operations into 256-bit ones; kept only if a self-test passes and is faster. */
+  revectorize: boolean;
   /** Least work worth a share of its own. */
   shareCycles: number;
 }
@@ -24,6 +25,8 @@ export class KernelRuntime {
   readonly memory: WebAssembly.Memory;
   readonly arena: Arena;
   readonly variant: KernelVariant;
+  /** True where pairs of vector operations run as one. */
+  readonly wideTiles: boolean;
   readonly #kernels: Record<string, KernelFunction>;
   readonly #pool: ThreadPool;
   readonly #shareCycles: number;
@@ -33,6 +36,7 @@ export class KernelRuntime {
   private constructor(
     memory: WebAssembly.Memory,
     variant: KernelVariant,
+    wideTiles: boolean,
     kernels: Record<string, KernelFunction>,
     pool: ThreadPool,
     shareCycles: number,
@@ -40,6 +44,7 @@ export class KernelRuntime {
     this.memory = memory;
     this.arena = new Arena(memory, HEAP_START, MAX_PAGES);
     this.variant = variant;
+    this.wideTiles = wideTiles;
     this.#kernels = kernels;
     this.#pool = pool;
     this.#shareCycles = shareCycles;
@@ -47,11 +52,12 @@ export class KernelRuntime {
   }
 
   static async start(settings: RuntimeSettings): Promise<KernelRuntime> {
-    const { threads, fma, wideTiles = false, shareCycles } = settings;
+    const { threads, fma, revectorize, shareCycles } = settings;
     if (!Number.isInteger(threads) || threads < 1 || threads > 64)
       throw wrongInput('learner.threads', `The CPU device cannot run on ${threads} threads.`, {
         expected: 'an integer from 1 to 64',
       });
+    const paired = revectorize && enableRevectorizer();
     const { module, variant } = loadKernels(fma);
     const memory = new WebAssembly.Memory({ initial: 64, maximum: MAX_PAGES, shared: true });
     const abort = () => {
@@ -63,9 +69,10 @@ export class KernelRuntime {
         (entry): entry is [string, KernelFunction] => typeof entry[1] === 'function',
       ),
     );
+    const wideTiles = paired && wideTilesPay(kernels, memory, HEAP_START);
     kernels.setWideTiles!(Number(wideTiles));
     const pool = await ThreadPool.start({ module, memory, kernels, workers: threads - 1, wideTiles });
-    return new KernelRuntime(memory, variant, kernels, pool, shareCycles);
+    return new KernelRuntime(memory, variant, wideTiles, kernels, pool, shareCycles);
   }
 
   get threads(): number {

@@ -187,22 +187,41 @@ function tile4x16(k: i32, a: usize, b: usize, c: usize, ldc: usize, add: bool): 
   const c2 = c1 + ldc;
   const c3 = c2 + ldc;
   const zero = f32x4.splat(0);
-  let x00 = add ? v128.load(c) : zero;
-  let x01 = add ? v128.load(c, 16) : zero;
-  let x02 = add ? v128.load(c, 32) : zero;
-  let x03 = add ? v128.load(c, 48) : zero;
-  let x10 = add ? v128.load(c1) : zero;
-  let x11 = add ? v128.load(c1, 16) : zero;
-  let x12 = add ? v128.load(c1, 32) : zero;
-  let x13 = add ? v128.load(c1, 48) : zero;
-  let x20 = add ? v128.load(c2) : zero;
-  let x21 = add ? v128.load(c2, 16) : zero;
-  let x22 = add ? v128.load(c2, 32) : zero;
-  let x23 = add ? v128.load(c2, 48) : zero;
-  let x30 = add ? v128.load(c3) : zero;
-  let x31 = add ? v128.load(c3, 16) : zero;
-  let x32 = add ? v128.load(c3, 32) : zero;
-  let x33 = add ? v128.load(c3, 48) : zero;
+  let x00 = zero;
+  let x01 = zero;
+  let x02 = zero;
+  let x03 = zero;
+  let x10 = zero;
+  let x11 = zero;
+  let x12 = zero;
+  let x13 = zero;
+  let x20 = zero;
+  let x21 = zero;
+  let x22 = zero;
+  let x23 = zero;
+  let x30 = zero;
+  let x31 = zero;
+  let x32 = zero;
+  let x33 = zero;
+  // One branch, not sixteen choices: V8 pairs the operations only in this form.
+  if (add) {
+    x00 = v128.load(c);
+    x01 = v128.load(c, 16);
+    x02 = v128.load(c, 32);
+    x03 = v128.load(c, 48);
+    x10 = v128.load(c1);
+    x11 = v128.load(c1, 16);
+    x12 = v128.load(c1, 32);
+    x13 = v128.load(c1, 48);
+    x20 = v128.load(c2);
+    x21 = v128.load(c2, 16);
+    x22 = v128.load(c2, 32);
+    x23 = v128.load(c2, 48);
+    x30 = v128.load(c3);
+    x31 = v128.load(c3, 16);
+    x32 = v128.load(c3, 32);
+    x33 = v128.load(c3, 48);
+  }
   for (const end = a + ((<usize>k) << 4); a < end; a += 16, b += 64) {
     const b0 = v128.load(b);
     const b1 = v128.load(b, 16);

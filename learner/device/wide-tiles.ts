@@ -1,0 +1,43 @@
+/**
+ * The decision for 4 x 16 register tiles: they are twice as fast where the engine pairs 128-bit operations into 256-bit ones, and
+ * slower where it does not. So both shapes multiply the same matrices, and the wide one must agree and win.
+ */
+import type { KernelFunction } from './thread-pool.ts';
+
+const SIZE = 96;
+const ROUNDS = 200;
+/** Least speed-up that counts as more than noise. */
+const MARGIN = 1.2;
+
+/** Uses memory from `start` on (about 500 KB); leaves the module with narrow tiles. */
+export function wideTilesPay(
+  kernels: Record<string, KernelFunction>,
+  memory: WebAssembly.Memory,
+  start: number,
+): boolean {
+  const scratch = start;
+  const [a, b, c] = [0, 1, 2].map((i) => start + kernels.gemmScratchBytes!() + 64 + 4 * i * SIZE * SIZE) as [
+    number,
+    number,
+    number,
+  ];
+  const view = (address: number): Float32Array => new Float32Array(memory.buffer, address, SIZE * SIZE);
+  for (const address of [a, b])
+    for (let i = 0; i < SIZE * SIZE; i++) view(address)[i] = Math.sin(i + address);
+  kernels.setScratch!(scratch);
+  const multiply = (): number => kernels.gemm!(SIZE, SIZE, SIZE, a, SIZE, 0, b, SIZE, 0, c, SIZE, 0, 0, 1);
+  const best = { narrow: Number.POSITIVE_INFINITY, wide: Number.POSITIVE_INFINITY };
+  const products: Float32Array[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    for (const shape of ['narrow', 'wide'] as const) {
+      kernels.setWideTiles!(Number(shape === 'wide'));
+      const began = performance.now();
+      multiply();
+      best[shape] = Math.min(best[shape], performance.now() - began);
+      if (round === 0 || round === ROUNDS - 1) products.push(view(c).slice()); // before and after optimisation
+    }
+  kernels.setWideTiles!(0);
+  const [reference] = products as [Float32Array];
+  const agree = products.every((product) => product.every((x, i) => Math.abs(x - reference[i]!) < 1e-4));
+  return agree && best.narrow > MARGIN * best.wide;
+}
