@@ -10,15 +10,24 @@ export type RoundRow = typeof rounds.$inferSelect;
 export const getRound = async (db: Database, id: string): Promise<RoundRow | undefined> =>
   (await db.select().from(rounds).where(eq(rounds.id, id)))[0];
 
-/** Newest first. */
+/** Newest first; `before` leaves out that index and later ones, for the next page. */
 export const listRounds = (
   db: Database,
-  { run, limit }: { readonly run?: string | undefined; readonly limit: number },
+  {
+    run,
+    before,
+    limit,
+  }: { readonly run?: string | undefined; readonly before?: number | undefined; readonly limit: number },
 ): Promise<RoundRow[]> =>
   db
     .select()
     .from(rounds)
-    .where(run === undefined ? undefined : eq(rounds.run, run))
+    .where(
+      and(
+        run === undefined ? undefined : eq(rounds.run, run),
+        before === undefined ? undefined : lt(rounds.index, before),
+      ),
+    )
     .orderBy(desc(rounds.createdAt), desc(rounds.index))
     .limit(limit);
 

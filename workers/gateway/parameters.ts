@@ -17,5 +17,12 @@ export const limitOf = (most: number, fallback: number) =>
     String(fallback),
   );
 
+/** A round's index in a query. */
+export const indexOf = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,8}$/, 'Expected a whole number from 1'),
+  v.transform(Number),
+);
+
 export const notFound = (what: string, which: string) =>
   new HttpError(404, `${what.replace(/.* /, '')}.unknown`, `There is no ${what} ${which.slice(0, 160)}.`);

@@ -8,12 +8,12 @@ import { getRound, listRounds } from '../../store/rounds.ts';
 import { getRun, listRuns } from '../../store/runs.ts';
 import { GROUP_STATES } from '../../store/schema.ts';
 import { check } from './body.ts';
-import { limitOf, notFound } from './parameters.ts';
+import { indexOf, limitOf, notFound } from './parameters.ts';
 import { findSample, groupPage } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
 import { groupView, roundView, runView } from './views.ts';
 
-const roundsQuery = v.object({ run: v.optional(id), limit: limitOf(500, 50) });
+const roundsQuery = v.object({ run: v.optional(id), before: v.optional(indexOf), limit: limitOf(500, 50) });
 const listQuery = v.object({ limit: limitOf(500, 50) });
 const groupsQuery = v.object({ state: v.optional(v.picklist(GROUP_STATES)) });
 const sampleQuery = v.object({ round: v.optional(id) });
