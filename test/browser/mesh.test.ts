@@ -1,0 +1,74 @@
+/** The page over the real mesh: the Workers of wrangler.toml in Miniflare, the seed policy, no learner. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureSeed } from '../../cli/import-policy.ts';
+import { orderRounds } from '../../cli/signed-webhook.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { type Mesh, startMesh } from '../../mesh/start.ts';
+import { CHROMIUM_NEEDED, chromiumPath, complaintsOf, openBrowser } from './chromium.ts';
+
+describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, () => {
+  let folder: string;
+  let mesh: Mesh;
+  let browser: Browser;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rollmesh-page-'));
+    [mesh, browser] = await Promise.all([startMesh({ stateDir: folder, cronMs: 0 }), openBrowser()]);
+    await ensureSeed(new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN }), 'models/seed');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await mesh?.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  const api = async (path: string) => (await fetch(new URL(path, mesh.url))).json();
+
+  test('a round is followed from its webhook to its judged solutions', async () => {
+    const page = await browser.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(mesh.url);
+    await page.waitForSelector('#empty:not([hidden])');
+
+    const order = { recipe: 'trio', seed: 3, tasks: 4, group: 2, rounds: 2 };
+    const { run, round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
+    await page.waitForSelector('.stages');
+    expect(await page.locator('#title h1').innerText()).toBe('trio reward mix · seed 3');
+    // there is no learner here: the round waits for it with all of its groups judged
+    await page.waitForSelector('.stages li.active:nth-child(4)', { timeout: 25_000 });
+    expect(await page.locator('.stages li:nth-child(3)').innerText()).toContain('4 of 4');
+
+    await page.click('.rounds tbody a');
+    await page.waitForSelector('.tasks a');
+    const { groups } = await api(`/api/rounds/${round}/groups`);
+    expect(await page.locator('.tasks code').allInnerTexts()).toEqual(
+      groups.map(({ task }: { task: string }) => task),
+    );
+    await page.locator('.tasks a').first().click();
+    await page.waitForSelector('.solution');
+    const { samples } = await api(`/api/rounds/${round}/groups/${groups[0].group}`);
+    expect(samples).toHaveLength(2);
+    const shown = await page.locator('.solution').allInnerTexts();
+    for (const [i, { text, rewards }] of samples.entries()) {
+      expect(shown[i]).toContain(`reward ${rewards.reward.toFixed(2)}`);
+      for (const number of text.completion.match(/-?\d+/g) ?? []) expect(shown[i]).toContain(number);
+    }
+    expect(complaints).toEqual([]);
+    await page.close();
+
+    // pages of the history: nothing lies before the first round
+    expect((await api(`/api/rounds?run=${run}&before=2`)).rounds).toHaveLength(1);
+    expect((await api(`/api/rounds?run=${run}&before=1`)).rounds).toEqual([]);
+  });
+
+  test('every file of the page and of the API comes under the security policy', async () => {
+    for (const path of ['/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {
+      const { headers } = await fetch(new URL(path, mesh.url));
+      expect(headers.get('content-security-policy'), path).toContain("default-src 'none'; script-src 'self'");
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff');
+    }
+  });
+});
