@@ -69,9 +69,9 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
 }
 
 /** The GPU, or a sentence that says why there is none. */
-async function openGpu(): Promise<Device | string> {
+async function openGpu(software: boolean): Promise<Device | string> {
   const { openGpuBackend } = await import('./webgpu/index.ts');
-  const opened = await openGpuBackend();
+  const opened = await openGpuBackend(software);
   if (typeof opened === 'string') return opened;
   const { backend, gpu } = opened;
   let peakBytes = 0;
@@ -103,12 +103,12 @@ async function openGpu(): Promise<Device | string> {
 }
 
 /**
- * Opens a device and makes it the one that tfjs computes on. `auto` takes the GPU if there is one. Throws `wrong-input` where
+ * Opens a device and makes it the one that tfjs computes on. `auto` takes the GPU if there is a real one. Throws `wrong-input` where
  * `webgpu` is asked for and there is none.
  */
 export async function openDevice(settings: DeviceSettings): Promise<Device> {
   open?.close();
-  const gpu = settings.device === 'cpu' ? undefined : await openGpu();
+  const gpu = settings.device === 'cpu' ? undefined : await openGpu(settings.device === 'webgpu');
   if (typeof gpu === 'string' && settings.device === 'webgpu')
     throw wrongInput('learner.no-gpu', `The learner cannot use a GPU: ${gpu}`, {
       next: 'Use the CPU device, or install a driver.',

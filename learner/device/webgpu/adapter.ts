@@ -39,8 +39,8 @@ export interface GpuDevice {
   check(): void;
 }
 
-/** The best adapter's device, or a sentence that says why there is none. */
-export async function requestGpu(): Promise<GpuDevice | string> {
+/** The best adapter's device, or a sentence that says why there is none. `software`: a driver that computes on the CPU will do. */
+export async function requestGpu(software: boolean): Promise<GpuDevice | string> {
   let adapter: GPUAdapter | null;
   try {
     adapter = await (await loadGpu()).requestAdapter({ powerPreference: 'high-performance' });
@@ -48,6 +48,8 @@ export async function requestGpu(): Promise<GpuDevice | string> {
     return `WebGPU does not start here: ${error instanceof Error ? error.message : String(error)}`;
   }
   if (!adapter) return 'no GPU adapter was found: there is no Vulkan, Metal or Direct3D driver.';
+  if (adapter.info.isFallbackAdapter && !software)
+    return 'the only adapter is a software driver, slower than the CPU device.';
   const requiredLimits: Record<string, number> = {};
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
   const device = await adapter.requestDevice({ requiredLimits });

@@ -25,8 +25,10 @@ function registerKernels(): void {
 }
 
 /** Registers and activates the backend, or says why there is no GPU. */
-export async function openGpuBackend(): Promise<{ backend: GpuBackend; gpu: GpuDevice } | string> {
-  const gpu = await requestGpu();
+export async function openGpuBackend(
+  software: boolean,
+): Promise<{ backend: GpuBackend; gpu: GpuDevice } | string> {
+  const gpu = await requestGpu(software);
   if (typeof gpu === 'string') return gpu;
   registerKernels();
   tf.env().set('WEBGPU_DEFERRED_SUBMIT_BATCH_SIZE', SUBMIT_EVERY);
