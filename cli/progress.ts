@@ -18,6 +18,8 @@ export interface Progress {
   readonly rounds: number;
   /** Evaluation of version 0: what changes are measured from. */
   readonly start: EvaluationReport | null;
+  /** Nothing has been printed yet: the heading comes whatever the round, since a run may be continued. */
+  readonly first?: boolean;
   readonly paint?: Paint;
 }
 
@@ -123,10 +125,10 @@ function warnings({ groups, report }: RoundLine): string[] {
 
 /** One line a round, warnings on lines of their own under it, the heading above it where it is due. */
 export function roundLines(line: RoundLine, progress: Progress): string[] {
-  const { rounds, paint = plain } = progress;
+  const { rounds, first = false, paint = plain } = progress;
   const cells = COLUMNS.map(({ width, cell }) => right(cell(line, progress), width, paint));
   const row = [place(line.round, rounds), paint('good', bar(line.round, rounds)), ...cells].join(' ');
-  const due = line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
+  const due = first || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
   const notes = warnings(line).flatMap((text) =>
     wrap(text, WIDTH - 4).map((part, i) => paint('warn', `${i ? '   ' : '  !'} ${part}`)),
   );

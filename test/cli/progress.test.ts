@@ -118,9 +118,10 @@ test('every line fits in 120 columns, the widest figures and long warnings inclu
   expect(lines.at(-2)).toBe('  ! short');
 });
 
-test('the heading comes again every twenty rounds', () => {
+test('the heading comes first, and again every twenty rounds', () => {
   const lengths = [1, 2, 20, 21, 41].map((round) => roundLines({ ...line, round }, progress).length);
   expect(lengths).toEqual([2, 1, 1, 2, 2]);
+  expect(roundLines({ ...line, round: 7 }, { ...progress, first: true })[0]).toBe(heading(progress));
 });
 
 test('colour changes nothing but the escapes', () => {
