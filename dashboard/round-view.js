@@ -2,15 +2,14 @@
 import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
 import { counted, decimal, duration, MISSING, moment, percent, significant, whole } from './figures.js';
-import { checkedSolutions, taskView } from './task-view.js';
+import { place } from './place.js';
+import { TaskList } from './task-list.js';
+import { taskView } from './task-view.js';
 
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./api.js').Group} Group */
 /** @typedef {import('./api.js').GroupContent} GroupContent */
 /** @typedef {import('./dom.js').Child} Child */
-
-/** Groups whose content is kept. */
-const KEPT = 200;
 
 /** @param {readonly (readonly [string, Child])[]} facts */
 const factList = (facts) =>
@@ -108,41 +107,38 @@ function figures(round) {
   ]);
 }
 
-/** A dot a solution: full where the answer is exact. @param {GroupContent | undefined} content */
-function dots(content) {
-  const solutions = content && checkedSolutions(content);
-  if (!solutions) return null;
-  const right = solutions.filter(({ gold }) => gold === true).length;
-  return h(
-    'span',
-    { class: 'dots', role: 'img', 'aria-label': `${right} of ${solutions.length} exact` },
-    ...solutions.map(({ gold }) =>
-      h('i', { class: gold === true ? 'hit' : gold === false ? 'miss' : 'none' }),
-    ),
-  );
-}
+/** Groups whose content is kept. */
+const KEPT = 500;
 
 export class RoundView {
   /** @type {Map<string, GroupContent>} */
   #contents = new Map();
-  /** @type {Group[]} */
+  /** @type {readonly Group[]} */
   #groups = [];
-  #shown = '';
-  #head = h('div');
-  #list = h('ol', { class: 'tasks' });
-  #task = h('div', { class: 'task-pane', 'aria-live': 'polite' });
+  /** What the groups are of: the round's id, and whether it has ended. */
+  #known = '';
+  /** @type {Round | null} */
+  #round = null;
+  #opened = '';
   #address;
+  #head = h('div');
+  #list = new TaskList();
+  #task = h('div');
+  #says = h('p', { class: 'hidden', role: 'status' });
+  #mark = h('button', { type: 'button' }, 'Mark exact solutions');
   element = h(
     'div',
     {},
     this.#head,
-    h('h3', { class: 'tasks-title' }, 'Tasks'),
-    h('div', { class: 'split' }, this.#list, this.#task),
+    h('div', { class: 'tasks-title' }, h('h3', {}, 'Tasks'), this.#mark),
+    this.#says,
+    h('div', { class: 'split' }, this.#list.element, this.#task),
   );
 
   /** @param {(round: Round, group?: string) => string} address of a round or one of its tasks */
   constructor(address) {
     this.#address = address;
+    this.#mark.addEventListener('click', () => void this.#markAll());
   }
 
   /**
@@ -150,6 +146,15 @@ export class RoundView {
    * @param {string | null} wanted the group to open
    */
   async show(round, wanted) {
+    this.#showHead(round);
+    await this.#fetchGroups(round);
+    const content = wanted === null ? null : await this.#contentOf(round, wanted);
+    this.#showList(round, wanted);
+    this.#open(content);
+  }
+
+  /** @param {Round} round */
+  #showHead(round) {
     const { warnings = [] } = round.report ?? {};
     fill(
       this.#head,
@@ -158,22 +163,33 @@ export class RoundView {
       warnings.length > 0 && h('ul', { class: 'warning' }, ...warnings.map((text) => h('li', {}, text))),
       h('div', { class: 'pair' }, judging(round), training(round)),
     );
-    const ended = round.endedAt !== null;
-    const state = `${round.id} ${ended}`;
-    if (state !== this.#shown || !ended) {
-      if (!this.#shown.startsWith(round.id)) this.#clear();
-      /** @type {{ groups: Group[] }} */
-      const { groups } = await getJson(`/api/rounds/${round.id}/groups`);
-      this.#groups = groups;
-      this.#shown = state;
-    }
-    this.#showList(round, wanted);
-    await this.#open(round, wanted);
   }
 
-  #clear() {
-    this.#groups = [];
-    this.#task.replaceChildren();
+  /** The states of a round that has ended do not change any more. @param {Round} round */
+  async #fetchGroups(round) {
+    const state = `${round.id} ${round.endedAt}`;
+    if (state === this.#known && round.endedAt !== null) return;
+    /** @type {{ groups: Group[] }} */
+    const { groups } = await getJson(`/api/rounds/${round.id}/groups`);
+    this.#groups = groups;
+    this.#known = state;
+    this.#round = round;
+  }
+
+  /**
+   * A group's content never changes once it is scored.
+   * @param {Round} round
+   * @param {string} group
+   */
+  async #contentOf(round, group) {
+    const kept = this.#contents.get(group);
+    if (kept && (kept.samples || round.endedAt !== null)) return kept;
+    /** @type {GroupContent} */
+    const content = await getJson(`/api/rounds/${round.id}/groups/${group}`);
+    this.#contents.set(group, content);
+    const [oldest] = this.#contents.keys();
+    if (this.#contents.size > KEPT && oldest !== undefined) this.#contents.delete(oldest);
+    return content;
   }
 
   /**
@@ -181,51 +197,39 @@ export class RoundView {
    * @param {string | null} wanted
    */
   #showList(round, wanted) {
-    fill(
-      this.#list,
-      ...this.#groups.map(({ group, task, state, failure }) =>
-        h(
-          'li',
-          { class: state },
-          h(
-            'a',
-            { href: this.#address(round, group), 'aria-current': group === wanted ? 'true' : null },
-            h('code', {}, task),
-            dots(this.#contents.get(group)),
-            state === 'rolling' || state === 'failed'
-              ? h('small', {}, failure ? `failed: ${failure.code}` : 'under way')
-              : null,
-          ),
-        ),
-      ),
-    );
-    if (!this.#groups.length) fill(this.#list, h('li', { class: 'note' }, 'No task has been admitted.'));
+    const address = (/** @type {string} */ group) => this.#address(round, group);
+    this.#list.show(this.#groups, { address, wanted, contents: this.#contents });
   }
 
-  /**
-   * @param {Round} round
-   * @param {string | null} wanted
-   */
-  async #open(round, wanted) {
-    if (wanted === null) {
-      fill(
-        this.#task,
-        this.#groups.length > 0 &&
-          h(
-            'p',
-            { class: 'note' },
-            `${counted(this.#groups.length, 'task')}. Open one to see its solutions and verdicts.`,
-          ),
-      );
+  /** @param {GroupContent | null} content */
+  #open(content) {
+    if (!content) {
+      const tasks = counted(this.#groups.length, 'task');
+      fill(this.#task, h('p', { class: 'note' }, `${tasks}. Open one to see its solutions and verdicts.`));
       return;
     }
-    const kept = this.#contents.get(wanted);
-    /** @type {GroupContent} */
-    const content = kept?.samples ? kept : await getJson(`/api/rounds/${round.id}/groups/${wanted}`);
-    this.#contents.set(wanted, content);
-    const [oldest] = this.#contents.keys();
-    if (this.#contents.size > KEPT && oldest !== undefined) this.#contents.delete(oldest);
     fill(this.#task, taskView(content));
-    this.#showList(round, wanted);
+    if (this.#opened === content.group) return;
+    this.#opened = content.group;
+    this.#says.textContent = `Task ${content.task} is open.`;
+    // Where list and task lie one above the other, the task would open out of sight.
+    if (matchMedia('(max-width: 40rem)').matches) this.#task.scrollIntoView();
+  }
+
+  /** One after the other, so that the mesh is not kept from its work. */
+  async #markAll() {
+    const round = this.#round;
+    if (!round) return;
+    this.#mark.disabled = true;
+    try {
+      for (const { group } of this.#groups) {
+        await this.#contentOf(round, group);
+        if (this.#round?.id !== round.id) break;
+        this.#showList(round, place().task);
+      }
+    } catch (error) {
+      this.#says.textContent = String(error);
+    }
+    this.#mark.disabled = false;
   }
 }

@@ -138,7 +138,18 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       await page.keyboard.press('Enter');
       await page.waitForSelector('.tasks a');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('round-title');
-      await page.keyboard.press('Tab');
+      // a task that is opened leaves the focus where it is
+      const link = page.locator('.tasks a').nth(5);
+      await link.focus();
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('.solution');
+      expect(await link.getAttribute('aria-current')).toBe('true');
+      expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.getByRole('button', { name: 'Mark exact solutions' }).click();
+      await page.waitForSelector('.tasks li:last-child .dots');
+      // all 64 tasks but the one that failed
+      expect(await page.locator('.dots').count()).toBe(63);
+      await page.goBack();
       await page.goBack();
       await page.waitForSelector('#overview:not([hidden])');
     }));
