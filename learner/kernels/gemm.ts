@@ -1,11 +1,11 @@
-/** General matrix product over packed panels, blocked for a 512 KB second-level cache. */
+/** General matrix product over packed panels, blocked for a second-level cache of half a megabyte or more. */
 import { multiplyPanels, pack, TILE_BYTES } from './panels';
 import { MR, NR, scratch } from './scratch';
 import { bytes, share } from './vector';
 
 const BLOCK_K: i32 = 256;
 const BLOCK_M: i32 = 96; // a multiple of every tile height
-const BLOCK_N: i32 = 256;
+const BLOCK_N: i32 = 512;
 
 /** Scratch bytes that `gemm` needs on each thread. */
 export function gemmScratchBytes(): i32 {

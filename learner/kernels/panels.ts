@@ -60,6 +60,38 @@ function packTwoRows(to: usize, step: usize, from: usize, stride: usize, row: i3
   }
 }
 
+/** k steps of `step` bytes (16, 24, 32 or 64) that lie `line` bytes apart. */
+function copySteps(to: usize, step: usize, from: usize, line: usize, k: i32): void {
+  const end = to + <usize>k * step;
+  if (step == 16) {
+    for (; to < end; to += 16, from += line) v128.store(to, v128.load(from));
+  } else if (step == 24) {
+    for (; to < end; to += 24, from += line) {
+      v128.store(to, v128.load(from));
+      store<i64>(to, load<i64>(from, 16), 16);
+    }
+  } else if (step == 32) {
+    for (; to < end; to += 32, from += line) {
+      v128.store(to, v128.load(from));
+      v128.store(to, v128.load(from, 16), 16);
+    }
+  } else {
+    for (; to < end; to += 64, from += line) {
+      v128.store(to, v128.load(from));
+      v128.store(to, v128.load(from, 16), 16);
+      v128.store(to, v128.load(from, 32), 32);
+      v128.store(to, v128.load(from, 48), 48);
+    }
+  }
+}
+
+/** The same where only `used` values of a step exist; the rest becomes 0. */
+function copyPartialSteps(to: usize, step: usize, from: usize, line: usize, k: i32, used: i32): void {
+  for (let p = 0; p < k; p++, from += line, to += step) {
+    for (let j: usize = 0; j < step; j += 4) store<f32>(to + j, j < bytes(used) ? load<f32>(from + j) : 0);
+  }
+}
+
 /**
  * Packs an [n, k] operand into panels `width` wide along n: to[ceil(n / width)][k][width].
  * Element (i, p) lies at i * stride + p where rowMajor, else at p * stride + i. `stride` in elements.
@@ -76,12 +108,9 @@ export function pack(to: usize, from: usize, stride: i32, rowMajor: bool, n: i32
       continue;
     }
     const used = min(width, n - i);
-    for (let p = 0, s = from + bytes(i); p < k; p++, s += line, to += step) {
-      let j = 0;
-      for (; j + 4 <= used; j += 4) v128.store(to + bytes(j), v128.load(s + bytes(j)));
-      for (; j < used; j++) store<f32>(to + bytes(j), load<f32>(s + bytes(j)));
-      for (; j < width; j++) store<f32>(to + bytes(j), 0);
-    }
+    if (used == width) copySteps(to, step, from + bytes(i), line, k);
+    else copyPartialSteps(to, step, from + bytes(i), line, k, used);
+    to += <usize>k * step;
   }
 }
 
