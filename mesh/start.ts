@@ -9,6 +9,7 @@ import { Miniflare, type WorkerOptions } from 'miniflare';
 import { bundleWorker } from './bundle.ts';
 import { migrate } from './migrate.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
+import { installV8Flags } from './v8-flags.ts';
 import { ENVIRONMENTS, workerOptions } from './workers.ts';
 
 const GATEWAY = 'rollmesh-gateway';
@@ -91,6 +92,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     ...ENVIRONMENTS.map((env) => workerOptions(env, settings)),
     pullQueueOptions(root, secrets, options),
   ]);
+  installV8Flags();
   const mf = new Miniflare({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
