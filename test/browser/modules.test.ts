@@ -102,11 +102,11 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
   });
 
   test('thinning keeps every peak and the order', async () => {
-    const points = Array.from({ length: 5000 }, (_, x) => ({ x, y: x === 1234 ? 9 : x === 4321 ? -9 : 0 }));
+    const points = Array.from({ length: 5000 }, (_, x) => ({ x, y: x === 1234 ? 9 : x === 1240 ? -9 : 0 }));
     const [thinned] = (await results('scales', 'thin', [[points, 100]])) as [typeof points];
     expect(thinned.length).toBeLessThanOrEqual(200);
     expect(thinned).toContainEqual({ x: 1234, y: 9 });
-    expect(thinned).toContainEqual({ x: 4321, y: -9 });
+    expect(thinned).toContainEqual({ x: 1240, y: -9 });
     expect(thinned.map(({ x }) => x)).toEqual(thinned.map(({ x }) => x).toSorted((a, b) => a - b));
   });
 

@@ -191,8 +191,9 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(await page.locator('.rounds tbody tr').count()).toBe(25);
       const before = requests.get('/api/rounds') ?? 0;
       expect(before).toBe(7);
-      await page.waitForTimeout(1700);
-      expect((requests.get('/api/rounds') ?? 0) - before).toBeLessThanOrEqual(2);
+      const asked = page.waitForRequest(/api\/rounds\?/);
+      expect(Number(new URL((await asked).url()).searchParams.get('limit'))).toBeLessThan(20);
+      expect((requests.get('/api/rounds') ?? 0) - before).toBeLessThanOrEqual(1);
       const longest = await page
         .locator('.series path')
         .evaluateAll((paths) => Math.max(...paths.map((path) => path.getAttribute('d')?.length ?? 0)));
