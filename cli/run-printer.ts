@@ -10,6 +10,8 @@ export interface RunPrinter {
   evaluatedStart(evaluation: EvaluationReport): void;
   round(line: RoundLine): void;
   finished(summary: Summary): void;
+  /** The mesh is up and waits: for webhooks, or for people who look at the page. */
+  waiting(url: string): void;
 }
 
 export function jsonPrinter(): RunPrinter {
@@ -19,6 +21,7 @@ export function jsonPrinter(): RunPrinter {
     evaluatedStart: (evaluation) => print({ kind: 'evaluation', round: 0, ...evaluation }),
     round: print,
     finished: print,
+    waiting: (url) => print({ kind: 'waiting', url }),
   };
 }
 
@@ -37,9 +40,10 @@ export function textPrinter(): RunPrinter {
       console.log(startLine(evaluation));
     },
     round: (line) => {
-      for (const text of roundLines(line, { rounds, start, paint })) console.log(text);
+      for (const text of roundLines(line, { rounds, start, first: shown === 0, paint })) console.log(text);
       shown++;
     },
+    waiting: (url) => console.log(`\nThe mesh is up at ${url} and takes webhooks. Ctrl-C ends it.`),
     finished: (summary) => console.log(`${shown ? '\n' : ''}${closingWords(summary)}`),
   };
 }

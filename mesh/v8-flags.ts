@@ -37,7 +37,9 @@ export function withV8Flags(message: Uint8Array, flags: readonly string[]): Buff
   const body = Buffer.from(message.subarray(headerBytes(segments)));
   const slot = slotOf(body);
   if (slot === null || body.readBigUInt64LE(slot) !== 0n)
-    throw new Error('internal: workerd’s configuration has no empty place for V8 flags; see mesh/v8-flags.ts');
+    throw new Error(
+      'internal: workerd’s configuration has no empty place for V8 flags; see mesh/v8-flags.ts',
+    );
   // Far pointer: kind 2, landing pad at word 0 of the new segment.
   body.writeUInt32LE(2, slot);
   body.writeUInt32LE(segments, slot + 4);
@@ -78,7 +80,13 @@ function textList(texts: readonly string[]): Buffer {
 }
 
 /** Kind 1; offset in words from the end of the pointer; element size 2 = bytes, 6 = pointers. */
-function writeListPointer(into: Buffer, word: number, offset: number, elementSize: number, count: number): void {
+function writeListPointer(
+  into: Buffer,
+  word: number,
+  offset: number,
+  elementSize: number,
+  count: number,
+): void {
   into.writeUInt32LE((offset << 2) | 1, word * WORD);
   into.writeUInt32LE((count << 3) | elementSize, word * WORD + 4);
 }

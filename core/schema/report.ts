@@ -44,6 +44,9 @@ export interface RoundReport {
   readonly start?: EvaluationReport;
   /** What the operator should know: collapse warnings and refused groups, in words. */
   readonly warnings?: readonly string[];
+  /** Messages of the round that arrived more than once and changed nothing. */
+  readonly duplicates?: number;
+  /** From the round's creation until its last group was judged. */
   readonly rolloutMs?: number;
   readonly learnerMs?: number;
 }

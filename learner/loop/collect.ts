@@ -1,4 +1,4 @@
-/** Scored messages by round, each group once. A group that arrives again replaces its lease and is counted as a duplicate. */
+/** Scored messages by round, each group once. A group that arrives again is a duplicate and changes nothing. */
 import type { ScoredMessage } from '../../core/schema/round.ts';
 
 export interface Leased {
@@ -8,12 +8,6 @@ export interface Leased {
 
 export class Collector {
   readonly #rounds = new Map<string, Map<string, Leased[]>>();
-  #duplicates = 0;
-
-  /** Messages that arrived more than once. */
-  get duplicates(): number {
-    return this.#duplicates;
-  }
 
   get rounds(): string[] {
     return [...this.#rounds.keys()];
@@ -23,7 +17,6 @@ export class Collector {
     const { round, group } = message.body;
     const groups = this.#rounds.get(round) ?? new Map<string, Leased[]>();
     const before = groups.get(group) ?? [];
-    if (before.length) this.#duplicates++;
     groups.set(group, [...before, message]);
     this.#rounds.set(round, groups);
   }
@@ -31,6 +24,11 @@ export class Collector {
   /** One message a group: the newest delivery. */
   messages(round: string): ScoredMessage[] {
     return [...(this.#rounds.get(round)?.values() ?? [])].map((deliveries) => deliveries.at(-1)!.body);
+  }
+
+  /** Deliveries of a round's groups beyond the first of each. */
+  duplicates(round: string): number {
+    return [...(this.#rounds.get(round)?.values() ?? [])].reduce((sum, group) => sum + group.length - 1, 0);
   }
 
   /** Forgets a round and returns every lease of it, duplicates' included, to be acknowledged. */

@@ -91,9 +91,7 @@ async function trainWhole(
     const whole = round.stage === 'training' && collector.messages(id).length >= round.groups.scored;
     if (!over && !whole) continue;
     worked = true;
-    const outcome = over
-      ? null
-      : await trainRound(gateway, ports.trainer, round, collector.messages(id), settings);
+    const outcome = over ? null : await trainCollected(ports, settings, round, collector);
     if (outcome) await gateway.report(id, outcome.report);
     await queue.ack(collector.take(id));
     log(outcome ? 'round.trained' : 'round.dropped', {
@@ -104,6 +102,17 @@ async function trainWhole(
     if (outcome) await evaluateAfter(ports, round, outcome);
   }
   return worked;
+}
+
+async function trainCollected(
+  { gateway, trainer }: LearnerPorts,
+  settings: LearnerSettings,
+  round: RoundState,
+  collector: Collector,
+): Promise<RoundOutcome | null> {
+  const { id } = round.spec;
+  const outcome = await trainRound(gateway, trainer, round, collector.messages(id), settings);
+  return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 
 /** An evaluation that fails costs a point of a curve, never the round: that is published already. */

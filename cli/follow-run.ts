@@ -1,0 +1,81 @@
+/** Follows a run in the mesh by its reading API and turns finished rounds into lines. Knows no queue and no learner. */
+import { RollmeshError } from '../core/errors.ts';
+import type { RoundReport } from '../core/schema/report.ts';
+import type { RoundLine } from '../core/schema/summary.ts';
+import type { GatewayClient } from '../learner/transport/gateway-client.ts';
+import type { RoundState } from '../learner/transport/views.ts';
+
+const POLL_MS = 250;
+/** How long a round's line waits for its evaluation once the round is done. */
+const EVALUATION_MS = 60_000;
+
+export interface Followed {
+  readonly gateway: GatewayClient;
+  readonly run: string;
+  /** The last round to wait for. */
+  readonly rounds: number;
+  readonly evaluateEvery: number;
+  readonly signal: AbortSignal;
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const reportOf = (round: RoundState) => (round.report ?? null) as RoundReport | null;
+
+/** Yields the rounds in order, each once it is done and reported. Throws where a round fails for good. */
+export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> {
+  const { gateway, run, rounds, signal } = followed;
+  let ids = new Map<number, string>();
+  for (let index = 1; index <= rounds && !signal.aborted; ) {
+    if (!ids.has(index))
+      ids = new Map((await gateway.listRounds(run)).map((round) => [round.index, round.id]));
+    const id = ids.get(index);
+    const round = id === undefined ? undefined : await gateway.getRound(id);
+    if (round?.stage === 'failed') throw failure(round);
+    if (!round || !isReported(round, followed)) {
+      await sleep(POLL_MS);
+      continue;
+    }
+    yield lineOf(round);
+    index++;
+  }
+}
+
+function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boolean {
+  const report = reportOf(round);
+  if (round.stage !== 'done' || !report) return false;
+  const due = round.index === 1 || round.index % evaluateEvery === 0 || round.index === rounds;
+  const evaluated = round.index === 1 ? report.start : report.evaluation;
+  return !due || evaluated !== undefined || Date.now() - (round.endedAt ?? 0) > EVALUATION_MS;
+}
+
+const failure = (round: RoundState) =>
+  new RollmeshError(
+    'give-up',
+    'round.failed',
+    `Round ${round.index} failed: ${round.reason ?? 'no reason given'}`,
+    {
+      next: 'Its records are kept: see the page, or GET /api/dead-letters. Starting again orders the rounds that are missing.',
+    },
+  );
+
+function lineOf(round: RoundState): RoundLine {
+  const { groups } = round;
+  const versions = Object.values(round.spec.roles).map((ref) => ref.version);
+  return {
+    kind: 'round',
+    round: round.index,
+    from: Math.max(...versions),
+    to: round.version ?? Math.max(...versions),
+    groups: {
+      proposed: round.proposed,
+      admitted: round.expected,
+      scored: groups.scored + groups.trained,
+      trained: groups.trained,
+      stale: 0,
+      failed: groups.failed,
+    },
+    report: reportOf(round) ?? {},
+    wallMs: (round.endedAt ?? round.createdAt) - round.createdAt,
+  };
+}

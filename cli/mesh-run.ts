@@ -1,0 +1,80 @@
+/** `npm start`: the local mesh, the learner beside it, a signed webhook for the rounds that are missing, and their lines. */
+import { runIdOf } from '../core/schema/round.ts';
+import { type RoundLine, summarize } from '../core/schema/summary.ts';
+import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import { type Mesh, startMesh } from '../mesh/start.ts';
+import { followRun } from './follow-run.ts';
+import { ensureSeed } from './import-policy.ts';
+import { superviseLearner } from './learner-process.ts';
+import { type StartOptions, settingsOf } from './run-options.ts';
+import type { RunPrinter } from './run-printer.ts';
+import { orderRounds } from './signed-webhook.ts';
+
+const DEFAULT_ROUNDS = 40;
+
+export async function runInMesh(options: StartOptions, stateDir: string, printer: RunPrinter): Promise<void> {
+  const began = performance.now();
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  const mesh = await startMesh({ stateDir, port: options.port });
+  const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+  await ensureSeed(gateway, 'models/seed');
+  const learner = superviseLearner(mesh, stateDir, [
+    `--eval-every=${options.evalEvery}`,
+    `--device=${options.device}`,
+    ...(options.threads ? [`--threads=${options.threads}`] : []),
+  ]);
+  try {
+    if (options.serve) printer.waiting(mesh.url);
+    else await playRun(options, mesh, gateway, printer, stop.signal, began);
+    const stays = options.serve || (options.rounds === undefined && !options.headless);
+    if (stays && !stop.signal.aborted) {
+      if (!options.serve) printer.waiting(mesh.url);
+      await new Promise<void>((resolve) =>
+        stop.signal.addEventListener('abort', () => resolve(), { once: true }),
+      );
+    }
+  } finally {
+    await learner.stop();
+    await mesh.stop();
+  }
+}
+
+async function playRun(
+  options: StartOptions,
+  mesh: Mesh,
+  gateway: GatewayClient,
+  printer: RunPrinter,
+  signal: AbortSignal,
+  began: number,
+): Promise<void> {
+  const { recipe, settings } = settingsOf(options);
+  const run = runIdOf(settings);
+  const rounds = options.rounds ?? DEFAULT_ROUNDS;
+  const before = await gateway.listRounds(run);
+  const done = before.filter((round) => round.stage === 'done').length;
+  printer.started({ settings, rounds, page: mesh.url, device: options.device, done });
+  const target = before.length ? (await gateway.getRun(run)).target : 0;
+  if (target < rounds) {
+    const { policy, ...order } = settings;
+    await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, {
+      ...order,
+      rounds: rounds - target,
+      ...(options.policy ? { policy } : {}),
+    });
+  }
+  const lines: RoundLine[] = [];
+  const followed = { gateway, run, rounds, evaluateEvery: options.evalEvery, signal };
+  for await (const line of followRun(followed)) {
+    if (line.round === 1 && line.report.start && done < 1) printer.evaluatedStart(line.report.start);
+    lines.push(line);
+    if (line.round > done) printer.round(line);
+  }
+  if (signal.aborted) return;
+  const start = lines[0]?.report.start;
+  const duplicates = lines.reduce((sum, line) => sum + (line.report.duplicates ?? 0), 0);
+  const wallMs = Math.round(performance.now() - began);
+  printer.finished(
+    summarize(settings, recipe.family.name, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
+  );
+}

@@ -1,0 +1,90 @@
+/** `npm start -- --in-process`: the run without queues and Workers. Versions go to the same store, so that every command finds them. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { PolicyRef } from '../core/policy.ts';
+import type { VersionFiles } from '../core/schema/policy.ts';
+import { tokenizerOf } from '../core/text/policy-text.ts';
+import { openVersion } from '../infer/open-version.ts';
+import { loadOrt } from '../infer/ort.ts';
+import { openDevice } from '../learner/device/device.ts';
+import { RoundTrainer } from '../learner/train/round-trainer.ts';
+import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import type { RunStore } from '../mesh/run-store.ts';
+import { runInProcess } from '../mesh/single-process.ts';
+import { startMesh } from '../mesh/start.ts';
+import { ensureSeed, importPolicy, SEED_POLICY } from './import-policy.ts';
+import { type StartOptions, settingsOf } from './run-options.ts';
+import type { RunPrinter } from './run-printer.ts';
+
+const DEFAULT_ROUNDS = 40;
+
+export async function runInOneProcess(
+  options: StartOptions,
+  stateDir: string,
+  printer: RunPrinter,
+): Promise<void> {
+  const { recipe, settings } = settingsOf(options);
+  const rounds = options.rounds ?? DEFAULT_ROUNDS;
+  // The clock stands still: only the store is used.
+  const mesh = await startMesh({ stateDir, cronMs: 0 });
+  try {
+    const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+    await ensureSeed(gateway, 'models/seed');
+    if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
+      const seed = await gateway.getVersion({ name: SEED_POLICY, version: 0 });
+      await importPolicy(gateway, settings.policy, seed, { forkedFrom: `${SEED_POLICY}@0` });
+    }
+    const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
+    const device = await openDevice({
+      device: options.device,
+      ...(options.threads ? { threads: options.threads } : {}),
+    });
+    const runtime = await loadOrt();
+    const files = await store.loadVersion({ name: settings.policy, version: 0 });
+    printer.started({ settings, rounds, device: device.description });
+    const summary = await runInProcess({
+      recipe,
+      settings,
+      rounds,
+      evaluateEvery: options.evalEvery,
+      store,
+      trainer: new RoundTrainer(),
+      tokenizer: tokenizerOf(files, settings.policy),
+      openPolicy: (ref, version) => openVersion(runtime, ref, version),
+      onStart: (report) => report.evaluation && printer.evaluatedStart(report.evaluation),
+      onRound: (line) => printer.round(line),
+    });
+    printer.finished(summary);
+    device.close();
+  } finally {
+    await mesh.stop();
+  }
+}
+
+/** Versions through the gateway, records as files. */
+function gatewayRunStore(gateway: GatewayClient, folder: string): RunStore {
+  return {
+    loadVersion: (ref: PolicyRef) => gateway.getVersion(ref),
+    commitVersion: async ({ name, version }: PolicyRef, files: VersionFiles) => {
+      const settings = { madeBy: 'npm start -- --in-process' };
+      await gateway.putVersion(files, {
+        policy: name,
+        version,
+        parent: version - 1,
+        groups: [],
+        round: null,
+        settings,
+      });
+    },
+    currentVersion: async (policy) => (await gateway.getPolicy(policy))?.current ?? null,
+    putRecord: async (key, value) => {
+      const path = join(folder, key);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, JSON.stringify(value));
+    },
+    getRecord: async (key) => {
+      const text = await readFile(join(folder, key), 'utf8').catch(() => undefined);
+      return text === undefined ? undefined : (JSON.parse(text) as unknown);
+    },
+  };
+}

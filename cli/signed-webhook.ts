@@ -1,0 +1,62 @@
+/** Sends a signed webhook: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`, good for five minutes and for one delivery. */
+import { createHmac } from 'node:crypto';
+import * as v from 'valibot';
+import { RollmeshError } from '../core/errors.ts';
+
+export interface RoundOrder {
+  readonly recipe: string;
+  readonly seed?: number;
+  readonly rounds?: number;
+  readonly policy?: string;
+  readonly reward?: string;
+  readonly freeze?: readonly string[];
+  readonly tasks?: number;
+  readonly group?: number;
+  /** Where a signed callback goes when a round ends. */
+  readonly callback?: string;
+}
+
+const started = v.object({ run: v.string(), round: v.nullable(v.string()), rounds: v.number() });
+const refusal = v.object({
+  error: v.object({
+    code: v.string(),
+    message: v.string(),
+    expected: v.nullish(v.string()),
+    next: v.nullish(v.string()),
+  }),
+});
+
+export const sign = (secret: string, body: string, seconds: number): string =>
+  `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
+
+export async function orderRounds(
+  url: string,
+  secret: string,
+  order: RoundOrder,
+): Promise<v.InferOutput<typeof started>> {
+  const body = JSON.stringify(order);
+  const response = await fetch(new URL('/hooks/rounds', url), {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-rollmesh-signature': sign(secret, body, Math.floor(Date.now() / 1000)),
+    },
+    signal: AbortSignal.timeout(30_000),
+  }).catch((cause: unknown) => {
+    throw new RollmeshError('retry', 'gateway.unreachable', `The gateway ${url} does not answer.`, {
+      next: 'Check the address, and that the mesh is up.',
+      cause,
+    });
+  });
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return v.parse(started, answer);
+  const said = v.safeParse(refusal, answer);
+  if (!said.success)
+    throw new RollmeshError('retry', 'gateway.failed', `The gateway answered ${response.status}.`);
+  const { code, message, expected, next } = said.output.error;
+  throw new RollmeshError('wrong-input', code, message, {
+    ...(expected ? { expected } : {}),
+    ...(next ? { next } : {}),
+  });
+}
