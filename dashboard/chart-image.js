@@ -70,6 +70,13 @@ export class Geometry {
 const path = (stretch) =>
   stretch.map(({ x, y }, i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
 
+/** Under its tick, but not over the edge. @param {number} round @param {Geometry} at */
+const roundLabel = (round, at) => {
+  const last = at.x(round) > at.right - MARGIN.right;
+  const x = last ? at.width : at.x(round);
+  return svg('text', { x, y: at.height - 5, 'text-anchor': last ? 'end' : 'middle' }, String(round));
+};
+
 /**
  * @param {Plot} plot
  * @param {Geometry} at
@@ -85,8 +92,7 @@ function axes(plot, at) {
     );
   }
   for (const round of ticks(0, plot.end, Math.max(2, Math.min(10, width / 70))))
-    if (Number.isInteger(round))
-      group.append(svg('text', { x: at.x(round), y: height - 5, 'text-anchor': 'middle' }, String(round)));
+    if (Number.isInteger(round)) group.append(roundLabel(round, at));
   group.append(svg('line', { x1: left, x2: right, y1: bottom, y2: bottom, class: 'base' }));
   for (const round of plot.marks ?? [])
     group.append(svg('path', { d: `M${at.x(round) - 3.5} ${bottom + 6}h7l-3.5-6z`, class: 'mark' }));
@@ -116,7 +122,7 @@ function stretches(rounds, values, at) {
     if (typeof value === 'number') found.at(-1)?.push({ x: at.x(round), y: at.y(value) });
     else if (value === null) found.push([]);
   }
-  return found.filter((stretch) => stretch.length > 0).map((stretch) => thin(stretch, at.width));
+  return found.filter((stretch) => stretch.length > 0).map((stretch) => thin(stretch, at.width / 2));
 }
 
 /**
@@ -126,10 +132,11 @@ function stretches(rounds, values, at) {
  */
 function line(plot, { ink, values }, at) {
   const parts = stretches(plot.rounds, values, at);
-  const few = parts.reduce((sum, part) => sum + part.length, 0) <= at.width / 16;
+  const count = parts.reduce((sum, part) => sum + part.length, 0);
+  const few = count <= at.width / 16;
   return svg(
     'g',
-    { class: `series ink-${ink}` },
+    { class: `series ink-${ink}${count > at.width / 2 ? ' dense' : ''}` },
     svg('path', { d: parts.map(path).join('') }),
     ...parts
       .filter((part) => few || part.length === 1)

@@ -48,10 +48,11 @@ export function bounds(values, least) {
  */
 export function thin(points, buckets) {
   if (points.length <= 2 * buckets) return [...points];
-  const size = points.length / buckets;
+  const count = Math.max(1, Math.floor(buckets));
+  const size = points.length / count;
   /** @type {Point[]} */
   const kept = [];
-  for (let bucket = 0; bucket < buckets; bucket++) {
+  for (let bucket = 0; bucket < count; bucket++) {
     const part = points.slice(Math.floor(bucket * size), Math.floor((bucket + 1) * size));
     const sorted = [...part].sort((a, b) => a.y - b.y);
     const [low] = sorted;

@@ -65,7 +65,7 @@ function judgmentRow(judgment, number, steps) {
 const agreementOf = (agreement) =>
   typeof agreement !== 'number'
     ? ''
-    : h('span', { class: 'faint' }, agreement === 1 ? 'agrees with the checker' : 'disagrees');
+    : h('span', { class: 'faint' }, agreement === 1 ? 'agrees' : 'disagrees');
 
 /**
  * @typedef {object} Checked
@@ -112,7 +112,7 @@ function solutionView({ sample, gold, truth, judgments }, number) {
           h('th', { scope: 'col', class: 'step' }, h('small', {}, `step ${i + 1}`), h('code', {}, step)),
         ),
         h('th', { scope: 'col', class: 'step' }, h('small', {}, 'answer'), h('code', {}, answer)),
-        h('td', {}),
+        h('th', { scope: 'col' }, h('span', { class: 'hidden' }, 'agreement with the checker')),
       ),
     ),
     h(
