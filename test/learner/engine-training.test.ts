@@ -4,7 +4,7 @@ import { AdamW, type AdamWSettings } from '../../learner/nn/adamw.ts';
 import { createHead } from '../../learner/nn/heads.ts';
 import { createLora, LORA_TARGETS, mergeLora } from '../../learner/nn/lora.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
-import { type ForwardOptions, lastStates, scoredStates } from '../../learner/nn/model.ts';
+import { type ForwardOptions, lastStates, outputWeight, scoredStates } from '../../learner/nn/model.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
 import type { ParamSet } from '../../learner/nn/params.ts';
 import { rateFactor } from '../../learner/nn/schedule.ts';
@@ -111,6 +111,13 @@ test('a value head trains with the policy on the same states; a class head reads
   const logits = classes.outputs(states);
   expect(logits.shape).toEqual([4, 3]);
   expect([...(await logits.data())].every((x) => x === 0)).toBe(true);
+  // The last token's state predicts the token that would follow.
+  const next = tf.logSoftmax(tf.matMul(states, outputWeight(params), false, true));
+  const follow = randomSequences([40, 3, 17, 64]).map(({ ids }) => ({ ids: [...ids, 7], from: ids.length }));
+  const { logp } = tokenLogProbs(params, packSequences(follow));
+  expect(relativeDifference(await logp.data(), await tf.slice(next, [0, 7], [4, 1]).data())).toBeLessThan(
+    1e-5,
+  );
   const alone = lastStates(params, packSequences([randomSequences([40, 3])[1]!]));
   const second = tf.slice(states, [1, 0], [1, -1]);
   expect(relativeDifference(await alone.data(), await second.data())).toBeLessThan(1e-5);

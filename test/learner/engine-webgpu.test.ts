@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { type Device, openDevice } from '../../learner/device/device.ts';
 import { multiply } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
@@ -106,6 +106,21 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     const operands = { a: tf.tensor(a), b: tf.tensor(b), c: out };
     multiply(tf.backend() as GpuBackend, { m, n, k, ...operands, aOffset: 7, add: true, ...settings });
     expect(relativeDifference(wanted, await out.data())).toBeLessThan(1e-5);
+  });
+
+  test('memory stays near what one step needs when batches change in size', async () => {
+    const params = tinyParams();
+    const bytes: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const batch = packSequences(randomSequences([40 + 3 * i, 20 + i], `memory/${i}`));
+      disposeResult(
+        lossAndGrads(params, () => tf.neg(tf.mean(tokenLogProbs(params, batch).logp)) as tf.Scalar),
+      );
+      await (device as Device).flush();
+      bytes.push((device as Device).memory().bytes);
+    }
+    // Batches grow to 1.6 times the first; with every size kept it would be about ten times as much.
+    expect(Math.max(...bytes)).toBeLessThan(2 * 1.6 * bytes[0]! + (1 << 20));
   });
 
   test('an error of the GPU ends the run instead of leaving zeros', async () => {

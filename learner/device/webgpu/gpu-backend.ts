@@ -25,6 +25,8 @@ export interface Dispatch {
 }
 
 const MAX_GROUPS = 65535;
+/** How far allocation may exceed what a step needs at once, before free buffers are given back. */
+const SLACK = { factor: 1.5, bytes: 1 << 20 };
 
 function declarations({ outputs, inputs, uniforms }: Dispatch): string {
   const access = (name: string): string => (name in outputs ? 'read_write' : 'read');
@@ -44,6 +46,8 @@ struct Uniforms { ${fields.join(', ')} };
 export class GpuBackend extends WebGPUBackend {
   readonly #pipelines = new Map<string, GPUComputePipeline>();
   readonly #check: () => void;
+  /** Most bytes in use since the last `finish`. */
+  #peakBytes = 0;
 
   constructor(gpu: GpuDevice) {
     super(gpu.device, gpu.info);
@@ -64,6 +68,7 @@ export class GpuBackend extends WebGPUBackend {
       this.uploadToGPU(dataId);
       this['commandQueueOwnedIds'].add(dataId);
     }
+    this.#peakBytes = Math.max(this.#peakBytes, this.bufferManager.numBytesUsed);
     // tfjs keeps the values it has read; a tensor that changes in place must forget them.
     for (const { dataId } of Object.values(outputs)) Reflect.set(this.tensorMap.get(dataId), 'values', null);
     const values = Object.values(uniforms).map((value) =>
@@ -94,6 +99,22 @@ export class GpuBackend extends WebGPUBackend {
     this.submitQueue();
     await this.queue.onSubmittedWorkDone();
     this.#check();
+    this.#trim();
+  }
+
+  /** tfjs keeps a freed buffer for the next tensor of exactly that size; with batches of changing sizes that may never come. */
+  #trim(): void {
+    const manager = this.bufferManager;
+    const enough = SLACK.factor * this.#peakBytes + SLACK.bytes;
+    this.#peakBytes = manager.numBytesUsed;
+    if (manager.numBytesAllocated <= enough) return;
+    const lists: Map<string, GPUBuffer[]> = manager['freeBuffers'];
+    for (const free of lists.values())
+      for (const buffer of free.splice(0)) {
+        manager.numBytesAllocated -= buffer.size;
+        manager['numFreeBuffers']--;
+        buffer.destroy();
+      }
   }
 
   override async read(dataId: DataId): Promise<tf.backend_util.BackendValues> {
