@@ -3,14 +3,13 @@ import { runIdOf } from '../core/schema/round.ts';
 import { type RoundLine, summarize } from '../core/schema/summary.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { type Mesh, startMesh } from '../mesh/start.ts';
+import { runOf } from '../recipes/run-order.ts';
 import { followRun } from './follow-run.ts';
 import { ensureSeed } from './import-policy.ts';
 import { superviseLearner } from './learner-process.ts';
-import { type StartOptions, settingsOf } from './run-options.ts';
+import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { orderRounds } from './signed-webhook.ts';
-
-const DEFAULT_ROUNDS = 40;
 
 export async function runInMesh(options: StartOptions, stateDir: string, printer: RunPrinter): Promise<void> {
   const began = performance.now();
@@ -48,21 +47,15 @@ async function playRun(
   signal: AbortSignal,
   began: number,
 ): Promise<void> {
-  const { recipe, settings } = settingsOf(options);
+  const order = orderOf(options);
+  const { recipe, settings, rounds } = runOf(order);
   const run = runIdOf(settings);
-  const rounds = options.rounds ?? DEFAULT_ROUNDS;
   const before = await gateway.listRounds(run);
   const done = before.filter((round) => round.stage === 'done').length;
   printer.started({ settings, rounds, page: mesh.url, device: options.device, done });
   const target = before.length ? (await gateway.getRun(run)).target : 0;
-  if (target < rounds) {
-    const { policy, ...order } = settings;
-    await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, {
-      ...order,
-      rounds: rounds - target,
-      ...(options.policy ? { policy } : {}),
-    });
-  }
+  if (target < rounds)
+    await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: rounds - target });
   const lines: RoundLine[] = [];
   const followed = { gateway, run, rounds, evaluateEvery: options.evalEvery, signal };
   for await (const line of followRun(followed)) {

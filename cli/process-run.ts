@@ -12,19 +12,17 @@ import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runInProcess } from '../mesh/single-process.ts';
 import { startMesh } from '../mesh/start.ts';
+import { runOf } from '../recipes/run-order.ts';
 import { ensureSeed, importPolicy, SEED_POLICY } from './import-policy.ts';
-import { type StartOptions, settingsOf } from './run-options.ts';
+import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
-
-const DEFAULT_ROUNDS = 40;
 
 export async function runInOneProcess(
   options: StartOptions,
   stateDir: string,
   printer: RunPrinter,
 ): Promise<void> {
-  const { recipe, settings } = settingsOf(options);
-  const rounds = options.rounds ?? DEFAULT_ROUNDS;
+  const { recipe, settings, rounds } = runOf(orderOf(options));
   // The clock stands still: only the store is used.
   const mesh = await startMesh({ stateDir, cronMs: 0 });
   try {

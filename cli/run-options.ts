@@ -1,10 +1,10 @@
 /** The options of a run, from the command line's strings to RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { wrongInput } from '../core/errors.ts';
-import type { Recipe } from '../core/recipe.ts';
-import { rewardKind } from '../core/roles/stage.ts';
-import type { RunSettings } from '../core/schema/round.ts';
-import { findRecipe, recipes } from '../recipes/index.ts';
+import { recipes } from '../recipes/index.ts';
+import type { RunOrder } from '../recipes/run-order.ts';
+
+/** Rounds of a run that names no number. */
+const DEFAULT_ROUNDS = 40;
 
 export interface StartOptions {
   readonly recipe: string;
@@ -78,28 +78,23 @@ export const startCommand = (): Command =>
     .option('--threads <n>', 'threads of the CPU device', whole(1))
     .helpOption('-h, --help', 'show this');
 
-const FREEZABLE = ['proposer', 'judge'];
-
-/** The run that the options name. The policy of a run is called after what makes the run different from others. */
-export function settingsOf(options: StartOptions): { recipe: Recipe; settings: RunSettings } {
-  const recipe = findRecipe(options.recipe);
-  const reward = options.reward ?? Object.keys(recipe.rewards)[0]!;
-  rewardKind(recipe, reward);
-  const freeze = [...new Set(options.freeze)].sort();
-  for (const role of freeze)
-    if (!FREEZABLE.includes(role))
-      throw wrongInput('run.freeze', `The role "${role}" cannot be frozen.`, {
-        expected: FREEZABLE.join(' or '),
-      });
-  const words = [recipe.name, ...(options.reward ? [reward] : []), ...freeze.map((role) => `frozen-${role}`)];
-  const settings = {
-    recipe: recipe.name,
-    seed: options.seed,
-    policy: options.policy ?? `${words.join('-')}-${options.seed}`,
-    reward,
-    freeze,
-    tasks: options.tasks ?? recipe.tasks,
-    group: options.group ?? recipe.group,
-  };
-  return { recipe, settings };
-}
+/** The order that the options mean, without what the recipe decides by itself. */
+export const orderOf = ({
+  recipe,
+  seed,
+  rounds,
+  reward,
+  freeze,
+  policy,
+  tasks,
+  group,
+}: StartOptions): RunOrder => ({
+  recipe,
+  seed,
+  rounds: rounds ?? DEFAULT_ROUNDS,
+  freeze: [...freeze],
+  ...(reward === undefined ? {} : { reward }),
+  ...(policy === undefined ? {} : { policy }),
+  ...(tasks === undefined ? {} : { tasks }),
+  ...(group === undefined ? {} : { group }),
+});

@@ -2,19 +2,7 @@
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
-
-export interface RoundOrder {
-  readonly recipe: string;
-  readonly seed?: number;
-  readonly rounds?: number;
-  readonly policy?: string;
-  readonly reward?: string;
-  readonly freeze?: readonly string[];
-  readonly tasks?: number;
-  readonly group?: number;
-  /** Where a signed callback goes when a round ends. */
-  readonly callback?: string;
-}
+import type { runOrder } from '../recipes/run-order.ts';
 
 const started = v.object({ run: v.string(), round: v.nullable(v.string()), rounds: v.number() });
 const refusal = v.object({
@@ -32,7 +20,7 @@ export const sign = (secret: string, body: string, seconds: number): string =>
 export async function orderRounds(
   url: string,
   secret: string,
-  order: RoundOrder,
+  order: v.InferInput<typeof runOrder>,
 ): Promise<v.InferOutput<typeof started>> {
   const body = JSON.stringify(order);
   const response = await fetch(new URL('/hooks/rounds', url), {

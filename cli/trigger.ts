@@ -2,9 +2,10 @@
 import { Command } from 'commander';
 import { wrongInput } from '../core/errors.ts';
 import { readSecrets } from '../mesh/secrets.ts';
+import type { RunOrder } from '../recipes/run-order.ts';
 import { fail } from './fail.ts';
 import { whole } from './run-options.ts';
-import { orderRounds, type RoundOrder } from './signed-webhook.ts';
+import { orderRounds } from './signed-webhook.ts';
 
 const collect = (value: string, before: readonly string[]) => [
   ...before,
@@ -22,8 +23,7 @@ const command = new Command('npm run trigger --')
   .option('--freeze <role>', 'role that keeps version 0', collect, [])
   .option('--tasks <n>', 'tasks a round', whole(1))
   .option('--group <n>', 'rollouts a task', whole(2))
-  .option('--callback <url>', 'address that a signed callback goes to when a round ends')
-  .action(async (url: string, order: RoundOrder) => {
+  .action(async (url: string, order: RunOrder) => {
     const secret = process.env.WEBHOOK_SECRET ?? readSecrets('.').WEBHOOK_SECRET;
     if (!secret)
       throw wrongInput('webhook.secret', 'There is no webhook secret.', {

@@ -12,7 +12,7 @@ import { requireSecret } from '../shared/secrets.ts';
 import { check, parseJson, readBytes } from './body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { githubEvent, type OrderedRun, order, runOf } from './order.ts';
+import { githubEvent, type OrderedRun, runOf, runOrder } from './order.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { verifySignature } from './signature.ts';
 
@@ -33,7 +33,7 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
   if (headers.own === undefined && event === 'ping') return c.json({ pong: true });
   const body = parseJson(bytes);
   const asked = event === 'repository_dispatch' ? check(githubEvent, body).client_payload : body;
-  const started = await startRounds(services, delivery, runOf(check(order, asked)));
+  const started = await startRounds(services, delivery, runOf(check(runOrder, asked)));
   return c.json(started, 202);
 });
 

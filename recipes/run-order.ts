@@ -1,0 +1,56 @@
+/** What may be asked for, by webhook or by command line, and the run that it means: one reading for both, so that they agree. */
+import * as v from 'valibot';
+import { wrongInput } from '../core/errors.ts';
+import { policyNameOf } from '../core/policy-name.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { rewardKind } from '../core/roles/stage.ts';
+import { type RunSettings, runSettings } from '../core/schema/round.ts';
+import { name } from '../core/schema/sample.ts';
+import { findRecipe } from './index.ts';
+
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+
+export const runOrder = v.strictObject({
+  recipe: name,
+  seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
+  rounds: v.optional(whole(1, 10_000), 1),
+  policy: v.optional(name),
+  reward: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
+  tasks: v.optional(whole(1, 4096)),
+  group: v.optional(whole(2, 64)),
+});
+export type RunOrder = v.InferOutput<typeof runOrder>;
+
+export interface OrderedRun {
+  readonly recipe: Recipe;
+  readonly settings: RunSettings;
+  readonly rounds: number;
+  /** The order names its policy, so that it must exist. */
+  readonly named: boolean;
+}
+
+/** Throws `wrong-input` where the recipe, the reward or a role is unknown. */
+export function runOf(asked: RunOrder): OrderedRun {
+  const recipe = findRecipe(asked.recipe);
+  const reward = asked.reward ?? Object.keys(recipe.rewards)[0]!;
+  rewardKind(recipe, reward);
+  const freeze = [...new Set(asked.freeze)].sort();
+  const freezable = recipe.roles.filter((role) => role !== 'solver');
+  for (const role of freeze)
+    if (!freezable.some((known) => known === role))
+      throw wrongInput('run.freeze', `The role ${JSON.stringify(role)} cannot be frozen.`, {
+        expected: freezable.join(' or '),
+      });
+  const settings = v.parse(runSettings, {
+    recipe: recipe.name,
+    seed: asked.seed,
+    policy: asked.policy ?? policyNameOf({ ...asked, freeze }),
+    reward,
+    freeze,
+    tasks: asked.tasks ?? recipe.tasks,
+    group: asked.group ?? recipe.group,
+  });
+  return { recipe, settings, rounds: asked.rounds, named: asked.policy !== undefined };
+}
