@@ -1,9 +1,9 @@
 /** The configurations that the learner is measured on, shared by our step and PyTorch's. */
 
 import { Random } from '../core/random.ts';
-import { initialTensors } from '../learner/nn/initial-tensors.ts';
 import type { SequenceInput } from '../learner/nn/pack.ts';
 import { type ModelConfig, parseConfig } from '../model/config.ts';
+import { randomCheckpoint } from '../model/init.ts';
 import type { Tensors } from '../model/safetensors.ts';
 
 export interface BenchConfig {
@@ -50,7 +50,7 @@ export const BENCH_CONFIGS: Readonly<Record<string, BenchConfig>> = {
 export const modelConfig = ({ hf }: BenchConfig): ModelConfig => parseConfig(hf);
 
 export const benchWeights = (bench: BenchConfig): Tensors =>
-  initialTensors(modelConfig(bench), `bench/${bench.name}`);
+  randomCheckpoint(modelConfig(bench), `bench/${bench.name}`);
 
 export interface BenchBatch {
   sequences: SequenceInput[];

@@ -3,7 +3,7 @@
  * one line of JSON. Arguments: config name, then JSON of DeviceSettings and step options.
  */
 import { createInterface } from 'node:readline';
-import { type DeviceSettings, openDevice } from '../learner/device/device.ts';
+import { openDevice } from '../learner/device/device.ts';
 import { AdamW } from '../learner/nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../learner/nn/loss-and-grads.ts';
 import { microBatches, packSequences } from '../learner/nn/pack.ts';
@@ -11,13 +11,7 @@ import { paramsFrom } from '../learner/nn/params.ts';
 import { tokenLogProbs } from '../learner/nn/token-log-probs.ts';
 import * as tf from '../learner/tfjs.ts';
 import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from './learner-configs.ts';
-
-interface StepOptions {
-  device: DeviceSettings;
-  /** Tokens of a micro-batch; default: everything at once. */
-  tokenBudget?: number;
-  recompute?: boolean;
-}
+import type { StepOptions } from './learner-step-options.ts';
 
 const [name = 'c1', json = '{"device":{"device":"cpu"}}'] = process.argv.slice(2);
 const {
@@ -58,6 +52,7 @@ const groups = microBatches(sequences, tokenBudget);
 process.stdout.write(`${JSON.stringify({ ready: device.description })}\n`);
 for await (const _ of createInterface({ input: process.stdin })) {
   const start = performance.now();
+  const cpuStart = process.cpuUsage();
   let total: LossAndGrads | undefined;
   for (const group of groups) {
     const part = microStep(group);
@@ -67,11 +62,13 @@ for await (const _ of createInterface({ input: process.stdin })) {
   const norm = optimiser.step(total!.grads);
   await device.flush();
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuStart);
+  const cpuMs = (user + system) / 1000;
   const [loss] = await total!.loss.data();
   const [gradientNorm] = await norm.data();
   disposeResult(total!);
   norm.dispose();
   const peakBytes = { tensors: device.memory().peakBytes, resident: process.resourceUsage().maxRSS * 1024 };
-  process.stdout.write(`${JSON.stringify({ ms, loss, gradientNorm, peakBytes })}\n`);
+  process.stdout.write(`${JSON.stringify({ ms, cpuMs, loss, gradientNorm, peakBytes })}\n`);
 }
 device.close();

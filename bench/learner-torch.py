@@ -91,7 +91,7 @@ def wait():
 
 print(json.dumps({"ready": f"PyTorch {torch.__version__} on {device}, {threads} threads"}), flush=True)
 for _ in sys.stdin:
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), time.process_time()
     ratio = torch.exp(logprobs() - old)
     loss = -torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
     optimiser.zero_grad(set_to_none=True)
@@ -100,7 +100,8 @@ for _ in sys.stdin:
     optimiser.step()
     wait()
     ms = (time.perf_counter() - start) * 1000
+    cpu_ms = (time.process_time() - cpu_start) * 1000
     tensors = torch.cuda.max_memory_allocated() if device == "cuda" else None
     peak = {"tensors": tensors, "resident": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
-    report = {"ms": ms, "loss": loss.item(), "gradientNorm": gradient_norm.item(), "peakBytes": peak}
+    report = {"ms": ms, "cpuMs": cpu_ms, "loss": loss.item(), "gradientNorm": gradient_norm.item(), "peakBytes": peak}
     print(json.dumps(report), flush=True)

@@ -1,165 +1,167 @@
 /**
  * How long does a training step take, beside PyTorch on the same machine in the same minutes? Each contender is a resident process;
- * they take turns, one step each. Run: `npm run bench -- learner [--configs c1,c2] [--rounds N] [--json]`.
+ * they take turns, one step each. And: does a step of 60 M parameters fit into 4 GB on the CPU?
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
 import * as v from 'valibot';
-import { writeSafetensors } from '../model/safetensors.ts';
-import { Contender, type ContenderSpec } from './contender.ts';
-import { BENCH_CONFIGS, type BenchConfig, benchBatch, benchWeights } from './learner-configs.ts';
+import { parameterCount } from '../model/checkpoint.ts';
+import { Contender } from './contender.ts';
+import { BENCH_CONFIGS, type BenchConfig, modelConfig } from './learner-configs.ts';
+import { type BenchDevice, findTorch, lineUp, ours } from './learner-line-up.ts';
+import { type Machine, thisMachine } from './machine.ts';
 import { type Summary, summarise } from './statistics.ts';
 
-const local = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+/** Turns before the measured ones: code is compiled, buffers find their sizes. */
+const WARM_UP = 2;
 
-const report = v.object({
+const turn = v.object({
   ms: v.number(),
+  /** Of all threads; at two threads it holds their waiting for each other. */
+  cpuMs: v.number(),
   loss: v.number(),
   gradientNorm: v.number(),
   peakBytes: v.object({ tensors: v.nullable(v.number()), resident: v.number() }),
 });
+type Turn = v.InferOutput<typeof turn>;
 const ready = v.object({ ready: v.string() });
 
-export interface LearnerBenchOptions {
-  configs: readonly string[];
-  /** Measured turns of each contender, after two for warming up. */
-  rounds: number;
-  /** A python with torch; undefined: leave PyTorch out. */
-  python: string | undefined;
-  device: 'cpu' | 'webgpu';
+interface Row {
+  readonly name: string;
+  readonly description: string;
+  readonly ms: Summary;
+  readonly cpuMs: Summary;
+  /** Of neighbouring turns, this contender's time over PyTorch's at two threads; absent without PyTorch. */
+  readonly ratio: Summary | undefined;
+  /** Of the first step: the same weights and batch, so all contenders must agree. */
+  readonly loss: number;
+  readonly gradientNorm: number;
+  /** Of the whole process, at any time. */
+  readonly peakResidentBytes: number;
 }
 
-export interface ContenderResult {
-  name: string;
-  description: string;
-  ms: Summary;
-  /** Of the first step, from the same weights and batch: equal for all contenders. */
-  loss: number;
-  gradientNorm: number;
-  /** Of the whole process. */
-  peakResidentBytes: number;
+interface Result {
+  readonly bench: 'learner';
+  readonly machine: Machine;
+  /** Processes that wanted to run, a minute's average, before and after: 1 is this bench alone. */
+  readonly load: readonly [number, number];
+  readonly configs: { readonly config: BenchConfig; readonly rows: Row[] }[];
+  /** A step of the large configuration by micro-batches and recomputation, CPU only. */
+  readonly large: { parameters: number; ms: number; peakResidentBytes: number } | undefined;
 }
 
-export interface LearnerBenchResult {
-  machine: { cpu: string; threads: number; node: string; loadBefore: number; loadAfter: number };
-  commit: string;
-  configs: { config: BenchConfig; contenders: ContenderResult[] }[];
-}
-
-/** The first python that has torch, or undefined. */
-export function findTorch(
-  candidates: readonly string[] = ['python3', '/usr/bin/python3'],
-): string | undefined {
-  return candidates.find((python) => {
-    try {
-      execFileSync(python, ['-c', 'import torch'], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
+async function measureConfig(
+  config: BenchConfig,
+  device: BenchDevice,
+  rounds: number,
+  python?: string,
+): Promise<Row[]> {
+  const { specs, cleanUp } = await lineUp(config, device, python);
+  const running: { contender: Contender; description: string; turns: Turn[] }[] = [];
+  try {
+    for (const spec of specs) {
+      const { contender, first } = await Contender.start(spec);
+      running.push({ contender, description: v.parse(ready, first).ready, turns: [] });
     }
-  });
-}
-
-function ours(config: string, name: string, device: Record<string, unknown>): ContenderSpec {
-  const args = ['--import', 'tsx', local('learner-step.ts'), config, JSON.stringify({ device })];
-  return { name, command: process.execPath, args };
-}
-
-function contenders(
-  config: string,
-  folder: string,
-  { device, python }: LearnerBenchOptions,
-): ContenderSpec[] {
-  const torch = (name: string, where: string, threads: number, blas: number): ContenderSpec[] =>
-    python
-      ? [
-          {
-            name,
-            command: python,
-            args: [local('learner-torch.py'), folder, where, String(threads)],
-            env: { OMP_NUM_THREADS: String(threads), OPENBLAS_NUM_THREADS: String(blas) },
-          },
-        ]
-      : [];
-  if (device === 'webgpu') return [ours(config, 'webgpu', { device }), ...torch('torch, cuda', 'cuda', 1, 1)];
-  return [
-    ours(config, 'cpu, 2 threads', { device, threads: 2 }),
-    ours(config, 'cpu, 1 thread', { device, threads: 1 }),
-    ours(config, 'cpu, 2 threads, plain SIMD', { device, threads: 2, fma: false }),
-    // OpenMP's and OpenBLAS' threads fight; this is the fastest setting on two cores.
-    ...torch('torch, 2 threads', 'cpu', 1, 2),
-    ...torch('torch, 1 thread', 'cpu', 1, 1),
-  ];
-}
-
-async function measure(config: string, options: LearnerBenchOptions): Promise<ContenderResult[]> {
-  const bench = BENCH_CONFIGS[config]!;
-  const folder = await mkdtemp(join(tmpdir(), 'rollmesh-bench-'));
-  const { sequences, advantages } = benchBatch(bench);
-  await writeFile(join(folder, 'config.json'), JSON.stringify(bench.hf));
-  await writeFile(join(folder, 'model.safetensors'), writeSafetensors(benchWeights(bench)));
-  await writeFile(
-    join(folder, 'batch.json'),
-    JSON.stringify({ ids: sequences.map(({ ids }) => ids), advantages }),
-  );
-  const running: { contender: Contender; description: string; turns: v.InferOutput<typeof report>[] }[] = [];
-  for (const spec of contenders(config, folder, options)) {
-    const { contender, first } = await Contender.start(spec);
-    running.push({ contender, description: v.parse(ready, first).ready, turns: [] });
+    for (let round = 0; round < rounds + WARM_UP; round++)
+      for (const { contender, turns } of running) turns.push(v.parse(turn, await contender.turn()));
+  } finally {
+    await Promise.all(running.map(({ contender }) => contender.stop()));
+    await cleanUp();
   }
-  for (let round = 0; round < options.rounds + 2; round++)
-    for (const { contender, turns } of running) turns.push(v.parse(report, await contender.turn()));
-  await Promise.all(running.map(({ contender }) => contender.stop()));
-  await rm(folder, { recursive: true });
-  return running.map(({ contender, description, turns }) => ({
-    name: contender.name,
-    description,
-    ms: summarise(turns.slice(2).map(({ ms }) => ms)),
-    loss: turns[0]!.loss,
-    gradientNorm: turns[0]!.gradientNorm,
-    peakResidentBytes: Math.max(...turns.map(({ peakBytes }) => peakBytes.resident)),
-  }));
-}
-
-export async function benchLearner(options: LearnerBenchOptions): Promise<LearnerBenchResult> {
-  const loadBefore = loadavg()[0]!;
-  const configs: LearnerBenchResult['configs'] = [];
-  for (const name of options.configs)
-    configs.push({ config: BENCH_CONFIGS[name]!, contenders: await measure(name, options) });
-  const cpu = cpus()[0]?.model ?? 'unknown';
-  const machine = {
-    cpu,
-    threads: availableParallelism(),
-    node: process.version,
-    loadBefore,
-    loadAfter: loadavg()[0]!,
-  };
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  return { machine, commit, configs };
-}
-
-/** Lines for people: medians, spread, memory, and the ratio to the contender named last. */
-export function describe(result: LearnerBenchResult): string[] {
-  return result.configs.flatMap(({ config, contenders: all }) => {
-    const torch = all.find(({ name }) => name.startsWith('torch'));
-    return [
-      `${config.name}: ${config.sequences} x ${config.length} tokens`,
-      ...all.map(({ name, ms, peakResidentBytes, loss }) => {
-        const ratio = torch ? `${(ms.median / torch.ms.median).toFixed(2)} x ${torch.name}` : '';
-        const spread = `${ms.median.toFixed(0)} ms (${ms.low.toFixed(0)} to ${ms.high.toFixed(0)}, best ${ms.min.toFixed(0)})`;
-        return `  ${name.padEnd(28)} ${spread.padEnd(38)} ${ratio.padEnd(24)} ${(peakResidentBytes / 2 ** 20).toFixed(0)} MB, loss ${loss.toFixed(6)}`;
-      }),
-    ];
+  const torch = running.find(({ contender }) => contender.name.startsWith('torch'))?.turns;
+  return running.map(({ contender, description, turns }): Row => {
+    const measured = turns.slice(WARM_UP);
+    const ratios = torch && measured.map(({ ms }, i) => ms / torch[i + WARM_UP]!.ms);
+    return {
+      name: contender.name,
+      description,
+      ms: summarise(measured.map(({ ms }) => ms)),
+      cpuMs: summarise(measured.map(({ cpuMs }) => cpuMs)),
+      ratio: ratios && summarise(ratios),
+      loss: turns[0]!.loss,
+      gradientNorm: turns[0]!.gradientNorm,
+      peakResidentBytes: Math.max(...turns.map(({ peakBytes }) => peakBytes.resident)),
+    };
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [configs = 'c1,c2', rounds = '15', device = 'cpu'] = process.argv.slice(2);
-  const options = { configs: configs.split(','), rounds: Number(rounds), python: findTorch() };
-  const result = await benchLearner({ ...options, device: device === 'webgpu' ? 'webgpu' : 'cpu' });
-  for (const line of describe(result)) console.log(line);
-  await writeFile(local('results/learner.json'), `${JSON.stringify(result, null, 2)}\n`);
+/** The second step: in the first the optimiser's moments are touched for the first time. */
+async function measureLarge(config: BenchConfig): Promise<Result['large']> {
+  const step = { device: { device: 'cpu' }, tokenBudget: 1024, recompute: true } as const;
+  const { contender } = await Contender.start(ours(config, 'large', step));
+  await contender.turn();
+  const { ms, peakBytes } = v.parse(turn, await contender.turn());
+  await contender.stop();
+  return { parameters: parameterCount(modelConfig(config)), ms, peakResidentBytes: peakBytes.resident };
+}
+
+const line = ({ name, ms, ratio, peakResidentBytes, loss }: Row): string => {
+  const time = `${ms.median.toFixed(0).padStart(6)} ms (${ms.low.toFixed(0)}-${ms.high.toFixed(0)})`;
+  const beside = ratio ? `${ratio.median.toFixed(2)} (${ratio.low.toFixed(2)}-${ratio.high.toFixed(2)})` : '';
+  const memory = `${(peakResidentBytes / 2 ** 20).toFixed(0)} MB`;
+  return `  ${name.padEnd(28)} ${time.padEnd(24)} ${beside.padEnd(18)} ${memory.padStart(8)}  loss ${loss.toFixed(6)}`;
+};
+
+async function measure(
+  names: readonly string[],
+  device: BenchDevice,
+  rounds: number,
+  withLarge: boolean,
+  say: (text: string) => void,
+): Promise<Result> {
+  const python = findTorch();
+  if (!python) say('PyTorch is not installed: no ratios.');
+  const before = loadavg()[0]!;
+  const configs: Result['configs'] = [];
+  for (const name of names) {
+    const config = BENCH_CONFIGS[name];
+    if (!config)
+      throw new Error(`There is no configuration ${name}: use ${Object.keys(BENCH_CONFIGS).join(', ')}.`);
+    const rows = await measureConfig(config, device, rounds, python);
+    configs.push({ config, rows });
+    say(`${name}: ${config.sequences} x ${config.length} tokens; ms a step, times PyTorch at two threads`);
+    for (const row of rows) say(line(row));
+  }
+  const large = withLarge ? await measureLarge(BENCH_CONFIGS.large!) : undefined;
+  if (large)
+    say(
+      `large: ${(large.parameters / 1e6).toFixed(1)} M parameters, ${(large.ms / 1000).toFixed(1)} s a step, ` +
+        `${(large.peakResidentBytes / 2 ** 30).toFixed(2)} GB`,
+    );
+  return { bench: 'learner', machine: thisMachine(), load: [before, loadavg()[0]!], configs, large };
+}
+
+/**
+ * `--rounds N` (15), `--config c1|c2|gpu|large` (c1 and c2), `--device cpu|webgpu` (cpu), `--no-large`, `--json`: one JSON object;
+ * results also go to bench/results/learner.json (learner-webgpu.json).
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    allowNegative: true,
+    options: {
+      rounds: { type: 'string', default: '15' },
+      config: { type: 'string', multiple: true },
+      device: { type: 'string', default: 'cpu' },
+      large: { type: 'boolean', default: true },
+      json: { type: 'boolean' },
+    },
+  });
+  const device = values.device === 'webgpu' ? 'webgpu' : 'cpu';
+  const withLarge = device === 'cpu' && values.large;
+  const result = await measure(
+    values.config ?? ['c1', 'c2'],
+    device,
+    Number(values.rounds),
+    withLarge,
+    (text) => {
+      if (!values.json) console.log(text);
+    },
+  );
+  if (values.json) console.log(JSON.stringify(result));
+  mkdirSync('bench/results', { recursive: true });
+  const file = device === 'cpu' ? 'learner' : 'learner-webgpu';
+  writeFileSync(`bench/results/${file}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }

@@ -1,9 +1,9 @@
 /** A small model and random batches for the engine's invariants. */
 import { Random } from '../../core/random.ts';
-import { initialTensors } from '../../learner/nn/initial-tensors.ts';
 import type { SequenceInput } from '../../learner/nn/pack.ts';
 import { type ParamSet, paramsFrom } from '../../learner/nn/params.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
+import { randomCheckpoint } from '../../model/init.ts';
 
 export const TINY: ModelConfig = parseConfig({
   model_type: 'qwen3',
@@ -18,7 +18,7 @@ export const TINY: ModelConfig = parseConfig({
   tie_word_embeddings: true,
 });
 
-export const tinyParams = (id = 'tiny'): ParamSet => paramsFrom(TINY, initialTensors(TINY, id));
+export const tinyParams = (id = 'tiny'): ParamSet => paramsFrom(TINY, randomCheckpoint(TINY, id));
 
 /** Sequences of the given lengths; the first third of each is the prompt. */
 export function randomSequences(lengths: readonly number[], id = 'sequences'): SequenceInput[] {

@@ -1,0 +1,75 @@
+/** Who takes part in the learner's benchmark, and with which threads: commands, environments, and PyTorch's copy of the inputs. */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DeviceSettings } from '../learner/device/device.ts';
+import { writeSafetensors } from '../model/safetensors.ts';
+import type { ContenderSpec } from './contender.ts';
+import { type BenchConfig, benchBatch, benchWeights } from './learner-configs.ts';
+import type { StepOptions } from './learner-step-options.ts';
+
+export type BenchDevice = 'cpu' | 'webgpu';
+
+const local = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** The first python that has torch, or undefined. */
+export const findTorch = (
+  candidates: readonly string[] = ['python3', '/usr/bin/python3'],
+): string | undefined =>
+  candidates.find((python) => {
+    try {
+      execFileSync(python, ['-c', 'import torch'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false; // no such program, or no torch in it
+    }
+  });
+
+export const ours = ({ name: config }: BenchConfig, name: string, step: StepOptions): ContenderSpec => ({
+  name,
+  command: process.execPath,
+  args: ['--import', 'tsx', local('learner-step.ts'), config, JSON.stringify(step)],
+});
+
+/** The contenders of a configuration. The first whose name starts with `torch` is the one that ratios refer to. */
+export async function lineUp(
+  config: BenchConfig,
+  device: BenchDevice,
+  python: string | undefined,
+): Promise<{ specs: ContenderSpec[]; cleanUp: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'rollmesh-bench-'));
+  const { sequences, advantages } = benchBatch(config);
+  await writeFile(join(folder, 'config.json'), JSON.stringify(config.hf));
+  await writeFile(join(folder, 'model.safetensors'), writeSafetensors(benchWeights(config)));
+  await writeFile(
+    join(folder, 'batch.json'),
+    JSON.stringify({ ids: sequences.map(({ ids }) => ids), advantages }),
+  );
+  const torch = (name: string, where: string, blasThreads: number): ContenderSpec[] =>
+    python === undefined
+      ? []
+      : [
+          {
+            name: `torch, ${name}`,
+            command: python,
+            // OpenMP's and OpenBLAS' threads fight: on two cores OpenBLAS alone is fastest.
+            args: [local('learner-torch.py'), folder, where, '1'],
+            env: { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: String(blasThreads) },
+          },
+        ];
+  const cpu = (name: string, settings: Partial<DeviceSettings>): ContenderSpec =>
+    ours(config, name, { device: { device: 'cpu', ...settings } });
+  const specs =
+    device === 'webgpu'
+      ? [ours(config, 'webgpu', { device: { device } }), ...torch('cuda', 'cuda', 1)]
+      : [
+          cpu('cpu, 2 threads', { threads: 2, revectorize: true }),
+          ...torch('2 threads', 'cpu', 2),
+          cpu('cpu, 1 thread', { threads: 1, revectorize: true }),
+          ...torch('1 thread', 'cpu', 1),
+          cpu('cpu, 2 threads, plain SIMD', { threads: 2, fma: false }),
+        ];
+  return { specs, cleanUp: () => rm(folder, { recursive: true }) };
+}
