@@ -4,12 +4,14 @@
  */
 import type { Summary } from '../core/schema/summary.ts';
 import { decimal, percent, points } from './figures.ts';
+import { wrap } from './wrap.ts';
 
 type HeldOut = Summary['heldout'][number];
 type Change = 'rose' | 'fell' | 'stayed';
 
 /** Rounds that are averaged at either end for the proposer, whose figures are of one small round each. */
 const WINDOW = 5;
+const WIDTH = 100;
 /** Shares of the best accuracy lost at the end that are worth a word. */
 const FALLBACK = 0.05;
 
@@ -71,9 +73,9 @@ function accuracySentence({ rounds, heldout }: Summary): string {
       ? ` It was at its best, ${percent(best.accuracy, 1)}, after round ${best.round}.`
       : '';
   return (
-    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, accuracy on ${n} held-out ${end.task} tasks ` +
-    `${move(start.accuracy, end.accuracy, n)} greedy and ${move(start.sampled, end.sampled, n)} sampled; ` +
-    `the share of answers with written steps ${move(start.worked, end.worked, n)} ` +
+    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, greedy accuracy on ${n} held-out ${end.task} tasks ` +
+    `${move(start.accuracy, end.accuracy, n)} and sampled accuracy ${move(start.sampled, end.sampled, n)}; ` +
+    `the share of greedy answers with written steps ${move(start.worked, end.worked, n)} ` +
     `and accuracy when forced to write them ${move(start.forcedWorked, end.forcedWorked, n)}, ` +
     `${verdict(start, end)}.${fallback}`
   );
@@ -102,19 +104,22 @@ function partnersSentence({ judge, proposer, freeze }: Summary): string {
         : `went ${span(before, after)} in balanced accuracy on the fixed set`;
   const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
   const passed = ends(proposer.map(({ passRate }) => passRate))[1];
-  const proposed =
-    easy === null || hard === null
-      ? 'wrote no tasks that could be rated'
-      : `wrote tasks of difficulty ${decimal(easy)} at first and ${decimal(hard)} at last (${percent(passed)} solved)`;
-  return `The judge${frozen('judge')} ${judged}; the proposer${frozen('proposer')} ${proposed}.`;
+  return `The judge${frozen('judge')} ${judged}; the proposer${frozen('proposer')} ${proposedOf(easy, hard, passed)}.`;
 }
 
-/** What changed in plain sentences, and what to do next. Several lines; no newline at the end. */
+function proposedOf(first: number | null, last: number | null, passed: number | null): string {
+  if (first === null || last === null) return 'wrote no tasks that could be rated';
+  const [before, after] = [decimal(first), decimal(last)];
+  const difficulty = before === after ? `${after} throughout` : `${before} at first and ${after} at last`;
+  return `wrote tasks of difficulty ${difficulty} (${percent(passed)} solved)`;
+}
+
+/** What changed in plain sentences, and what to do next. Lines of at most 100 columns; no newline at the end. */
 export function closingWords(summary: Summary): string {
   const version = Math.max(0, ...Object.values(summary.versions));
   const policy = `${summary.policy} ${version}`;
   return [
-    `${accuracySentence(summary)} ${partnersSentence(summary)}`,
+    ...wrap(`${accuracySentence(summary)} ${partnersSentence(summary)}`, WIDTH),
     '',
     'Next:',
     `  npm run policy -- eval ${policy} --tasks FILE`,

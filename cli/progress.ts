@@ -7,6 +7,7 @@ import type { RunSettings } from '../core/schema/round.ts';
 import type { RoundLine } from '../core/schema/summary.ts';
 import { type Paint, plain, type Tone } from './colour.ts';
 import { decimal, duration, percent, points, whole } from './figures.ts';
+import { wrap } from './wrap.ts';
 
 const WIDTH = 120;
 const BAR = 10;
@@ -106,17 +107,6 @@ export function heading({ rounds, paint = plain }: Progress): string {
   return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
 }
 
-/** Breaks a text at spaces, so that it fits beside its margin. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
-
 function warnings({ groups, report }: RoundLine): string[] {
   const { failed } = groups;
   const lost = failed ? [`${failed} ${failed === 1 ? 'group' : 'groups'} failed and are missing data`] : [];
@@ -150,7 +140,7 @@ export interface Start {
   readonly rounds: number;
   /** The page's address; absent where there is none, as in a single process. */
   readonly page?: string;
-  /** The learner's device in words, such as "CPU" or "WebGPU (vendor)". */
+  /** The learner's device: "auto" where it chooses for itself, or a name in words. */
   readonly device: string;
   /** Rounds that an earlier start finished. */
   readonly done?: number;
@@ -162,7 +152,7 @@ export function explainStart({ settings, rounds, page, device, done = 0 }: Start
   const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
   return [
     `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}`,
-    `learner on ${device}${done ? `; goes on after round ${done}` : ''}`,
+    `${device === 'auto' ? 'the learner chooses its device' : `learner on ${device}`}${done ? `; goes on after round ${done}` : ''}`,
     page ? `watch it at ${paint('bold', page)}` : 'no page: all in this process',
   ];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closingWords } from '../../cli/closing-words.ts';
+import { closingWords as wrappedWords } from '../../cli/closing-words.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 
 type Figures = readonly [round: number, accuracy: number, sampled: number, worked: number, forced: number];
@@ -42,13 +42,16 @@ function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): 
     ...change,
   };
 }
+/** The words with their lines joined, so that a test does not depend on where they break. */
+const closingWords = (summary: Summary) => wrappedWords(summary).replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+
 const first: Figures = [0, 0.342, 0.36, 0.44, 0.704];
 
 test('a change of strategy is not sold as arithmetic', () => {
   expect(closingWords(summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]]))).toBe(
     [
-      'After 40 rounds, accuracy on 500 held-out arithmetic tasks rose from 34.2 % to 71.4 % (+37.2 points) greedy and rose from 36.0 % to 50.2 % (+14.2 points) sampled; ' +
-        'the share of answers with written steps rose from 44.0 % to 91.0 % (+47.0 points) and accuracy when forced to write them stayed within chance (70.4 % to 70.8 %, +0.4 points), ' +
+      'After 40 rounds, greedy accuracy on 500 held-out arithmetic tasks rose from 34.2 % to 71.4 % (+37.2 points) and sampled accuracy rose from 36.0 % to 50.2 % (+14.2 points); ' +
+        'the share of greedy answers with written steps rose from 44.0 % to 91.0 % (+47.0 points) and accuracy when forced to write them stayed within chance (70.4 % to 70.8 %, +0.4 points), ' +
         'so the gain is mostly the choice to write steps, which it could do before, not better arithmetic. ' +
         'The judge went from 62.0 % to 73.0 % (+11.0 points) in balanced accuracy on the fixed set; the proposer wrote tasks of difficulty 2.50 at first and 3.90 at last (49 % solved).',
       '',
@@ -109,4 +112,18 @@ test('a frozen partner is named, and the newest version is the one to look at', 
   );
   expect(words).toContain('The judge, frozen, went from');
   expect(words).toContain('eval seed-arithmetic 40');
+});
+
+test('a difficulty that stays is said once, and no line is wider than 100 columns', () => {
+  const summary = summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]], {
+    proposer: [
+      { round: 1, difficulty: 2.5, passRate: 0.5 },
+      { round: 2, difficulty: 2.5, passRate: 0.6 },
+    ],
+  });
+  expect(closingWords(summary)).toContain('difficulty 2.50 throughout (60 % solved)');
+  const lines = wrappedWords(summary).split('\n');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+  expect(lines.length).toBeGreaterThan(8);
+  for (const line of lines) expect(line).not.toMatch(/^%/);
 });

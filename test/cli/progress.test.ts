@@ -9,6 +9,7 @@ import {
   roundLines,
   startLine,
 } from '../../cli/progress.ts';
+import { wrap } from '../../cli/wrap.ts';
 import type { RoundMonitors } from '../../core/roles/monitors.ts';
 import type { EvaluationReport, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
@@ -124,6 +125,12 @@ test('the heading comes first, and again every twenty rounds', () => {
   expect(roundLines({ ...line, round: 7 }, { ...progress, first: true })[0]).toBe(heading(progress));
 });
 
+test('a wrapped text keeps its words and its percentages whole', () => {
+  expect(wrap('a share of 34 % or so', 12)).toEqual(['a share of', '34 % or so']);
+  expect(wrap('it is 34 % of', 8)).toEqual(['it is', '34 % of']);
+  expect(wrap('unbreakably long', 4)).toEqual(['unbreakably', 'long']);
+});
+
 test('colour changes nothing but the escapes', () => {
   const coloured = roundLines(line, { ...progress, paint: painted });
   expect(coloured[0]).toContain('\u001b[32m');
@@ -180,6 +187,7 @@ test('the start says what is running and where the page is', () => {
     'learner on CPU; goes on after round 3',
     'watch it at http://localhost:8787/',
   ]);
+  expect(explainStart({ settings, rounds: 40, device: 'auto' })[1]).toBe('the learner chooses its device');
   expect(explainStart({ settings, rounds: 40, device: 'CPU' })[2]).toBe('no page: all in this process');
   expect(startLine(evaluation(0.342)).length).toBeLessThanOrEqual(120);
   expect(startLine(evaluation(0.342))).toBe(
