@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type WorkerOptions } from 'miniflare';
 import { bundleWorker } from './bundle.ts';
+import { withLongLivedServers } from './long-lived-loopback.ts';
 import { migrate } from './migrate.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { installV8Flags } from './v8-flags.ts';
@@ -93,14 +94,18 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     pullQueueOptions(root, secrets, options),
   ]);
   installV8Flags();
-  const mf = new Miniflare({
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
-    // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
-    defaultPersistRoot: join(stateDir, 'v3'),
-    cf: false,
-    handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
-    workers,
+  const mf = await withLongLivedServers(async () => {
+    const starting = new Miniflare({
+      host: options.host ?? '127.0.0.1',
+      port: options.port ?? 0,
+      // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
+      defaultPersistRoot: join(stateDir, 'v3'),
+      cf: false,
+      handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
+      workers,
+    });
+    await starting.ready;
+    return starting;
   });
   const url = (await mf.ready).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
