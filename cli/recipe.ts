@@ -27,7 +27,7 @@ export function describeRecipe(recipe: Recipe): string {
     `Objective  clipped policy gradient (-${solver.clipLow}, +${solver.clipHigh}), mean over a role's tokens, k3 KL to version 0`,
     `Optimiser  AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} updates of warm-up, ${optimizer.minibatches} updates a round, gradient norm at most ${optimizer.clipNorm}`,
     `Schedule   propose, solve, judge, train, publish; every role in every round`,
-    `Claim      ${recipe.claim}`,
+    `Claim      ${recipe.claim.says}`,
     ...(recipe.differences.length ? ['Differences', ...recipe.differences.map((line) => `  - ${line}`)] : []),
   ].join('\n');
 }

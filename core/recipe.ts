@@ -2,6 +2,7 @@
  * A recipe is data plus pure functions: who plays, what is paid, how it becomes advantages, what is optimised. The same
  * recipe runs in the mesh, in one process and in tests; nothing here knows a runtime.
  */
+import type { Claim } from './claims.ts';
 import type { Sample, ScoredGroup } from './schema/sample.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from './tasks/family.ts';
 
@@ -70,7 +71,7 @@ export interface Recipe {
   /** One paragraph: who plays, who is paid for what. */
   readonly summary: string;
   readonly differences: readonly string[];
-  readonly claim: string;
+  readonly claim: Claim;
   readonly family: TaskFamily;
   /** Roles in the order they act; all share one set of weights unless frozen. */
   readonly roles: readonly ('proposer' | 'solver' | 'judge')[];
