@@ -70,7 +70,7 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
 function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes));
   } catch (cause) {
     throw wrongInput('safetensors.invalid', 'The header is not JSON.', {
       expected: 'a .safetensors file',

@@ -1,4 +1,5 @@
 /** D1 through drizzle, and the one retry rule: D1 retries reads by itself, never writes. */
+import type { D1Database } from '@cloudflare/workers-types';
 
 import type { SQL } from 'drizzle-orm';
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';

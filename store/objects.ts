@@ -1,4 +1,5 @@
 /** R2: JSON objects under derived keys. Reading checks the schema; an object that does not hold it is damaged, and says so. */
+import type { R2Bucket } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import { sha256Hex } from '../core/random.ts';

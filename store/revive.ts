@@ -30,11 +30,7 @@ export async function reviveGroup(
     sql`UPDATE groups SET state = ${to}, failure = NULL
         WHERE round = ${round} AND id = ${group} AND state = 'failed' AND EXISTS (SELECT 1 FROM rounds
           WHERE id = ${round} AND (stage = ${stage} OR (stage = 'failed' AND ${isLast(round)})))`,
-    ...reopen(round,
-      stage,
-      sql`EXISTS (SELECT 1 FROM groups WHERE round = ${round} AND state = ${to})`,
-      now,
-    ),
+    ...reopen(round, stage, sql`EXISTS (SELECT 1 FROM groups WHERE round = ${round} AND state = ${to})`, now),
   ]);
   return revived === 1;
 }

@@ -1,15 +1,19 @@
 /** A version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
+import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
-import { type Manifest, manifest, type VersionFile, versionFile } from '../core/schema/policy.ts';
+import {
+  type Manifest,
+  manifest,
+  type VersionFile,
+  type VersionFiles,
+  versionFile,
+} from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
 import { putJsonOnce, readJson } from './objects.ts';
 
 export const MANIFEST = 'manifest.json';
-/** Request bodies end here (100 MB is the platform's bound). */
-export const MAX_FILE_BYTES = 95 * 1024 * 1024;
-
 export const versionKey = ({ name, version }: PolicyRef, file: VersionFile | typeof MANIFEST) =>
   keys.version(name, version, file);
 
@@ -89,10 +93,10 @@ export async function loadVersion(
   bucket: R2Bucket,
   ref: PolicyRef,
   files: readonly VersionFile[],
-): Promise<Partial<Record<VersionFile, Uint8Array>>> {
+): Promise<VersionFiles> {
   const committed = await readManifest(bucket, ref);
   if (!committed) throw missingVersion(ref, 'it has no manifest');
-  const loaded: Partial<Record<VersionFile, Uint8Array>> = {};
+  const loaded: VersionFiles = {};
   for (const file of files) {
     const entry = committed.files[file];
     if (!entry) continue;

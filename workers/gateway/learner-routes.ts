@@ -1,12 +1,12 @@
 /** What the learner does: reads objects, stores versions, reports rounds and refused groups. All behind its token. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { manifest, versionFile } from '../../core/schema/policy.ts';
+import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { getRound, setReport } from '../../store/rounds.ts';
-import { MAX_FILE_BYTES, putVersionFile } from '../../store/versions.ts';
+import { putVersionFile } from '../../store/versions.ts';
 import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
 import { learnerOnly } from './guards.ts';

@@ -1,8 +1,10 @@
 /** POST /hooks/rounds: rate limit, size, signature, schema, in this order; only then anything is written, and each delivery once. */
 import { Hono } from 'hono';
+import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
+import { type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
 import { createPolicy, getPolicy } from '../../store/policies.ts';
 import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
 import { forkVersion } from '../../store/versions.ts';
@@ -12,11 +14,13 @@ import { requireSecret } from '../shared/secrets.ts';
 import { check, parseJson, readBytes } from './body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { githubEvent, type OrderedRun, runOf, runOrder } from './order.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { verifySignature } from './signature.ts';
 
 const BODY_LIMIT = 64 * 1024;
+
+/** GitHub wraps our order in its own event: `repository_dispatch` carries it as client_payload. */
+const githubEvent = v.object({ client_payload: v.unknown() });
 
 export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate('hooks'), async (c) => {
   const { services } = c.var;

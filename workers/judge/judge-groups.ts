@@ -1,4 +1,5 @@
 /** Judge messages of one round: judgments and rewards of rolled groups, sealed and handed to the learner. */
+import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { judge } from '../../core/roles/judge.ts';

@@ -1,4 +1,5 @@
 /** What a stage Worker needs, and how it acts as a role: with exactly the version that the round names, unless it was withdrawn. */
+import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import type { RoleName, Stage } from '../../core/roles/stage.ts';
 import { findRecipe } from '../../recipes/index.ts';

@@ -3,6 +3,7 @@
  * one, so that a poison message takes no other with it. What may work later is retried with back-off, the rest is
  * buried with its cause. No message is ever acknowledged before what it asks for is stored.
  */
+import type { Message } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Failure } from '../../store/schema.ts';

@@ -1,4 +1,5 @@
 /** What travels between stages: each message says which stage it is for, since the dead-letter queue does not. */
+import type { Queue } from '@cloudflare/workers-types';
 import type { JudgeMessage, ProposeMessage, RolloutMessage, ScoredMessage } from '../../core/schema/round.ts';
 
 export interface Messages {

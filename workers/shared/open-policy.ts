@@ -1,34 +1,19 @@
-/** From a version's stored files to a live policy: verified bytes, checked tensors, one ONNX session. */
+/** From a version's stored files to a live policy: verified bytes, checked tensors, one ONNX session an isolate. */
+import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
-import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { createPolicy } from '../../infer/onnx-policy.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { openVersion } from '../../infer/open-version.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
-import { checkCheckpoint } from '../../model/checkpoint.ts';
-import { parseConfig } from '../../model/config.ts';
-import { readSafetensors } from '../../model/safetensors.ts';
-import { loadVersion, missingVersion } from '../../store/versions.ts';
+import { loadVersion } from '../../store/versions.ts';
 import { log } from './log.ts';
 import { type OpenPolicy, PolicySession } from './policy-session.ts';
 
-const parseText = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
-
-async function openVersion(bucket: R2Bucket, ref: PolicyRef): Promise<OpenPolicy> {
+async function open(bucket: R2Bucket, ref: PolicyRef): Promise<OpenPolicy> {
   const started = Date.now();
   const files = await loadVersion(bucket, ref, ['config.json', 'tokenizer.json', 'model.safetensors']);
-  const {
-    'config.json': configBytes,
-    'tokenizer.json': tokenizerBytes,
-    'model.safetensors': weights,
-  } = files;
-  if (!configBytes || !weights)
-    throw missingVersion(ref, 'config.json or model.safetensors is not in its manifest');
-  if (!tokenizerBytes) throw missingVersion(ref, 'it has no tokenizer, and roles read and write text');
-  const tokenizer = openTokenizer(parseText(tokenizerBytes));
-  const config = parseConfig(parseText(configBytes));
-  const tensors = readSafetensors(weights);
-  checkCheckpoint(config, tensors, tokenizer.vocabSize);
+  const tokenizer = tokenizerOf(files, ref.name);
   const runtime = await loadOrt();
-  const policy = await createPolicy({ runtime, ref, config, weights: tensors });
+  const policy = await openVersion(runtime, ref, files);
   log('info', 'policy.opened', {
     policy: ref.name,
     version: ref.version,
@@ -42,6 +27,6 @@ let session: PolicySession | undefined;
 
 /** The isolate's one session. */
 export function sessionOf(bucket: R2Bucket): PolicySession {
-  session ??= new PolicySession((ref) => openVersion(bucket, ref));
+  session ??= new PolicySession((ref) => open(bucket, ref));
   return session;
 }
