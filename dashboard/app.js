@@ -5,6 +5,7 @@
 import { ApiError, getJson, keepToken, RoundHistory } from './api.js';
 import { showDeadLetters, showVersions } from './catalogue.js';
 import { Chart, Cursor } from './chart.js';
+import { showClaim } from './claim.js';
 import { CURVES, plotOf } from './curves.js';
 import { byId, fill, h } from './dom.js';
 import { runName, showFigures, showPipeline, showTitle } from './overview.js';
@@ -145,6 +146,7 @@ async function showSeldom(run, rounds) {
     return round && h('a', { href: address({ run: run.id, round: round.index }) }, String(round.index));
   });
   showVersions(byId('versions'), policy, versions);
+  await showClaim(byId('claim'), run.settings.recipe);
 }
 
 /** Asks and shows once. @returns {Promise<boolean>} is anything under way? */

@@ -273,6 +273,48 @@ const deadLetters = [
   },
 ];
 
+const ARMS = ['mix', 'judge', 'frozen judge', 'random', 'format', 'frozen proposer'];
+
+/** As dashboard/claims.json holds it. */
+function fakeClaims() {
+  const rounds = [0, 10, 20, 30, 40];
+  const random = new Random('fake/claims');
+  const curve = (best: number) => rounds.map((round) => course(random, 0.342, best, round / 40));
+  const arms = ARMS.map((name, i) => {
+    const best = [0.74, 0.66, 0.34, 0.33, 0.22, 0.7][i]!;
+    return {
+      name,
+      says: `what ${name} is there for`,
+      rounds,
+      accuracy: curve(best),
+      sampled: curve(best - 0.1),
+      forcedWorked: curve(0.7),
+    };
+  });
+  const conditions = [
+    {
+      says: 'the trained judge ends above the frozen one',
+      bound: 'at least 0.2',
+      measured: [0.31, 0.29, 0.33],
+      holds: true,
+    },
+    { says: HOSTILE, bound: 'at most 0.03', measured: [0.01, 0.05, -0.02], holds: false },
+  ];
+  const claim =
+    'Where the solver never sees gold, a judge that is trained carries it; the same judge frozen is hacked.';
+  return {
+    trio: {
+      claim,
+      verdict: 'partly',
+      rounds: 40,
+      seeds: [0, 1, 2],
+      commit: '0123456789abcdef',
+      conditions,
+      arms,
+    },
+  };
+}
+
 function answer(runs: readonly Run[], url: URL): object | null {
   const parts = url.pathname.split('/').slice(2);
   const [kind, id, sub, group] = parts;
@@ -339,6 +381,10 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
       const status = refused ?? (found ? 200 : 404);
       const error = { error: { code: 'x', message: `Refused: ${HOSTILE}`, expected: null, next: null } };
       send(status, 'application/json', JSON.stringify(found ?? error));
+      return;
+    }
+    if (url.pathname === '/claims.json') {
+      send(200, 'application/json', JSON.stringify(fakeClaims()));
       return;
     }
     const file = normalize(join(PAGE, url.pathname === '/' ? 'index.html' : url.pathname));

@@ -177,7 +177,18 @@ test('every ink can be read on its paper, light and dark: 4.5 to 1', () => {
   expect(themes).toHaveLength(2);
   for (const colours of themes)
     for (const ground of ['paper', 'raised'])
-      for (const name of ['ink', 'soft', 'ink-1', 'ink-2', 'ink-3', 'ink-4', 'good', 'bad', 'warn']) {
+      for (const name of [
+        'ink',
+        'soft',
+        'ink-1',
+        'ink-2',
+        'ink-3',
+        'ink-4',
+        'ink-6',
+        'good',
+        'bad',
+        'warn',
+      ]) {
         const [a, b] = [luminance(colours.get(name)!), luminance(colours.get(ground)!)];
         expect((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), `${name} on ${ground}`).toBeGreaterThan(
           4.5,

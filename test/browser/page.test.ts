@@ -46,7 +46,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         'waiting',
       ]);
       expect(await text(page, '.stages li:nth-child(3)')).toContain('41 of 64');
-      expect(await page.locator('.chart svg[role=img]').count()).toBe(9);
+      expect(await page.locator('#curves svg[role=img]').count()).toBe(9);
 
       // the figures of the page are those of the API
       const { runs } = await (await fetch(`${url}api/runs`)).json();
@@ -128,7 +128,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(await slider.getAttribute('aria-valuetext')).toMatch(/^round 0: greedy 3\d\.\d\u202f%/);
       await page.keyboard.press('ArrowRight');
       expect(await slider.getAttribute('aria-valuenow')).toBe('1');
-      expect(await page.locator('.chart .cursor text').allTextContents()).toEqual(Array(9).fill('round 1'));
+      expect(await page.locator('#curves .cursor text').allTextContents()).toEqual(Array(9).fill('round 1'));
       await page.locator('.chart.wide summary').focus();
       await page.keyboard.press('Enter');
       const cells = page.locator('.chart.wide details tbody tr:first-child > *');
@@ -211,6 +211,19 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       await page.locator('.rounds tbody tr:first-child a').click();
       await page.waitForSelector('.tasks a');
       expect(new URL(page.url()).hash).toContain('against=');
+    }));
+
+  test('the recipe’s claim stands below its rounds, with every arm and every condition, held or not', () =>
+    visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
+      await page.waitForSelector('#claim:not([hidden])');
+      expect(await text(page, '#claim h2')).toBe('The claim partly reproduced');
+      expect(await page.locator('#claim .chart').count()).toBe(3);
+      expect(await page.locator('#claim .chart:first-child .series').count()).toBe(6);
+      const rows = await page.locator('#claim tbody tr').allInnerTexts();
+      expect(rows[0]).toContain('✓ holds');
+      expect(rows[1]).toContain('✗ does not hold');
+      expect(rows[1]).toContain('−0.020');
+      expect(rows[1]).toContain(HOSTILE);
     }));
 
   test('fits a phone, dark and light: nothing wider than the screen', async () => {

@@ -1,0 +1,113 @@
+/**
+ * The recipe's claim as it was measured by `npm run claims`: the arms' curves, and the conditions that were stated
+ * before. The figures are committed with the project; runs of this mesh add nothing to them.
+ */
+import { getJson } from './api.js';
+import { Chart, Cursor } from './chart.js';
+import { fill, h, table } from './dom.js';
+import { decimal, percent } from './figures.js';
+
+/**
+ * @typedef {object} ClaimArm
+ * @property {string} name
+ * @property {string} says
+ * @property {readonly number[]} rounds
+ * @property {readonly number[]} accuracy Means over the seeds, by round; so are the next two.
+ * @property {readonly number[]} sampled
+ * @property {readonly number[]} forcedWorked
+ */
+
+/**
+ * @typedef {object} Claim
+ * @property {string} claim
+ * @property {string} verdict
+ * @property {number} rounds
+ * @property {readonly number[]} seeds
+ * @property {string} commit
+ * @property {readonly { says: string, bound: string, measured: readonly number[], holds: boolean }[]} conditions
+ * @property {readonly ClaimArm[]} arms
+ */
+
+/** @type {readonly { figure: 'accuracy' | 'sampled' | 'forcedWorked', title: string }[]} */
+const FIGURES = [
+  { figure: 'accuracy', title: 'Greedy, by arm' },
+  { figure: 'sampled', title: 'Sampled, by arm' },
+  { figure: 'forcedWorked', title: 'Steps forced, by arm' },
+];
+const INKS = 6;
+
+/** @type {Promise<Record<string, Claim>> | null} */
+let claims = null;
+
+/**
+ * Shows the claim of a recipe; nothing where none was measured. A file that cannot be had is asked for again.
+ * @param {HTMLElement} element
+ * @param {string} recipe
+ */
+export async function showClaim(element, recipe) {
+  if (element.dataset.recipe === recipe) return;
+  claims ??= getJson('/claims.json');
+  const claim = await claims.then(
+    (all) => all[recipe],
+    (error) => {
+      claims = null;
+      throw error;
+    },
+  );
+  element.dataset.recipe = recipe;
+  element.hidden = !claim;
+  if (claim) fill(element, ...claimView(claim));
+}
+
+/** @param {Claim} claim */
+function claimView({ claim, verdict, rounds, seeds, commit, conditions, arms }) {
+  const cursor = new Cursor();
+  const known = [...new Set(arms.flatMap((arm) => arm.rounds))].sort((a, b) => a - b);
+  const charts = FIGURES.map(({ figure, title }) => {
+    const chart = new Chart({
+      title,
+      note: `Held-out accuracy, mean of ${seeds.length} seeds.`,
+      cursor,
+      height: 220,
+    });
+    chart.show({
+      rounds: known,
+      end: Math.max(1, rounds),
+      least: [0, 1],
+      write: percent,
+      read: (value) => percent(value, 1),
+      series: arms.map((arm, i) => ({
+        name: arm.name,
+        ink: (i % INKS) + 1,
+        values: known.map((round) => arm[figure][arm.rounds.indexOf(round)]),
+      })),
+    });
+    return chart.element;
+  });
+  const rows = conditions.map(({ says, bound, measured, holds }) => [
+    says,
+    bound,
+    measured.map((value) => decimal(value, 3)).join(', '),
+    h('span', { class: holds ? 'good' : 'bad' }, holds ? '✓ holds' : '✗ does not hold'),
+  ]);
+  return [
+    h('h2', {}, 'The claim ', h('span', {}, verdict === 'partly' ? 'partly reproduced' : verdict)),
+    h('p', { class: 'prose' }, claim),
+    h('div', { class: 'claim-charts' }, ...charts),
+    h(
+      'div',
+      { class: 'scroller', tabindex: 0 },
+      table('Conditions, stated before the runs', ['condition', 'bound', 'measured, by seed', ''], rows),
+    ),
+    h(
+      'dl',
+      { class: 'arms' },
+      ...arms.map(({ name, says }) => h('div', {}, h('dt', {}, name), h('dd', {}, says))),
+    ),
+    h(
+      'p',
+      { class: 'note' },
+      `${rounds} rounds, seeds ${seeds.join(', ')}, commit ${commit.slice(0, 10)}. Again: npm run claims.`,
+    ),
+  ];
+}
