@@ -1,4 +1,4 @@
-/** `npm run claims -- [NAME…]`: runs the arms of recipes' claims, judges them, writes claims/*.json and docs/claims.md. */
+/** `npm run claims -- [NAME…]`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and what the page shows. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { type ArmResults, judgeCondition, verdictOf } from '../../core/claims.ts
 import type { Recipe } from '../../core/recipe.ts';
 import { findRecipe, recipes } from '../../recipes/index.ts';
 import { fail } from '../fail.ts';
+import { claimsForPage } from '../page-claims.ts';
 import { whole } from '../run-options.ts';
 import { claimsPage, pictures } from './page.ts';
 import type { ClaimRecord } from './record.ts';
@@ -21,6 +22,8 @@ interface ClaimsOptions {
 
 const DATA = 'claims';
 const PICTURES = 'docs/claims';
+/** What the dashboard shows of the claims. */
+const PAGE_DATA = 'dashboard/claims.json';
 
 /** A quick run goes through every arm's real path, and is too short to say anything: its verdict is not recorded. */
 const QUICK = { rounds: 2, evalEvery: 2, tasks: 8, group: 4 };
@@ -67,6 +70,7 @@ async function writePage(): Promise<void> {
   for (const record of records)
     for (const [name, svg] of pictures(record)) await writeFile(join(PICTURES, name), svg);
   await writeFile('docs/claims.md', claimsPage(records));
+  await writeFile(PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`);
 }
 
 const command = new Command('npm run claims --')
