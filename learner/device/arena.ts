@@ -86,20 +86,32 @@ export class Arena {
     const start = this.#top;
     const have = this.#memory.buffer.byteLength / PAGE_BYTES;
     const need = Math.ceil((start + size) / PAGE_BYTES);
-    if (need > this.#maxPages)
-      throw new RollmeshError(
-        'over-budget',
-        'learner.memory',
-        `The CPU device is out of memory: ${this.#bytes} bytes are in use and ${size} more are needed.`,
-        {
-          expected: `at most ${this.#maxPages * PAGE_BYTES} bytes`,
-          next: 'Lower the micro-batch token budget.',
-        },
-      );
+    if (need > this.#maxPages) throw this.#outOfMemory(size);
     // In steps of a sixteenth, so that a growing working set does not ask the system at every tensor.
-    if (need > have) this.#memory.grow(Math.min(Math.max(need - have, 64, have >> 4), this.#maxPages - have));
+    if (need > have) this.#growBy(Math.min(Math.max(need - have, 64, have >> 4), this.#maxPages - have));
     this.#top += size;
     return start;
+  }
+
+  #growBy(pages: number): void {
+    try {
+      this.#memory.grow(pages);
+    } catch (error) {
+      throw this.#outOfMemory(pages * PAGE_BYTES, error); // the system has no more
+    }
+  }
+
+  #outOfMemory(size: number, cause?: unknown): RollmeshError {
+    return new RollmeshError(
+      'over-budget',
+      'learner.memory',
+      `The CPU device is out of memory: ${this.#bytes} bytes are in use and ${size} more are needed.`,
+      {
+        expected: `at most ${this.#maxPages * PAGE_BYTES} bytes`,
+        next: 'Lower the micro-batch token budget, or recompute blocks in the backward pass.',
+        cause,
+      },
+    );
   }
 
   #giveBack(start: number, end: number): void {

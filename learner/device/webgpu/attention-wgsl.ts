@@ -7,7 +7,7 @@ import { GROUP, perElement } from './wgsl.ts';
 /** Rows of the other side in workgroup memory: two tiles of at most 8 KB each. */
 const tileRows = (headDim: number): number => Math.max(1, Math.min(32, Math.floor(2048 / headDim)));
 
-/** Sequence, head and block of rows of this workgroup; `count` heads. Sets first, n, block and returns past the sequence's end. */
+/** Sequence, head and block of rows of this workgroup, for `count` heads: sets first, n and block. */
 const place = (count: string): string => `@compute @workgroup_size(${GROUP}) fn main(
   @builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) t: u32) {
   let group = id.y * grid.x + id.x;
@@ -19,24 +19,29 @@ const place = (count: string): string => `@compute @workgroup_size(${GROUP}) fn 
   let n = u32(offsets[sequence + 1u]) - first;
   if (block >= n) { return; }`;
 
+/** Vectors of four in a row of one head. */
 const tiles = (headDim: number): string => `
-const HD = ${headDim}u;
+const VECTORS = ${headDim / 4}u;
 const TILE = ${tileRows(headDim)}u;
-var<workgroup> tile_a: array<f32, HD * TILE>;
-var<workgroup> tile_b: array<f32, HD * TILE>;
+var<workgroup> tile_a: array<vec4f, VECTORS * TILE>;
+var<workgroup> tile_b: array<vec4f, VECTORS * TILE>;
 `;
 
-/** Loads rows from0 … of two [tokens, count * HD] buffers into the tiles. */
+/** Loads rows `from` … of two [tokens, count, headDim] buffers into the tiles. */
 const stage = (a: string, b: string, from: string, head: string, count: string): string => `
     workgroupBarrier();
-    for (var e = t; e < TILE * HD; e += ${GROUP}u) {
-      let r = ${from} + e / HD;
+    for (var e = t; e < TILE * VECTORS; e += ${GROUP}u) {
+      let r = ${from} + e / VECTORS;
       if (r < n) {
-        let at = ((first + r) * ${count} + ${head}) * HD + e % HD;
+        let at = ((first + r) * ${count} + ${head}) * VECTORS + e % VECTORS;
         tile_a[e] = ${a}[at];
         tile_b[e] = ${b}[at];
       }
     }`;
+
+/** A line for each vector of a row. Written out, because arrays that are indexed in a loop may not stay in registers. */
+const each = (headDim: number, line: (d: number) => string): string =>
+  Array.from({ length: headDim / 4 }, (_, d) => line(d)).join('\n');
 
 /** Rotates every pair of x by its token's position within its sequence, into y; direction -1 undoes it. */
 export const ROTATE = perElement(
@@ -61,18 +66,18 @@ export const ROTATE = perElement(
   y[at + half] = b * cosine + a * sine;`,
 );
 
+/** q, k, v, y are arrays of vectors. */
 export const forward = (headDim: number): string => `${tiles(headDim)}
 ${place('u.heads')}
   let kv_head = head / (u.heads / u.kv_heads);
   let i = block + t;
   let live = i < n;
-  let at = ((first + i) * u.heads + head) * HD;
-  var query: array<f32, HD>;
-  var sums: array<f32, HD>;
-  for (var d = 0u; d < HD; d++) {
-    sums[d] = 0.0;
-    if (live) { query[d] = q[at + d]; }
-  }
+  let at = ((first + min(i, n - 1u)) * u.heads + head) * VECTORS;
+${each(
+  headDim,
+  (d) => `  let q_${d} = q[at + ${d}u];
+  var sum_${d} = vec4f();`,
+)}
   var top = -3e38;
   var total = 0.0;
   for (var j0 = 0u; j0 < min(n, block + ${GROUP}u); j0 += TILE) {
@@ -80,95 +85,88 @@ ${place('u.heads')}
     workgroupBarrier();
     if (live) {
       for (var j = j0; j < min(j0 + TILE, i + 1u); j++) {
-        let r = (j - j0) * HD;
+        let r = (j - j0) * VECTORS;
         var score = 0.0;
-        for (var d = 0u; d < HD; d++) { score += query[d] * tile_a[r + d]; }
+${each(headDim, (d) => `        score += dot(q_${d}, tile_a[r + ${d}u]);`)}
         score *= u.scale;
         let higher = max(top, score);
         let shrink = exp(top - higher);
         let p = exp(score - higher);
         total = total * shrink + p;
         top = higher;
-        for (var d = 0u; d < HD; d++) { sums[d] = sums[d] * shrink + p * tile_b[r + d]; }
+${each(headDim, (d) => `        sum_${d} = sum_${d} * shrink + p * tile_b[r + ${d}u];`)}
       }
     }
   }
   if (live) {
     log_sum[(first + i) * u.heads + head] = top + log(total);
-    for (var d = 0u; d < HD; d++) { y[at + d] = sums[d] / total; }
+${each(headDim, (d) => `    y[at + ${d}u] = sum_${d} / total;`)}
   }
 }`;
 
 /** stats [tokens, heads, 2]: the log-sum, and the dot product of the output with its gradient. */
 export const STATS = perElement(
   'u.size',
-  `  var dot = 0.0;
-  for (var d = 0u; d < u.head_dim; d++) { dot += dy[i * u.head_dim + d] * y[i * u.head_dim + d]; }
+  `  var sum = 0.0;
+  for (var d = 0u; d < u.head_dim; d++) { sum += dy[i * u.head_dim + d] * y[i * u.head_dim + d]; }
   stats[2u * i] = log_sum[i];
-  stats[2u * i + 1u] = dot;`,
+  stats[2u * i + 1u] = sum;`,
 );
 
+/** q, k, v, dy, dq are arrays of vectors. */
 export const queryGrad = (headDim: number): string => `${tiles(headDim)}
 ${place('u.heads')}
   let kv_head = head / (u.heads / u.kv_heads);
   let i = block + t;
   let live = i < n;
-  let row = (first + i) * u.heads + head;
-  var query: array<f32, HD>;
-  var upstream: array<f32, HD>;
-  var sums: array<f32, HD>;
-  var shift = 0.0;
-  var dot = 0.0;
-  for (var d = 0u; d < HD; d++) {
-    sums[d] = 0.0;
-    if (live) {
-      query[d] = q[row * HD + d];
-      upstream[d] = dy[row * HD + d];
-    }
-  }
-  if (live) {
-    shift = stats[2u * row];
-    dot = stats[2u * row + 1u];
-  }
+  let row = (first + min(i, n - 1u)) * u.heads + head;
+  let at = row * VECTORS;
+${each(
+  headDim,
+  (d) => `  let q_${d} = q[at + ${d}u];
+  let dy_${d} = dy[at + ${d}u];
+  var sum_${d} = vec4f();`,
+)}
+  let shift = stats[2u * row];
+  let delta = stats[2u * row + 1u];
   for (var j0 = 0u; j0 < min(n, block + ${GROUP}u); j0 += TILE) {
     ${stage('k', 'v', 'j0', 'kv_head', 'u.kv_heads')}
     workgroupBarrier();
     if (live) {
       for (var j = j0; j < min(j0 + TILE, i + 1u); j++) {
-        let r = (j - j0) * HD;
+        let r = (j - j0) * VECTORS;
         var score = 0.0;
         var dp = 0.0;
-        for (var d = 0u; d < HD; d++) {
-          score += query[d] * tile_a[r + d];
-          dp += upstream[d] * tile_b[r + d];
-        }
-        let ds = exp(score * u.scale - shift) * (dp - dot) * u.scale;
-        for (var d = 0u; d < HD; d++) { sums[d] += ds * tile_a[r + d]; }
+${each(
+  headDim,
+  (d) => `        score += dot(q_${d}, tile_a[r + ${d}u]);
+        dp += dot(dy_${d}, tile_b[r + ${d}u]);`,
+)}
+        let ds = exp(score * u.scale - shift) * (dp - delta) * u.scale;
+${each(headDim, (d) => `        sum_${d} += ds * tile_a[r + ${d}u];`)}
       }
     }
   }
-  if (live) { for (var d = 0u; d < HD; d++) { dq[row * HD + d] = sums[d]; } }
+  if (live) {
+${each(headDim, (d) => `    dq[at + ${d}u] = sum_${d};`)}
+  }
 }`;
 
+/** q, k, v, dy, dk, dv are arrays of vectors. */
 export const keyValueGrad = (headDim: number): string => `${tiles(headDim)}
 var<workgroup> tile_stats: array<f32, 2u * TILE>;
 ${place('u.kv_heads')}
   let queries = u.heads / u.kv_heads;
   let j = block + t;
   let live = j < n;
-  let at = ((first + j) * u.kv_heads + head) * HD;
-  var key: array<f32, HD>;
-  var value: array<f32, HD>;
-  var key_sums: array<f32, HD>;
-  var value_sums: array<f32, HD>;
-  for (var d = 0u; d < HD; d++) {
-    key_sums[d] = 0.0;
-    value_sums[d] = 0.0;
-    if (live) {
-      key[d] = k[at + d];
-      value[d] = v[at + d];
-    }
-  }
+  let at = ((first + min(j, n - 1u)) * u.kv_heads + head) * VECTORS;
+${each(
+  headDim,
+  (d) => `  let k_${d} = k[at + ${d}u];
+  let v_${d} = v[at + ${d}u];
+  var dk_${d} = vec4f();
+  var dv_${d} = vec4f();`,
+)}
   for (var h = head * queries; h < (head + 1u) * queries; h++) {
     for (var i0 = (block / TILE) * TILE; i0 < n; i0 += TILE) {
       ${stage('q', 'dy', 'i0', 'h', 'u.heads')}
@@ -178,27 +176,30 @@ ${place('u.kv_heads')}
       workgroupBarrier();
       if (live) {
         for (var i = max(i0, j); i < min(i0 + TILE, n); i++) {
-          let r = (i - i0) * HD;
+          let r = (i - i0) * VECTORS;
           var score = 0.0;
           var dp = 0.0;
-          for (var d = 0u; d < HD; d++) {
-            score += tile_a[r + d] * key[d];
-            dp += tile_b[r + d] * value[d];
-          }
+${each(
+  headDim,
+  (d) => `          score += dot(tile_a[r + ${d}u], k_${d});
+          dp += dot(tile_b[r + ${d}u], v_${d});`,
+)}
           let p = exp(score * u.scale - tile_stats[2u * (i - i0)]);
           let ds = p * (dp - tile_stats[2u * (i - i0) + 1u]) * u.scale;
-          for (var d = 0u; d < HD; d++) {
-            key_sums[d] += ds * tile_a[r + d];
-            value_sums[d] += p * tile_b[r + d];
-          }
+${each(
+  headDim,
+  (d) => `          dk_${d} += ds * tile_a[r + ${d}u];
+          dv_${d} += p * tile_b[r + ${d}u];`,
+)}
         }
       }
     }
   }
   if (live) {
-    for (var d = 0u; d < HD; d++) {
-      dk[at + d] = key_sums[d];
-      dv[at + d] = value_sums[d];
-    }
+${each(
+  headDim,
+  (d) => `    dk[at + ${d}u] = dk_${d};
+    dv[at + ${d}u] = dv_${d};`,
+)}
   }
 }`;

@@ -40,6 +40,7 @@ export function registerAttention(): void {
     const logSum = backend.output([inputs.q!.shape[0]!, heads]);
     backend.dispatch({
       source: forward(headDim),
+      vectors: ['y', 'q', 'k', 'v'],
       outputs: { y, log_sum: logSum },
       inputs: { q, k, v: inputs.v!, offsets },
       uniforms,
@@ -72,6 +73,7 @@ export function registerAttention(): void {
     ];
     backend.dispatch({
       source: queryGrad(headDim),
+      vectors: ['dq', 'q', 'k', 'v', 'dy'],
       outputs: { dq },
       inputs: shared,
       uniforms,
@@ -79,6 +81,7 @@ export function registerAttention(): void {
     });
     backend.dispatch({
       source: keyValueGrad(headDim),
+      vectors: ['dk', 'dv', 'q', 'k', 'v', 'dy'],
       outputs: { dk, dv },
       inputs: shared,
       uniforms,

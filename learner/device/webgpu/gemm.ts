@@ -35,7 +35,10 @@ const FILL = 256;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 const lines = (n: number, line: (i: number) => string): string => range(n).map(line).join('\n');
 
-/** Tile of an operand: element (i, p) of op(X), i along m or n, into tile_x[p][i]; zeros past the edges. */
+/**
+ * Tile of an operand: four neighbouring i of op(X) at one p, into tile_x[p][i / 4]; zeros past the edges. Neighbouring threads read
+ * neighbouring addresses, and the rows' padding spreads their writes over the memory banks.
+ */
 function loadTile(
   name: 'a' | 'b',
   side: 'm' | 'n',
@@ -43,36 +46,45 @@ function loadTile(
   tile: number,
   transposed: boolean,
 ): string {
-  const loads = (tile * DEPTH) / (SIDE * SIDE);
-  // Neighbouring threads read neighbouring addresses.
-  const [i, p] = transposed ? [`at % ${tile}u`, `at / ${tile}u`] : [`at / ${DEPTH}u`, `at % ${DEPTH}u`];
-  const from = transposed ? `(p0 + p) * u.${side} + ${first} + i` : `(${first} + i) * u.k + p0 + p`;
+  const groups = tile / 4;
+  const [g, p] = transposed ? [`at % ${groups}u`, `at / ${groups}u`] : [`at / ${DEPTH}u`, `at % ${DEPTH}u`];
+  const index = transposed ? `(p0 + p) * u.${side} + i` : `i * u.k + p0 + p`;
+  const element = (q: number): string => `
+        {
+          let i = ${first} + 4u * g + ${q}u;
+          let inside = i < u.${side} && p0 + p < last;
+          four[${q}] = select(0.0, ${name}[select(0u, u.${name}_offset + ${index}, inside)], inside);
+        }`;
   return `
-    for (var e = 0u; e < ${loads}u; e++) {
+    for (var e = 0u; e < ${(groups * DEPTH) / (SIDE * SIDE)}u; e++) {
       let at = t + e * ${SIDE * SIDE}u;
-      let i = ${i};
+      let g = ${g};
       let p = ${p};
-      let inside = ${first} + i < u.${side} && p0 + p < last;
-      tile_${name}[p * ${tile}u + i] = select(0.0, ${name}[select(0u, u.${name}_offset + ${from}, inside)], inside);
+      var four: vec4f;${range(4).map(element).join('')}
+      tile_${name}[p * ${groups + 1}u + g] = four;
     }`;
 }
 
-/** `per` x `per` values of C a thread, in vectors of four. Slice s of `slices` takes its part of k and writes at s * m * n. */
+/** `per` x `per` values of C a thread, in blocks of 4 x 4. Slice s of `slices` takes its part of k and writes at s * m * n. */
 function source(per: 4 | 8, transposeA: boolean, transposeB: boolean, add: boolean): string {
   const tile = SIDE * per;
-  const vectors = per / 4;
-  const right = (v: number): string =>
-    `vec4f(${range(4)
-      .map((q) => `tile_b[p * ${tile}u + column + ${4 * v + q}u]`)
-      .join(', ')})`;
-  const stored = (i: number, j: number): string => `
-  if (i0 + row + ${i}u < u.m && j0 + column + ${j}u < u.n) {
-    let at = u.c_offset + slice * u.m * u.n + (i0 + row + ${i}u) * u.n + j0 + column + ${j}u;
-    c[at] = ${add ? 'c[at] + ' : ''}sum_${i}_${j >> 2}[${j & 3}];
+  const blocks = per / 4;
+  const stride = tile / 4 + 1;
+  const store = (i: number, v: number, q: number): string => `
+      if (column + ${q}u < u.n) { c[at + ${q}u] = ${add ? `c[at + ${q}u] + ` : ''}sum_${i}_${v}[${q}]; }`;
+  const storeFour = (i: number, v: number): string => `
+  {
+    let row = i0 + ${(i >> 2) * 4 * SIDE}u + (t / ${SIDE}u) * 4u + ${i & 3}u;
+    let column = j0 + ${v * 4 * SIDE}u + (t % ${SIDE}u) * 4u;
+    let at = u.c_offset + slice * u.m * u.n + row * u.n + column;
+    if (row < u.m) {${range(4)
+      .map((q) => store(i, v, q))
+      .join('')}
+    }
   }`;
   return `
-var<workgroup> tile_a: array<f32, ${tile * DEPTH}>;
-var<workgroup> tile_b: array<f32, ${tile * DEPTH}>;
+var<workgroup> tile_a: array<vec4f, ${stride * DEPTH}>;
+var<workgroup> tile_b: array<vec4f, ${stride * DEPTH}>;
 @compute @workgroup_size(${SIDE * SIDE}) fn main(
   @builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) t: u32) {
   let group = id.y * grid.x + id.x;
@@ -83,24 +95,27 @@ var<workgroup> tile_b: array<f32, ${tile * DEPTH}>;
   let j0 = (group % u.columns) * ${tile}u;
   let depth = ((u.k + u.slices - 1u) / u.slices + ${DEPTH - 1}u) / ${DEPTH}u * ${DEPTH}u;
   let last = min(u.k, (slice + 1u) * depth);
-  let row = (t / ${SIDE}u) * ${per}u;
-  let column = (t % ${SIDE}u) * ${per}u;
-${lines(per, (i) => lines(vectors, (v) => `  var sum_${i}_${v} = vec4f();`))}
+${lines(per, (i) => lines(blocks, (v) => `  var sum_${i}_${v} = vec4f();`))}
   for (var p0 = slice * depth; p0 < last; p0 += ${DEPTH}u) {
     workgroupBarrier();
 ${loadTile('a', 'm', 'i0', tile, transposeA)}
 ${loadTile('b', 'n', 'j0', tile, !transposeB)}
     workgroupBarrier();
     for (var p = 0u; p < ${DEPTH}u; p++) {
-${lines(vectors, (v) => `      let right_${v} = ${right(v)};`)}
 ${lines(
-  per,
-  (i) => `      let left_${i} = vec4f(tile_a[p * ${tile}u + row + ${i}u]);
-${lines(vectors, (v) => `      sum_${i}_${v} = fma(left_${i}, right_${v}, sum_${i}_${v});`)}`,
+  blocks,
+  (v) => `      let left_${v} = tile_a[p * ${stride}u + t / ${SIDE}u + ${v * SIDE}u];
+      let right_${v} = tile_b[p * ${stride}u + t % ${SIDE}u + ${v * SIDE}u];`,
+)}
+${lines(per, (i) =>
+  lines(
+    blocks,
+    (v) => `      sum_${i}_${v} = fma(vec4f(left_${i >> 2}[${i & 3}]), right_${v}, sum_${i}_${v});`,
+  ),
 )}
     }
   }
-${lines(per, (i) => lines(per, (j) => stored(i, j)))}
+${lines(per, (i) => lines(blocks, (v) => storeFour(i, v)))}
 }`;
 }
 

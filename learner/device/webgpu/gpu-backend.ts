@@ -19,6 +19,8 @@ export interface Dispatch {
   /** read_write; may hold a value already. */
   outputs: Record<string, tf.TensorInfo>;
   inputs: Record<string, tf.TensorInfo>;
+  /** Float buffers that the source sees as arrays of vec4f; their sizes are multiples of four. */
+  vectors?: readonly string[];
   uniforms: Record<string, Uniform>;
   /** Workgroups, laid out in two dimensions where one is too short. */
   groups: number;
@@ -28,10 +30,10 @@ const MAX_GROUPS = 65535;
 /** How far allocation may exceed what a step needs at once, before free buffers are given back. */
 const SLACK = { factor: 1.5, bytes: 1 << 20 };
 
-function declarations({ outputs, inputs, uniforms }: Dispatch): string {
+function declarations({ outputs, inputs, uniforms, vectors = [] }: Dispatch): string {
   const access = (name: string): string => (name in outputs ? 'read_write' : 'read');
   const buffers = Object.entries({ ...outputs, ...inputs }).map(([name, { dtype }], binding) => {
-    const type = dtype === 'int32' ? 'i32' : 'f32';
+    const type = dtype === 'int32' ? 'i32' : vectors.includes(name) ? 'vec4f' : 'f32';
     return `@group(0) @binding(${binding}) var<storage, ${access(name)}> ${name}: array<${type}>;`;
   });
   const fields = Object.entries(uniforms).map(
