@@ -7,7 +7,7 @@ import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import { type Mesh, type MeshOptions, startMesh } from '../mesh/start.ts';
 import { ensureSeed } from './import-policy.ts';
-import { type Claim, claim, lockPath, type Owner, ownerOf, sweep } from './state-lock.ts';
+import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
 /** How long a command waits for another one that uses the folder for itself, and how often it looks, ms. */
 const PATIENCE_MS = 120_000;
@@ -46,8 +46,6 @@ async function claimOrJoin(stateDir: string, patienceMs: number): Promise<Claim 
     if (!other) {
       const mine = claim(stateDir);
       if (mine) return mine;
-      // Left by a dead process, unless somebody claimed it since we looked.
-      if (!(await ownerOf(stateDir))) sweep(stateDir);
       continue;
     }
     if (performance.now() > until) throw busy(stateDir, other);

@@ -15,11 +15,22 @@ export type Owner = v.InferOutput<typeof owner>;
 
 const HEALTH_MS = 5_000;
 
+/** Claims of this very process. */
+const held = new Set<string>();
+
 export const lockPath = (stateDir: string): string => join(stateDir, 'mesh.json');
 
-function readOwner(stateDir: string): Owner | undefined {
+function readText(path: string): string | undefined {
   try {
-    return v.parse(owner, JSON.parse(readFileSync(lockPath(stateDir), 'utf8')));
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parseOwner(text: string): Owner | undefined {
+  try {
+    return v.parse(owner, JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -43,14 +54,23 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** The process that runs a mesh on this folder now; undefined where there is none. */
-export async function ownerOf(stateDir: string): Promise<Owner | undefined> {
-  const found = readOwner(stateDir);
-  if (!found || !isRunning(found.pid)) return undefined;
-  if (found.url !== null && !(await answers(found.url))) return undefined;
+async function isAlive({ pid, url }: Owner, path: string): Promise<boolean> {
+  if (!isRunning(pid)) return false;
+  if (url !== null) return answers(url);
   // A process id that was given to us after its owner died is not another process.
-  if (found.url === null && found.pid === process.pid) return undefined;
-  return found;
+  return pid !== process.pid || held.has(path);
+}
+
+/** The process that runs a mesh on this folder now; undefined where there is none. What a dead one left is removed. */
+export async function ownerOf(stateDir: string): Promise<Owner | undefined> {
+  const path = lockPath(stateDir);
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  const found = parseOwner(text);
+  if (found && (await isAlive(found, path))) return found;
+  // Unless somebody claimed the folder since we read.
+  if (readText(path) === text) rmSync(path, { force: true });
+  return undefined;
 }
 
 /** What a process that owns a folder holds. */
@@ -71,13 +91,12 @@ export function claim(stateDir: string): Claim | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined;
     throw error;
   }
+  held.add(path);
   const release = () => {
     process.off('exit', release);
+    held.delete(path);
     rmSync(path, { force: true });
   };
   process.on('exit', release);
   return { share: (url) => write(url, 'w'), release };
 }
-
-/** Removes what a dead process left. Only after `ownerOf` found nobody. */
-export const sweep = (stateDir: string): void => rmSync(lockPath(stateDir), { force: true });

@@ -5,14 +5,21 @@ import { id, name } from './sample.ts';
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
-/** Files a version may hold. model.safetensors is in the Hugging Face layout; optimizer.safetensors makes the learner stateless. */
+/**
+ * Files a version may hold. model.safetensors is in the Hugging Face layout; tokenizer_config.json is kept for other tools;
+ * optimizer.safetensors makes the learner stateless.
+ */
 export const versionFile = v.picklist([
   'config.json',
   'tokenizer.json',
+  'tokenizer_config.json',
   'model.safetensors',
   'optimizer.safetensors',
 ]);
 export type VersionFile = v.InferOutput<typeof versionFile>;
+
+/** A file of a version is one request body, and those end at 100 MB on the platform. */
+export const MAX_FILE_BYTES = 95 * 1024 * 1024;
 
 /** Written last: a version without a manifest does not exist. */
 export const manifest = v.object({

@@ -10,7 +10,8 @@ import type { Tokenizer } from './tokenizer-port.ts';
 export function openTokenizer(json: unknown, config: object = {}): Tokenizer {
   const inner = open(json, config);
   const vocabulary = inner.get_vocab(true);
-  const size = Math.max(...vocabulary.values()) + 1;
+  // Not Math.max of all: a hundred thousand arguments are too many for a call.
+  const size = [...vocabulary.values()].reduce((most, id) => Math.max(most, id + 1), 0);
   return {
     encode: (text) => inner.encode(text, { add_special_tokens: false }).ids,
     // The library refuses to decode nothing.

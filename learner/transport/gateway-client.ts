@@ -16,10 +16,14 @@ import {
   type GroupStates,
   groupStates,
   type PolicyState,
+  type PolicyVersions,
+  policyListing,
   policyState,
+  policyVersions,
   type RoundState,
   type RunState,
   refusal,
+  rolledBack,
   roundState,
   runState,
 } from './views.ts';
@@ -88,6 +92,21 @@ export class GatewayClient {
       if (error instanceof RollmeshError && error.code === 'policy.unknown') return null;
       throw error;
     }
+  }
+
+  /** Names, in alphabetical order. */
+  async listPolicies(): Promise<readonly string[]> {
+    return (await this.#json('/api/policies', policyListing)).policies.map((policy) => policy.name);
+  }
+
+  /** Throws `policy.unknown` where the policy does not exist. */
+  getVersions(name: string): Promise<PolicyVersions> {
+    return this.#json(`/api/policies/${name}`, policyVersions);
+  }
+
+  /** Moves a policy's pointer back and withdraws the later versions. Throws `version.unknown` where that version cannot be used. */
+  async rollBack({ name, version }: PolicyRef, reason: string): Promise<void> {
+    await this.#json(`/api/policies/${name}/rollback`, rolledBack, 'POST', { version, reason });
   }
 
   /** The object's bytes. Throws `give-up` where their sha256 is not the expected one. */

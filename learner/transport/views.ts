@@ -33,6 +33,30 @@ export const policyState = v.object({
 });
 export type PolicyState = v.InferOutput<typeof policyState>;
 
+/** A policy as the listing shows it, and its versions, newest first (the newest 200). */
+export const policyListing = v.object({
+  policies: v.array(v.object({ name, current: count, updatedAt: count })),
+});
+export const policyVersions = v.object({
+  ...policyState.entries,
+  updatedAt: count,
+  versions: v.array(
+    v.object({
+      version: count,
+      parent: v.nullable(count),
+      round: v.nullable(id),
+      /** Of all its files. */
+      bytes: count,
+      createdAt: count,
+      /** Why it must not be used any more; null = it may be. */
+      withdrawn: v.nullable(v.string()),
+    }),
+  ),
+});
+export type PolicyVersions = v.InferOutput<typeof policyVersions>;
+
+export const rolledBack = v.object({ policy: name, current: count });
+
 export const runState = v.object({
   id,
   target: count,
