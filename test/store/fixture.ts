@@ -1,0 +1,64 @@
+/** A fresh D1 and R2 with the project's own migrations, and the rows that most tests begin with. */
+import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
+import { Miniflare } from 'miniflare';
+import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
+import type { AdmittedTask } from '../../core/schema/sample.ts';
+import { migrate } from '../../mesh/migrate.ts';
+import { type Database, openDatabase } from '../../store/database.ts';
+import { createPolicy } from '../../store/policies.ts';
+import { advanceRun, orderRounds } from '../../store/runs.ts';
+
+export async function openStore() {
+  const mf = new Miniflare({
+    modules: true,
+    script: 'export default {}',
+    d1Databases: { DB: 'test' },
+    r2Buckets: { BUCKET: 'test' },
+  });
+  await migrate(mf, '', 'migrations');
+  const { DB, BUCKET } = await mf.getBindings<{ DB: D1Database; BUCKET: R2Bucket }>();
+  return { d1: DB, db: openDatabase(DB), bucket: BUCKET, close: () => mf.dispose() };
+}
+
+export const settings = (seed: number): RunSettings => ({
+  recipe: 'trio',
+  seed,
+  policy: `p-${seed}`,
+  reward: 'mix',
+  freeze: [],
+  tasks: 4,
+  group: 2,
+});
+
+export const manifestOf = (policy: string, version: number, more: object = {}) => ({
+  policy,
+  version,
+  parent: version === 0 ? null : version - 1,
+  files: { 'model.safetensors': { sha256: 'a'.repeat(64), bytes: 8 } },
+  groups: [] as string[],
+  round: null as string | null,
+  settings: {},
+  ...more,
+});
+
+/** A 32-digit id that says what it is. */
+export const idOf = (n: number) => n.toString(16).padStart(32, '0');
+
+export const tasksOf = (count: number): AdmittedTask[] =>
+  Array.from({ length: count }, (_, index) => ({
+    group: idOf(index + 1),
+    index,
+    task: `${index}+1`,
+    proposal: idOf(1000 + index),
+  }));
+
+/** A run with its policy at version 0 and its first round open. */
+export async function orderRun(db: Database, seed: number, rounds = 2): Promise<RoundSpec> {
+  const run = settings(seed);
+  await createPolicy(db, manifestOf(run.policy, 0), 1);
+  const roles = ['proposer', 'solver', 'judge'];
+  await orderRounds(db, { delivery: `d-${seed}`, settings: run, roles, rounds, now: 1 });
+  const round = await advanceRun(db, runIdOf(run), 2);
+  if (!round) throw new Error('no round was opened');
+  return round;
+}

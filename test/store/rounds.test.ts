@@ -1,0 +1,210 @@
+/** The state machine against a real D1: whatever happens twice or at the same time changes nothing more than once. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runIdOf } from '../../core/schema/round.ts';
+import { countGroups, failGroup, groupsOf, markScored, rollingTasks } from '../../store/groups.ts';
+import { commitVersion, getPolicy, nextVersion } from '../../store/policies.ts';
+import { reviveGroup } from '../../store/revive.ts';
+import { rollBack } from '../../store/rollback.ts';
+import { admitTasks, claimRedrive, getRound, listRounds, stalledRounds } from '../../store/rounds.ts';
+import { advanceRun, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
+import { manifestOf, openStore, orderRun, settings, tasksOf } from './fixture.ts';
+
+let store: Awaited<ReturnType<typeof openStore>>;
+beforeAll(async () => {
+  store = await openStore();
+});
+afterAll(() => store.close());
+
+let seeds = 0;
+const freshSeed = () => ++seeds;
+const score = (round: string, tasks: readonly { group: string }[], now = 5) =>
+  markScored(
+    store.db,
+    round,
+    tasks.map(({ group }) => ({ group, sha256: 'f'.repeat(64) })),
+    now,
+  );
+
+describe('orders', () => {
+  test('a delivery counts once; another one extends the target', async () => {
+    const seed = freshSeed();
+    const order = { settings: settings(seed), roles: ['solver'], rounds: 3, now: 1 };
+    expect(await orderRounds(store.db, { ...order, delivery: `x-${seed}` })).toBe(true);
+    expect(await orderRounds(store.db, { ...order, delivery: `x-${seed}` })).toBe(false);
+    expect((await getRun(store.db, runIdOf(order.settings)))?.target).toBe(3);
+    expect(await orderRounds(store.db, { ...order, delivery: `y-${seed}` })).toBe(true);
+    expect((await getRun(store.db, runIdOf(order.settings)))?.target).toBe(6);
+  });
+
+  test('many callers at once open one round', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const opened = await Promise.all(Array.from({ length: 8 }, () => advanceRun(store.db, round.run, 3)));
+    expect(new Set(opened.map((spec) => spec?.id))).toEqual(new Set([round.id]));
+    expect(await listRounds(store.db, { run: round.run, limit: 10 })).toHaveLength(1);
+  });
+});
+
+describe('groups', () => {
+  test('4096 tasks with hostile text are admitted once', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const tasks = tasksOf(4096).map((task) => ({ ...task, task: `${task.task}'"); DROP TABLE groups; --` }));
+    await admitTasks(store.db, round.id, tasks, 5000, 4);
+    await admitTasks(store.db, round.id, tasks.slice(0, 1), 1, 4);
+    const row = await getRound(store.db, round.id);
+    expect(row).toMatchObject({ stage: 'solving', expected: 4096, proposed: 5000 });
+    expect((await groupsOf(store.db, round.id))[4095]?.task).toBe(tasks[4095]?.task);
+  });
+
+  test('the last scored group moves the round on, and doing it twice changes nothing', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const tasks = tasksOf(3);
+    await admitTasks(store.db, round.id, tasks, 3, 4);
+    await score(round.id, tasks.slice(0, 2));
+    await score(round.id, tasks.slice(0, 2));
+    expect((await getRound(store.db, round.id))?.stage).toBe('solving');
+    expect(
+      await rollingTasks(
+        store.db,
+        round.id,
+        tasks.map(({ group }) => group),
+      ),
+    ).toEqual([tasks[2]]);
+    await Promise.all([score(round.id, tasks, 6), score(round.id, tasks, 7)]);
+    const row = await getRound(store.db, round.id);
+    expect(row?.stage).toBe('training');
+    await score(round.id, tasks, 9);
+    expect((await getRound(store.db, round.id))?.trainingAt).toBe(row?.trainingAt);
+  });
+
+  test('a failed group is missing, not scored: the round goes on without it', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const tasks = tasksOf(2);
+    await admitTasks(store.db, round.id, tasks, 2, 4);
+    const failure = { kind: 'give-up', code: 'x', message: 'why' } as const;
+    await failGroup(store.db, round.id, tasks[0]!.group, failure, 5);
+    await score(round.id, tasks);
+    expect((await countGroups(store.db, [round.id])).get(round.id)).toEqual({
+      rolling: 0,
+      scored: 1,
+      trained: 0,
+      failed: 1,
+    });
+    expect((await getRound(store.db, round.id))?.stage).toBe('training');
+  });
+
+  test('a round of failures fails, stops its run, and comes back when one of them is replayed', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const tasks = tasksOf(2);
+    await admitTasks(store.db, round.id, tasks, 2, 4);
+    const failure = { kind: 'retry', code: 'x', message: 'why' } as const;
+    for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 5);
+    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', endedAt: 5 });
+    expect((await getRun(store.db, round.run))?.state).toBe('stopped');
+    expect(await advanceRun(store.db, round.run, 6)).toBeNull();
+    expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rolling', 7)).toBe(true);
+    expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rolling', 7)).toBe(false);
+    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'solving', reason: null });
+    expect((await getRun(store.db, round.run))?.state).toBe('open');
+    await score(round.id, tasks);
+    expect((await countGroups(store.db, [round.id])).get(round.id)).toMatchObject({ scored: 1, failed: 1 });
+  });
+});
+
+describe('versions', () => {
+  const ready = async (seed: number, rounds = 2) => {
+    const round = await orderRun(store.db, seed, rounds);
+    const tasks = tasksOf(2);
+    await admitTasks(store.db, round.id, tasks, 2, 4);
+    await score(round.id, tasks);
+    const groups = tasks.map(({ group }) => group);
+    return { round, manifest: manifestOf(`p-${seed}`, 1, { round: round.id, groups }) };
+  };
+
+  test('one of two commits at once wins, and the next round is there in the same moment', async () => {
+    const seed = freshSeed();
+    const { round, manifest } = await ready(seed);
+    const next = { ...round, id: 'e'.repeat(31) + seed, index: 2 };
+    const results = await Promise.all([1, 2, 3].map((now) => commitVersion(store.db, manifest, next, now)));
+    expect(results.filter(Boolean)).toHaveLength(1);
+    expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(1);
+    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'done', version: 1 });
+    expect((await countGroups(store.db, [round.id])).get(round.id)?.trained).toBe(2);
+    const rows = await listRounds(store.db, { run: round.run, limit: 9 });
+    expect(rows.filter((row) => row.stage === 'proposing').map((row) => row.id)).toEqual([next.id]);
+  });
+
+  test('a version from another parent changes nothing', async () => {
+    const seed = freshSeed();
+    const { round, manifest } = await ready(seed);
+    expect(await commitVersion(store.db, { ...manifest, version: 6, parent: 5 }, null, 8)).toBe(false);
+    expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
+    expect((await getRound(store.db, round.id))?.stage).toBe('training');
+  });
+
+  test('a rollback withdraws what came after, ends rounds that name it, and its number is not used again', async () => {
+    const seed = freshSeed();
+    const { round, manifest } = await ready(seed);
+    await commitVersion(store.db, manifest, null, 8);
+    const second = await advanceRun(store.db, round.run, 9);
+    expect(second?.roles.solver?.version).toBe(1);
+    expect(await rollBack(store.db, { name: `p-${seed}`, version: 0 }, 'bad', 10)).toBe(true);
+    expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
+    expect(await getRound(store.db, second!.id)).toMatchObject({
+      stage: 'failed',
+      reason: 'Rolled back to version 0: bad',
+    });
+    expect((await getRun(store.db, round.run))?.state).toBe('stopped');
+    expect(await nextVersion(store.db, `p-${seed}`)).toBe(2);
+    expect(await rollBack(store.db, { name: `p-${seed}`, version: 1 }, 'no', 11)).toBe(false);
+  });
+
+  test('a group costs at most five written rows from admission to training', async () => {
+    const seed = freshSeed();
+    const round = await orderRun(store.db, seed);
+    const tasks = tasksOf(64);
+    let written = 0;
+    const counting = Object.assign(Object.create(store.d1), {
+      prepare: (sql: string) => store.d1.prepare(sql),
+      batch: async (statements: Parameters<typeof store.d1.batch>[0]) => {
+        const results = await store.d1.batch(statements);
+        written += results.reduce((sum, { meta }) => sum + meta.rows_written, 0);
+        return results;
+      },
+    });
+    const { db } = store;
+    Object.assign(db, { $client: counting });
+    await admitTasks(db, round.id, tasks, 80, 4);
+    for (let i = 0; i < 64; i += 16) await score(round.id, tasks.slice(i, i + 16));
+    const groups = tasks.map(({ group }) => group);
+    await commitVersion(db, manifestOf(`p-${seed}`, 1, { round: round.id, groups }), null, 9);
+    Object.assign(db, { $client: store.d1 });
+    expect(written).toBeGreaterThan(64);
+    expect(written / 64).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('the clock', () => {
+  test('a stalled round is claimed by one caller', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const row = (await stalledRounds(store.db, 3, 1000)).find((stalled) => stalled.id === round.id);
+    const claims = await Promise.all([1, 2, 3].map((i) => claimRedrive(store.db, row!, 100 + i)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect((await getRound(store.db, round.id))?.redrives).toBe(1);
+    expect((await stalledRounds(store.db, 3, 1000)).some((stalled) => stalled.id === round.id)).toBe(false);
+  });
+
+  test('a run whose chain broke between two rounds is found', async () => {
+    const seed = freshSeed();
+    const run = settings(seed);
+    await orderRounds(store.db, {
+      delivery: `s-${seed}`,
+      settings: run,
+      roles: ['solver'],
+      rounds: 1,
+      now: 1,
+    });
+    expect((await stuckRuns(store.db, 1000)).map(({ id }) => id)).toContain(runIdOf(run));
+    const open = await orderRun(store.db, freshSeed());
+    expect((await stuckRuns(store.db, 1000)).map(({ id }) => id)).not.toContain(open.run);
+  });
+});
