@@ -10,6 +10,9 @@ const MAX_PAGES = 65536;
 /** The first page holds the module's constants. */
 const HEAP_START = 65536;
 
+const SUM_CYCLES = 32768;
+const MAX_SUM_SHARES = 16;
+
 export interface RuntimeSettings {
   /** Threads that share each kernel, the calling one included. */
   threads: number;
@@ -86,6 +89,11 @@ export class KernelRuntime {
       : Math.max(1, Math.min(4 * this.threads, Math.floor(cycles / this.#shareCycles)));
   }
 
+  /** The same for kernels that leave one sum a share: by the work alone, so that no result depends on the number of threads. */
+  sumShares(cycles: number): number {
+    return Math.max(1, Math.min(MAX_SUM_SHARES, Math.floor(cycles / SUM_CYCLES)));
+  }
+
   /** Calls a function of the module on this thread, without shares. */
   call(name: string, ...args: number[]): number {
     return this.#kernels[name]!(...args);
@@ -96,7 +104,7 @@ export class KernelRuntime {
     this.#pool.run(name, args, this.shares(cycles));
   }
 
-  /** Runs a kernel in exactly so many shares, for kernels that leave one result a share. */
+  /** Runs a kernel in exactly so many shares. */
   runShares(name: string, args: readonly number[], shares: number): void {
     this.#pool.run(name, args, shares);
   }

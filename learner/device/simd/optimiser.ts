@@ -11,7 +11,7 @@ export function registerOptimiser(): void {
   });
   register('SumSquares', ({ backend, inputs }) => {
     const n = sizeOf(inputs.x!);
-    const shares = backend.runtime.shares(n);
+    const shares = backend.runtime.sumShares(n);
     const partial = backend.output([shares]);
     backend.runtime.runShares(
       'sumSquares',

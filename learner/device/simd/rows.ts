@@ -50,7 +50,7 @@ export function registerRows(): void {
     const width = gain!.shape[0]!;
     const rows = sizeOf(x!) / width;
     const { runtime } = backend;
-    const shares = runtime.shares(3 * rows * width);
+    const shares = runtime.sumShares(3 * rows * width);
     const dx = backend.output(x!.shape);
     const dgain = backend.output([width]);
     const partial = backend.output([shares, width]);
