@@ -1,0 +1,120 @@
+/** The trainer over real samples of the seed policy: a small round, in memory. */
+import { beforeAll, expect, test } from 'vitest';
+import { assemble, type RoleBatches } from '../../core/roles/assemble.ts';
+import { judge } from '../../core/roles/judge.ts';
+import { propose } from '../../core/roles/propose.ts';
+import { solve } from '../../core/roles/solve.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { openVersion } from '../../infer/open-version.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { readSeed } from '../../model/seed-files.ts';
+import { trio } from '../../recipes/trio.ts';
+
+const settings = {
+  recipe: 'trio',
+  seed: 7,
+  policy: 'p',
+  reward: 'mix',
+  freeze: [] as string[],
+  tasks: 6,
+  group: 4,
+};
+let seed: VersionFiles;
+let batches: RoleBatches;
+const round: RoundSpec = roundOf(settings, trio.roles, 1, 0);
+
+beforeAll(async () => {
+  await openDevice({ device: 'cpu', threads: 1 });
+  seed = await readSeed('models/seed');
+  const policy = await openVersion(await loadOrt(), { name: 'p', version: 0 }, seed);
+  const stage = { recipe: trio, round, policy, tokenizer: tokenizerOf(seed, 'p') };
+  const proposals = await propose(stage);
+  const groups = await judge(stage, await solve(stage, proposals.tasks));
+  await policy.dispose();
+  batches = assemble(trio, round, proposals, groups);
+});
+
+const work = (change: Partial<RoundToTrain> = {}): RoundToTrain => ({
+  recipe: trio,
+  round,
+  batches,
+  parent: 0,
+  next: 1,
+  load: () => Promise.resolve(seed),
+  ...change,
+});
+const bytes = (files: VersionFiles, file: 'model.safetensors' | 'optimizer.safetensors') =>
+  Buffer.from(files[file]!);
+
+test('learner and rollouts agree: ratios are 1, and a policy has no distance from itself', async () => {
+  const { report } = await new RoundTrainer().train(work());
+  expect(report.mismatch.max).toBeLessThan(1e-3);
+  expect(report.mismatch.mean).toBeLessThan(1e-4);
+  expect(report.ratio.effectiveSampleShare).toBeGreaterThan(0.9999);
+  for (const role of Object.values(report.roles)) expect(role.klToStart).toBeLessThan(1e-8);
+  expect(report.updates).toBe(4);
+});
+
+test('training a round again gives the same bytes, from the stored version too', async () => {
+  const once = await new RoundTrainer().train(work());
+  const again = await new RoundTrainer().train(work());
+  expect(bytes(again.files, 'model.safetensors').equals(bytes(once.files, 'model.safetensors'))).toBe(true);
+
+  const next = { round: roundOf(settings, trio.roles, 2, 1), parent: 1, next: 2 };
+  const trainer = new RoundTrainer();
+  await trainer.train(work());
+  const held = await trainer.train(
+    work({ ...next, load: (v) => Promise.resolve(v === 0 ? seed : once.files) }),
+  );
+  const loaded = await new RoundTrainer().train(
+    work({ ...next, load: (v) => Promise.resolve(v === 0 ? seed : once.files) }),
+  );
+  for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
+    expect(bytes(loaded.files, file).equals(bytes(held.files, file)), file).toBe(true);
+  expect(bytes(held.files, 'model.safetensors').equals(bytes(once.files, 'model.safetensors'))).toBe(false);
+});
+
+test('micro-batches do not change the step beyond rounding', async () => {
+  const whole = await new RoundTrainer().train(work());
+  const split = await new RoundTrainer({ tokenBudget: 64 }).train(work());
+  expect(split.report.loss).toBeCloseTo(whole.report.loss, 5);
+  expect(split.report.gradientNorm).toBeCloseTo(whole.report.gradientNorm, 4);
+});
+
+test('a round without a single advantage is refused by name', async () => {
+  const empty = work({ batches: { solver: [], proposer: [], judge: [] } });
+  await expect(new RoundTrainer().train(empty)).rejects.toMatchObject({
+    kind: 'give-up',
+    code: 'learner.empty-round',
+  });
+});
+
+test('a damaged sample stops the round: nothing comes back to publish, and the trainer goes on from the parent', async () => {
+  const trainer = new RoundTrainer();
+  const [first, ...rest] = batches.solver!;
+  const damaged = { ...batches, solver: [{ ...first!, advantage: Number.NaN }, ...rest] };
+  await expect(trainer.train(work({ batches: damaged }))).rejects.toMatchObject({
+    code: 'learner.non-finite',
+  });
+  const after = await trainer.train(work());
+  const fresh = await new RoundTrainer().train(work());
+  expect(bytes(after.files, 'model.safetensors').equals(bytes(fresh.files, 'model.safetensors'))).toBe(true);
+});
+
+test('samples of an older version are corrected, not taken at face value', async () => {
+  const shifted = {
+    ...batches,
+    solver: batches.solver!.map(({ sample, advantage }) => ({
+      advantage,
+      sample: { ...sample, logprobs: sample.logprobs.map((logprob) => logprob - 5) },
+    })),
+  };
+  const { report } = await new RoundTrainer().train(work({ batches: shifted }));
+  expect(report.ratio.max).toBeGreaterThan(100);
+  expect(Number.isFinite(report.loss)).toBe(true);
+  expect(report.mismatch.mean).toBeGreaterThan(1e-3);
+});
