@@ -18,6 +18,7 @@ interface LearnerOptions {
   readonly threads?: number;
   readonly evalEvery: number;
   readonly maxStaleness: number;
+  readonly leaseSeconds: number;
 }
 
 function required(name: string, what: string): string {
@@ -33,7 +34,8 @@ function required(name: string, what: string): string {
 const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
-async function run({ device: kind, threads, evalEvery, maxStaleness }: LearnerOptions): Promise<void> {
+async function run(options: LearnerOptions): Promise<void> {
+  const { device: kind, threads, evalEvery, maxStaleness, leaseSeconds } = options;
   const gateway = new GatewayClient({
     url: required('ROLLMESH_URL', 'the address of the gateway'),
     token: required('LEARNER_TOKEN', 'the learner token of the mesh'),
@@ -47,7 +49,7 @@ async function run({ device: kind, threads, evalEvery, maxStaleness }: LearnerOp
   const meshKey = process.env.MESH_KEY;
   const device = await openDevice({ device: kind, ...(threads ? { threads } : {}) });
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
-  const evaluator = new Evaluator(gateway, evalEvery);
+  const evaluator = evalEvery > 0 ? new Evaluator(gateway, evalEvery) : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await learn(
@@ -55,10 +57,15 @@ async function run({ device: kind, threads, evalEvery, maxStaleness }: LearnerOp
       queue,
       gateway,
       trainer: new RoundTrainer(),
-      evaluate: (round, outcome) => evaluator.after(round, outcome.version),
+      ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome.version) } : {}),
       log,
     },
-    { ...(meshKey === undefined ? {} : { meshKey }), maxStaleness, device: device.description },
+    {
+      ...(meshKey === undefined ? {} : { meshKey }),
+      maxStaleness,
+      leaseMs: leaseSeconds * 1000,
+      device: device.description,
+    },
     stop.signal,
   );
   log('learner.stopped', {});
@@ -72,8 +79,14 @@ const command = new Command('npm run learner --')
     new Option('--device <name>', 'where to compute').choices(['auto', 'cpu', 'webgpu']).default('auto'),
   )
   .option('--threads <n>', 'threads of the CPU device', whole(1))
-  .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
-  .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2);
+  .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
+  .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
+  .option(
+    '--lease-seconds <n>',
+    'how long a pulled message is ours; longer than a round trains',
+    whole(1),
+    600,
+  );
 
 try {
   await run(command.parse().opts<LearnerOptions>());

@@ -12,8 +12,6 @@ import { Collector } from './collect.ts';
 import type { MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
-/** Longer than any round takes here; a lease that runs out only means that the message comes twice. */
-const LEASE_MS = 10 * 60_000;
 const IDLE_MS = 150;
 /** Wait after a failure that is worth another try. */
 const TROUBLE_MS = 2_000;
@@ -50,7 +48,7 @@ export async function learn(
   const collector = new Collector();
   while (!signal.aborted) {
     try {
-      const arrived = await collect(ports, collector);
+      const arrived = await collect(ports, settings, collector);
       const trained = await trainWhole(ports, settings, collector);
       if (!arrived && !trained) await sleep(IDLE_MS, signal);
     } catch (error) {
@@ -62,8 +60,12 @@ export async function learn(
 }
 
 /** Pulls once. Messages that are none of ours go back, and reach the dead letters when their deliveries are used up. */
-async function collect({ queue, log }: LearnerPorts, collector: Collector): Promise<boolean> {
-  const { messages } = await queue.pull(LEASE_MS);
+async function collect(
+  { queue, log }: LearnerPorts,
+  { leaseMs }: LearnerSettings,
+  collector: Collector,
+): Promise<boolean> {
+  const { messages } = await queue.pull(leaseMs);
   const foreign: string[] = [];
   for (const { lease, body } of messages) {
     const checked = v.safeParse(scoredMessage, body);

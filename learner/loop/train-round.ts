@@ -18,6 +18,8 @@ export interface LearnerSettings {
   readonly meshKey?: string;
   /** Versions that a round's samples may be behind the current one. */
   readonly maxStaleness: number;
+  /** How long a pulled message is ours, ms. Longer than a round trains; one that runs out only means that the message comes twice. */
+  readonly leaseMs: number;
   /** In words, for the manifest. */
   readonly device: string;
 }
@@ -62,20 +64,20 @@ export async function trainRound(
     next,
     device: settings.device,
   });
-  await gateway.putVersion(trained.files, about);
   const tokenizer = tokenizerOf(trained.files, name);
   const monitors = monitorRound(recipe, tokenizer.decode, proposals, groups);
   const refusals = refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`);
-  return {
-    version: next,
-    report: {
-      monitors,
-      training: trained.report,
-      warnings: [...warningsOf(monitors, trained.report), ...refusals],
-      ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
-      learnerMs: Math.round(performance.now() - began),
-    },
-  };
+  const reportNow = (): RoundReport => ({
+    monitors,
+    training: trained.report,
+    warnings: [...warningsOf(monitors, trained.report), ...refusals],
+    ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
+    learnerMs: Math.round(performance.now() - began),
+  });
+  // Reported before it is published: after the commit nobody trains the round again, so a report lost then stays lost.
+  await gateway.report(spec.id, reportNow());
+  await gateway.putVersion(trained.files, about);
+  return { version: next, report: reportNow() };
 }
 
 /** Where the policy stands against the version that wrote the samples. */
