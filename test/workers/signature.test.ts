@@ -1,0 +1,80 @@
+/** Webhook signatures against node:crypto, which did not write the verifier. */
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { HttpError } from '../../workers/gateway/http-error.ts';
+import { type SignatureHeaders, verifySignature } from '../../workers/gateway/signature.ts';
+
+const SECRET = 'a-secret-of-some-length';
+const NOW = 1_800_000_000;
+const bytes = new TextEncoder().encode('{"recipe":"trio"}');
+const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
+const own = (time: number | string, secret = SECRET, body = '{"recipe":"trio"}') =>
+  `t=${time},v1=${hmac(secret, `${time}.${body}`)}`;
+const github = `sha256=${hmac(SECRET, '{"recipe":"trio"}')}`;
+
+const verify = (headers: Partial<SignatureHeaders>, secrets = [SECRET]) =>
+  verifySignature(
+    { own: undefined, github: undefined, githubDelivery: undefined, ...headers },
+    bytes,
+    secrets,
+    NOW,
+  );
+const codeOf = (headers: Partial<SignatureHeaders>, secrets?: string[]) => {
+  try {
+    return verify(headers, secrets);
+  } catch (error) {
+    return error instanceof HttpError ? `${error.status} ${error.code}` : String(error);
+  }
+};
+
+test('a good signature names its delivery, the same for the same bytes and time only', () => {
+  expect(verify({ own: own(NOW) })).toBe(`own:${hmac(SECRET, `${NOW}.{"recipe":"trio"}`)}`);
+  expect(verify({ own: own(NOW - 300) })).not.toBe(verify({ own: own(NOW) }));
+  expect(verify({ github, githubDelivery: '72d3162e-cc78-11e3-81ab-4c9367dc0958' })).toBe(
+    'github:72d3162e-cc78-11e3-81ab-4c9367dc0958',
+  );
+});
+
+test('while secrets are rotated both are good, and afterwards one', () => {
+  const old = own(NOW, 'the-older-secret-of-ours');
+  expect(codeOf({ own: old }, [SECRET, 'the-older-secret-of-ours'])).toMatch(/^own:/);
+  expect(codeOf({ own: old })).toBe('401 signature.wrong');
+});
+
+test.each([
+  ['no signature', {}, '401 signature.missing'],
+  ['301 s old', { own: own(NOW - 301) }, '401 signature.stale'],
+  ['301 s ahead', { own: own(NOW + 301) }, '401 signature.stale'],
+  ['another body', { own: own(NOW, SECRET, '{"recipe":"trio" }') }, '401 signature.wrong'],
+  ['another secret', { own: own(NOW, 'x') }, '401 signature.wrong'],
+  ['a time that was changed', { own: own(NOW).replace(`t=${NOW}`, `t=${NOW + 1}`) }, '401 signature.wrong'],
+  ['short', { own: own(NOW).slice(0, -1) }, '401 signature.malformed'],
+  ['empty', { own: '' }, '401 signature.malformed'],
+  ['upper-case hex', { own: own(NOW).replace(/v1=.*/, (v1) => v1.toUpperCase()) }, '401 signature.malformed'],
+  ['a negative time', { own: own(-1) }, '401 signature.malformed'],
+  ['a time in words', { own: own('NaN') }, '401 signature.malformed'],
+  ['two signatures', { own: `${own(NOW)},v1=${'0'.repeat(64)}` }, '401 signature.malformed'],
+  ['GitHub without delivery', { github }, '401 signature.delivery'],
+  [
+    'GitHub with a path as delivery',
+    { github, githubDelivery: '../../etc/passwd' },
+    '401 signature.delivery',
+  ],
+  [
+    'GitHub, wrong',
+    { github: `sha256=${'0'.repeat(64)}`, githubDelivery: 'abcdefgh' },
+    '401 signature.wrong',
+  ],
+  [
+    'GitHub, SHA-1',
+    { github: `sha1=${'0'.repeat(40)}`, githubDelivery: 'abcdefgh' },
+    '401 signature.malformed',
+  ],
+  [
+    'a bad one of ours beside a good one of GitHub',
+    { own: own(NOW, 'x'), github, githubDelivery: 'abcdefgh' },
+    '401 signature.wrong',
+  ],
+])('refused: %s', (_, headers, expected) => {
+  expect(codeOf(headers)).toBe(expected);
+});
