@@ -70,11 +70,15 @@ export class Geometry {
 const path = (stretch) =>
   stretch.map(({ x, y }, i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
 
+/** Half the width of a digit at the size of the axes' text, px. */
+const HALF_DIGIT = 3.3;
+
 /** Under its tick, but not over the edge. @param {number} round @param {Geometry} at */
 const roundLabel = (round, at) => {
-  const last = at.x(round) > at.right - MARGIN.right;
-  const x = last ? at.width : at.x(round);
-  return svg('text', { x, y: at.height - 5, 'text-anchor': last ? 'end' : 'middle' }, String(round));
+  const label = String(round);
+  const over = at.x(round) + HALF_DIGIT * label.length > at.width;
+  const x = over ? at.width : at.x(round);
+  return svg('text', { x, y: at.height - 5, 'text-anchor': over ? 'end' : 'middle' }, label);
 };
 
 /**
