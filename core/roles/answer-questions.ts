@@ -13,7 +13,9 @@ export interface QuestionFigures {
 }
 
 /** Tokens of a completion; enough for a worked answer of many steps. */
-const MAX_NEW = 64;
+export const MAX_NEW = 64;
+
+export const solverPrompt = (question: string): string => `<solve>${question}<sep>`;
 
 export async function answerQuestions(
   policy: Policy,
@@ -22,7 +24,7 @@ export async function answerQuestions(
 ): Promise<QuestionFigures> {
   const completions = await policy.generate(
     questions.map(({ question }, i) => ({
-      ids: tokenizer.encode(`<solve>${question}<sep>`),
+      ids: tokenizer.encode(solverPrompt(question)),
       sampleIds: [deriveId('question', i)],
     })),
     { maxNew: MAX_NEW, temperature: 0, stop: [tokenizer.id('<eos>')] },

@@ -1,0 +1,120 @@
+/** A Hugging Face folder as the files of a version: read, checked as a whole, and stored in float32. Nothing is stored here. */
+import { join } from 'node:path';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { MAX_FILE_BYTES, type VersionFiles } from '../../core/schema/policy.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { checkCheckpoint, parameterCount, tensorShapes } from '../../model/checkpoint.ts';
+import { readCheckpointTensors } from '../../model/checkpoint-files.ts';
+import { type ModelConfig, parseConfig } from '../../model/config.ts';
+import { type Tensors, writeSafetensors } from '../../model/safetensors.ts';
+import { errnoOf, parseJson, readOptional } from './files.ts';
+import { withDtype } from './hf-dtype.ts';
+
+const encode = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+
+/** The tokenizer's files and its size: the highest id plus one. */
+interface TokenizerFiles {
+  readonly files: VersionFiles;
+  readonly size: number;
+}
+
+async function readConfig(folder: string): Promise<{ json: object; config: ModelConfig }> {
+  const path = join(folder, 'config.json');
+  const bytes = await readOptional(path);
+  if (!bytes)
+    throw wrongInput('checkpoint.files', `There is no ${path}.`, {
+      expected: 'a folder with config.json, tokenizer.json and model.safetensors',
+      next: 'Name the folder of a Hugging Face checkpoint.',
+    });
+  const json = parseJson(bytes, path);
+  const config = parseConfig(json);
+  const special = [config.bosId, ...config.eosIds].find((id) => id !== null && id >= config.vocabSize);
+  if (special !== undefined)
+    throw wrongInput('config.invalid', `config.json names token ${special} as its begin or end.`, {
+      expected: `ids below vocab_size, ${config.vocabSize}`,
+    });
+  // parseConfig accepts objects only.
+  return { json: json as object, config };
+}
+
+async function readTokenizer(folder: string): Promise<TokenizerFiles> {
+  const path = join(folder, 'tokenizer.json');
+  const bytes = await readOptional(path);
+  if (!bytes)
+    throw wrongInput('tokenizer.missing', `There is no ${path}.`, {
+      expected: 'the tokenizer.json of the checkpoint',
+      next: 'Add it, or import with --no-tokenizer: the policy then takes token ids only.',
+    });
+  const configPath = join(folder, 'tokenizer_config.json');
+  const configBytes = await readOptional(configPath);
+  const config = configBytes && parseJson(configBytes, configPath);
+  if (config !== undefined && (typeof config !== 'object' || config === null || Array.isArray(config)))
+    throw wrongInput('tokenizer.config', `${configPath} holds no JSON object.`, {
+      expected: 'a JSON object',
+    });
+  const { vocabSize } = openTokenizer(parseJson(bytes, path), config ?? {});
+  const files = {
+    'tokenizer.json': bytes,
+    ...(configBytes ? { 'tokenizer_config.json': configBytes } : {}),
+  };
+  return { files, size: vocabSize };
+}
+
+async function readTensors(folder: string): Promise<Tensors> {
+  try {
+    return await readCheckpointTensors(folder);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    throw wrongInput('checkpoint.files', `A weight file in ${folder} cannot be read: ${code}.`, {
+      expected: 'model.safetensors, or every shard that model.safetensors.index.json names',
+      cause: error,
+    });
+  }
+}
+
+/** A tokenizer that ends with a token the model does not have in the place config.json says belongs to another model. */
+function checkTokenizer(config: ModelConfig, size: number): void {
+  const unknown = config.eosIds.find((id) => id >= size);
+  if (unknown !== undefined)
+    throw wrongInput(
+      'checkpoint.tokenizer',
+      `The tokenizer has ids up to ${size - 1}, config.json names ${unknown} as the end.`,
+      { expected: 'the tokenizer that the model was trained with' },
+    );
+}
+
+function checkSize(config: ModelConfig): void {
+  const bytes = 4 * parameterCount(config);
+  if (bytes > MAX_FILE_BYTES)
+    throw new RollmeshError(
+      'over-budget',
+      'checkpoint.size',
+      `The model has ${parameterCount(config)} parameters: ${bytes} bytes in float32.`,
+      { expected: `at most ${MAX_FILE_BYTES} bytes`, next: 'Choose a smaller checkpoint.' },
+    );
+}
+
+/**
+ * Reads and checks a checkpoint folder. The weights come back as one float32 model.safetensors in the canonical order, config.json
+ * as it was, but for its dtype.
+ *
+ * @throws RollmeshError `checkpoint.*`, `config.*`, `safetensors.*` or `tokenizer.*`, by what is wrong.
+ */
+export async function readCheckpointFolder(
+  folder: string,
+  { tokenizer }: { readonly tokenizer: boolean },
+): Promise<VersionFiles> {
+  const { json, config } = await readConfig(folder);
+  checkSize(config);
+  const text = tokenizer ? await readTokenizer(folder) : undefined;
+  if (text) checkTokenizer(config, text.size);
+  const tensors = await readTensors(folder);
+  checkCheckpoint(config, tensors, text?.size);
+  const ordered = [...tensorShapes(config).keys()].map((name) => [name, tensors.get(name)!] as const);
+  return {
+    'config.json': encode(withDtype(json, 'F32')),
+    ...text?.files,
+    'model.safetensors': writeSafetensors(new Map(ordered)),
+  };
+}

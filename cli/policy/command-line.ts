@@ -1,0 +1,52 @@
+/** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { whole } from '../run-options.ts';
+import { openStore } from '../state-access.ts';
+import { openStateFolder } from '../state-folder.ts';
+
+export interface Common {
+  readonly state: string;
+  readonly json: boolean;
+}
+
+export const print = (line: string): void => console.log(line);
+export const printJson = (value: unknown): void => print(JSON.stringify(value));
+
+/** A subcommand with the options that all have. */
+export const subcommand = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .option('--json', 'one JSON object a line', false);
+
+/** A subcommand on one version of a policy. */
+export const versionCommand = (parent: Command, name: string, description: string): Command =>
+  subcommand(parent, name, description)
+    .argument('<name>', 'name of the policy')
+    .argument('<version>', 'number of the version', whole(0));
+
+/** Does the work with the store open, and closes it whatever happens. */
+export async function withStore<T>(
+  { state }: Common,
+  work: (gateway: GatewayClient) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(openStateFolder(state, false));
+  try {
+    return await work(store.gateway);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A number from 0, or commander's usage error. */
+export function temperature(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new InvalidArgumentError('Expected a number from 0 (0 = greedy).');
+  return value;
+}
+
+/** Token ids separated by commas, or commander's usage error. */
+export const tokenIds = (text: string): number[] => text.split(',').map((id) => whole(0)(id.trim()));

@@ -1,0 +1,53 @@
+/** Reading the user's files: what is not there or cannot be read is the caller's mistake, said with the path. */
+import { readFile } from 'node:fs/promises';
+import { wrongInput } from '../../core/errors.ts';
+
+/** The system's code of a failed file operation, such as ENOENT; undefined for any other error. */
+export const errnoOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
+    ? error.code
+    : undefined;
+
+const unreadable = (path: string, cause: unknown) =>
+  wrongInput('file.unreadable', `The file ${path} cannot be read: ${errnoOf(cause)}.`, {
+    expected: 'a file that is there and may be read',
+    cause,
+  });
+
+/** The file's bytes; undefined where there is no such file. */
+export async function readOptional(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return new Uint8Array(await readFile(path));
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw code === undefined ? error : unreadable(path, error);
+  }
+}
+
+/** Lines of a UTF-8 text file, without the empty one after the last line's end. */
+export async function readLines(path: string): Promise<string[]> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw errnoOf(error) === undefined ? error : unreadable(path, error);
+  });
+  const lines = decode(bytes, path).split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  if (lines.length) return lines;
+  throw wrongInput('file.empty', `The file ${path} has no lines.`, { expected: 'at least one' });
+}
+
+export function parseJson(bytes: Uint8Array, path: string): unknown {
+  try {
+    return JSON.parse(decode(bytes, path)) as unknown;
+  } catch (cause) {
+    throw wrongInput('file.json', `The file ${path} is not JSON.`, { expected: 'JSON in UTF-8', cause });
+  }
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw wrongInput('file.encoding', `The file ${path} is not UTF-8.`, { expected: 'UTF-8 text', cause });
+  }
+}

@@ -1,0 +1,57 @@
+/** `policy import`: a checkpoint folder becomes version 0 of a new policy, after every check has passed. */
+import { basename, resolve } from 'node:path';
+import * as v from 'valibot';
+import { wrongInput } from '../../core/errors.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { name as policyName } from '../../core/schema/sample.ts';
+import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { importPolicy } from '../import-policy.ts';
+import { readCheckpointFolder } from './checkpoint-folder.ts';
+
+export interface Imported {
+  readonly policy: string;
+  readonly version: 0;
+  readonly bytes: number;
+  readonly tokenizer: boolean;
+}
+
+/** Throws `policy.name` where that cannot be the name of a policy. */
+export function checkName(name: string): void {
+  if (!v.is(policyName, name))
+    throw wrongInput('policy.name', `${JSON.stringify(name)} cannot be the name of a policy.`, {
+      expected: '1 to 64 lower-case letters, digits, dots and dashes, a letter or digit at both ends',
+      next: 'Choose another with --name.',
+    });
+}
+
+export interface Checkpoint {
+  readonly name: string;
+  /** Where it came from, for the manifest. */
+  readonly origin: string;
+  readonly files: VersionFiles;
+}
+
+/** Reads and checks everything that can be checked without the store. */
+export async function readImport(
+  folder: string,
+  name: string,
+  options: { readonly tokenizer: boolean },
+): Promise<Checkpoint> {
+  checkName(name);
+  return { name, origin: basename(resolve(folder)), files: await readCheckpointFolder(folder, options) };
+}
+
+/** @throws RollmeshError `policy.taken`: versions are create-only. */
+export async function storeImport(
+  gateway: GatewayClient,
+  { name, origin, files }: Checkpoint,
+): Promise<Imported> {
+  if (await gateway.getPolicy(name))
+    throw wrongInput('policy.taken', `There is a policy ${name} already.`, {
+      expected: 'a name that no policy has: versions are never overwritten',
+      next: 'Choose another with --name.',
+    });
+  await importPolicy(gateway, name, files, { importedFrom: origin });
+  const bytes = Object.values(files).reduce((sum, file) => sum + file.length, 0);
+  return { policy: name, version: 0, bytes, tokenizer: 'tokenizer.json' in files };
+}

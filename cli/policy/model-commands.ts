@@ -1,0 +1,82 @@
+/** The commands that compute with a version: eval, score, generate. */
+import { type Command, Option } from 'commander';
+import { percent } from '../figures.ts';
+import { whole } from '../run-options.ts';
+import {
+  type Common,
+  print,
+  printJson,
+  temperature,
+  tokenIds,
+  versionCommand,
+  withStore,
+} from './command-line.ts';
+import { type Evaluated, evaluateTasks } from './evaluate.ts';
+import { checkName } from './import-checkpoint.ts';
+import { type GenerateRequest, generateLines, type ScoreRequest, scoreLines } from './run-tokens.ts';
+import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
+
+function inWords({ n, accuracy, answered, worked, tooLong }: Evaluated): string {
+  const shares = [
+    `accuracy ${percent(accuracy, 1)}`,
+    `answered ${percent(answered, 1)}`,
+    `worked ${percent(worked, 1)}`,
+  ].join(', ');
+  return `n ${n}, ${shares}${tooLong ? `; ${tooLong} too long for the model, not asked` : ''}`;
+}
+
+export function addEval(parent: Command): void {
+  versionCommand(parent, 'eval', 'greedy answers to questions, compared with the reference answers')
+    .requiredOption('--tasks <file>', 'a JSON object a line: {"question": …, "answer": …} or {"task": …}')
+    .option('--limit <n>', 'ask the first n only', whole(1))
+    .action(async (name: string, version: number, options: Common & { tasks: string; limit?: number }) => {
+      checkName(name);
+      const figures = await withStore(options, (gateway) =>
+        evaluateTasks(gateway, { name, version }, options),
+      );
+      if (options.json) printJson({ policy: name, version, ...figures });
+      else print(`${name} ${version}: ${inWords(figures)}`);
+    });
+}
+
+export function addScore(parent: Command): void {
+  versionCommand(parent, 'score', 'log-probabilities and entropies (nats) of given token ids')
+    .requiredOption('--ids <file>', 'a JSON array of token ids a line')
+    .addOption(
+      new Option('--engine <name>', 'who computes: the generation runtime or the learner')
+        .choices(['infer', 'learner'])
+        .default('infer'),
+    )
+    .action(async (name: string, version: number, options: Common & ScoreRequest) => {
+      checkName(name);
+      await withStore(options, async (gateway) => {
+        let line = 0;
+        for await (const scores of scoreLines(gateway, { name, version }, options)) {
+          if (++line === 1 && !options.json) print(heading(SCORES));
+          if (options.json) printJson(scores);
+          else print(scoreRow(line, scores));
+        }
+      });
+    });
+}
+
+export function addGenerate(parent: Command): void {
+  versionCommand(parent, 'generate', 'samples that go on from given token ids')
+    .requiredOption('--ids <file>', 'a JSON array of token ids a line')
+    .requiredOption('--max-new <n>', 'new tokens at most, stop token included', whole(1))
+    .option('--samples <n>', 'samples a line', whole(1), 1)
+    .option('--temperature <t>', '0 = greedy', temperature, 1)
+    .option('--seed <n>', 'seed of every draw', whole(0), 0)
+    .option('--stop <ids>', 'token ids that end a sample, separated by commas (default: none)', tokenIds, [])
+    .action(async (name: string, version: number, options: Common & GenerateRequest) => {
+      checkName(name);
+      await withStore(options, async (gateway) => {
+        let line = 0;
+        for await (const samples of generateLines(gateway, { name, version }, options)) {
+          if (++line === 1 && !options.json) print(heading(SAMPLES));
+          if (options.json) printJson({ samples });
+          else for (const text of sampleRows(line, samples)) print(text);
+        }
+      });
+    });
+}

@@ -1,0 +1,27 @@
+/** `policy rollback`: the pointer goes back; every later version is withdrawn, and rounds that name one of them end. */
+import { wrongInput } from '../../core/errors.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { findPolicy } from './stored-version.ts';
+
+export interface RolledBack {
+  readonly policy: string;
+  readonly current: number;
+  /** Versions that this withdrew, oldest first. */
+  readonly withdrawn: readonly number[];
+}
+
+/** @throws RollmeshError `policy.missing`, or `rollback.version` where that version is not there or withdrawn itself. */
+export async function rollBack(gateway: GatewayClient, ref: PolicyRef, reason: string): Promise<RolledBack> {
+  const { versions, current } = await findPolicy(gateway, ref.name);
+  const usable = versions.filter((row) => row.withdrawn === null).map((row) => row.version);
+  const oldest = versions.at(-1)?.version ?? 0;
+  if (ref.version >= oldest && !usable.includes(ref.version))
+    throw wrongInput('rollback.version', `Policy ${ref.name} has no usable version ${ref.version}.`, {
+      expected: `a version from 0 to ${current} that was not withdrawn`,
+      next: 'See `npm run policy -- list`.',
+    });
+  await gateway.rollBack(ref, reason);
+  const withdrawn = usable.filter((version) => version > ref.version).toReversed();
+  return { policy: ref.name, current: ref.version, withdrawn };
+}

@@ -1,0 +1,63 @@
+/** The commands that move policies in, out and back: import, export, list, rollback. */
+import { type Command, Option } from 'commander';
+import type { StorageType } from '../../model/safetensors.ts';
+import { type Common, print, printJson, subcommand, versionCommand, withStore } from './command-line.ts';
+import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
+import { checkName, readImport, storeImport } from './import-checkpoint.ts';
+import { rollBack } from './roll-back.ts';
+import { heading, VERSIONS, versionRows } from './tables.ts';
+
+const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
+
+export function addImport(parent: Command): void {
+  subcommand(parent, 'import', 'a Hugging Face checkpoint becomes version 0 of a new policy')
+    .argument('<dir>', 'folder with config.json, tokenizer.json and model.safetensors (or its shards)')
+    .requiredOption('--name <name>', 'name of the new policy')
+    .option('--no-tokenizer', 'leave the tokenizer out: the policy takes token ids only')
+    .action(async (dir: string, options: Common & { name: string; tokenizer: boolean }) => {
+      const checkpoint = await readImport(dir, options.name, options);
+      const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint));
+      if (options.json) return printJson(done);
+      print(`${done.policy} 0: ${done.bytes} bytes${done.tokenizer ? '' : ', without a tokenizer'}`);
+    });
+}
+
+export function addExport(parent: Command): void {
+  versionCommand(parent, 'export', 'a version as a folder that other tools load as it is')
+    .argument('<dir>', 'an empty or missing folder')
+    .addOption(new Option('--dtype <type>', 'float type of the weights').choices(DTYPES).default('F32'))
+    .action(async (name: string, version: number, dir: string, options: Common & { dtype: StorageType }) => {
+      checkName(name);
+      await checkEmpty(dir);
+      const work = { name, version };
+      const done = await withStore(options, (gateway) => exportCheckpoint(gateway, work, dir, options.dtype));
+      if (options.json) return printJson(done);
+      print(`${name} ${version} as ${done.dtype} in ${dir}: ${done.files.join(', ')}`);
+    });
+}
+
+export function addList(parent: Command): void {
+  subcommand(parent, 'list', 'every policy and its versions').action((options: Common) =>
+    withStore(options, async (gateway) => {
+      if (!options.json) print(heading(VERSIONS));
+      for (const name of await gateway.listPolicies()) {
+        const policy = await gateway.getVersions(name);
+        if (options.json) printJson(policy);
+        else for (const line of versionRows(policy)) print(line);
+      }
+    }),
+  );
+}
+
+export function addRollback(parent: Command): void {
+  versionCommand(parent, 'rollback', 'back to an earlier version; later ones are withdrawn for good')
+    .option('--reason <text>', 'kept with the versions that are withdrawn', 'by hand')
+    .action(async (name: string, version: number, options: Common & { reason: string }) => {
+      checkName(name);
+      const done = await withStore(options, (gateway) =>
+        rollBack(gateway, { name, version }, options.reason),
+      );
+      if (options.json) return printJson(done);
+      print(`${name} is at version ${version}; withdrawn: ${done.withdrawn.join(', ') || 'none'}`);
+    });
+}

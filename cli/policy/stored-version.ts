@@ -1,0 +1,46 @@
+/** Finding a stored version, and saying clearly what there is where it is not. */
+import { RollmeshError } from '../../core/errors.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
+import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import type { PolicyVersions } from '../../learner/transport/views.ts';
+
+/** @throws RollmeshError `policy.missing`, which names the policies there are. */
+export async function findPolicy(gateway: GatewayClient, name: string): Promise<PolicyVersions> {
+  const names = await gateway.listPolicies();
+  if (names.includes(name)) return gateway.getVersions(name);
+  throw new RollmeshError('missing-version', 'policy.missing', `There is no policy ${name}.`, {
+    expected: `one of: ${names.join(', ')}`,
+    next: 'Import it with `npm run policy -- import DIR --name NAME`, or name its folder with --state DIR.',
+  });
+}
+
+/** @throws RollmeshError `policy.missing` or `version.missing`. */
+async function checkVersion(gateway: GatewayClient, { name, version }: PolicyRef): Promise<void> {
+  const { versions, next } = await findPolicy(gateway, name);
+  const oldest = versions.at(-1)?.version ?? next;
+  // Only the newest are listed; an older one is there, since numbers are given without gaps.
+  if (version < oldest || versions.some((row) => row.version === version)) return;
+  throw new RollmeshError('missing-version', 'version.missing', `Policy ${name} has no version ${version}.`, {
+    expected: next === 1 ? '0' : `a number from 0 to ${next - 1}`,
+    next: 'See `npm run policy -- list`.',
+  });
+}
+
+export interface StoredVersion {
+  readonly manifest: Manifest;
+  /** All files but the optimiser's state, each checked against the manifest. */
+  readonly files: VersionFiles;
+}
+
+export async function fetchVersion(gateway: GatewayClient, ref: PolicyRef): Promise<StoredVersion> {
+  await checkVersion(gateway, ref);
+  const manifest = await gateway.getManifest(ref);
+  const files = await gateway.getVersion(ref, [
+    'config.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+    'model.safetensors',
+  ]);
+  return { manifest, files };
+}

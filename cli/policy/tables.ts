@@ -1,0 +1,89 @@
+/** The commands' results for people: plain columns, numbers to the right. */
+import type { Completion, TokenScores } from '../../core/policy.ts';
+import type { PolicyVersions } from '../../learner/transport/views.ts';
+import { decimal } from '../figures.ts';
+
+export interface Column {
+  readonly title: string;
+  /** Characters of the column; a longer text is written out whole. */
+  readonly width: number;
+  /** Texts stand to the left, numbers to the right. */
+  readonly left?: boolean;
+}
+
+export const row = (columns: readonly Column[], cells: readonly string[]): string =>
+  columns
+    .map(({ width, left }, i) => (left ? cells[i]!.padEnd(width) : cells[i]!.padStart(width)))
+    .join('  ')
+    .trimEnd();
+
+export const heading = (columns: readonly Column[]): string =>
+  row(
+    columns,
+    columns.map((column) => column.title),
+  );
+
+export const VERSIONS: readonly Column[] = [
+  { title: 'policy', width: 24, left: true },
+  { title: 'version', width: 7 },
+  { title: 'parent', width: 6 },
+  { title: 'size', width: 9 },
+  { title: 'made', width: 20, left: true },
+  { title: '', width: 9, left: true },
+];
+
+const size = (bytes: number) =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+const time = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
+
+/** A policy's versions, oldest first; the pointer's is marked. */
+export function versionRows({ name, current, next, versions }: PolicyVersions): string[] {
+  const rows = versions.toReversed().map(({ version, parent, bytes, createdAt, withdrawn }) => {
+    const mark = withdrawn !== null ? 'withdrawn' : version === current ? 'current' : '';
+    return row(VERSIONS, [name, String(version), String(parent ?? '–'), size(bytes), time(createdAt), mark]);
+  });
+  const unlisted = next - versions.length;
+  return unlisted > 0 ? [`${name}: ${unlisted} older versions are not listed`, ...rows] : rows;
+}
+
+export const SCORES: readonly Column[] = [
+  { title: 'line', width: 5 },
+  { title: 'tokens', width: 6 },
+  { title: 'log-probability', width: 15 },
+  { title: 'a token', width: 9 },
+  { title: 'entropy', width: 9 },
+];
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** Sums and means in nats; the mean of nothing is missing. */
+export const scoreRow = (line: number, { logprobs, entropy }: TokenScores): string => {
+  const mean = (values: readonly number[]) => (values.length ? sum(values) / values.length : null);
+  return row(SCORES, [
+    String(line),
+    String(logprobs.length),
+    decimal(sum(logprobs), 4),
+    decimal(mean(logprobs), 4),
+    decimal(mean(entropy), 4),
+  ]);
+};
+
+export const SAMPLES: readonly Column[] = [
+  { title: 'line', width: 5 },
+  { title: 'sample', width: 6 },
+  { title: 'log-probability', width: 15 },
+  { title: 'end', width: 7, left: true },
+  { title: 'ids', width: 3, left: true },
+];
+
+export const sampleRows = (line: number, samples: readonly Completion[]): string[] =>
+  samples.map(({ ids, logprobs, stopped }, i) =>
+    row(SAMPLES, [
+      String(line),
+      String(i + 1),
+      decimal(sum(logprobs), 4),
+      stopped ? 'stop' : 'cut off',
+      ids.join(' '),
+    ]),
+  );
