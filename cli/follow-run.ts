@@ -61,6 +61,7 @@ const failure = (round: RoundState) =>
 
 function lineOf(round: RoundState): RoundLine {
   const { groups } = round;
+  const stale = round.failures.filter(({ failure }) => failure?.code === 'group.stale').length;
   const versions = Object.values(round.spec.roles).map((ref) => ref.version);
   return {
     kind: 'round',
@@ -72,8 +73,8 @@ function lineOf(round: RoundState): RoundLine {
       admitted: round.expected,
       scored: groups.scored + groups.trained,
       trained: groups.trained,
-      stale: 0,
-      failed: groups.failed,
+      stale,
+      failed: groups.failed - stale,
     },
     report: reportOf(round) ?? {},
     wallMs: (round.endedAt ?? round.createdAt) - round.createdAt,

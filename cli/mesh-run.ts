@@ -59,7 +59,7 @@ async function playRun(
   const lines: RoundLine[] = [];
   const followed = { gateway, run, rounds, evaluateEvery: options.evalEvery, signal };
   for await (const line of followRun(followed)) {
-    if (line.round === 1 && line.report.start && done < 1) printer.evaluatedStart(line.report.start);
+    if (line.report.start) printer.evaluatedStart(line.report.start);
     lines.push(line);
     if (line.round > done) printer.round(line);
   }

@@ -43,6 +43,8 @@ export interface GroupFailure {
 }
 
 const TIMEOUT_MS = 120_000;
+/** Rounds of one listing. */
+const PAGE = 500;
 
 /** Errors of the gateway by what the caller can do about them. 409 = the world has moved on: read it again. */
 const kindOfStatus = (status: number): FailureKind =>
@@ -67,13 +69,16 @@ export class GatewayClient {
     return this.#json(`/api/rounds/${id}`, roundState);
   }
 
-  /** Newest first. */
-  async listRounds(
-    run: string,
-    limit = 500,
-  ): Promise<readonly { id: string; index: number; stage: string }[]> {
+  /** Every round of a run, newest first, read page by page. */
+  async listRounds(run: string): Promise<readonly { id: string; index: number; stage: string }[]> {
     const listing = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
-    return (await this.#json(`/api/rounds?run=${run}&limit=${limit}`, listing)).rounds;
+    const all: v.InferOutput<typeof listing>['rounds'] = [];
+    for (;;) {
+      const before = all.length ? `&before=${all.at(-1)!.index}` : '';
+      const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, listing);
+      all.push(...rounds);
+      if (rounds.length < PAGE) return all;
+    }
   }
 
   getRun(id: string): Promise<RunState> {

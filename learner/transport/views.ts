@@ -15,6 +15,11 @@ export const roundState = v.object({
   expected: count,
   proposed: count,
   groups: v.object({ rolling: count, scored: count, trained: count, failed: count }),
+  /** Failed groups with the reason. */
+  failures: v.optional(
+    v.array(v.object({ group: id, failure: v.nullable(v.object({ code: v.string() })) })),
+    [],
+  ),
   reason: v.nullable(v.string()),
   version: v.nullable(count),
   report: v.unknown(),

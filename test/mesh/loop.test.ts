@@ -1,0 +1,127 @@
+/** The whole loop on real components: webhook, Workers in workerd, queues, D1, R2, the learner; and the same run in one process. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { followRun } from '../../cli/follow-run.ts';
+import { ensureSeed } from '../../cli/import-policy.ts';
+import { orderRounds } from '../../cli/signed-webhook.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { runIdOf } from '../../core/schema/round.ts';
+import type { RoundLine } from '../../core/schema/summary.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { openVersion } from '../../infer/open-version.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { Evaluator } from '../../learner/loop/evaluator.ts';
+import { learn } from '../../learner/loop/loop.ts';
+import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { PullQueue } from '../../learner/transport/pull-queue.ts';
+import { MemoryRunStore } from '../../mesh/run-store.ts';
+import { runInProcess } from '../../mesh/single-process.ts';
+import { type Mesh, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
+import { readSeed } from '../../model/seed-files.ts';
+import { runOf } from '../../recipes/run-order.ts';
+
+const ROUNDS = 2;
+const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
+const HEAP_LIMIT = 64 * 2 ** 20;
+
+const { recipe, settings } = runOf(ORDER);
+const run = runIdOf(settings);
+const state = mkdtempSync(join(tmpdir(), 'rollmesh-loop-'));
+const stop = new AbortController();
+const lines: RoundLine[] = [];
+const events: string[] = [];
+let mesh: Mesh;
+let gateway: GatewayClient;
+let learning: Promise<void>;
+
+beforeAll(async () => {
+  await openDevice({ device: 'cpu', threads: 1 });
+  mesh = await startMesh({ stateDir: state, cronMs: 0 });
+  const token = mesh.secrets.LEARNER_TOKEN;
+  gateway = new GatewayClient({ url: mesh.url, token });
+  await ensureSeed(gateway, 'models/seed');
+  const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
+  const evaluator = new Evaluator(gateway, ROUNDS);
+  learning = learn(
+    {
+      queue,
+      gateway,
+      trainer: new RoundTrainer(),
+      evaluate: (round, { version }) => evaluator.after(round, version),
+      log: (event) => events.push(event),
+    },
+    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000 },
+    stop.signal,
+  );
+  await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, ORDER);
+  const followed = { gateway, run, rounds: ROUNDS, evaluateEvery: ROUNDS, signal: stop.signal };
+  for await (const line of followRun(followed)) lines.push(line);
+}, 120_000);
+
+afterAll(async () => {
+  stop.abort();
+  await learning;
+  await mesh.stop();
+  rmSync(state, { recursive: true, force: true });
+});
+
+test('a webhook for two rounds gives two versions, every group trained once', async () => {
+  expect(lines.map(({ round, from, to }) => [round, from, to])).toEqual([
+    [1, 0, 1],
+    [2, 1, 2],
+  ]);
+  for (const { groups } of lines)
+    expect(groups).toMatchObject({ admitted: 6, scored: 6, trained: 6, failed: 0 });
+  const manifests = await Promise.all(
+    [1, 2].map((version) => gateway.getManifest({ name: settings.policy, version })),
+  );
+  const trained = manifests.flatMap((manifest) => manifest.groups);
+  expect(new Set(trained).size).toBe(12);
+  expect(manifests.map((manifest) => manifest.parent)).toEqual([0, 1]);
+  expect(events.filter((event) => event === 'round.trained')).toHaveLength(2);
+});
+
+test('the rounds report rollouts, training and held-out accuracy', () => {
+  const [first, second] = lines.map(({ report }) => report);
+  expect(first!.start?.heldOut).toMatchObject({ n: 500 });
+  expect(second!.evaluation).toMatchObject({ version: 2 });
+  for (const report of [first!, second!]) {
+    expect(report.training!.mismatch.max).toBeLessThan(1e-3);
+    expect(report.training!.mismatch.mean).toBeLessThan(1e-4);
+    expect(report.monitors!.rollouts).toBe(24);
+  }
+});
+
+test('the same settings in one process give the same weights, bit for bit', async () => {
+  const seed = await readSeed('models/seed');
+  const store = new MemoryRunStore();
+  await store.commitVersion({ name: settings.policy, version: 0 }, seed);
+  const runtime = await loadOrt();
+  await runInProcess({
+    recipe,
+    settings,
+    rounds: ROUNDS,
+    evaluateEvery: 100,
+    store,
+    trainer: new RoundTrainer(),
+    tokenizer: tokenizerOf(seed, settings.policy),
+    openPolicy: (ref, files) => openVersion(runtime, ref, files),
+  });
+  const here: VersionFiles = await store.loadVersion({ name: settings.policy, version: ROUNDS });
+  const there = await gateway.getVersion({ name: settings.policy, version: ROUNDS });
+  for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
+    expect(Buffer.from(here[file]!).equals(Buffer.from(there[file]!)), file).toBe(true);
+});
+
+test('no isolate’s wasm heap passes 64 MiB', () => {
+  const opened = readFileSync(join(state, 'mesh.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"policy.opened"'))
+    .map((line) => (JSON.parse(line) as { heapBytes: number }).heapBytes);
+  expect(opened.length).toBeGreaterThanOrEqual(6);
+  expect(Math.max(...opened)).toBeLessThan(HEAP_LIMIT);
+});
