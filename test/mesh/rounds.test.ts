@@ -1,0 +1,139 @@
+/** Rounds through all four Workers: once only, one after the other, and with every message delivered twice. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { provenanceMac } from '../../core/provenance.ts';
+import { deriveId, sha256Hex } from '../../core/random.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import type { ScoredMessage } from '../../core/schema/round.ts';
+import type { RoundState } from '../../learner/transport/views.ts';
+import { openScene, type Scene } from './scene.ts';
+
+const ORDER = { recipe: 'trio', tasks: 4, group: 2 };
+let scene: Scene;
+let files: VersionFiles;
+beforeAll(async () => {
+  scene = await openScene();
+  files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+});
+afterAll(() => scene.stop());
+
+const bodyOf = ({ body }: { body: unknown }) => body as ScoredMessage;
+
+/** Commits the weights that were there as the round's version: what a learner does, without learning. */
+async function commit({ spec, id }: RoundState, groups: readonly string[]) {
+  const { policy } = spec.settings;
+  const { current, next } = (await scene.gateway.getPolicy(policy))!;
+  const about = { policy, version: next, parent: current, groups: [...groups], round: id, settings: {} };
+  return scene.gateway.putVersion(files, about);
+}
+
+test('a webhook becomes sealed, scored groups; a commit makes the next round', async () => {
+  const { run, round } = await scene.order({ ...ORDER, seed: 1, rounds: 2 });
+  const first = await scene.reach(round, ['training']);
+  expect(first.groups).toEqual({ rolling: 0, scored: 4, trained: 0, failed: 0 });
+  const pulled = (await scene.drain()).map(bodyOf).filter((message) => message.round === round);
+  expect(new Set(pulled.map(({ group }) => group)).size).toBe(4);
+  for (const message of pulled) {
+    const bytes = await scene.gateway.getObject(message.key, message.sha256);
+    expect(sha256Hex(bytes)).toBe(message.sha256);
+    expect(message.mac).toBe(
+      provenanceMac(scene.mesh.secrets.MESH_KEY, first.spec, message.group, message.sha256),
+    );
+  }
+  const groups = pulled.map(({ group }) => group);
+  const done = await commit(first, groups);
+  expect(done).toMatchObject({ version: 1, created: true });
+  expect(await commit({ ...first }, groups).catch((error: Error) => error.message)).toContain(
+    'wait for a version',
+  );
+  const second = await scene.reach(done.nextRound!, ['training']);
+  expect(second).toMatchObject({ index: 2, run });
+  expect(second.spec.roles.solver).toEqual({ name: 'trio-1', version: 1 });
+  const last = await commit(
+    second,
+    (await scene.gateway.getGroups(second.id)).map(({ group }) => group),
+  );
+  expect(last).toMatchObject({ version: 2, nextRound: null });
+  expect((await scene.gateway.listRounds(run)).map(({ stage }) => stage)).toEqual(['done', 'done']);
+});
+
+test('every message a second time changes nothing', async () => {
+  const { round } = await scene.order({ ...ORDER, seed: 2 });
+  const state = await scene.reach(round, ['training']);
+  const before = await scene.gateway.getGroups(round);
+  const objects = await Promise.all(
+    before.map(({ group }) => scene.gateway.getObject(`rounds/${round}/groups/${group}/scored.json`)),
+  );
+  await scene.drain();
+  const { PROPOSE, ROLLOUT, JUDGE } =
+    await scene.mesh.mf.getBindings<
+      Record<string, { send(body: object, options: object): Promise<unknown> }>
+    >('rollmesh-gateway');
+  const json = { contentType: 'json' };
+  await PROPOSE!.send({ v: 1, round, to: 'propose' }, json);
+  for (const { group, index } of before) {
+    await ROLLOUT!.send({ v: 1, round, group, index, to: 'rollout' }, json);
+    await JUDGE!.send({ v: 1, round, group, index, to: 'judge' }, json);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(await scene.gateway.getRound(round)).toEqual(state);
+  expect(await scene.gateway.getGroups(round)).toEqual(before);
+  expect(await scene.drain()).toEqual([]);
+  const again = await Promise.all(
+    before.map(({ group }) => scene.gateway.getObject(`rounds/${round}/groups/${group}/scored.json`)),
+  );
+  expect(again).toEqual(objects);
+});
+
+test('a group that the learner refuses is missing, and a round of refusals fails and says so', async () => {
+  const { round } = await scene.order({ ...ORDER, seed: 4, rounds: 3 });
+  await scene.reach(round, ['training']);
+  const groups = await scene.gateway.getGroups(round);
+  const failure = { kind: 'give-up', code: 'group.hash', message: 'forged' } as const;
+  for (const [i, { group }] of groups.entries()) {
+    await scene.gateway.failGroup(round, group, failure);
+    expect((await scene.gateway.getRound(round)).groups.failed).toBe(i + 1);
+  }
+  const state = await scene.gateway.getRound(round);
+  expect(state).toMatchObject({ stage: 'failed', reason: expect.stringContaining('None of its 4 groups') });
+  expect((await scene.gateway.getRun(state.run)).state).toBe('stopped');
+});
+
+test('a policy that cannot play ends its round as failed, with a dead letter that can be replayed', async () => {
+  // A policy without a tokenizer is valid for token ids, but its roles cannot speak.
+  const mute = Object.fromEntries(Object.entries(files).filter(([file]) => file !== 'tokenizer.json'));
+  const about = { policy: 'mute', version: 0, parent: null, groups: [], round: null, settings: {} };
+  await scene.gateway.putVersion(mute, about);
+  const { round } = await scene.order({ ...ORDER, seed: 5, policy: 'mute' });
+  const state = await scene.reach(round, ['failed']);
+  expect(state.reason).toContain('tokenizer');
+  const { deadLetters } = (await (await fetch(`${scene.mesh.url}/api/dead-letters`)).json()) as {
+    deadLetters: { id: string; round: string; queue: string; kind: string; attempts: number }[];
+  };
+  const letter = deadLetters.find((candidate) => candidate.round === round);
+  expect(letter).toMatchObject({ queue: 'propose', kind: 'wrong-input', attempts: 1 });
+  const replay = () =>
+    fetch(`${scene.mesh.url}/api/dead-letters/${letter!.id}/replay`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}` },
+    });
+  expect(
+    (await fetch(`${scene.mesh.url}/api/dead-letters/${letter!.id}/replay`, { method: 'POST' })).status,
+  ).toBe(401);
+  expect((await replay()).status).toBe(202);
+  await scene.reach(round, ['failed']);
+});
+
+test('any sample is found by its id alone, with its text', async () => {
+  const { round } = await scene.order({ ...ORDER, seed: 6 });
+  await scene.reach(round, ['training']);
+  const [{ group } = { group: '' }] = await scene.gateway.getGroups(round);
+  const solver = deriveId(group, 'solver', 1);
+  for (const id of [solver, deriveId(round, 'proposer', 0, 0)]) {
+    const found = (await (await fetch(`${scene.mesh.url}/api/samples/${id}`)).json()) as {
+      round: string;
+      sample: { id: string; text: { prompt: string } };
+    };
+    expect(found).toMatchObject({ round, sample: { id } });
+    expect(found.sample.text.prompt).toMatch(id === solver ? /^<solve>/ : /^<propose>/);
+  }
+});

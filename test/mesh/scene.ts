@@ -1,0 +1,76 @@
+/** A local mesh in a temporary folder with the seed policy in it, and the small hands that the tests need. */
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureSeed } from '../../cli/import-policy.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { type PulledMessage, PullQueue } from '../../learner/transport/pull-queue.ts';
+import type { RoundState } from '../../learner/transport/views.ts';
+import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
+
+export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'rollmesh-'));
+
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** The clock stands still unless a test calls `cron()`, and limits are out of the way. */
+export async function openScene(options: MeshOptions = {}) {
+  const stateDir = options.stateDir ?? temporaryFolder();
+  const mesh = await startMesh({ cronMs: 0, rateLimit: 1_000_000, stateDir, ...options });
+  const { LEARNER_TOKEN, WEBHOOK_SECRET } = mesh.secrets;
+  const gateway = new GatewayClient({ url: mesh.url, token: LEARNER_TOKEN });
+  const queue = new PullQueue({
+    baseUrl: mesh.pullUrl,
+    accountId: 'local',
+    queueId: SCORED_QUEUE,
+    token: LEARNER_TOKEN,
+  });
+  await ensureSeed(gateway, 'models/seed');
+
+  const signed = (body: string, seconds = Math.floor(Date.now() / 1000)) => ({
+    'x-rollmesh-signature': `t=${seconds},v1=${createHmac('sha256', WEBHOOK_SECRET)
+      .update(`${seconds}.${body}`)
+      .digest('hex')}`,
+  });
+  return {
+    mesh,
+    stateDir,
+    gateway,
+    queue,
+    signed,
+    /** POSTs a body as it is; signed unless other headers are given. */
+    hook: (body: string, headers: Record<string, string> = signed(body)) =>
+      fetch(`${mesh.url}/hooks/rounds`, { method: 'POST', body, headers }),
+    async order(order: object): Promise<{ run: string; round: string; rounds: number }> {
+      const body = JSON.stringify(order);
+      const response = await fetch(`${mesh.url}/hooks/rounds`, {
+        method: 'POST',
+        body,
+        headers: signed(body),
+      });
+      if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
+      return (await response.json()) as { run: string; round: string; rounds: number };
+    },
+    /** The round once it is in one of the stages. */
+    async reach(round: string, stages: readonly RoundState['stage'][]): Promise<RoundState> {
+      for (;;) {
+        const state = await gateway.getRound(round);
+        if (stages.includes(state.stage)) return state;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    /** Everything that can be pulled now. */
+    async drain(): Promise<PulledMessage[]> {
+      const all: PulledMessage[] = [];
+      for (;;) {
+        const { messages } = await queue.pull(60_000);
+        if (!messages.length) return all;
+        all.push(...messages);
+      }
+    },
+    async stop(keep = false) {
+      await mesh.stop();
+      if (!keep) rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
