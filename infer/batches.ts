@@ -1,19 +1,87 @@
-/** How requests of any size become batches: rows of similar length side by side, bounded, and the way back to the order given. */
+/** How requests of any size become batches, and how rows of different length share one. */
+import { ALIGNMENT, type KeyValues } from './session.ts';
 
-/** Cuts items, sorted by length, into chunks of at most `most`; items keep their index in the list given. */
+/** Samples of one prompt that go through one batch together. */
+export interface Group {
+  /** Index in the request. */
+  readonly prompt: number;
+  readonly ids: readonly number[];
+  /** Index of the first sample among the prompt's. */
+  readonly from: number;
+  readonly sampleIds: readonly string[];
+}
+
+/** Cuts prompts' samples into groups of at most `most`. */
+export function groupsOf(
+  prompts: readonly { readonly ids: readonly number[]; readonly sampleIds: readonly string[] }[],
+  most: number,
+): Group[] {
+  return prompts.flatMap(({ ids, sampleIds }, prompt) =>
+    Array.from({ length: Math.ceil(sampleIds.length / most) }, (_, i) => ({
+      prompt,
+      ids,
+      from: i * most,
+      sampleIds: sampleIds.slice(i * most, (i + 1) * most),
+    })),
+  );
+}
+
+/** Batches of groups with equally many samples, of similar length, of at most `most` rows. */
+export function batchesOf(groups: readonly Group[], most: number): Group[][] {
+  const sorted = [...groups].sort(
+    (a, b) => a.sampleIds.length - b.sampleIds.length || a.ids.length - b.ids.length,
+  );
+  const batches: Group[][] = [];
+  for (const group of sorted) {
+    const samples = group.sampleIds.length;
+    const batch = batches.at(-1);
+    const fits = batch?.[0]?.sampleIds.length === samples && (batch.length + 1) * samples <= most;
+    if (batch && fits) batch.push(group);
+    else batches.push([group]);
+  }
+  return batches;
+}
+
+/** Cuts items, sorted by length, into chunks whose padded tokens, and squares of lengths, stay within bounds. */
 export function chunksByLength<Item>(
   items: readonly Item[],
   lengthOf: (item: Item) => number,
-  most: number,
+  { tokens, squares }: { readonly tokens: number; readonly squares: number },
 ): Item[][] {
   const sorted = [...items].sort((a, b) => lengthOf(a) - lengthOf(b));
   const chunks: Item[][] = [];
-  for (let i = 0; i < sorted.length; i += most) chunks.push(sorted.slice(i, i + most));
+  for (const item of sorted) {
+    const chunk = chunks.at(-1);
+    const rows = (chunk?.length ?? 0) + 1;
+    const length = lengthOf(item);
+    if (chunk && rows * length <= tokens && rows * length * length <= squares) chunk.push(item);
+    else chunks.push([item]);
+  }
   return chunks;
 }
 
-/** Rows of ids made equally long with zeros on the right, flat [rows * longest]. */
-export function padRight(rows: readonly (readonly number[])[]): number[] {
-  const longest = Math.max(...rows.map((row) => row.length));
-  return rows.flatMap((row) => [...row, ...new Array<number>(longest - row.length).fill(0)]);
+/** The next length that padding may end at. */
+export const alignedLength = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+
+/** Rows of ids made equally long with zeros on the right, flat [rows * length]. */
+export const padRight = (rows: readonly (readonly number[])[], length: number): number[] =>
+  rows.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(0)]);
+
+/** Caches of several batches of prompts as one, each padded to the longest. */
+export function joinCaches(caches: readonly KeyValues[], kvHeads: number, headDim: number): KeyValues {
+  const [only] = caches;
+  if (only && caches.length === 1) return only;
+  const length = Math.max(...caches.map((cache) => cache.length));
+  const prompts = caches.reduce((sum, cache) => sum + cache.prompts, 0);
+  const tensors = (only?.tensors ?? []).map((_, i) => {
+    const joined = new Float32Array(prompts * kvHeads * length * headDim);
+    let head = 0;
+    for (const cache of caches) {
+      const size = cache.length * headDim;
+      for (let at = 0; at < cache.tensors[i]!.length; at += size)
+        joined.set(cache.tensors[i]!.subarray(at, at + size), head++ * length * headDim);
+    }
+    return joined;
+  });
+  return { prompts, length, tensors };
 }

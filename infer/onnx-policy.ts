@@ -3,7 +3,7 @@
  *
  * What holds, and is tested: on the wasm build, on one thread, a sample's tokens and log-probabilities are a function of
  * the weights, the prompt, the sample's id and the settings alone, to the last bit. They do not depend on the other rows
- * of the batch, on the padding, on the platform (Node, workerd, Chromium), or on what ran before.
+ * of the batch, on padding, on the platform (Node, workerd, Chromium), or on what ran before.
  */
 import { wrongInput } from '../core/errors.ts';
 import type {
@@ -17,18 +17,27 @@ import type {
 } from '../core/policy.ts';
 import { uniforms } from '../core/random.ts';
 import type { ModelConfig } from '../model/config.ts';
-import { policyGraph } from '../model/onnx/policy-graph.ts';
+import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
 import { packWeights } from '../model/onnx/weights.ts';
 import type { Tensors } from '../model/safetensors.ts';
-import { chunksByLength, padRight } from './batches.ts';
+import {
+  alignedLength,
+  batchesOf,
+  chunksByLength,
+  type Group,
+  groupsOf,
+  joinCaches,
+  padRight,
+} from './batches.ts';
 import type { Runtime } from './runtime.ts';
 import { type Draw, type KeyValues, PolicySession } from './session.ts';
+import { checkIds, checkSettings } from './settings.ts';
 
 /** Rows generated together. More only costs memory: by then the matrix products are as fast as they get. */
 const MAX_ROWS = 64;
-/** Tokens scored together, and logits held for them. */
-const MAX_SCORED_TOKENS = 2048;
-const MAX_LOGITS = 1 << 22;
+/** Tokens that go through the decoder in one turn, and numbers held for their logits and for their attention. */
+const MAX_TOKENS = 2048;
+const MAX_NUMBERS = 1 << 22;
 
 export interface PolicyOptions {
   readonly runtime: Runtime;
@@ -40,9 +49,7 @@ export interface PolicyOptions {
   readonly graph?: Uint8Array;
 }
 
-/**
- * Opens a policy. Dispose of the one before first where memory is short: an isolate has room for one.
- */
+/** Opens a policy. Dispose of the one before first where memory is short: an isolate has room for one. */
 export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> {
   const { runtime, ref, config, weights } = options;
   const session = await PolicySession.create(
@@ -52,14 +59,6 @@ export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> 
     weights instanceof Uint8Array ? weights : packWeights(config, weights),
   );
   return new OnnxPolicy(ref, config, session);
-}
-
-/** One sample of one prompt on its way through a batch. */
-interface Row {
-  readonly prompt: number;
-  readonly sample: number;
-  readonly ids: TokenIds;
-  readonly id: string;
 }
 
 export class OnnxPolicy implements Policy {
@@ -74,79 +73,94 @@ export class OnnxPolicy implements Policy {
   }
 
   async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
-    const draw = this.#checkSettings(settings);
-    for (const { ids } of prompts) this.#checkIds(ids, ids.length + settings.maxNew);
-    const rows = prompts.flatMap(({ ids, sampleIds }, prompt) =>
-      sampleIds.map((id, sample): Row => ({ prompt, sample, ids, id })),
+    const { vocabSize } = this.#config;
+    const { maxNew } = settings;
+    const draw = checkSettings(settings, vocabSize);
+    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, contextLength(this.#config));
+    const out: Completion[][] = prompts.map(({ sampleIds }) =>
+      sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })),
     );
-    const out: Completion[][] = prompts.map(() => []);
-    for (const chunk of chunksByLength(rows, (row) => row.ids.length, MAX_ROWS)) {
-      const completions =
-        settings.maxNew > 0
-          ? await this.#generateRows(chunk, settings.maxNew, draw)
-          : chunk.map(() => ({ ids: [], logprobs: [], stopped: false }));
-      chunk.forEach((row, i) => {
-        out[row.prompt]![row.sample] = completions[i]!;
+    if (maxNew === 0) return out;
+    for (const batch of batchesOf(groupsOf(prompts, MAX_ROWS), MAX_ROWS)) {
+      const completions = await this.#generateBatch(batch, maxNew, draw);
+      batch.forEach(({ prompt, from }, i) => {
+        out[prompt]!.splice(from, completions[i]!.length, ...completions[i]!);
       });
     }
     return out;
   }
 
-  async #generateRows(rows: readonly Row[], maxNew: number, draw: Draw): Promise<Completion[]> {
-    const session = this.#open();
-    const { cache, slots } = await this.#fillCache(rows);
-    const drawn = new Float32Array(maxNew * rows.length);
-    rows.forEach(({ id }, row) => {
-      uniforms(id, maxNew).forEach((uniform, turn) => {
-        drawn[turn * rows.length + row] = uniform;
+  /** Completions [groups][samples] of a batch of equally large groups. */
+  async #generateBatch(batch: readonly Group[], maxNew: number, draw: Draw): Promise<Completion[][]> {
+    const prefixes = batch.map(({ ids }) => ids.slice(0, -1));
+    const cache = await this.#fill(prefixes);
+    const asked = batch[0]!.sampleIds.length;
+    const samples = asked === 1 && cache.length > this.#loneRowLimit() ? 2 : asked;
+    const rows = samples * batch.length;
+    const drawn = new Float32Array(maxNew * rows).fill(0.5);
+    batch.forEach(({ sampleIds }, prompt) => {
+      sampleIds.forEach((id, sample) => {
+        const row = sample * batch.length + prompt;
+        uniforms(id, maxNew).forEach((uniform, turn) => {
+          drawn[turn * rows + row] = uniform;
+        });
       });
     });
-    const { tokens, logprobs } = await session.generate(
+    const { tokens, logprobs } = await this.#open().generate(
       {
-        lastIds: rows.map(({ ids }) => ids.at(-1)!),
-        positions: rows.map(({ ids }) => ids.length - 1),
-        prompts: slots,
-        uniforms: drawn,
+        samples,
         cache,
+        lengths: prefixes.map((prefix) => prefix.length),
+        lastIds: batch.map(({ ids }) => ids.at(-1)!),
+        uniforms: drawn,
       },
       draw,
     );
     const stop = new Set(draw.stop);
-    const turns = tokens.length / rows.length;
-    return rows.map((_, row) => {
-      const completion = { ids: [] as number[], logprobs: [] as number[], stopped: false };
-      for (let turn = 0; turn < turns && !completion.stopped; turn++) {
-        const id = Number(tokens[turn * rows.length + row]);
-        completion.ids.push(id);
-        completion.logprobs.push(logprobs[turn * rows.length + row]!);
-        completion.stopped = stop.has(id);
+    const turns = tokens.length / rows;
+    const completionOf = (row: number): Completion => {
+      const ids: number[] = [];
+      let stopped = false;
+      for (let turn = 0; turn < turns && !stopped; turn++) {
+        ids.push(Number(tokens[turn * rows + row]));
+        stopped = stop.has(ids[turn]!);
       }
-      return completion;
-    });
+      return { ids, logprobs: ids.map((_, turn) => logprobs[turn * rows + row]!), stopped };
+    };
+    return batch.map(({ sampleIds }, prompt) =>
+      sampleIds.map((_, sample) => completionOf(sample * batch.length + prompt)),
+    );
   }
 
-  /** The cache of all but the last token of each different prompt, and each row's place in it. */
-  async #fillCache(rows: readonly Row[]): Promise<{ cache: KeyValues; slots: number[] }> {
-    const prompts = [...new Set(rows.map((row) => row.prompt))];
-    const slots = rows.map((row) => prompts.indexOf(row.prompt));
-    const prefixes = prompts.map((_, slot) => rows[slots.indexOf(slot)]!.ids.slice(0, -1));
+  /**
+   * Longest cache for which the bits of a prompt's only row are those it would have beside others. The runtime cuts longer
+   * sums into blocks, but not in a product of a single row; a second row, thrown away, then makes it do the same.
+   */
+  #loneRowLimit(): number {
+    const columns = Math.max(16, 2 ** Math.ceil(Math.log2(this.#config.headDim)));
+    return (128 * 128) / columns;
+  }
+
+  /** Caches of prompts in the order given; a prompt may be empty. */
+  async #fill(prompts: readonly TokenIds[]): Promise<KeyValues> {
     const session = this.#open();
-    const longest = Math.max(...prefixes.map((prefix) => prefix.length));
-    const cache =
-      longest === 0
-        ? session.emptyCache(prompts.length)
-        : await session.fill(padRight(prefixes), prompts.length);
-    return { cache, slots };
+    const order = [...new Map(prompts.map((ids, prompt) => [prompt, ids]))];
+    const caches: KeyValues[] = [];
+    // The prompts of a batch come sorted by length, so that chunks are neighbours and their caches join in order.
+    for (const chunk of chunksByLength(order, ([, ids]) => ids.length, this.#bounds())) {
+      const length = Math.max(alignedLength(1), ...chunk.map(([, ids]) => alignedLength(ids.length)));
+      const rows = chunk.map(([, ids]) => ids);
+      caches.push(await session.fill(padRight(rows, length), rows.length));
+    }
+    return joinCaches(caches, this.#config.kvHeads, this.#config.headDim);
   }
 
   async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
-    for (const ids of sequences) this.#checkIds(ids, ids.length);
-    const longest = Math.max(1, ...sequences.map((ids) => ids.length));
-    const tokens = Math.min(MAX_SCORED_TOKENS, Math.ceil(MAX_LOGITS / this.#config.vocabSize));
+    const { vocabSize } = this.#config;
+    for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
     const items = sequences.map((ids, index) => ({ ids, index })).filter(({ ids }) => ids.length > 1);
     const out: TokenScores[] = sequences.map(() => ({ logprobs: [], entropy: [] }));
-    const most = Math.max(1, Math.floor(tokens / longest));
-    for (const chunk of chunksByLength(items, ({ ids }) => ids.length, most)) {
+    for (const chunk of chunksByLength(items, ({ ids }) => ids.length, this.#bounds())) {
       const scores = await this.#scoreRows(chunk.map(({ ids }) => ids));
       chunk.forEach(({ index }, i) => {
         out[index] = scores[i]!;
@@ -158,10 +172,10 @@ export class OnnxPolicy implements Policy {
   async #scoreRows(rows: readonly TokenIds[]): Promise<TokenScores[]> {
     // The last token of a sequence predicts nothing that is asked for.
     const inputs = rows.map((ids) => ids.slice(0, -1));
-    const width = Math.max(...inputs.map((ids) => ids.length));
-    const positions = inputs.flatMap((ids, row) => ids.map((_, i) => row * width + i));
+    const length = alignedLength(Math.max(...inputs.map((ids) => ids.length)));
+    const picks = inputs.flatMap((ids, row) => ids.map((_, i) => row * length + i));
     const targets = rows.flatMap((ids) => ids.slice(1));
-    const scored = await this.#open().score(padRight(inputs), rows.length, positions, targets);
+    const scored = await this.#open().score(padRight(inputs, length), rows.length, picks, targets);
     let at = 0;
     return inputs.map((ids) => {
       const end = at + ids.length;
@@ -172,6 +186,14 @@ export class OnnxPolicy implements Policy {
       at = end;
       return scores;
     });
+  }
+
+  #bounds(): { tokens: number; squares: number } {
+    const { vocabSize, heads } = this.#config;
+    return {
+      tokens: Math.min(MAX_TOKENS, Math.floor(MAX_NUMBERS / vocabSize)),
+      squares: MAX_NUMBERS / heads,
+    };
   }
 
   async dispose(): Promise<void> {
@@ -185,34 +207,5 @@ export class OnnxPolicy implements Policy {
     throw wrongInput('policy.disposed', `Policy ${this.ref.name} ${this.ref.version} has been disposed of.`, {
       next: 'Create it again.',
     });
-  }
-
-  #checkIds(ids: TokenIds, length: number): void {
-    const { vocabSize, maxPositions } = this.#config;
-    if (ids.length === 0)
-      throw wrongInput('policy.empty', 'A sequence has no tokens.', { expected: 'at least one' });
-    const bad = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabSize);
-    if (bad !== undefined)
-      throw wrongInput('policy.token', `Token id ${bad} is not in the vocabulary.`, {
-        expected: `integers from 0 to ${vocabSize - 1}`,
-      });
-    if (length > maxPositions)
-      throw wrongInput('policy.too-long', `A sequence could reach ${length} tokens.`, {
-        expected: `at most ${maxPositions}, what the model was made for`,
-        next: 'Shorten the prompt or lower maxNew.',
-      });
-  }
-
-  #checkSettings(settings: SamplingSettings): Draw {
-    const { maxNew, temperature, topP = 1, topK = 0, stop } = settings;
-    const wrong = (what: string, expected: string) => wrongInput('policy.settings', what, { expected });
-    if (!Number.isInteger(maxNew) || maxNew < 0) throw wrong(`maxNew is ${maxNew}.`, 'an integer from 0');
-    if (!(temperature >= 0 && Number.isFinite(temperature)))
-      throw wrong(`temperature is ${temperature}.`, 'a number from 0');
-    if (!(topP > 0 && topP <= 1)) throw wrong(`topP is ${topP}.`, 'a number above 0, at most 1');
-    if (!Number.isInteger(topK) || topK < 0) throw wrong(`topK is ${topK}.`, 'an integer from 0');
-    const bad = stop.find((id) => !Number.isInteger(id) || id < 0 || id >= this.#config.vocabSize);
-    if (bad !== undefined) throw wrong(`Stop token ${bad} is not in the vocabulary.`, 'token ids');
-    return { temperature, topP, topK, stop };
   }
 }

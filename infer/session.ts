@@ -5,8 +5,14 @@
 import type * as Ort from 'onnxruntime-web/wasm';
 import type { ModelConfig } from '../model/config.ts';
 import { cacheNames } from '../model/onnx/policy-graph.ts';
-import { paddedHeadDim, WEIGHTS_FILE } from '../model/onnx/weights.ts';
+import { WEIGHTS_FILE } from '../model/onnx/weights.ts';
 import type { Runtime } from './runtime.ts';
+
+/**
+ * Lengths that are padded are padded to a multiple of this. Softmax adds up four numbers at a time, then the rest one by
+ * one: only so does padding not change the order of the sum, and with it the last bits.
+ */
+export const ALIGNMENT = 4;
 
 export interface Draw {
   /** Divides the logits; 0 takes the most likely token. */
@@ -18,19 +24,23 @@ export interface Draw {
   readonly stop: readonly number[];
 }
 
-/** Keys and values of prompts, [prompts, kvHeads, length, headDim] a tensor. */
-export type KeyValues = readonly Ort.Tensor[];
+/** Keys and values of prompts: for each layer, keys then values, [prompts, kvHeads, length, headDim] each. */
+export interface KeyValues {
+  readonly prompts: number;
+  readonly length: number;
+  readonly tensors: readonly Float32Array[];
+}
 
 export interface GenerateInputs {
-  /** Last token of each row's prompt, [rows]; its cache holds all before it. */
+  /** Samples of each prompt of the cache; a row is one of them, row = sample * prompts + prompt. */
+  readonly samples: number;
+  readonly cache: KeyValues;
+  /** How many of the cache's positions are a prompt's, [prompts]. */
+  readonly lengths: readonly number[];
+  /** The token after those, [prompts]. */
   readonly lastIds: readonly number[];
-  /** Position of that token, [rows]. */
-  readonly positions: readonly number[];
-  /** Which prompt of the cache a row goes on from, [rows]. */
-  readonly prompts: readonly number[];
   /** One number a turn and row, [turns * rows], each in (0, 1). */
   readonly uniforms: Float32Array;
-  readonly cache: KeyValues;
 }
 
 const floats = (tensor: Ort.Tensor | undefined): Float32Array => {
@@ -44,6 +54,10 @@ const integers = (tensor: Ort.Tensor | undefined): BigInt64Array => {
     throw new Error('internal: an output is missing or not int64');
   return tensor.data;
 };
+
+const range = (length: number): number[] => Array.from({ length }, (_, i) => i);
+
+type Feeds = Record<string, Ort.Tensor>;
 
 export class PolicySession {
   readonly #ort: typeof Ort;
@@ -66,6 +80,7 @@ export class PolicySession {
     const session = await runtime.ort.InferenceSession.create(graph, {
       executionProviders: ['wasm'],
       graphOptimizationLevel: 'all',
+      logSeverityLevel: 3,
       externalData: [{ path: WEIGHTS_FILE, data: weights }],
     });
     return new PolicySession(runtime.ort, session, config);
@@ -75,125 +90,140 @@ export class PolicySession {
     return this.#session.release();
   }
 
-  /** Caches of whole rows, ids [rows * length]; nothing is sampled. */
+  /** Caches of equally long rows, ids [rows * length], length a multiple of ALIGNMENT; nothing is sampled. */
   async fill(ids: readonly number[], rows: number): Promise<KeyValues> {
     const names = cacheNames(this.#config, 'present');
-    const out = await this.#session.run(
-      this.#feeds({
-        ids: this.#int64(ids, [rows, ids.length / rows]),
-        last_position: this.#int32(new Array<number>(rows).fill(ids.length / rows - 1)),
-        rows: this.#int64(range(rows)),
-        positions: this.#int64([0]),
-      }),
-      names,
-    );
-    return names.map((name) => out[name]!);
-  }
-
-  /** An empty cache: for prompts of one token. */
-  emptyCache(rows: number): KeyValues {
-    const dims = [rows, this.#config.kvHeads, 0, paddedHeadDim(this.#config)];
-    return cacheNames(this.#config, 'past').map(
-      () => new this.#ort.Tensor('float32', new Float32Array(0), dims),
-    );
+    const out = await this.#session.run({ ...this.#wholeRows(ids, rows), ...this.#picks([0]) }, names);
+    return { prompts: rows, length: ids.length / rows, tensors: names.map((name) => floats(out[name])) };
   }
 
   /** Tokens and log-probabilities, [turns done * rows] each; turns end early when every row has stopped. */
   async generate(
-    { lastIds, positions, prompts, uniforms, cache }: GenerateInputs,
+    inputs: GenerateInputs,
     draw: Draw,
   ): Promise<{ tokens: BigInt64Array; logprobs: Float32Array }> {
-    const rows = lastIds.length;
+    const { samples, cache, lengths, lastIds, uniforms } = inputs;
+    const { heads, kvHeads, headDim, vocabSize } = this.#config;
+    const { prompts, length } = cache;
+    const rows = samples * prompts;
     const turns = uniforms.length / rows;
     const greedy = draw.temperature === 0;
-    const { vocabSize } = this.#config;
-    const truncate = !greedy && (draw.topP < 1 || (draw.topK > 0 && draw.topK < vocabSize));
+    const perRow = <T>(values: readonly T[]): T[] => range(samples).flatMap(() => values);
     const goesOn = new Float32Array(vocabSize).fill(1);
     for (const id of draw.stop) goesOn[id] = 0;
+    const mask = new Float32Array(prompts * (length + 1));
+    lengths.forEach((own, prompt) => {
+      const from = prompt * (length + 1);
+      mask.fill(Number.NEGATIVE_INFINITY, from + own, from + length);
+    });
     const out = await this.#session.run(
-      this.#feeds(
-        {
-          ids: this.#int64(lastIds, [rows, 1]),
-          last_position: this.#int32(positions),
-          rows: this.#int64(prompts),
-          positions: this.#int64(range(rows)),
-          turns: this.#int64([turns], []),
-          uniforms: new this.#ort.Tensor('float32', uniforms, [turns, rows, 1]),
-          inverse_temperature: this.#float(greedy ? 1 : 1 / draw.temperature),
-          greedy: this.#bool(greedy),
-          truncate: this.#bool(truncate),
-          top_k: this.#int64([draw.topK > 0 ? Math.min(draw.topK, vocabSize) : vocabSize]),
-          top_p: this.#float(draw.topP < 1 ? draw.topP : 2),
-          goes_on: new this.#ort.Tensor('float32', goesOn, [vocabSize]),
-        },
-        cache,
-      ),
+      {
+        ...this.#picks(range(rows)),
+        ids: this.#int64(perRow(lastIds), [rows, 1]),
+        position: this.#int64(perRow(lengths), [samples, prompts, 1, 1]),
+        head_shape: this.#int64([samples, prompts, 1, heads + 2 * kvHeads, headDim]),
+        out_shape: this.#int64([rows, 1, heads * headDim]),
+        mask: this.#float32(mask, [1, prompts, 1, 1, length + 1]),
+        next_mask: this.#float32(new Float32Array(prompts), [1, prompts, 1, 1, 1]),
+        widths: this.#int64([length, 1]),
+        turns: this.#int64([turns], []),
+        uniforms: this.#float32(uniforms, [turns, rows, 1]),
+        inverse_temperature: this.#float32([greedy ? 1 : 1 / draw.temperature], []),
+        greedy: this.#bool(greedy),
+        truncate: this.#bool(!greedy && (draw.topP < 1 || (draw.topK > 0 && draw.topK < vocabSize))),
+        top_k: this.#int64([draw.topK > 0 ? Math.min(draw.topK, vocabSize) : vocabSize]),
+        top_p: this.#float32([draw.topP < 1 ? draw.topP : 2], []),
+        goes_on: this.#float32(goesOn, [vocabSize]),
+        ...this.#past(cache),
+      },
       ['tokens', 'logprobs'],
     );
     return { tokens: integers(out.tokens), logprobs: floats(out.logprobs) };
   }
 
   /**
-   * Log-probabilities (nats) of `targets` after the tokens at `positions` (indices into ids [rows * length]), and the
-   * entropies of those distributions; [positions] each.
+   * Log-probabilities (nats) of `targets` after the tokens at `picks` (indices into ids [rows * length], length a multiple of
+   * ALIGNMENT), and the entropies of those distributions; [picks] each.
    */
   async score(
     ids: readonly number[],
     rows: number,
-    positions: readonly number[],
+    picks: readonly number[],
     targets: readonly number[],
   ): Promise<{ logprobs: Float32Array; entropy: Float32Array }> {
     const out = await this.#session.run(
-      this.#feeds({
-        ids: this.#int64(ids, [rows, ids.length / rows]),
-        last_position: this.#int32(new Array<number>(rows).fill(ids.length / rows - 1)),
-        rows: this.#int64(range(rows)),
-        positions: this.#int64(positions),
+      {
+        ...this.#wholeRows(ids, rows),
+        ...this.#picks(picks),
         targets: this.#int64(targets, [targets.length, 1]),
-      }),
+      },
       ['target_logprobs', 'entropy'],
     );
     return { logprobs: floats(out.target_logprobs), entropy: floats(out.entropy) };
   }
 
-  /** Given inputs over the ones that say: one turn, nothing sampled that anybody reads, no cache. */
-  #feeds(
-    given: { ids: Ort.Tensor; rows: Ort.Tensor; positions: Ort.Tensor } & Record<string, Ort.Tensor>,
-    cache: KeyValues = this.emptyCache(given.rows.dims[0]!),
-  ): Record<string, Ort.Tensor> {
-    const picked = given.positions.dims[0]!;
+  /** Feeds for one turn over whole rows from their first token on. */
+  #wholeRows(ids: readonly number[], rows: number): Feeds {
+    const { heads, kvHeads, headDim } = this.#config;
+    const length = ids.length / rows;
+    const queries = (heads / kvHeads) * length;
+    // A shared cache that nobody looks at: the runtime leaves the product with an empty one uninitialised.
+    const hidden = ALIGNMENT;
+    const width = hidden + length;
+    const mask = new Float32Array(queries * width).fill(Number.NEGATIVE_INFINITY);
+    for (let i = 0; i < queries; i++) mask.fill(0, i * width + hidden, i * width + hidden + (i % length) + 1);
+    const past = range(2 * this.#config.layers).map(
+      () => new Float32Array(rows * kvHeads * hidden * headDim),
+    );
+    return {
+      ids: this.#int64(ids, [rows, length]),
+      position: this.#int64(
+        ids.map((_, i) => i % length),
+        [1, rows, 1, length],
+      ),
+      head_shape: this.#int64([1, rows, length, heads + 2 * kvHeads, headDim]),
+      out_shape: this.#int64([rows, length, heads * headDim]),
+      mask: this.#float32(mask, [1, 1, 1, queries, width]),
+      next_mask: this.#float32(new Float32Array(queries), [1, 1, 1, queries, 1]),
+      widths: this.#int64([hidden, length]),
+      turns: this.#int64([1], []),
+      ...this.#past({ prompts: rows, length: hidden, tensors: past }),
+    };
+  }
+
+  /** Feeds for the picked tokens, with a draw that nobody reads. */
+  #picks(picks: readonly number[]): Feeds {
+    const picked = picks.length;
     const { vocabSize } = this.#config;
     return {
-      turns: this.#int64([1], []),
-      uniforms: new this.#ort.Tensor('float32', new Float32Array(picked).fill(0.5), [1, picked, 1]),
-      inverse_temperature: this.#float(1),
+      picks: this.#int64(picks),
+      alive: this.#float32(new Float32Array(picked).fill(1), [picked, 1]),
+      targets: this.#int64(new Array<number>(picked).fill(0), [picked, 1]),
+      uniforms: this.#float32(new Float32Array(picked).fill(0.5), [1, picked, 1]),
+      inverse_temperature: this.#float32([1], []),
       greedy: this.#bool(true),
       truncate: this.#bool(false),
       top_k: this.#int64([1]),
-      top_p: this.#float(2),
-      goes_on: new this.#ort.Tensor('float32', new Float32Array(vocabSize), [vocabSize]),
-      alive: new this.#ort.Tensor('float32', new Float32Array(picked).fill(1), [picked, 1]),
-      targets: this.#int64(new Array<number>(picked).fill(0), [picked, 1]),
-      ...Object.fromEntries(cacheNames(this.#config, 'past').map((name, i) => [name, cache[i]!])),
-      ...given,
+      top_p: this.#float32([2], []),
+      goes_on: this.#float32(new Float32Array(vocabSize), [vocabSize]),
     };
+  }
+
+  #past({ prompts, length, tensors }: KeyValues): Feeds {
+    const dims = [prompts, this.#config.kvHeads, length, this.#config.headDim];
+    const names = cacheNames(this.#config, 'past');
+    return Object.fromEntries(names.map((name, i) => [name, this.#float32(tensors[i]!, dims)]));
   }
 
   #int64(values: readonly number[], dims: readonly number[] = [values.length]): Ort.Tensor {
     return new this.#ort.Tensor('int64', BigInt64Array.from(values, BigInt), dims);
   }
 
-  #int32(values: readonly number[]): Ort.Tensor {
-    return new this.#ort.Tensor('int32', Int32Array.from(values), [values.length]);
-  }
-
-  #float(value: number): Ort.Tensor {
-    return new this.#ort.Tensor('float32', Float32Array.of(value), []);
+  #float32(values: Float32Array | readonly number[], dims: readonly number[]): Ort.Tensor {
+    return new this.#ort.Tensor('float32', Float32Array.from(values), dims);
   }
 
   #bool(value: boolean): Ort.Tensor {
     return new this.#ort.Tensor('bool', [value], []);
   }
 }
-
-const range = (length: number): number[] => Array.from({ length }, (_, i) => i);

@@ -4,42 +4,47 @@
  */
 import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
-import { declareWeights, decoder, linear } from '../../model/onnx/decoder.ts';
+import { addAndNorm, declareWeights, decoder, headWeight, linear } from '../../model/onnx/decoder.ts';
 import { cacheNames } from '../../model/onnx/policy-graph.ts';
-import { paddedHeadDim } from '../../model/onnx/weights.ts';
+import { ropeTables } from '../../model/rope.ts';
 
 const { FLOAT, INT32, INT64 } = DataType;
 
-/** Inputs `ids` [batch, seq], `last_position` [batch] and past caches; outputs `logits` [batch, vocab] and present caches. */
+/**
+ * Inputs `ids` [batch, seq], `last_position` [batch] and past caches; outputs `logits` [batch, vocab] and present caches.
+ * The runtime's own attention node; for models without norms on heads.
+ */
 export function stepGraph(config: ModelConfig): Uint8Array {
   const graph = new Graph('step');
-  const kv = (length: string) => ['batch', config.kvHeads, length, paddedHeadDim(config)];
+  const kv = (length: string) => ['batch', config.kvHeads, length, config.headDim];
   const ids = graph.input('ids', INT64, ['batch', 'seq']);
   const lastPosition = graph.input('last_position', INT32, ['batch']);
   const past = cacheNames(config, 'past').map((name) => graph.input(name, FLOAT, kv('past')));
+  const present = cacheNames(config, 'present');
   const weights = declareWeights(graph, config);
   const longest = graph.op('ReduceMax', [lastPosition], { keepdims: 0 });
-  const { residual, added, caches } = decoder(graph, config, weights, {
-    ids,
-    lastPosition,
-    totalLength: graph.op('Add', [longest, graph.scalarInt32(1)]),
-    caches: Array.from({ length: config.layers }, (_, i) => ({ key: past[2 * i]!, value: past[2 * i + 1]! })),
+  const total = graph.op('Add', [longest, graph.scalarInt32(1)]);
+  const rope = ropeTables(config, config.maxPositions);
+  const table = (values: Float32Array) =>
+    graph.constant(FLOAT, [config.maxPositions, config.headDim / 2], values);
+  const [cos, sin] = [table(rope.cos), table(rope.sin)];
+  const { residual, added } = decoder(graph, config, weights, ids, (qkv, layer) => {
+    const out = graph.fresh('attention');
+    const [key, value] = [2 * layer, 2 * layer + 1];
+    graph.node(
+      'com.microsoft:GroupQueryAttention',
+      [qkv, '', '', past[key]!, past[value]!, lastPosition, total, cos, sin],
+      [out, present[key]!, present[value]!],
+      { num_heads: config.heads, kv_num_heads: config.kvHeads, do_rotary: 1 },
+    );
+    return out;
   });
   const lastOf = (x: string) => graph.op('Gather', [x, graph.scalarInt64(-1)], { axis: 1 });
-  const normed = graph.op(
-    'com.microsoft:SkipSimplifiedLayerNormalization',
-    [lastOf(residual), lastOf(added), weights.get('model.norm.weight')],
-    { epsilon: { float: config.rmsNormEps } },
-  );
-  const head = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-  const logits = linear(graph, normed, weights.get(head));
+  const gain = weights('model.norm.weight');
+  const { normed } = addAndNorm(graph, lastOf(residual), lastOf(added), gain, config);
+  const logits = linear(graph, normed, weights(headWeight(config)));
   graph.node('Identity', [logits], ['logits']);
   graph.output('logits', FLOAT, ['batch', config.vocabSize]);
-  const present = cacheNames(config, 'present');
-  caches.forEach(({ key, value }, i) => {
-    graph.node('Identity', [key], [present[2 * i]!]);
-    graph.node('Identity', [value], [present[2 * i + 1]!]);
-  });
   for (const name of present) graph.output(name, FLOAT, kv('present'));
   return modelBytes(graph);
 }

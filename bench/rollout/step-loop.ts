@@ -4,7 +4,7 @@ import { uniforms } from '../../core/random.ts';
 import type { Runtime } from '../../infer/runtime.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { cacheNames } from '../../model/onnx/policy-graph.ts';
-import { paddedHeadDim, WEIGHTS_FILE } from '../../model/onnx/weights.ts';
+import { WEIGHTS_FILE } from '../../model/onnx/weights.ts';
 import { stepGraph } from './step-graph.ts';
 
 export interface StepLoop {
@@ -57,7 +57,7 @@ export async function openStepLoop(
     const drawn = rowIds.map((id) => uniforms(id, maxNew));
     const out: number[][] = prompts.map(() => []);
     const empty = () =>
-      new ort.Tensor('float32', new Float32Array(0), [rows, config.kvHeads, 0, paddedHeadDim(config)]);
+      new ort.Tensor('float32', new Float32Array(0), [rows, config.kvHeads, 0, config.headDim]);
     let caches: Record<string, Ort.Tensor> = Object.fromEntries(past.map((name) => [name, empty()]));
     let ids = int64(prompts.flat(), [rows, prompts[0]!.length]);
     let last = prompts[0]!.length - 1;

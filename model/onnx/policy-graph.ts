@@ -2,128 +2,176 @@
  * The one graph of a policy: a Loop whose body runs the decoder on the tokens at hand and samples the next ones. Each weight
  * is read by exactly one node, so that the runtime keeps it once. The same graph
  *   - fills a cache: one turn over a batch of prompts, the caches fetched;
- *   - generates: as many turns as tokens, from a cache whose prompts are shared by their samples (`rows`);
+ *   - generates: as many turns as tokens, from a cache whose prompts are shared by their samples;
  *   - scores: one turn over whole sequences, the scores of `targets` fetched.
- * Idea: ONNX `Loop` with sampling inside, inverse-CDF sampling from given uniforms.
+ * Axes as in attention.ts. A row is one sample of one prompt, row = sample * P + prompt.
  */
 import type { ModelConfig } from '../config.ts';
-import { DataType, Graph, modelBytes, type Value } from './builder.ts';
-import { type Cache, declareWeights, decoder, linear } from './decoder.ts';
+import { attention, type Cache, headGains, rotationTables, sharedCache, type Turn } from './attention.ts';
+import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
+import { declareWeights, decoder, headWeight, linear } from './decoder.ts';
 import { sampler } from './sampler.ts';
-import { paddedHeadDim } from './weights.ts';
 
-const { FLOAT, INT32, INT64, BOOL } = DataType;
+const { FLOAT, INT64, BOOL } = DataType;
 
+/** Longest sequence a graph can serve: what the model was made for, within what rotation tables may cost. */
+export const contextLength = (config: ModelConfig): number => Math.min(config.maxPositions, 4096);
+
+/** Names of the caches' tensors, key and value of each layer in turn. */
 export const cacheNames = (config: ModelConfig, kind: 'past' | 'present'): string[] =>
   Array.from({ length: config.layers }, (_, i) => [`${kind}_${i}_key`, `${kind}_${i}_value`]).flat();
 
+const pairs = (values: readonly Value[]): Cache[] =>
+  Array.from({ length: values.length / 2 }, (_, i) => ({ key: values[2 * i]!, value: values[2 * i + 1]! }));
+
+/** Inputs of the main graph, by the names they are fed under. */
+function declareInputs(graph: Graph, config: ModelConfig) {
+  const { kvHeads, headDim } = config;
+  const input = (name: string, type: DataType, dims: readonly Dimension[]) => graph.input(name, type, dims);
+  return {
+    /** New tokens of each row, and their positions. */
+    ids: input('ids', INT64, ['rows', 'S']),
+    position: input('position', INT64, ['G', 'P', 1, 'S']),
+    headShape: input('head_shape', INT64, [5]),
+    outShape: input('out_shape', INT64, [3]),
+    mask: input('mask', FLOAT, [1, 'masks', 1, 'queries', 'columns']),
+    /** A column of zeros: each turn adds one own position, which everybody sees. */
+    nextMask: input('next_mask', FLOAT, [1, 'masks', 1, 'queries', 1]),
+    widths: input('widths', INT64, [2]),
+    /** Turns at most; a row's number of turns, too, unless it stops. */
+    turns: input('turns', INT64, []),
+    /** Which of the rows * S new tokens are continued or scored. */
+    picks: input('picks', INT64, ['picked']),
+    uniforms: input('uniforms', FLOAT, ['turns', 'picked', 1]),
+    inverseTemperature: input('inverse_temperature', FLOAT, []),
+    greedy: input('greedy', BOOL, []),
+    truncate: input('truncate', BOOL, []),
+    topK: input('top_k', INT64, [1]),
+    topP: input('top_p', FLOAT, []),
+    /** 0 for stop tokens, else 1. */
+    goesOn: input('goes_on', FLOAT, [config.vocabSize]),
+    /** 1, or 0 for rows that are only there to fill the batch. */
+    alive: input('alive', FLOAT, ['picked', 1]),
+    targets: input('targets', INT64, ['picked', 1]),
+    past: cacheNames(config, 'past').map((name) => input(name, FLOAT, ['P', kvHeads, 'T', headDim])),
+  };
+}
+
 /** The .onnx file of a config; its weights are in a file beside it (`packWeights`). */
 export function policyGraph(config: ModelConfig): Uint8Array {
+  const { kvHeads, headDim, layers, vocabSize } = config;
   const graph = new Graph('policy');
-  const kv = (length: string) => [config.kvHeads, length, paddedHeadDim(config)];
-  const ids = graph.input('ids', INT64, ['batch', 'seq']);
-  const lastPosition = graph.input('last_position', INT32, ['batch']);
-  const turns = graph.input('turns', INT64, []);
-  const rows = graph.input('rows', INT64, ['batch']);
-  const positions = graph.input('positions', INT64, ['picked']);
-  const uniforms = graph.input('uniforms', FLOAT, ['turns', 'picked', 1]);
-  const inverseTemperature = graph.input('inverse_temperature', FLOAT, []);
-  const greedy = graph.input('greedy', BOOL, []);
-  const truncate = graph.input('truncate', BOOL, []);
-  const topK = graph.input('top_k', INT64, [1]);
-  const topP = graph.input('top_p', FLOAT, []);
-  const goesOn = graph.input('goes_on', FLOAT, [config.vocabSize]);
-  const alive = graph.input('alive', FLOAT, ['picked', 1]);
-  const targets = graph.input('targets', INT64, ['picked', 1]);
-  const past = cacheNames(config, 'past').map((name) => graph.input(name, FLOAT, ['prompts', ...kv('past')]));
+  const inputs = declareInputs(graph, config);
   const weights = declareWeights(graph, config);
+  const tables = rotationTables(graph, config, contextLength(config));
   // Temperature goes into the last norm's gain, once, instead of into the logits, each turn.
-  const gain = graph.op('Mul', [weights.get('model.norm.weight'), inverseTemperature]);
-  const shared = past.map((value) => graph.op('Gather', [value, rows], { axis: 0 }));
+  const gain = graph.op('Mul', [weights('model.norm.weight'), inputs.inverseTemperature]);
+  const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
+  const gains = config.qkNorm ? shared.map((_, layer) => headGains(graph, config, weights, layer)) : [];
 
   const body = new Graph('turn', graph);
+  const own = (length: string) => ['G', 'P', kvHeads, length, headDim];
   const turn = body.input('turn', INT64, []);
   body.input('going', BOOL, []);
   const carried = {
-    ids: body.input('turn_ids', INT64, ['batch', 'turn_seq']),
-    last: body.input('turn_last', INT32, ['batch']),
+    ids: body.input('turn_ids', INT64, ['rows', 'turn_S']),
+    position: body.input('turn_position', INT64, ['G', 'P', 1, 'turn_S']),
+    mask: body.input('turn_mask', FLOAT, [1, 'masks', 1, 'queries', 'turn_columns']),
+    widths: body.input('turn_widths', INT64, [2]),
     alive: body.input('turn_alive', FLOAT, ['picked', 1]),
   };
   body.input('turn_logits', FLOAT, ['earlier', 'earlier_vocab']);
-  const caches: Cache[] = Array.from({ length: config.layers }, (_, i) => ({
-    key: body.input(`turn_${i}_key`, FLOAT, ['batch', ...kv('turn_past')]),
-    value: body.input(`turn_${i}_value`, FLOAT, ['batch', ...kv('turn_past')]),
-  }));
-  const longest = body.op('ReduceMax', [carried.last], { keepdims: 0 });
-  const totalLength = body.op('Add', [longest, body.scalarInt32(1)]);
-  const out = decoder(body, config, weights, {
-    ids: carried.ids,
-    lastPosition: carried.last,
-    totalLength,
-    caches,
+  const caches = pairs(cacheNames(config, 'past').map((name) => body.input(`turn_${name}`, FLOAT, own('t'))));
+  const common: Turn = {
+    headShape: inputs.headShape,
+    outShape: inputs.outShape,
+    mask: carried.mask,
+    widths: carried.widths,
+    rotation: {
+      cos: body.op('Gather', [tables.cos, carried.position]),
+      sin: body.op('Gather', [tables.sin, carried.position]),
+    },
+  };
+  const grown: Cache[] = [];
+  const { residual, added } = decoder(body, config, weights, carried.ids, (qkv, layer) => {
+    const stores = { shared: shared[layer]!, own: caches[layer]!, gains: gains[layer] };
+    const attended = attention(body, config, qkv, common, stores);
+    grown.push(attended.own);
+    return attended.out;
   });
-  const logits = head(body, config, out, { gain, positions, weight: weights.get(headName(config)) });
-  const uniform = body.op('Gather', [uniforms, turn], { axis: 0 });
-  const drawn = sampler(body, config.vocabSize, { logits, uniform, greedy, truncate, topK, topP });
-  const stillAlive = body.op('Mul', [carried.alive, body.op('Gather', [goesOn, drawn.token], { axis: 0 })]);
-  const going = body.op('Cast', [body.op('ReduceMax', [stillAlive], { keepdims: 0 })], { to: BOOL });
-  body.output(going, BOOL, []);
-  body.output(drawn.token, INT64, ['batch', 1]);
-  body.output(body.op('Add', [carried.last, body.scalarInt32(1)]), INT32, ['batch']);
-  body.output(stillAlive, FLOAT, ['picked', 1]);
-  body.output(logits, FLOAT, ['picked', config.vocabSize]);
-  for (const { key, value } of out.caches) {
-    body.output(key, FLOAT, ['batch', ...kv('turn_present')]);
-    body.output(value, FLOAT, ['batch', ...kv('turn_present')]);
-  }
-  body.output(body.op('Identity', [drawn.token]), INT64, ['picked', 1]);
-  body.output(drawn.logprob, FLOAT, ['picked', 1]);
+  const logits = head(body, config, [residual, added, gain], inputs.picks, weights(headWeight(config)));
+  const uniform = body.op('Gather', [inputs.uniforms, turn], { axis: 0 });
+  const { token, logprob } = sampler(body, vocabSize, { ...inputs, logits, uniform });
+  const alive = body.op('Mul', [carried.alive, body.op('Gather', [inputs.goesOn, token], { axis: 0 })]);
+  body.output(body.op('Cast', [body.op('ReduceMax', [alive], { keepdims: 0 })], { to: BOOL }), BOOL, []);
+  body.output(token, INT64, ['next_rows', 1]);
+  const nextPosition = body.op('Add', [carried.position, body.scalarInt64(1)]);
+  body.output(nextPosition, INT64, ['G', 'P', 1, 'turn_S']);
+  const nextMask = body.op('Concat', [carried.mask, inputs.nextMask], { axis: 4 });
+  body.output(nextMask, FLOAT, [1, 'masks', 1, 'queries', 'next_columns']);
+  body.output(body.op('Add', [carried.widths, body.int64(0, 1)]), INT64, [2]);
+  body.output(alive, FLOAT, ['picked', 1]);
+  body.output(logits, FLOAT, ['picked', vocabSize]);
+  for (const value of grown.flatMap(({ key, value }) => [key, value]))
+    body.output(value, FLOAT, own('next_t'));
+  body.output(body.op('Identity', [token]), INT64, ['picked', 1]);
+  body.output(logprob, FLOAT, ['picked', 1]);
 
   const present = cacheNames(config, 'present');
-  const noLogits = graph.constant(FLOAT, [0, 0], new Float32Array(0));
-  const lastLogits = graph.fresh('logits');
+  const carriedOver = ['last_ids', 'last_position', 'last_mask', 'last_widths', 'last_alive', 'last_logits'];
+  const emptyCaches = new Array<Value>(2 * layers).fill(emptyCache(graph, config, inputs.headShape));
   graph.node(
     'Loop',
-    [turns, graph.constant(BOOL, [], Uint8Array.of(1)), ids, lastPosition, alive, noLogits, ...shared],
-    ['unused_ids', 'unused_last', 'unused_alive', lastLogits, ...present, 'tokens', 'logprobs'],
+    [
+      inputs.turns,
+      graph.constant(BOOL, [], Uint8Array.of(1)),
+      inputs.ids,
+      inputs.position,
+      inputs.mask,
+      inputs.widths,
+      inputs.alive,
+      graph.constant(FLOAT, [0, 0], new Float32Array(0)),
+      ...emptyCaches,
+    ],
+    // The runtime fails if carried values that nobody reads are left unnamed.
+    [...carriedOver, ...present, 'tokens', 'logprobs'],
     { body: body.build() },
   );
-  const scores = score(graph, lastLogits, targets);
+  score(graph, 'last_logits', inputs.targets);
   graph.output('tokens', INT64, ['turns', 'picked', 1]);
   graph.output('logprobs', FLOAT, ['turns', 'picked', 1]);
-  graph.output(scores.logprob, FLOAT, ['picked', 1]);
-  graph.output(scores.entropy, FLOAT, ['picked', 1]);
-  for (const name of present) graph.output(name, FLOAT, ['batch', ...kv('present')]);
+  graph.output('target_logprobs', FLOAT, ['picked', 1]);
+  graph.output('entropy', FLOAT, ['picked', 1]);
+  for (const name of present) graph.output(name, FLOAT, own('made'));
   return modelBytes(graph);
 }
 
-const headName = (config: ModelConfig): string =>
-  config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+/** An own cache that holds nothing yet, [G, P, K, 0, headDim]. */
+function emptyCache(graph: Graph, config: ModelConfig, headShape: Value): Value {
+  const batch = graph.op('Slice', [headShape, graph.int64(0), graph.int64(2)]);
+  const dims = graph.op('Concat', [batch, graph.int64(config.kvHeads, 0, config.headDim)], { axis: 0 });
+  return graph.op('ConstantOfShape', [dims]);
+}
 
-/** Logits [picked, vocab] of the picked tokens of [batch * seq]. */
+/** Logits [picked, vocab] of the picked tokens of residual + added [rows, S, hidden]. */
 function head(
   graph: Graph,
   config: ModelConfig,
-  { residual, added }: { residual: Value; added: Value },
-  inputs: { gain: Value; positions: Value; weight: Value },
+  [residual, added, gain]: readonly [Value, Value, Value],
+  picks: Value,
+  weight: Value,
 ): Value {
-  const pick = (x: Value): Value => {
-    const flat = graph.op('Reshape', [x, graph.int64(-1, config.hiddenSize)]);
-    return graph.op('Gather', [flat, inputs.positions], { axis: 0 });
-  };
-  const normed = graph.op(
-    'com.microsoft:SkipSimplifiedLayerNormalization',
-    [pick(residual), pick(added), inputs.gain],
-    { epsilon: { float: config.rmsNormEps } },
-  );
-  return linear(graph, normed, inputs.weight);
+  const normed = graph.op('com.microsoft:SkipSimplifiedLayerNormalization', [residual, added, gain], {
+    epsilon: { float: config.rmsNormEps },
+  });
+  const flat = graph.op('Reshape', [normed, graph.int64(-1, config.hiddenSize)]);
+  return linear(graph, graph.op('Gather', [flat, picks], { axis: 0 }), weight);
 }
 
-/** Log-probabilities of `targets` and entropies (nats), [picked, 1] each. */
-function score(graph: Graph, logits: Value, targets: Value): { logprob: Value; entropy: Value } {
+/** `target_logprobs` and `entropy` (nats), [picked, 1] each. */
+function score(graph: Graph, logits: Value, targets: Value): void {
   const logprobs = graph.op('LogSoftmax', [logits], { axis: -1 });
   graph.node('GatherElements', [logprobs, targets], ['target_logprobs'], { axis: 1 });
   const terms = graph.op('Mul', [graph.op('Exp', [logprobs]), logprobs]);
   graph.node('Neg', [graph.op('ReduceSum', [terms, graph.int64(1)])], ['entropy']);
-  return { logprob: 'target_logprobs', entropy: 'entropy' };
 }

@@ -121,6 +121,24 @@ describe('a small policy', () => {
     expect(await batch([{ length: 16, count: 100 }])).toEqual(alone[0]![0]);
   });
 
+  test('the bits of a lone long prompt are those it has beside others', async () => {
+    const wide = smallConfig({
+      num_hidden_layers: 1,
+      head_dim: 64,
+      num_attention_heads: 2,
+      num_key_value_heads: 2,
+    });
+    const long = await open({ ...wide, maxPositions: 512 }, randomTensors(wide));
+    const one = { ids: prompt(301, 1), sampleIds: ['a'] };
+    const settings = sampling({ maxNew: 3 });
+    const [alone] = await long.generate([one], settings);
+    const beside = await long.generate([{ ids: prompt(290, 2), sampleIds: ['b'] }, one], settings);
+    const together = await long.generate([{ ...one, sampleIds: ['x', 'a', 'y'] }], settings);
+    await long.dispose();
+    expect(beside[1]).toEqual(alone);
+    expect(together[0]![1]).toEqual(alone![0]);
+  });
+
   test('scores do not depend on what is scored beside them', async () => {
     const [alone] = await policy.score([prompt(30, 1)]);
     const beside = await policy.score([prompt(90, 2), prompt(30, 1), prompt(2, 3), prompt(1, 3)]);

@@ -1,0 +1,36 @@
+/** Checks of what a policy is asked for, before any of it is computed. */
+import { wrongInput } from '../core/errors.ts';
+import type { SamplingSettings, TokenIds } from '../core/policy.ts';
+import type { Draw } from './session.ts';
+
+const isId = (id: number, vocabSize: number): boolean => Number.isInteger(id) && id >= 0 && id < vocabSize;
+
+/** Throws `wrong-input` unless ids are of the vocabulary and `length`, which they may reach, fits the context. */
+export function checkIds(ids: TokenIds, length: number, vocabSize: number, context: number): void {
+  if (ids.length === 0)
+    throw wrongInput('policy.empty', 'A sequence has no tokens.', { expected: 'at least one' });
+  const bad = ids.find((id) => !isId(id, vocabSize));
+  if (bad !== undefined)
+    throw wrongInput('policy.token', `Token id ${bad} is not in the vocabulary.`, {
+      expected: `integers from 0 to ${vocabSize - 1}`,
+    });
+  if (length > context)
+    throw wrongInput('policy.too-long', `A sequence could reach ${length} tokens.`, {
+      expected: `at most ${context}`,
+      next: 'Shorten the prompt or lower maxNew.',
+    });
+}
+
+/** The settings of the draw, with defaults in; throws `wrong-input` for a value that means nothing. */
+export function checkSettings(settings: SamplingSettings, vocabSize: number): Draw {
+  const { maxNew, temperature, topP = 1, topK = 0, stop } = settings;
+  const wrong = (what: string, expected: string) => wrongInput('policy.settings', what, { expected });
+  if (!Number.isInteger(maxNew) || maxNew < 0) throw wrong(`maxNew is ${maxNew}.`, 'an integer from 0');
+  if (!(temperature >= 0 && Number.isFinite(temperature)))
+    throw wrong(`temperature is ${temperature}.`, 'a number from 0');
+  if (!(topP > 0 && topP <= 1)) throw wrong(`topP is ${topP}.`, 'a number above 0, at most 1');
+  if (!Number.isInteger(topK) || topK < 0) throw wrong(`topK is ${topK}.`, 'an integer from 0');
+  const bad = stop.find((id) => !isId(id, vocabSize));
+  if (bad !== undefined) throw wrong(`Stop token ${bad} is not in the vocabulary.`, 'token ids');
+  return { temperature, topP, topK, stop };
+}
