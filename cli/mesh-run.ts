@@ -2,7 +2,7 @@
 import { runIdOf } from '../core/schema/round.ts';
 import { type RoundLine, summarize } from '../core/schema/summary.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
-import { type Mesh, startMesh } from '../mesh/start.ts';
+import type { Mesh } from '../mesh/start.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { followRun } from './follow-run.ts';
 import { ensureSeed } from './import-policy.ts';
@@ -10,12 +10,14 @@ import { superviseLearner } from './learner-process.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { orderRounds } from './signed-webhook.ts';
+import { startSharedMesh } from './state-access.ts';
 
 export async function runInMesh(options: StartOptions, stateDir: string, printer: RunPrinter): Promise<void> {
   const began = performance.now();
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const mesh = await startMesh({ stateDir, port: options.port });
+  const own = await startSharedMesh({ stateDir, port: options.port });
+  const { mesh } = own;
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   await ensureSeed(gateway, 'models/seed');
   const learner = superviseLearner(mesh, stateDir, [
@@ -35,7 +37,7 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
     }
   } finally {
     await learner.stop();
-    await mesh.stop();
+    await own.stop();
   }
 }
 

@@ -11,11 +11,11 @@ import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runInProcess } from '../mesh/single-process.ts';
-import { startMesh } from '../mesh/start.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { ensureSeed, importPolicy, SEED_POLICY } from './import-policy.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
+import { startSharedMesh } from './state-access.ts';
 
 export async function runInOneProcess(
   options: StartOptions,
@@ -24,7 +24,7 @@ export async function runInOneProcess(
 ): Promise<void> {
   const { recipe, settings, rounds } = runOf(orderOf(options));
   // The clock stands still: only the store is used.
-  const mesh = await startMesh({ stateDir, cronMs: 0 });
+  const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
     await ensureSeed(gateway, 'models/seed');
@@ -55,7 +55,7 @@ export async function runInOneProcess(
     printer.finished(summary);
     device.close();
   } finally {
-    await mesh.stop();
+    await stop();
   }
 }
 

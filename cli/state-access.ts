@@ -35,6 +35,12 @@ const busy = (stateDir: string, { pid, url }: Owner) =>
     },
   );
 
+/** Throws `state.busy` where a mesh runs on the folder: before it is deleted. */
+export async function refuseBusy(stateDir: string): Promise<void> {
+  const other = await ownerOf(stateDir);
+  if (other) throw busy(stateDir, other);
+}
+
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Claims the folder as soon as it is free, or returns the address of the mesh that others may use there. */
