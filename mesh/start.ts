@@ -9,6 +9,7 @@ import { Miniflare, type WorkerOptions } from 'miniflare';
 import { bundleWorker } from './bundle.ts';
 import { withLongLivedServers } from './long-lived-loopback.ts';
 import { migrate } from './migrate.ts';
+import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { installV8Flags } from './v8-flags.ts';
 import { ENVIRONMENTS, workerOptions } from './workers.ts';
@@ -94,19 +95,21 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     pullQueueOptions(root, secrets, options),
   ]);
   installV8Flags();
-  const mf = await withLongLivedServers(async () => {
-    const starting = new Miniflare({
-      host: options.host ?? '127.0.0.1',
-      port: options.port ?? 0,
-      // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
-      defaultPersistRoot: join(stateDir, 'v3'),
-      cf: false,
-      handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
-      workers,
-    });
-    await starting.ready;
-    return starting;
-  });
+  const mf = await withRoomyBuffers(() =>
+    withLongLivedServers(async () => {
+      const starting = new Miniflare({
+        host: options.host ?? '127.0.0.1',
+        port: options.port ?? 0,
+        // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
+        defaultPersistRoot: join(stateDir, 'v3'),
+        cf: false,
+        handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
+        workers,
+      });
+      await starting.ready;
+      return starting;
+    }),
+  );
   const url = (await mf.ready).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
   await migrate(mf, GATEWAY, join(root, 'migrations'));

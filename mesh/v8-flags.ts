@@ -34,7 +34,9 @@ export function withV8Flags(message: Uint8Array, flags: readonly string[]): Buff
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   const segments = view.getUint32(0, true) + 1;
   const sizes = Array.from({ length: segments }, (_, i) => view.getUint32(4 + 4 * i, true));
-  const body = Buffer.from(message.subarray(headerBytes(segments)));
+  const start = headerBytes(segments);
+  const words = sizes.reduce((sum, size) => sum + size, 0);
+  const body = Buffer.from(message.subarray(start, start + words * WORD));
   const slot = slotOf(body);
   if (slot === null || body.readBigUInt64LE(slot) !== 0n)
     throw new Error(
