@@ -11,6 +11,9 @@ import {
   versionFile,
 } from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
+import { checkCheckpoint } from '../model/checkpoint.ts';
+import { parseConfig } from '../model/config.ts';
+import { readSafetensors } from '../model/safetensors.ts';
 import { putJsonOnce, readJson } from './objects.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -45,17 +48,36 @@ export async function putVersionFile(
     await body.cancel();
     throw committedAlready(ref);
   }
-  const put = await bucket.put(key, body, {
-    sha256,
-    httpMetadata: { contentType: 'application/octet-stream' },
-    onlyIf: before ? { etagMatches: before.etag } : { etagDoesNotMatch: '*' },
-  });
+  const put = await bucket
+    .put(key, body, {
+      sha256,
+      httpMetadata: { contentType: 'application/octet-stream' },
+      onlyIf: before ? { etagMatches: before.etag } : { etagDoesNotMatch: '*' },
+    })
+    .catch((cause: unknown) => {
+      throw HASH_MISMATCH.test(String(cause)) ? otherBytes(file, sha256, cause) : cause;
+    });
   if (!put)
     throw new RollmeshError('retry', 'version.contended', `Someone else is writing ${key}.`, {
       next: 'See that only one learner serves this policy, then try again.',
     });
   return 'stored';
 }
+
+/** R2 says so in words, with its error code 10037. */
+const HASH_MISMATCH = /checksum|10037/i;
+
+const otherBytes = (file: string, sha256: string, cause: unknown) =>
+  new RollmeshError(
+    'wrong-input',
+    'version.hash',
+    `The bytes of ${file} are not those of the header x-sha256.`,
+    {
+      expected: `sha256 ${sha256}`,
+      next: 'Send the file again.',
+      cause,
+    },
+  );
 
 export const committedAlready = (ref: PolicyRef) =>
   new RollmeshError(
@@ -79,6 +101,29 @@ export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: 
         object ? `The stored ${file} is not the one of the manifest.` : `The file ${file} is not stored.`,
         `${bytes} bytes with sha256 ${sha256}`,
       );
+  }
+}
+
+/** Weights beyond this are checked when they are loaded, not when they are committed: an isolate has 128 MB. */
+const CHECKED_BYTES = 40 * 1024 * 1024;
+
+/** Reads the model that a manifest commits: a torn file, tensors of another config or numbers that are not finite are refused. */
+export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise<void> {
+  if (manifest.files['model.safetensors']!.bytes > CHECKED_BYTES) return;
+  const bytesOf = async (file: VersionFile) => {
+    const object = await bucket.get(keys.version(manifest.policy, manifest.version, file));
+    if (!object) throw refused(`The file ${file} is not stored.`, 'every file of the manifest');
+    return new Uint8Array(await object.arrayBuffer());
+  };
+  const text = new TextDecoder().decode(await bytesOf('config.json'));
+  checkCheckpoint(parseConfig(parseJson(text)), readSafetensors(await bytesOf('model.safetensors')));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refused('The config.json is no JSON.', 'a Hugging Face config.json');
   }
 }
 

@@ -11,6 +11,9 @@ import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 
 export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'rollmesh-'));
 
+/** A connection of its own for each request: workerd closes idle ones, and a POST is not sent twice by itself. */
+export const ALONE = { connection: 'close' };
+
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
 /** The clock stands still unless a test calls `cron()`, and limits are out of the way. */
@@ -40,13 +43,13 @@ export async function openScene(options: MeshOptions = {}) {
     signed,
     /** POSTs a body as it is; signed unless other headers are given. */
     hook: (body: string, headers: Record<string, string> = signed(body)) =>
-      fetch(`${mesh.url}/hooks/rounds`, { method: 'POST', body, headers }),
+      fetch(`${mesh.url}/hooks/rounds`, { method: 'POST', body, headers: { ...headers, ...ALONE } }),
     async order(order: object): Promise<{ run: string; round: string; rounds: number }> {
       const body = JSON.stringify(order);
       const response = await fetch(`${mesh.url}/hooks/rounds`, {
         method: 'POST',
         body,
-        headers: signed(body),
+        headers: { ...signed(body), ...ALONE },
       });
       if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
       return (await response.json()) as { run: string; round: string; rounds: number };

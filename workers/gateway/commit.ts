@@ -9,7 +9,14 @@ import { putJsonOnce } from '../../store/objects.ts';
 import { commitVersion, createPolicy, getPolicy, getVersion, nextVersion } from '../../store/policies.ts';
 import { getRound } from '../../store/rounds.ts';
 import { getRun, nextRound } from '../../store/runs.ts';
-import { committedAlready, MANIFEST, readManifest, verifyFiles, versionKey } from '../../store/versions.ts';
+import {
+  committedAlready,
+  MANIFEST,
+  readManifest,
+  verifyFiles,
+  verifyModel,
+  versionKey,
+} from '../../store/versions.ts';
 import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
@@ -34,6 +41,7 @@ export async function commit(services: Services, asked: Manifest): Promise<Commi
   if (!stored) {
     await refuseUnfit(services, asked);
     await verifyFiles(bucket, asked);
+    await verifyModel(bucket, asked);
     await putJsonOnce(bucket, versionKey(ref, MANIFEST), asked);
   }
   // Whichever manifest is there now is the version, even if another learner's got there first.
