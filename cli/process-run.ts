@@ -3,16 +3,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
-import { tokenizerOf } from '../core/text/policy-text.ts';
-import { openVersion } from '../infer/open-version.ts';
-import { loadOrt } from '../infer/ort.ts';
-import { openDevice } from '../learner/device/device.ts';
-import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { RunStore } from '../mesh/run-store.ts';
-import { runInProcess } from '../mesh/single-process.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { ensureSeed, importPolicy, SEED_POLICY } from './import-policy.ts';
+import { playInProcess } from './in-process.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { startSharedMesh } from './state-access.ts';
@@ -22,7 +17,8 @@ export async function runInOneProcess(
   stateDir: string,
   printer: RunPrinter,
 ): Promise<void> {
-  const { recipe, settings, rounds } = runOf(orderOf(options));
+  const run = runOf(orderOf(options));
+  const { settings } = run;
   // The clock stands still: only the store is used.
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
   try {
@@ -33,27 +29,7 @@ export async function runInOneProcess(
       await importPolicy(gateway, settings.policy, seed, { forkedFrom: `${SEED_POLICY}@0` });
     }
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
-    const device = await openDevice({
-      device: options.device,
-      ...(options.threads ? { threads: options.threads } : {}),
-    });
-    const runtime = await loadOrt();
-    const files = await store.loadVersion({ name: settings.policy, version: 0 });
-    printer.started({ settings, rounds, device: device.description });
-    const summary = await runInProcess({
-      recipe,
-      settings,
-      rounds,
-      evaluateEvery: options.evalEvery,
-      store,
-      trainer: new RoundTrainer(),
-      tokenizer: tokenizerOf(files, settings.policy),
-      openPolicy: (ref, version) => openVersion(runtime, ref, version),
-      onStart: (report) => report.evaluation && printer.evaluatedStart(report.evaluation),
-      onRound: (line) => printer.round(line),
-    });
-    printer.finished(summary);
-    device.close();
+    await playInProcess(run, options, store, printer);
   } finally {
     await stop();
   }

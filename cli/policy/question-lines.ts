@@ -36,6 +36,8 @@ function parseLine(text: string, line: number): Question {
   } catch {
     throw wrong(line, text.trim() === '' ? 'it is empty.' : 'it is not JSON.', EXPECTED);
   }
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw wrong(line, 'it is no JSON object.', EXPECTED);
   const asTask = v.safeParse(task, json);
   if (asTask.success) return fromTask(asTask.output.task, line);
   const asQuestion = v.safeParse(question, json);
@@ -45,7 +47,7 @@ function parseLine(text: string, line: number): Question {
   }
   const issue = asQuestion.issues[0];
   const path = v.getDotPath(issue);
-  throw wrong(line, path ? `${path}: ${issue.message}.` : 'it is no JSON object.', EXPECTED);
+  throw wrong(line, `${path}: ${issue.message}.`, EXPECTED);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Random } from '../../core/random.ts';
 import type { TrainingSample } from '../../core/recipe.ts';
 import type { RoleBatches } from '../../core/roles/assemble.ts';
 import type { RoleName } from '../../core/roles/stage.ts';
+import { microBatches as groupByTokens, type SequenceInput } from '../nn/pack.ts';
 
 /** A sample ready for the trainer. */
 export interface TrainingItem extends TrainingSample {
@@ -36,18 +37,12 @@ export function minibatches(
   return steps.filter((step) => step.length > 0);
 }
 
+/** Prompt and completion of an item; the completion is what is scored. */
+export const sequenceOf = ({ sample }: TrainingSample): SequenceInput => ({
+  ids: [...sample.prompt, ...sample.ids],
+  from: sample.prompt.length,
+});
+
 /** Consecutive items whose sequences fit `budget` tokens together; a longer sequence has a micro-batch of its own. */
-export function microBatches<T extends TrainingSample>(items: readonly T[], budget: number): T[][] {
-  const out: T[][] = [];
-  let used = Number.POSITIVE_INFINITY;
-  for (const item of items) {
-    const tokens = sequenceTokens(item);
-    if (used + tokens > budget) {
-      out.push([]);
-      used = 0;
-    }
-    out.at(-1)!.push(item);
-    used += tokens;
-  }
-  return out;
-}
+export const microBatches = <T extends TrainingSample>(items: readonly T[], budget: number): T[][] =>
+  groupByTokens(items.map(sequenceOf), budget).map((group) => group.map((i) => items[i]!));

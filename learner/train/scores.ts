@@ -11,7 +11,7 @@ import type { ParamSet } from '../nn/params.ts';
 import { tokenLogProbs } from '../nn/token-log-probs.ts';
 import * as tf from '../tfjs.ts';
 import { agreement } from './agreement.ts';
-import { microBatches, type TrainingItem } from './minibatches.ts';
+import { microBatches, sequenceOf, type TrainingItem } from './minibatches.ts';
 
 /** Of one sample's completion tokens, nats [tokens]. */
 export interface ItemScores {
@@ -30,10 +30,7 @@ const IMPORTANCE_CAP = 2;
 
 export type Scores = ReadonlyMap<TrainingItem, ItemScores>;
 
-export const packItems = (items: readonly TrainingItem[]) =>
-  packSequences(
-    items.map(({ sample }) => ({ ids: [...sample.prompt, ...sample.ids], from: sample.prompt.length })),
-  );
+export const packItems = (items: readonly TrainingItem[]) => packSequences(items.map(sequenceOf));
 
 export async function scoreItems(
   params: ParamSet,

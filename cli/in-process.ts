@@ -1,0 +1,38 @@
+/** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
+import { tokenizerOf } from '../core/text/policy-text.ts';
+import { openVersion } from '../infer/open-version.ts';
+import { loadOrt } from '../infer/ort.ts';
+import { openDevice } from '../learner/device/device.ts';
+import { RoundTrainer } from '../learner/train/round-trainer.ts';
+import type { RunStore } from '../mesh/run-store.ts';
+import { runInProcess } from '../mesh/single-process.ts';
+import type { OrderedRun } from '../recipes/run-order.ts';
+import type { StartOptions } from './run-options.ts';
+import type { RunPrinter } from './run-printer.ts';
+
+/** Version 0 of the run's policy must be in the store. */
+export async function playInProcess(
+  { recipe, settings, rounds }: OrderedRun,
+  { device: kind, threads, evalEvery }: Pick<StartOptions, 'device' | 'threads' | 'evalEvery'>,
+  store: RunStore,
+  printer: RunPrinter,
+): Promise<void> {
+  const device = await openDevice({ device: kind, ...(threads ? { threads } : {}) });
+  const runtime = await loadOrt();
+  const start = await store.loadVersion({ name: settings.policy, version: 0 });
+  printer.started({ settings, rounds, device: device.description });
+  const summary = await runInProcess({
+    recipe,
+    settings,
+    rounds,
+    evaluateEvery: evalEvery,
+    store,
+    trainer: new RoundTrainer(),
+    tokenizer: tokenizerOf(start, settings.policy),
+    openPolicy: (ref, files) => openVersion(runtime, ref, files),
+    onStart: (report) => report.evaluation && printer.evaluatedStart(report.evaluation),
+    onRound: (line) => printer.round(line),
+  });
+  printer.finished(summary);
+  device.close();
+}
