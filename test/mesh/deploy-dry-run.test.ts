@@ -1,0 +1,62 @@
+/** wrangler itself, offline: every environment of wrangler.toml bundles without a warning, and within its size. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { unstable_readConfig as readConfig } from 'wrangler';
+import { ENVIRONMENTS } from '../../mesh/workers.ts';
+import { MAX_DELIVERIES } from '../../workers/shared/consume.ts';
+
+const out = mkdtempSync(join(tmpdir(), 'rollmesh-dry-run-'));
+afterAll(() => rmSync(out, { recursive: true, force: true }));
+
+/** Uncompressed KiB. The runtime's wasm is 13.6 MiB of it; the platform's bound is 64 MiB, the older one 10 MB compressed. */
+const BUDGET_KIB = { gateway: 1200, proposer: 15_800, rollout: 15_800, judge: 15_800 };
+const NEVER = [/@tensorflow/, /learner\//, /mesh\//, /node_modules\/miniflare/];
+
+test.each(ENVIRONMENTS)('%s', { timeout: 120_000 }, async (env) => {
+  const folder = join(out, env);
+  const { stdout, stderr } = await promisify(execFile)(
+    'npx',
+    ['wrangler', 'deploy', '--dry-run', '--env', env, '--outdir', folder],
+    { env: { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', CI: '1' } },
+  );
+  const said = `${stdout}\n${stderr}`.replace(/^npm warn .*$/gm, '');
+  expect(said).not.toMatch(/warning|error|▲|✘/i);
+  const files = readdirSync(folder).filter((name) => !name.endsWith('.map') && name !== 'README.md');
+  const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect(bytes / 1024).toBeLessThan(BUDGET_KIB[env]);
+  const map = readdirSync(folder).find((name) => name.endsWith('.map'))!;
+  const { sources } = JSON.parse(readFileSync(join(folder, map), 'utf8')) as { sources: string[] };
+  for (const pattern of NEVER) expect(sources.filter((source) => pattern.test(source))).toEqual([]);
+});
+
+interface Config {
+  readonly queues: {
+    readonly consumers?: readonly { queue: string; max_retries?: number; dead_letter_queue?: string }[];
+    readonly producers?: readonly { queue: string }[];
+  };
+  readonly d1_databases: readonly { database_id?: string }[];
+  readonly r2_buckets: readonly { bucket_name?: string }[];
+}
+
+test('queues agree: deliveries, dead letters, one database and bucket, no consumer without a producer', () => {
+  const configs: Config[] = ENVIRONMENTS.map((env) =>
+    readConfig({ config: 'wrangler.toml', env }, { hideWarnings: true }),
+  );
+  const consumers = configs
+    .flatMap((config) => config.queues.consumers ?? [])
+    .filter(({ queue }) => queue !== 'rollmesh-dlq');
+  for (const consumer of consumers) {
+    expect(consumer.max_retries).toBe(MAX_DELIVERIES - 1);
+    expect(consumer.dead_letter_queue).toBe('rollmesh-dlq');
+  }
+  const produced = configs.flatMap((config) => (config.queues.producers ?? []).map(({ queue }) => queue));
+  for (const { queue } of consumers) expect(produced).toContain(queue);
+  const databases = configs.flatMap((config) => config.d1_databases.map((db) => db.database_id));
+  const buckets = configs.flatMap((config) => config.r2_buckets.map((bucket) => bucket.bucket_name));
+  expect(new Set(databases).size).toBe(1);
+  expect(new Set(buckets).size).toBe(1);
+});

@@ -1,0 +1,30 @@
+/** The limits of wrangler.toml hold locally as deployed: hooks are refused before their signature is looked at. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALONE, openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene({ rateLimit: 5, vars: { READ_TOKEN: 'a-token-for-readers' } });
+});
+afterAll(() => scene.stop());
+
+const statuses = async (count: number, path: string, init: RequestInit) => {
+  const seen = [];
+  for (let i = 0; i < count; i++) seen.push((await fetch(scene.mesh.url + path, { ...init })).status);
+  return seen;
+};
+
+test('the sixth hook of a minute is refused', async () => {
+  const init = { method: 'POST', body: '{}', headers: ALONE };
+  expect(await statuses(7, '/hooks/rounds', init)).toEqual([401, 401, 401, 401, 401, 429, 429]);
+});
+
+test('readers are limited and need their token where one is set; the learner is not', async () => {
+  const reader = { headers: { authorization: 'Bearer a-token-for-readers', ...ALONE } };
+  expect(await statuses(1, '/api/rounds', { headers: ALONE })).toEqual([401]);
+  expect(await statuses(1, '/metrics', { headers: ALONE })).toEqual([401]);
+  expect(await statuses(4, '/api/rounds', reader)).toEqual([200, 200, 200, 429]);
+  const learner = { headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}`, ...ALONE } };
+  expect(await statuses(12, '/api/rounds', learner)).toEqual(Array(12).fill(200));
+  expect(await statuses(1, '/healthz', { headers: ALONE })).toEqual([200]);
+});

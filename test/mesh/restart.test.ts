@@ -1,0 +1,68 @@
+/** Stopping the mesh anywhere and starting it again on the same folder: queues were in memory, the rounds go on all the same. */
+import { afterAll, expect, test } from 'vitest';
+import type { ScoredMessage } from '../../core/schema/round.ts';
+import { openScene, temporaryFolder } from './scene.ts';
+
+const stateDir = temporaryFolder();
+const ORDER = { recipe: 'trio', tasks: 24, group: 2, seed: 9 };
+const opened: { stop(): Promise<void> }[] = [];
+afterAll(async () => {
+  await opened.at(-1)?.stop();
+});
+
+test('a round that is cut off in any stage ends, with each group scored once', {
+  timeout: 120_000,
+}, async () => {
+  const first = await openScene({ stateDir });
+  opened.push(first);
+  const { round } = await first.order(ORDER);
+  // Stopped at once: the propose message is lost with the queue.
+  await first.stop(true);
+
+  const second = await openScene({ stateDir });
+  opened.push(second);
+  expect((await second.gateway.getRound(round)).stage).toBe('proposing');
+  await second.mesh.cron();
+  await second.reach(round, ['solving']);
+  // Stopped in the middle: rollout and judge messages are lost.
+  await second.stop(true);
+
+  const third = await openScene({ stateDir });
+  opened.push(third);
+  await third.mesh.cron();
+  const state = await third.reach(round, ['training']);
+  expect(state.groups).toEqual({ rolling: 0, scored: 24, trained: 0, failed: 0 });
+  const groups = await third.gateway.getGroups(round);
+  const leased = await third.drain();
+  expect(leased.length).toBeGreaterThan(0);
+  // Stopped while they are leased: what was pulled and not acknowledged comes again, each with the seal it had.
+  await third.stop(true);
+
+  const fourth = await openScene({ stateDir });
+  opened.push(fourth);
+  await fourth.mesh.cron();
+  const again = new Map<string, ScoredMessage>();
+  while (again.size < groups.length)
+    for (const { body } of await fourth.drain()) {
+      const message = body as ScoredMessage;
+      again.set(message.group, message);
+    }
+  for (const { group, sha256 } of groups) expect(again.get(group)?.sha256).toBe(sha256);
+
+  const { policy } = state.spec.settings;
+  const files = await fourth.gateway.getVersion({ name: policy, version: 0 });
+  const about = {
+    policy,
+    version: 1,
+    parent: 0,
+    groups: groups.map(({ group }) => group),
+    round,
+    settings: {},
+  };
+  await fourth.gateway.putVersion(files, about);
+  expect((await fourth.gateway.getRound(round)).groups).toMatchObject({ trained: 24, scored: 0 });
+  // A clock that comes late finds nothing to do.
+  await fourth.mesh.cron();
+  expect((await fourth.gateway.getRound(round)).stage).toBe('done');
+  expect(await fourth.gateway.listRounds(state.run)).toHaveLength(1);
+});
