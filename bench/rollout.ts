@@ -48,18 +48,25 @@ const shapes = [
   { groups: 8, samples: 8 },
 ];
 
+interface Speed {
+  /** Tokens a second by the wall clock. */
+  readonly graph: Summary;
+  readonly step: Summary;
+  /** Of neighbouring runs, graph over step. */
+  readonly speedup: Summary;
+  /** The same by the Worker process's CPU time, which other programs on the machine disturb less. */
+  readonly cpuSpeedup: Summary;
+}
+
 interface Row {
   readonly size: string;
   readonly parameters: number;
   readonly batch: number;
   readonly groups: number;
-  /** Tokens a second, prefill included. */
-  readonly graph: Summary;
-  readonly step: Summary;
-  /** Of neighbouring runs, graph over step, by the wall clock. */
-  readonly speedup: Summary;
-  /** The same by the Worker process's CPU time, which other programs on the machine disturb less. */
-  readonly cpuSpeedup: Summary;
+  /** All tokens, prefill included. */
+  readonly whole: Speed;
+  /** Tokens after the first of each row: the difference to runs that stop there. */
+  readonly decode: Speed;
 }
 
 interface Prefill {
@@ -132,34 +139,47 @@ class BenchWorker {
   }
 }
 
+type Times = Record<Way, { ms: number; cpu: number }>;
+
+/** Speeds from runs of `tokens` tokens each; a difference that noise made negative is left out. */
+function speedOf(runs: readonly Times[], tokens: number): Speed {
+  const good = runs.filter(({ graph, step }) => Math.min(graph.ms, graph.cpu, step.ms, step.cpu) > 0);
+  return {
+    graph: summarise(good.map(({ graph }) => (1000 * tokens) / graph.ms)),
+    step: summarise(good.map(({ step }) => (1000 * tokens) / step.ms)),
+    speedup: summarise(good.map(({ graph, step }) => step.ms / graph.ms)),
+    cpuSpeedup: summarise(good.map(({ graph, step }) => step.cpu / graph.cpu)),
+  };
+}
+
 async function measureShape(
   worker: BenchWorker,
   rounds: number,
   shape: { groups: number; samples: number },
-): Promise<Pick<Row, 'graph' | 'step' | 'speedup' | 'cpuSpeedup'>> {
-  const timed = async (way: Way) => worker.time({ way, ...shape, prompt: PROMPT, maxNew: MAX_NEW });
+): Promise<Pick<Row, 'whole' | 'decode'>> {
+  const timed = async (way: Way, maxNew: number) => worker.time({ way, ...shape, prompt: PROMPT, maxNew });
   // The compiler replaces hot code while it runs: the first runs are several times slower and say nothing.
-  for (let i = 0; i < 4; i++) {
-    const [graph, step] = [await timed('graph'), await timed('step')];
+  for (let i = 0; i < 6; i++) {
+    const [graph, step] = [await timed('graph', MAX_NEW), await timed('step', MAX_NEW)];
     if (graph.first.join() !== step.first.join()) throw new Error('The two ways generate different tokens.');
   }
-  const tokens = shape.groups * shape.samples * MAX_NEW;
-  const times = { graph: [] as number[], step: [] as number[] };
-  const cpu = { graph: [] as number[], step: [] as number[] };
+  const both = async (order: readonly Way[], maxNew: number): Promise<Times> => {
+    const times: Partial<Times> = {};
+    for (const way of order) times[way] = await timed(way, maxNew);
+    return { graph: times.graph!, step: times.step! };
+  };
+  const whole: Times[] = [];
+  const decode: Times[] = [];
   for (let i = 0; i < rounds; i++) {
     const order: Way[] = i % 2 ? ['graph', 'step'] : ['step', 'graph'];
-    for (const way of order) {
-      const run = await timed(way);
-      times[way].push(run.ms);
-      cpu[way].push(run.cpu);
-    }
+    const all = await both(order, MAX_NEW);
+    const first = await both(order, 1);
+    const after = (way: Way) => ({ ms: all[way].ms - first[way].ms, cpu: all[way].cpu - first[way].cpu });
+    whole.push(all);
+    decode.push({ graph: after('graph'), step: after('step') });
   }
-  return {
-    graph: summarise(times.graph.map((ms) => (1000 * tokens) / ms)),
-    step: summarise(times.step.map((ms) => (1000 * tokens) / ms)),
-    speedup: summarise(times.step.map((ms, i) => ms / times.graph[i]!)),
-    cpuSpeedup: summarise(cpu.step.map((ms, i) => ms / cpu.graph[i]!)),
-  };
+  const rows = shape.groups * shape.samples;
+  return { whole: speedOf(whole, rows * MAX_NEW), decode: speedOf(decode, rows * (MAX_NEW - 1)) };
 }
 
 async function measurePrefill(worker: BenchWorker, rounds: number, size: string): Promise<Prefill> {
@@ -199,10 +219,8 @@ async function measure(
           ...(await measureShape(worker, rounds, shape)),
         };
         rows.push(row);
-        say(
-          `${size.padEnd(6)} batch ${String(row.batch).padStart(2)}  graph ${tokensPerSecond(row.graph)}  ` +
-            `per token ${tokensPerSecond(row.step)}  ${row.speedup.median.toFixed(2)}x (${row.speedup.low.toFixed(2)}-${row.speedup.high.toFixed(2)}), CPU time ${row.cpuSpeedup.median.toFixed(2)}x`,
-        );
+        say(`${size.padEnd(6)} batch ${String(row.batch).padStart(2)}  decode ${speedText(row.decode)}`);
+        say(`${' '.repeat(15)}  whole  ${speedText(row.whole)}`);
       }
       const shared = await measurePrefill(worker, rounds, size);
       prefill.push(shared);
@@ -217,8 +235,10 @@ async function measure(
   return { bench: 'rollout', machine: thisMachine(), heapBytes, rows, prefill };
 }
 
-const tokensPerSecond = ({ median, low, high }: Summary): string =>
-  `${median.toFixed(0).padStart(6)} tokens/s (${low.toFixed(0)}-${high.toFixed(0)})`;
+const speedText = ({ graph, step, speedup, cpuSpeedup }: Speed): string =>
+  `graph ${graph.median.toFixed(0).padStart(6)} tokens/s, per token ${step.median.toFixed(0).padStart(6)}: ` +
+  `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)}), ` +
+  `by CPU time ${cpuSpeedup.median.toFixed(2)}x (${cpuSpeedup.low.toFixed(2)}-${cpuSpeedup.high.toFixed(2)})`;
 
 /** `--rounds N` (15), `--size seed|large` (both), `--json`: one JSON object; results also go to bench/results/rollout.json. */
 export async function run(args: readonly string[]): Promise<void> {
