@@ -5,7 +5,7 @@
 import { RollmeshError } from '../core/errors.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
-import { type Mesh, type MeshOptions, startMesh } from '../mesh/start.ts';
+import type { Mesh, MeshOptions } from '../mesh/start.ts';
 import { ensureSeed } from './import-policy.ts';
 import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
@@ -62,6 +62,8 @@ async function claimOrJoin(stateDir: string, patienceMs: number): Promise<Claim 
 
 async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh> {
   try {
+    // Only now, since it takes a second to load: most commands find a mesh that runs.
+    const { startMesh } = await import('../mesh/start.ts');
     const mesh = await startMesh(options);
     const stop = async () => {
       await mesh.stop();
