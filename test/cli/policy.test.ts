@@ -136,7 +136,6 @@ describe('export', () => {
       expect(data.findIndex((value, i) => !(Math.abs(found[i]! - value) <= allowed(value)))).toBe(-1);
     }
   });
-  });
 
   test('tokenizer files come back as they were', async () => {
     const folder = mesh.path('seed-out');
