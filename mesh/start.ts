@@ -5,8 +5,9 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Miniflare, type WorkerOptions } from 'miniflare';
+import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
 import { bundleWorker } from './bundle.ts';
+import { withGuardedChildren } from './die-together.ts';
 import { withLongLivedServers } from './long-lived-loopback.ts';
 import { migrate } from './migrate.ts';
 import { withRoomyBuffers } from './roomy-buffers.ts';
@@ -94,22 +95,15 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     ...ENVIRONMENTS.map((env) => workerOptions(env, settings)),
     pullQueueOptions(root, secrets, options),
   ]);
-  installV8Flags();
-  const mf = await withRoomyBuffers(() =>
-    withLongLivedServers(async () => {
-      const starting = new Miniflare({
-        host: options.host ?? '127.0.0.1',
-        port: options.port ?? 0,
-        // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
-        defaultPersistRoot: join(stateDir, 'v3'),
-        cf: false,
-        handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
-        workers,
-      });
-      await starting.ready;
-      return starting;
-    }),
-  );
+  const mf = await startMiniflare({
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
+    defaultPersistRoot: join(stateDir, 'v3'),
+    cf: false,
+    handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
+    workers,
+  });
   const url = (await mf.ready).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
   await migrate(mf, GATEWAY, join(root, 'migrations'));
@@ -129,6 +123,20 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
       await mf.dispose();
     },
   };
+}
+
+/** Miniflare as it has to be started here: each wrapper says why. */
+function startMiniflare(options: MiniflareOptions): Promise<Miniflare> {
+  installV8Flags();
+  return withRoomyBuffers(() =>
+    withLongLivedServers(() =>
+      withGuardedChildren(async () => {
+        const mf = new Miniflare(options);
+        await mf.ready;
+        return mf;
+      }),
+    ),
+  );
 }
 
 /** Ticks once at the start, for what an earlier process left, then at the interval. A tick that fails is made up by the next. */
