@@ -4,7 +4,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const SECRET_NAMES = ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'] as const;
-export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>>;
+/** Taken from `.dev.vars` where they stand there; none is made up. */
+export const OPTIONAL_NAMES = [
+  'WEBHOOK_SECRET_NEXT',
+  'LEARNER_TOKEN_NEXT',
+  'READ_TOKEN',
+  'READ_TOKEN_NEXT',
+  'CALLBACK_URL',
+  'CALLBACK_SECRET',
+] as const;
+export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>> &
+  Readonly<Partial<Record<(typeof OPTIONAL_NAMES)[number], string>>>;
 
 /** All `NAME=value` lines of a file; quotes around a value are taken off. */
 function readVars(path: string): Map<string, string> {
@@ -29,13 +39,13 @@ export function ensureSecrets(root: string): Secrets {
     const added = missing.map((name) => `${name}=${vars.get(name)}\n`).join('');
     writeFileSync(path, before + added, { mode: 0o600 });
   }
-  return Object.fromEntries(SECRET_NAMES.map((name) => [name, vars.get(name)!])) as unknown as Secrets;
+  return named(vars) as Secrets;
 }
 
 /** What a project folder's `.dev.vars` holds, without adding anything. */
-export const readSecrets = (root: string): Partial<Secrets> => {
-  const vars = readVars(join(root, '.dev.vars'));
-  return Object.fromEntries(
-    SECRET_NAMES.flatMap((name) => (vars.has(name) ? [[name, vars.get(name)!]] : [])),
+export const readSecrets = (root: string): Partial<Secrets> => named(readVars(join(root, '.dev.vars')));
+
+const named = (vars: ReadonlyMap<string, string>): Partial<Secrets> =>
+  Object.fromEntries(
+    [...SECRET_NAMES, ...OPTIONAL_NAMES].flatMap((name) => (vars.has(name) ? [[name, vars.get(name)!]] : [])),
   );
-};

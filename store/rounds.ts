@@ -1,9 +1,12 @@
 /** Rounds move through their stages by compare-and-set: of any number of callers exactly one moves it. */
-import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
 import { type Database, writeAll } from './database.ts';
 import { OPEN_STAGES } from './runs.ts';
 import { rounds, type StageName } from './schema.ts';
+
+/** Clocks of different machines may differ by so much. */
+const CLOCK_SKEW_MS = 60_000;
 
 export type RoundRow = typeof rounds.$inferSelect;
 
@@ -71,7 +74,14 @@ export async function admitTasks(
         ON CONFLICT DO NOTHING`,
     db
       .update(rounds)
-      .set({ stage: 'solving', expected: tasks.length, proposed, solvingAt: now, touchedAt: now })
+      .set({
+        stage: 'solving',
+        expected: tasks.length,
+        proposed,
+        solvingAt: now,
+        touchedAt: now,
+        redrives: 0,
+      })
       .where(and(eq(rounds.id, round), eq(rounds.stage, 'proposing'))),
   ]);
 }
@@ -101,14 +111,37 @@ export const setReport = async (db: Database, id: string, report: unknown): Prom
   await writeAll(db, [db.update(rounds).set({ report }).where(eq(rounds.id, id))]);
 };
 
-/** Open rounds without a sign of progress since `before`, the longest waiting first. */
-export const stalledRounds = (db: Database, before: number, limit: number): Promise<RoundRow[]> =>
+/**
+ * Open rounds without a sign of progress since `before`, the longest waiting first. One whose last sign lies after `now`
+ * was touched by a clock that has jumped, and would else wait until time has caught up with it.
+ */
+export const stalledRounds = (
+  db: Database,
+  { before, now, limit }: { readonly before: number; readonly now: number; readonly limit: number },
+): Promise<RoundRow[]> =>
   db
     .select()
     .from(rounds)
-    .where(and(inArray(rounds.stage, [...OPEN_STAGES]), lt(rounds.touchedAt, before)))
+    .where(
+      and(
+        inArray(rounds.stage, [...OPEN_STAGES]),
+        or(lt(rounds.touchedAt, before), gt(rounds.touchedAt, now + CLOCK_SKEW_MS)),
+      ),
+    )
     .orderBy(asc(rounds.touchedAt))
     .limit(limit);
+
+/** Rounds that ended after `since` and whose end nobody was told. */
+export const untoldRounds = (db: Database, since: number, limit: number): Promise<RoundRow[]> =>
+  db
+    .select()
+    .from(rounds)
+    .where(and(gt(rounds.endedAt, since), isNull(rounds.toldAt)))
+    .orderBy(asc(rounds.endedAt))
+    .limit(limit);
+
+export const markTold = (db: Database, id: string, now: number) =>
+  writeAll(db, [db.update(rounds).set({ toldAt: now }).where(eq(rounds.id, id))]);
 
 /** Claims a stalled round for one re-drive: false where another caller was first. */
 export async function claimRedrive(db: Database, row: RoundRow, now: number): Promise<boolean> {

@@ -55,6 +55,8 @@ export const rounds = sqliteTable(
     endedAt: integer('ended_at'),
     touchedAt: integer('touched_at').notNull(),
     redrives: integer().notNull().default(0),
+    /** When the callback took the news of its end. */
+    toldAt: integer('told_at'),
   },
   (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.stage)],
 );

@@ -186,11 +186,29 @@ describe('versions', () => {
 describe('the clock', () => {
   test('a stalled round is claimed by one caller', async () => {
     const round = await orderRun(store.db, freshSeed());
-    const row = (await stalledRounds(store.db, 3, 1000)).find((stalled) => stalled.id === round.id);
+    const row = (await stalledRounds(store.db, { before: 3, now: 3, limit: 1000 })).find(
+      (stalled) => stalled.id === round.id,
+    );
     const claims = await Promise.all([1, 2, 3].map((i) => claimRedrive(store.db, row!, 100 + i)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     expect((await getRound(store.db, round.id))?.redrives).toBe(1);
-    expect((await stalledRounds(store.db, 3, 1000)).some((stalled) => stalled.id === round.id)).toBe(false);
+    expect(
+      (await stalledRounds(store.db, { before: 3, now: 3, limit: 1000 })).some(
+        (stalled) => stalled.id === round.id,
+      ),
+    ).toBe(false);
+  });
+
+  test('a round that was touched by a clock far ahead is not left alone until then', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const [row] = (await stalledRounds(store.db, { before: 3, now: 3, limit: 1000 })).filter(
+      (stalled) => stalled.id === round.id,
+    );
+    await claimRedrive(store.db, row!, 9_000_000);
+    const stalledAt = async (now: number) =>
+      (await stalledRounds(store.db, { before: 3, now, limit: 1000 })).some(({ id }) => id === round.id);
+    expect(await stalledAt(9_000_000)).toBe(false);
+    expect(await stalledAt(1_000_000)).toBe(true);
   });
 
   test('a run whose chain broke between two rounds is found', async () => {

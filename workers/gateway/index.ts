@@ -3,6 +3,7 @@ import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { gatewayApp } from './app.ts';
+import { tellEnds } from './callback.ts';
 import { buryDead } from './dead-letter-queue.ts';
 import { reconcile } from './reconcile.ts';
 import type { Services } from './services.ts';
@@ -28,6 +29,8 @@ export interface Env {
   readonly READ_TOKEN?: string;
   readonly READ_TOKEN_NEXT?: string;
   readonly MESH_KEY?: string;
+  readonly CALLBACK_URL?: string;
+  readonly CALLBACK_SECRET?: string;
 }
 
 const servicesOf = (env: Env): Services => ({
@@ -42,6 +45,7 @@ const servicesOf = (env: Env): Services => ({
     read: [env.READ_TOKEN, env.READ_TOKEN_NEXT],
     mesh: env.MESH_KEY,
   },
+  callback: env.CALLBACK_URL ? { url: env.CALLBACK_URL, secret: env.CALLBACK_SECRET } : undefined,
   settings: {
     seedPolicy: env.SEED_POLICY,
     stallMs: Number(env.STALL_SECONDS) * 1000,
@@ -62,6 +66,8 @@ export default {
     await buryDead(openDatabase(env.DB), batch.messages, MAX_DELIVERIES, Date.now());
   },
   async scheduled(_, env) {
-    await reconcile(servicesOf(env));
+    const services = servicesOf(env);
+    await reconcile(services);
+    await tellEnds(services);
   },
 } satisfies ExportedHandler<Env>;

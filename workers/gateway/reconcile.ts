@@ -28,7 +28,7 @@ const REMEMBER_MS = 30 * 24 * 3600 * 1000;
 export async function reconcile(services: Services): Promise<void> {
   const { db, settings, now } = services;
   const before = Math.max(now() - settings.stallMs, Math.min(settings.queuesSince, now()));
-  for (const row of await stalledRounds(db, before, AT_ONCE))
+  for (const row of await stalledRounds(db, { before, now: now(), limit: AT_ONCE }))
     await guarded('round.redrive', row.id, () => redrive(services, row));
   for (const { id } of await stuckRuns(db, AT_ONCE))
     await guarded('run.advance', id, async () => {

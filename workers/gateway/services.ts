@@ -23,6 +23,8 @@ export interface Services {
     readonly read: readonly (string | undefined)[];
     readonly mesh: string | undefined;
   };
+  /** Where the end of a round is told; absent = nowhere. */
+  readonly callback: { readonly url: string; readonly secret: string | undefined } | undefined;
   readonly settings: {
     /** Policy whose version 0 a run begins with when it names none. */
     readonly seedPolicy: string;

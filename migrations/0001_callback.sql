@@ -1,0 +1,1 @@
+ALTER TABLE `rounds` ADD `told_at` integer;
