@@ -33,8 +33,11 @@ import type { Runtime } from './runtime.ts';
 import { type Draw, type KeyValues, PolicySession } from './session.ts';
 import { checkIds, checkSettings } from './settings.ts';
 
-/** Rows generated together. More only costs memory: by then the matrix products are as fast as they get. */
+/** Rows generated together. More would only cost memory: the matrix products are as fast as they get. */
 const MAX_ROWS = 64;
+const MIN_ROWS = 8;
+/** What the rows' own caches may grow to. The runtime's memory grows by about three times that (measured). */
+const OWN_CACHE_BYTES = 6 << 20;
 /** Tokens that go through the decoder in one turn, and numbers held for their logits and for their attention. */
 const MAX_TOKENS = 2048;
 const MAX_NUMBERS = 1 << 22;
@@ -81,13 +84,21 @@ export class OnnxPolicy implements Policy {
       sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })),
     );
     if (maxNew === 0) return out;
-    for (const batch of batchesOf(groupsOf(prompts, MAX_ROWS), MAX_ROWS)) {
+    const most = this.#rowsFor(maxNew);
+    for (const batch of batchesOf(groupsOf(prompts, most), most)) {
       const completions = await this.#generateBatch(batch, maxNew, draw);
       batch.forEach(({ prompt, from }, i) => {
         out[prompt]!.splice(from, completions[i]!.length, ...completions[i]!);
       });
     }
     return out;
+  }
+
+  /** How many rows of this length the own caches have room for. */
+  #rowsFor(maxNew: number): number {
+    const { layers, kvHeads, headDim } = this.#config;
+    const bytesPerRow = 4 * 2 * layers * kvHeads * headDim * maxNew;
+    return Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.floor(OWN_CACHE_BYTES / bytesPerRow)));
   }
 
   /** Completions [groups][samples] of a batch of equally large groups. */

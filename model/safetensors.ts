@@ -28,15 +28,17 @@ const bytesOf = { F32: 4, F16: 2, BF16: 2 };
 const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(bytesOf, dtype);
 
 function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
-  // A copy, so that the tensor is aligned and does not keep the whole file alive.
-  // `slice` would not do: that of Node's Buffer shares the memory.
+  if (dtype === 'F32' && bytes.byteOffset % 4 === 0)
+    return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+  // `slice` would not do for an aligned copy: that of Node's Buffer shares the memory.
   const { buffer } = new Uint8Array(bytes);
   if (dtype === 'F32') return new Float32Array(buffer);
   return (dtype === 'F16' ? fromHalf : fromBfloat16)(new Uint16Array(buffer));
 }
 
 /**
- * Reads all tensors as float32. Every tensor is a copy; the bytes may be dropped afterwards.
+ * Reads all tensors as float32. Those stored as float32 are views of the bytes where these are aligned, so that an isolate
+ * need not hold the weights twice: whoever changes tensors in place owns the bytes.
  *
  * @throws RollmeshError `safetensors.invalid` for a truncated or damaged file or a type other than F32, F16, BF16.
  */

@@ -43,15 +43,28 @@ export function weightSlots(config: ModelConfig): Map<string, WeightSlot> {
   return slots;
 }
 
-/** The weight file of a checkpoint that `checkCheckpoint` accepted. */
-export function packWeights(config: ModelConfig, tensors: Tensors): Uint8Array<ArrayBuffer> {
-  const shapes = tensorShapes(config);
-  const out = new Float32Array([...shapes.values()].reduce((sum, shape) => sum + sizeOf(shape), 0));
+/**
+ * The weight file of a checkpoint that `checkCheckpoint` accepted. Where its tensors already lie one after another, as they
+ * do in a safetensors file written in the canonical order, it is that memory, not a copy.
+ */
+export function packWeights(config: ModelConfig, tensors: Tensors): Uint8Array<ArrayBufferLike> {
+  const parts = [...tensorShapes(config).keys()].map((name) => tensors.get(name)!.data);
+  const [{ buffer, byteOffset }] = parts as [Float32Array];
+  const size = parts.reduce((sum, part) => sum + part.length, 0);
+  if (inOneRun(parts)) return new Uint8Array(buffer, byteOffset, 4 * size);
+  const out = new Float32Array(size);
   let at = 0;
-  for (const name of shapes.keys()) {
-    const { data } = tensors.get(name)!;
-    out.set(data, at);
-    at += data.length;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
   }
   return new Uint8Array(out.buffer);
 }
+
+const inOneRun = (parts: readonly Float32Array[]): boolean =>
+  parts.every((part, i) => {
+    const before = parts[i - 1];
+    return (
+      !before || (part.buffer === before.buffer && part.byteOffset === before.byteOffset + before.byteLength)
+    );
+  });

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checkCheckpoint, parameterCount } from '../../model/checkpoint.ts';
+import { checkCheckpoint, parameterCount, tensorShapes } from '../../model/checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
+import { packWeights } from '../../model/onnx/weights.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 
 const folder = 'test/oracle/models';
@@ -99,4 +100,17 @@ test('rope parameters are found where transformers 5 writes them', () => {
     rope_parameters: { rope_type: 'linear', factor: 4, rope_theta: 5e5 },
   };
   expect(parseConfig(json)).toMatchObject({ ropeTheta: 5e5, ropeScaling: { type: 'linear', factor: 4 } });
+});
+
+test('a file in the canonical order is its own weight file; any other is repacked', () => {
+  const config = parseConfig(configJson('qwen2'));
+  const stored = readSafetensors(bytes('qwen2'));
+  const inOrder = new Map([...tensorShapes(config).keys()].map((name) => [name, stored.get(name)!]));
+  const file = writeSafetensors(inOrder);
+  const packed = packWeights(config, readSafetensors(file));
+  expect(packed.buffer).toBe(file.buffer);
+  const shuffled = new Map([...readSafetensors(file)].reverse());
+  const repacked = packWeights(config, readSafetensors(writeSafetensors(shuffled)));
+  expect(repacked.buffer).not.toBe(file.buffer);
+  expect(repacked).toEqual(packed);
 });
