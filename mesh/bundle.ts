@@ -9,6 +9,16 @@ export interface BundledModule {
   readonly contents: string | Uint8Array<ArrayBuffer>;
 }
 
+/** The name by which a module that is laid around a Worker imports it. */
+const WRAPPED = 'rollmesh:worker';
+
+const wrappedWorker = (main: string): Plugin => ({
+  name: 'wrapped-worker',
+  setup(builder) {
+    builder.onResolve({ filter: new RegExp(`^${WRAPPED}$`) }, () => ({ path: main }));
+  },
+});
+
 /** Keeps imports of .wasm files out of the bundle and notes where they are. */
 function wasmModules(found: Map<string, string>): Plugin {
   const alreadyResolving = Symbol();
@@ -30,12 +40,18 @@ function wasmModules(found: Map<string, string>): Plugin {
   };
 }
 
-/** Modules of the Worker whose entry point is `main`; paths are only names, nothing is written. */
-export async function bundleWorker(main: string): Promise<{ root: string; modules: BundledModule[] }> {
+/**
+ * Modules of the Worker whose entry point is `main`; paths are only names, nothing is written. With `around`, that module is the
+ * entry point, and imports the Worker as `rollmesh:worker`.
+ */
+export async function bundleWorker(
+  main: string,
+  around?: string,
+): Promise<{ root: string; modules: BundledModule[] }> {
   const wasm = new Map<string, string>();
   const root = dirname(main);
   const { outputFiles } = await build({
-    entryPoints: [main],
+    entryPoints: [around ?? main],
     outfile: join(root, 'worker.js'),
     write: false,
     bundle: true,
@@ -47,7 +63,7 @@ export async function bundleWorker(main: string): Promise<{ root: string; module
     logOverride: { 'empty-import-meta': 'silent' },
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
-    plugins: [wasmModules(wasm)],
+    plugins: [wasmModules(wasm), wrappedWorker(main)],
   });
   return {
     root,

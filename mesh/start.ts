@@ -38,6 +38,8 @@ export interface MeshOptions {
   /** Deliveries of a scored message before it is a dead letter. Default 11, as docs/deploy.md sets it up. */
   readonly pullDeliveries?: number;
   readonly rateLimit?: number;
+  /** A module, relative to `root`, that is laid around every Worker: for faults on purpose (see mesh/faults). */
+  readonly around?: string;
 }
 
 export interface Mesh {
@@ -90,6 +92,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     vars: { QUEUES_SINCE: String(Date.now()), ...options.vars },
     rateLimit: options.rateLimit,
     fast: options.fast ?? true,
+    around: options.around && join(root, options.around),
   };
   const workers = await Promise.all([
     ...ENVIRONMENTS.map((env) => workerOptions(env, settings)),

@@ -1,0 +1,147 @@
+/**
+ * A run under fire: real processes, killed at chosen moments, with faults at the edges; then the books are checked, and the
+ * weights compared with those of the same run undisturbed.
+ */
+import type { VersionFile } from '../core/schema/policy.ts';
+import { openDevice } from '../learner/device/device.ts';
+import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import { Cluster, type ClusterOptions } from '../mesh/faults/cluster.ts';
+import { type Balance, balance, type LedgerRound, readLedger } from '../mesh/faults/ledger.ts';
+import { forwardAll, type Handler } from '../mesh/faults/proxy.ts';
+import { Saboteur } from '../mesh/faults/saboteur.ts';
+import type { Strike } from '../mesh/faults/strikes.ts';
+import { type FileHashes, undisturbed } from '../mesh/faults/undisturbed.ts';
+import { readSeed } from '../model/seed-files.ts';
+import { type RunOrder, runOf } from '../recipes/run-order.ts';
+import { ensureSeed } from './import-policy.ts';
+import { orderRounds } from './signed-webhook.ts';
+
+export interface UnderFire {
+  readonly root: string;
+  readonly stateDir: string;
+  /** `rounds`: at least so many; more follow while strikes are left. */
+  readonly order: RunOrder;
+  /** The strike that follows; null = no more. */
+  readonly nextStrike: () => Strike | null;
+  readonly handler?: Handler;
+  readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
+  /** Gives up after so long, ms. */
+  readonly limitMs: number;
+  readonly onStrike?: (strike: Strike, n: number) => void;
+}
+
+export interface FireReport {
+  readonly strikes: readonly Strike[];
+  readonly balance: Balance;
+  /** Versions whose files differ from the undisturbed run's; null where groups failed, so that nothing is promised. */
+  readonly differing: readonly number[] | null;
+  readonly wallMs: number;
+}
+
+/** Two cores are shared by mesh, learner and this process; one thread keeps the learner's arithmetic the same everywhere. */
+const THREADS = 1;
+const LEARNER = ['--device=cpu', `--threads=${THREADS}`, '--eval-every=0', '--lease-seconds=1'];
+/** Silence after which the clock drives a round again: long against a stage of such small rounds, short against patience. */
+const VARS = { STALL_SECONDS: '3', RETRY_SECONDS: '1' };
+const CRON_MS = 500;
+const POLL_MS = 200;
+/** How long a strike may wait after the last round before another round is ordered for it. */
+const GRACE_MS = 2_000;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export async function underFire(fire: UnderFire): Promise<FireReport> {
+  const began = performance.now();
+  const saboteur = new Saboteur(fire.nextStrike, (strike) => fire.onStrike?.(strike, saboteur.done.length));
+  const handler = saboteur.wrap(fire.handler ?? forwardAll);
+  const cluster = await Cluster.create({
+    root: fire.root,
+    stateDir: fire.stateDir,
+    vars: VARS,
+    cronMs: CRON_MS,
+    learnerArgs: LEARNER,
+    handler: () => handler,
+    onEvent: saboteur.onEvent,
+    ...(fire.meshOptions ? { meshOptions: fire.meshOptions } : {}),
+  });
+  try {
+    await cluster.start('mesh');
+    await cluster.start('learner');
+    const gateway = new GatewayClient({ url: cluster.url, token: cluster.secrets.LEARNER_TOKEN });
+    await ensureSeed(gateway, 'models/seed');
+    saboteur.attach(cluster);
+    const ledger = await playToTheEnd(fire, cluster, gateway, saboteur, began);
+    const books = balance(ledger);
+    return {
+      strikes: saboteur.done,
+      balance: books,
+      differing: books.failed ? null : await differingVersions(fire.order, ledger),
+      wallMs: Math.round(performance.now() - began),
+    };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/** Until all rounds are done and no strike waits; orders further rounds as long as one does. */
+async function playToTheEnd(
+  { order, limitMs }: UnderFire,
+  cluster: Cluster,
+  gateway: GatewayClient,
+  saboteur: Saboteur,
+  began: number,
+): Promise<LedgerRound[]> {
+  const { run } = await place(cluster, order);
+  let endedAt: number | undefined;
+  for (;;) {
+    await sleep(POLL_MS);
+    if (performance.now() - began > limitMs)
+      throw new Error(`the run has not ended after ${Math.round(limitMs / 1000)} s; see ${cluster.stateDir}`);
+    cluster.revive();
+    // The mesh may be down at this moment; and where an answer was lost, it may have taken an order twice.
+    const state = await gateway.getRun(run).catch(() => null);
+    const rounds = await gateway.listRounds(run).catch(() => []);
+    const ended = rounds.filter(({ stage }) => stage === 'done' || stage === 'failed').length;
+    if (!state || ended < state.target) continue;
+    // The last strike's moment may still come: the acknowledgement follows the commit.
+    endedAt ??= performance.now();
+    if (saboteur.busy && performance.now() - endedAt < GRACE_MS) continue;
+    endedAt = undefined;
+    if (saboteur.busy) {
+      await place(cluster, { ...order, rounds: 1 });
+      continue;
+    }
+    await saboteur.settled();
+    return readLedger(gateway, run);
+  }
+}
+
+/** Orders until the mesh has taken the order. A second order in the same second would be the same delivery. */
+async function place(cluster: Cluster, order: RunOrder): ReturnType<typeof orderRounds> {
+  for (;;) {
+    try {
+      return await orderRounds(cluster.url, cluster.secrets.WEBHOOK_SECRET, order);
+    } catch {
+      await sleep(1_100);
+    }
+  }
+}
+
+async function differingVersions(order: RunOrder, ledger: readonly LedgerRound[]): Promise<number[]> {
+  const device = await openDevice({ device: 'cpu', threads: THREADS });
+  try {
+    const wanted = await undisturbed(
+      { ...runOf(order), rounds: ledger.length },
+      await readSeed('models/seed'),
+    );
+    return ledger.flatMap(({ round: { index }, manifest }) =>
+      manifest && sameFiles(manifest.files, wanted[index]!) ? [] : [index],
+    );
+  } finally {
+    device.close();
+  }
+}
+
+const sameFiles = (files: Readonly<Record<string, { readonly sha256: string }>>, wanted: FileHashes) =>
+  Object.keys(files).length === Object.keys(wanted).length &&
+  Object.entries(files).every(([file, { sha256 }]) => wanted[file as VersionFile] === sha256);

@@ -1,0 +1,145 @@
+/** `npm run soak`: a run whose processes are killed again and again, over edges that fail; at the end the books must be right. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Command } from 'commander';
+import { Random } from '../core/random.ts';
+import { faultyNetwork } from '../mesh/faults/faulty-network.ts';
+import { STRIKES, type Strike } from '../mesh/faults/strikes.ts';
+import { duration } from './figures.ts';
+import { whole } from './run-options.ts';
+import { type FireReport, underFire } from './soak-run.ts';
+import { openStateFolder } from './state-folder.ts';
+
+interface SoakOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly minutes?: number;
+  readonly rounds: number;
+  readonly tasks: number;
+  readonly group: number;
+  readonly faults: number;
+  readonly state: string;
+  readonly json: boolean;
+  readonly out?: string;
+}
+
+/** A log line is struck up to so much later, ms: anywhere in what follows it. */
+const JITTER_MS = 250;
+/** What a run may take beyond `--minutes`, to come to its end undisturbed. */
+const REST_MS = 10 * 60_000;
+
+/** Every moment once in random order, then again, until the kills are used up or the time is over. */
+function drawStrikes({ kills, seed }: SoakOptions, over: () => boolean): () => Strike | null {
+  const random = new Random(`soak/${seed}`);
+  let left = kills;
+  let deck: Strike[] = [];
+  return () => {
+    if (left === 0 || over()) return null;
+    left--;
+    if (!deck.length) deck = random.shuffle(STRIKES);
+    const strike = deck.pop()!;
+    if (!('log' in strike.at)) return strike;
+    const delayMs = (strike.at.delayMs ?? 0) + random.int(JITTER_MS);
+    return { ...strike, at: { ...strike.at, delayMs } };
+  };
+}
+
+function recordOf(options: SoakOptions, report: FireReport) {
+  const byMoment: Record<string, number> = {};
+  for (const { name } of report.strikes) byMoment[name] = (byMoment[name] ?? 0) + 1;
+  const { seed, tasks, group, faults } = options;
+  const { balance, differing, wallMs } = report;
+  return {
+    kind: 'soak',
+    seed,
+    tasks,
+    group,
+    faultRate: faults,
+    kills: report.strikes.length,
+    byMoment,
+    ...balance,
+    differing,
+    wallMs,
+  };
+}
+
+const verdict = ({ balance, differing }: FireReport): string[] => [
+  ...balance.errors,
+  ...(differing?.length ? [`versions ${differing.join(', ')} are not those of the undisturbed run`] : []),
+];
+
+async function run(options: SoakOptions): Promise<void> {
+  const stateDir = openStateFolder(options.state, true);
+  const until = performance.now() + (options.minutes ?? 24 * 60) * 60_000;
+  const say = (text: string) => options.json || console.log(text);
+  const seed = `soak/${options.seed}`;
+  say(
+    `Killing ${options.kills} times, faults on ${(100 * options.faults).toFixed(1)} % of the calls. Logs: ${stateDir}`,
+  );
+  const report = await underFire({
+    root: process.cwd(),
+    stateDir,
+    order: {
+      recipe: 'trio',
+      seed: options.seed,
+      rounds: options.rounds,
+      freeze: [],
+      tasks: options.tasks,
+      group: options.group,
+    },
+    nextStrike: drawStrikes(options, () => performance.now() > until),
+    ...(options.faults > 0
+      ? {
+          handler: faultyNetwork(seed, options.faults),
+          meshOptions: (start) => ({
+            around: 'mesh/faults/faulty.worker.ts',
+            vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate: options.faults }) },
+          }),
+        }
+      : {}),
+    limitMs: (options.minutes ?? 24 * 60) * 60_000 + REST_MS,
+    onStrike: ({ name }, n) => say(`${String(n).padStart(4)}  ${name}`),
+  });
+  const record = recordOf(options, report);
+  if (options.out) {
+    mkdirSync(dirname(resolve(options.out)), { recursive: true });
+    writeFileSync(options.out, `${JSON.stringify(record, null, 2)}\n`);
+  }
+  const wrong = verdict(report);
+  if (options.json) console.log(JSON.stringify(record));
+  else {
+    const { balance } = report;
+    console.log(
+      `\n${record.kills} kills in ${duration(report.wallMs)}: ${balance.rounds} rounds ended, ${balance.admitted} groups admitted, ` +
+        `${balance.trained} trained once, ${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
+    );
+    console.log(
+      report.differing === null
+        ? 'Groups failed, so the weights are not comparable with an undisturbed run.'
+        : `Weights: ${balance.rounds - report.differing.length} of ${balance.rounds} versions are byte for byte those of the undisturbed run.`,
+    );
+    for (const line of wrong) console.log(`WRONG  ${line}`);
+  }
+  if (wrong.length) process.exitCode = 1;
+}
+
+const command = new Command('npm run soak --')
+  .description('Kills mesh and learner at every stage, with faults at the edges, and checks the books.')
+  .requiredOption('--kills <n>', 'processes to kill', whole(0))
+  .option('--seed <n>', 'seed of kills and faults, and of the run', whole(0), 0)
+  .option('--minutes <n>', 'no more kills after so long', whole(1))
+  .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
+  .option('--tasks <n>', 'tasks a round', whole(1), 6)
+  .option('--group <n>', 'rollouts a task', whole(2), 4)
+  .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', Number, 0.01)
+  .option('--state <dir>', 'folder of its state; emptied first', '.rollmesh-soak')
+  .option('--out <file>', 'also write the result there')
+  .option('--json', 'print the result as one JSON object', false);
+
+try {
+  await run(command.parse().opts<SoakOptions>());
+  process.exit();
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}
