@@ -1,32 +1,53 @@
-/** Figures of the whole mesh for /metrics, each by one grouped query. */
+/** Figures of the whole mesh for /metrics, each by one grouped query. What the learner reported is read out of the reports. */
 import { desc, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import { deadLetters, groups, policies, rounds } from './schema.ts';
+import { deadLetters, groups, policies, rounds, versions } from './schema.ts';
 
 const n = sql<number>`count(*)`;
 
 export async function meshStatistics(db: Database) {
-  const [byStage, byState, byFailure, letters, pointers, oldest, [last]] = await db.batch([
-    db.select({ stage: rounds.stage, n }).from(rounds).groupBy(rounds.stage),
-    db.select({ state: groups.state, n }).from(groups).groupBy(groups.state),
-    db
-      .select({ kind: sql<string>`failure->>'kind'`, n })
-      .from(groups)
-      .where(isNotNull(groups.failure))
-      .groupBy(sql`failure->>'kind'`),
-    db
-      .select({ queue: deadLetters.queue, n })
-      .from(deadLetters)
-      .where(isNull(deadLetters.replayedAt))
-      .groupBy(deadLetters.queue),
-    db.select({ policy: policies.name, version: policies.current }).from(policies).limit(1000),
-    db
-      .select({ stage: rounds.stage, touchedAt: sql<number>`min(touched_at)` })
-      .from(rounds)
-      .where(sql`stage IN ('proposing', 'solving', 'training')`)
-      .groupBy(rounds.stage),
-    db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
-  ]);
-  return { byStage, byState, byFailure, letters, pointers, oldest, last };
+  const [byStage, byState, byFailure, letters, pointers, oldest, [last], [totals], [stored]] = await db.batch(
+    [
+      db.select({ stage: rounds.stage, n }).from(rounds).groupBy(rounds.stage),
+      db.select({ state: groups.state, n }).from(groups).groupBy(groups.state),
+      db
+        .select({ kind: sql<string>`failure->>'kind'`, n })
+        .from(groups)
+        .where(isNotNull(groups.failure))
+        .groupBy(sql`failure->>'kind'`),
+      db
+        .select({ queue: deadLetters.queue, n })
+        .from(deadLetters)
+        .where(isNull(deadLetters.replayedAt))
+        .groupBy(deadLetters.queue),
+      db.select({ policy: policies.name, version: policies.current }).from(policies).limit(1000),
+      db
+        .select({ stage: rounds.stage, touchedAt: sql<number>`min(touched_at)` })
+        .from(rounds)
+        .where(sql`stage IN ('proposing', 'solving', 'training')`)
+        .groupBy(rounds.stage),
+      db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
+      db
+        .select({
+          proposed: sql<number>`coalesce(sum(proposed), 0)`,
+          admitted: sql<number>`coalesce(sum(expected), 0)`,
+          generated: sql<number>`coalesce(sum(report->>'$.monitors.tokens'), 0)`,
+          trained: sql<number>`coalesce(sum(report->>'$.training.tokens'), 0)`,
+        })
+        .from(rounds),
+      db.select({ bytes: sql<number>`coalesce(sum(bytes), 0)` }).from(versions),
+    ],
+  );
+  return {
+    byStage,
+    byState,
+    byFailure,
+    letters,
+    pointers,
+    oldest,
+    last,
+    totals: totals!,
+    stored: stored!.bytes,
+  };
 }
 export type MeshStatistics = Awaited<ReturnType<typeof meshStatistics>>;

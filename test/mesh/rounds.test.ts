@@ -54,6 +54,16 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   );
   expect(last).toMatchObject({ version: 2, nextRound: null });
   expect((await scene.gateway.listRounds(run)).map(({ stage }) => stage)).toEqual(['done', 'done']);
+  await scene.gateway.report(round, { warnings: ['none'] });
+  const metrics = await (await fetch(`${scene.mesh.url}/metrics`)).text();
+  for (const line of [
+    'rollmesh_rounds{stage="done"} 2',
+    'rollmesh_groups{state="trained"} 8',
+    'rollmesh_policy_version{policy="trio-1"} 2',
+    'rollmesh_last_round_version_lag{role="solver"} 1',
+    'rollmesh_queue_messages{queue="rollout"} 0',
+  ])
+    expect(metrics).toContain(`\n${line}\n`);
 });
 
 test('every message a second time changes nothing', async () => {

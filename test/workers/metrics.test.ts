@@ -1,5 +1,6 @@
 /** Prometheus' text format, by its own rules: escaping, HELP and TYPE before values, names that end in their unit. */
 import { expect, test } from 'vitest';
+import type { MeshStatistics } from '../../store/statistics.ts';
 import { meshMetrics } from '../../workers/gateway/mesh-metrics.ts';
 import { prometheusText } from '../../workers/gateway/metrics.ts';
 
@@ -15,19 +16,34 @@ test('labels and help are escaped', () => {
   );
 });
 
+const none: MeshStatistics = {
+  byStage: [],
+  byState: [],
+  byFailure: [],
+  letters: [],
+  pointers: [],
+  oldest: [],
+  last: undefined,
+  totals: { proposed: 10, admitted: 7, generated: 0, trained: 0 },
+  stored: 0,
+};
+
 test('an empty mesh exposes every metric, and its known label values as zero', () => {
-  const none = {
-    byStage: [],
-    byState: [],
-    byFailure: [],
-    letters: [],
-    pointers: [],
-    oldest: [],
-    last: undefined,
-  };
-  const metrics = meshMetrics(none, 0);
-  for (const { name } of metrics) expect(name).toMatch(/^rollmesh_[a-z_]+$/);
+  const metrics = meshMetrics(none, [], 0);
+  for (const { name, type } of metrics) {
+    expect(name).toMatch(/^rollmesh_[a-z_]+$/);
+    expect(name.endsWith('_total')).toBe(type === 'counter');
+  }
   const rounds = metrics.find(({ name }) => name === 'rollmesh_rounds');
   expect(rounds?.values).toHaveLength(5);
   expect(rounds?.values.every(({ value }) => value === 0)).toBe(true);
+});
+
+test('what is derived: rejected proposals, ages in seconds', () => {
+  const metrics = meshMetrics(none, [{ queue: 'judge', messages: 3, oldestAt: 4000 }], 10_000);
+  const values = (name: string) => metrics.find((metric) => metric.name === name)?.values;
+  expect(values('rollmesh_proposals_total')?.map(({ value }) => value)).toEqual([7, 3]);
+  expect(values('rollmesh_queue_oldest_message_age_seconds')).toEqual([
+    { labels: { queue: 'judge' }, value: 6 },
+  ]);
 });

@@ -11,6 +11,7 @@ import { meshMetrics } from './mesh-metrics.ts';
 import { prometheusText } from './metrics.ts';
 import { page, SECURITY_HEADERS } from './page.ts';
 import { notFound } from './parameters.ts';
+import { queueDepths } from './queue-depths.ts';
 import { readRoutes } from './read-routes.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { webhook } from './webhook.ts';
@@ -35,8 +36,8 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.use('/api/*', readersOnly);
   app.use('/metrics', readersOnly);
   app.get('/metrics', async (c) => {
-    const statistics = await meshStatistics(services.db);
-    return c.text(prometheusText(meshMetrics(statistics, services.now())), 200, {
+    const [statistics, depths] = await Promise.all([meshStatistics(services.db), queueDepths(services)]);
+    return c.text(prometheusText(meshMetrics(statistics, depths, services.now())), 200, {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     });
   });

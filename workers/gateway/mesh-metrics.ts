@@ -17,7 +17,68 @@ const stageTimes = (row: RoundRow | undefined) =>
       ].flatMap(({ stage, value }) => (value === null ? [] : [{ labels: { stage }, value }]))
     : [];
 
-export function meshMetrics(of: MeshStatistics, now: number): Metric[] {
+/** Messages that wait in a queue, as the platform counts them; null where it does not say. */
+export interface QueueDepth {
+  readonly queue: string;
+  readonly messages: number;
+  readonly oldestAt: number | null;
+}
+
+const queueMetrics = (depths: readonly QueueDepth[], now: number): Metric[] => [
+  {
+    name: 'rollmesh_queue_messages',
+    type: 'gauge',
+    help: 'Messages that wait, by the stage they are for.',
+    values: depths.map(({ queue, messages }) => ({ labels: { queue }, value: messages })),
+  },
+  {
+    name: 'rollmesh_queue_oldest_message_age_seconds',
+    type: 'gauge',
+    help: 'Age of the oldest message that waits.',
+    values: depths.flatMap(({ queue, oldestAt }) =>
+      oldestAt === null ? [] : [{ labels: { queue }, value: (now - oldestAt) / 1000 }],
+    ),
+  },
+];
+
+const totalMetrics = ({ totals, stored }: MeshStatistics): Metric[] => [
+  {
+    name: 'rollmesh_proposals_total',
+    type: 'counter',
+    help: 'Proposals written; those that passed the gates are counted as admitted.',
+    values: [
+      { labels: { outcome: 'admitted' }, value: totals.admitted },
+      { labels: { outcome: 'rejected' }, value: totals.proposed - totals.admitted },
+    ],
+  },
+  {
+    name: 'rollmesh_tokens_total',
+    type: 'counter',
+    help: 'Tokens that the learner reported as generated, and as trained on.',
+    values: [
+      { labels: { what: 'generated' }, value: totals.generated },
+      { labels: { what: 'trained' }, value: totals.trained },
+    ],
+  },
+  {
+    name: 'rollmesh_version_bytes',
+    type: 'gauge',
+    help: 'Bytes of all stored policy versions.',
+    values: [{ value: stored }],
+  },
+];
+
+/** Versions between what the last round was sampled with and what it was trained into. 1 = on policy. */
+function stalenessOf(row: RoundRow | undefined): Metric['values'] {
+  if (!row || row.version === null) return [];
+  const { version } = row;
+  return Object.entries(row.spec.roles).map(([role, ref]) => ({
+    labels: { role },
+    value: version - ref.version,
+  }));
+}
+
+export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], now: number): Metric[] {
   const stageCounts = new Map(of.byStage.map(({ stage, n }) => [stage, n]));
   const stateCounts = new Map(of.byState.map(({ state, n }) => [state, n]));
   return [
@@ -61,10 +122,18 @@ export function meshMetrics(of: MeshStatistics, now: number): Metric[] {
       values: stageTimes(of.last),
     },
     {
+      name: 'rollmesh_last_round_version_lag',
+      type: 'gauge',
+      help: 'Versions between what the last finished round was sampled with and what it made, by role. 1 = on policy.',
+      values: stalenessOf(of.last),
+    },
+    {
       name: 'rollmesh_policy_version',
       type: 'gauge',
       help: 'Current version of each policy.',
       values: of.pointers.map(({ policy, version }) => ({ labels: { policy }, value: version })),
     },
+    ...totalMetrics(of),
+    ...queueMetrics(depths, now),
   ];
 }

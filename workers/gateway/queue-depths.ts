@@ -1,0 +1,17 @@
+/** How full the queues are, as far as the platform says. A queue that does not answer is left out, not zero. */
+import type { QueueDepth } from './mesh-metrics.ts';
+import type { Services } from './services.ts';
+
+export async function queueDepths({ queues }: Services): Promise<QueueDepth[]> {
+  const depths = await Promise.all(
+    Object.entries(queues).map(async ([queue, producer]): Promise<QueueDepth[]> => {
+      try {
+        const { backlogCount, oldestMessageTimestamp } = await producer.metrics();
+        return [{ queue, messages: backlogCount, oldestAt: oldestMessageTimestamp?.getTime() || null }];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return depths.flat();
+}
