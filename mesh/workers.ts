@@ -6,14 +6,14 @@ import {
   unstable_getMiniflareWorkerOptions as toMiniflare,
 } from 'wrangler';
 import { bundleWorker } from './bundle.ts';
-import type { Secrets } from './secrets.ts';
+import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
 export const ENVIRONMENTS = ['gateway', 'proposer', 'rollout', 'judge'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
 /** Which secrets each Worker is given; the others need none. */
 const SECRETS_OF: Readonly<Record<Environment, readonly (keyof Secrets)[]>> = {
-  gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'],
+  gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
   judge: ['MESH_KEY'],
@@ -31,16 +31,23 @@ export interface WorkerSettings {
   readonly rateLimit: number | undefined;
   /** Deliver at once instead of waiting for a batch to fill. */
   readonly fast: boolean;
+  /** Module that is laid around every Worker (see bundle.ts). */
+  readonly around: string | undefined;
 }
 
 export async function workerOptions(env: Environment, settings: WorkerSettings): Promise<WorkerOptions> {
   const config = readConfig({ config: join(settings.root, 'wrangler.toml'), env }, { hideWarnings: true });
   const { workerOptions: options } = toMiniflare(config, env, NO_DEV_VARS);
   const { modulesRules: _, queueConsumers, ratelimits, bindings, ...rest } = options;
-  const { root, modules } = await bundleWorker(config.main!);
+  const { root, modules } = await bundleWorker(config.main!, settings.around);
   const consumers = (queueConsumers ?? {}) as Consumers;
   const limits = (ratelimits ?? {}) as RateLimits;
-  const secrets = Object.fromEntries(SECRETS_OF[env].map((name) => [name, settings.secrets[name]]));
+  const secrets = Object.fromEntries(
+    SECRETS_OF[env].flatMap((name) => {
+      const value = settings.secrets[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
   return {
     ...rest,
     name: config.name!,
