@@ -3,6 +3,8 @@
  * `infer/` implements it over ONNX Runtime, tests implement it with uniform logits.
  */
 
+import type { TokenGrammar } from './text/token-grammar.ts';
+
 export type TokenIds = readonly number[];
 
 /** An exact, immutable version of a named policy. Messages always name one; there is no "latest" on the data path. */
@@ -29,6 +31,8 @@ export interface SamplingSettings {
   readonly topK?: number;
   /** Generation of a row ends after one of these; the stop token is part of the completion. */
   readonly stop: TokenIds;
+  /** Only what the grammar allows may come; log-probabilities are of what is left. A row ends where the grammar does, too. */
+  readonly grammar?: TokenGrammar;
 }
 
 export interface Completion {
@@ -36,7 +40,7 @@ export interface Completion {
   readonly ids: number[];
   /** Log-probability (nats) of each token under the distribution it was sampled from. Same length as ids. */
   readonly logprobs: number[];
-  /** True where a stop token ended the row; false where maxNew cut it off. */
+  /** True where a stop token or the grammar ended the row; false where maxNew cut it off. */
   readonly stopped: boolean;
 }
 

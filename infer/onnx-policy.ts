@@ -127,14 +127,16 @@ export class OnnxPolicy implements Policy {
       },
       draw,
     );
-    const stop = new Set(draw.stop);
+    const { next, goesOn } = draw.automaton;
     const turns = tokens.length / rows;
     const completionOf = (row: number): Completion => {
       const ids: number[] = [];
-      let stopped = false;
+      let [state, stopped] = [0, false];
       for (let turn = 0; turn < turns && !stopped; turn++) {
-        ids.push(Number(tokens[turn * rows + row]));
-        stopped = stop.has(ids[turn]!);
+        const id = Number(tokens[turn * rows + row]);
+        ids.push(id);
+        stopped = goesOn[state + id] === 0;
+        state = Number(next[state + id]);
       }
       return { ids, logprobs: ids.map((_, turn) => logprobs[turn * rows + row]!), stopped };
     };

@@ -6,6 +6,7 @@ import type * as Ort from 'onnxruntime-web/wasm';
 import type { ModelConfig } from '../model/config.ts';
 import { cacheNames } from '../model/onnx/policy-graph.ts';
 import { WEIGHTS_FILE } from '../model/onnx/weights.ts';
+import type { Automaton } from './automaton.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -21,7 +22,7 @@ export interface Draw {
   readonly topK: number;
   /** 1 = off. */
   readonly topP: number;
-  readonly stop: readonly number[];
+  readonly automaton: Automaton;
 }
 
 /** Keys and values of prompts: for each layer, keys then values, [prompts, kvHeads, length, headDim] each. */
@@ -108,9 +109,9 @@ export class PolicySession {
     const rows = samples * prompts;
     const turns = uniforms.length / rows;
     const greedy = draw.temperature === 0;
+    const truncate = !greedy && (draw.topP < 1 || (draw.topK > 0 && draw.topK < vocabSize));
+    const { states, bias, next, goesOn, restricts } = draw.automaton;
     const perRow = <T>(values: readonly T[]): T[] => range(samples).flatMap(() => values);
-    const goesOn = new Float32Array(vocabSize).fill(1);
-    for (const id of draw.stop) goesOn[id] = 0;
     const mask = new Float32Array(prompts * (length + 1));
     lengths.forEach((own, prompt) => {
       const from = prompt * (length + 1);
@@ -130,10 +131,13 @@ export class PolicySession {
         uniforms: this.#float32(uniforms, [turns, rows, 1]),
         inverse_temperature: this.#float32([greedy ? 1 : 1 / draw.temperature], []),
         greedy: this.#bool(greedy),
-        truncate: this.#bool(!greedy && (draw.topP < 1 || (draw.topK > 0 && draw.topK < vocabSize))),
+        truncate: this.#bool(truncate),
         top_k: this.#int64([draw.topK > 0 ? Math.min(draw.topK, vocabSize) : vocabSize]),
         top_p: this.#float32([draw.topP < 1 ? draw.topP : 2], []),
-        goes_on: this.#float32(goesOn, [vocabSize]),
+        restrict: this.#bool(truncate || restricts),
+        bias: this.#float32(bias, [states, vocabSize]),
+        next: new this.#ort.Tensor('int64', next, [next.length]),
+        goes_on: this.#float32(goesOn, [goesOn.length]),
         ...this.#past(cache),
       },
       ['tokens', 'logprobs'],
@@ -205,7 +209,11 @@ export class PolicySession {
       truncate: this.#bool(false),
       top_k: this.#int64([1]),
       top_p: this.#float32([2], []),
+      restrict: this.#bool(false),
+      bias: this.#float32(new Float32Array(vocabSize), [1, vocabSize]),
+      next: new this.#ort.Tensor('int64', new BigInt64Array(vocabSize), [vocabSize]),
       goes_on: this.#float32(new Float32Array(vocabSize), [vocabSize]),
+      state: this.#int64(new Array<number>(picked).fill(0), [picked, 1]),
     };
   }
 

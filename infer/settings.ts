@@ -1,6 +1,7 @@
 /** Checks of what a policy is asked for, before any of it is computed. */
 import { wrongInput } from '../core/errors.ts';
 import type { SamplingSettings, TokenIds } from '../core/policy.ts';
+import { automatonOf } from './automaton.ts';
 import type { Draw } from './session.ts';
 
 const isId = (id: number, vocabSize: number): boolean => Number.isInteger(id) && id >= 0 && id < vocabSize;
@@ -32,5 +33,5 @@ export function checkSettings(settings: SamplingSettings, vocabSize: number): Dr
   if (!Number.isInteger(topK) || topK < 0) throw wrong(`topK is ${topK}.`, 'an integer from 0');
   const bad = stop.find((id) => !isId(id, vocabSize));
   if (bad !== undefined) throw wrong(`Stop token ${bad} is not in the vocabulary.`, 'token ids');
-  return { temperature, topP, topK, stop };
+  return { temperature, topP, topK, automaton: automatonOf(stop, settings.grammar, vocabSize) };
 }

@@ -48,8 +48,12 @@ function declareInputs(graph: Graph, config: ModelConfig) {
     truncate: input('truncate', BOOL, []),
     topK: input('top_k', INT64, [1]),
     topP: input('top_p', FLOAT, []),
-    /** 0 for stop tokens, else 1. */
-    goesOn: input('goes_on', FLOAT, [config.vocabSize]),
+    /** The automaton of what may come (`Automaton` in infer/automaton.ts), and the rows' states at the start. */
+    restrict: input('restrict', BOOL, []),
+    bias: input('bias', FLOAT, ['states', config.vocabSize]),
+    next: input('next', INT64, ['transitions']),
+    goesOn: input('goes_on', FLOAT, ['transitions']),
+    state: input('state', INT64, ['picked', 1]),
     /** 1, or 0 for rows that are only there to fill the batch. */
     alive: input('alive', FLOAT, ['picked', 1]),
     targets: input('targets', INT64, ['picked', 1]),
@@ -79,6 +83,7 @@ export function policyGraph(config: ModelConfig): Uint8Array {
     mask: body.input('turn_mask', FLOAT, [1, 'masks', 1, 'queries', 'turn_columns']),
     widths: body.input('turn_widths', INT64, [2]),
     alive: body.input('turn_alive', FLOAT, ['picked', 1]),
+    state: body.input('turn_state', INT64, ['picked', 1]),
   };
   body.input('turn_logits', FLOAT, ['earlier', 'earlier_vocab']);
   const caches = pairs(cacheNames(config, 'past').map((name) => body.input(`turn_${name}`, FLOAT, own('t'))));
@@ -101,8 +106,9 @@ export function policyGraph(config: ModelConfig): Uint8Array {
   });
   const logits = head(body, config, [residual, added, gain], inputs.picks, weights(headWeight(config)));
   const uniform = body.op('Gather', [inputs.uniforms, turn], { axis: 0 });
-  const { token, logprob } = sampler(body, vocabSize, { ...inputs, logits, uniform });
-  const alive = body.op('Mul', [carried.alive, body.op('Gather', [inputs.goesOn, token], { axis: 0 })]);
+  const { token, logprob } = sampler(body, vocabSize, { ...inputs, logits, uniform, state: carried.state });
+  const transition = body.op('Add', [carried.state, token]);
+  const alive = body.op('Mul', [carried.alive, body.op('Gather', [inputs.goesOn, transition])]);
   body.output(body.op('Cast', [body.op('ReduceMax', [alive], { keepdims: 0 })], { to: BOOL }), BOOL, []);
   body.output(token, INT64, ['next_rows', 1]);
   const nextPosition = body.op('Add', [carried.position, body.scalarInt64(1)]);
@@ -111,6 +117,7 @@ export function policyGraph(config: ModelConfig): Uint8Array {
   body.output(nextMask, FLOAT, [1, 'masks', 1, 'queries', 'next_columns']);
   body.output(body.op('Add', [carried.widths, body.int64(0, 1)]), INT64, [2]);
   body.output(alive, FLOAT, ['picked', 1]);
+  body.output(body.op('Gather', [inputs.next, transition]), INT64, ['picked', 1]);
   body.output(logits, FLOAT, ['picked', vocabSize]);
   for (const value of grown.flatMap(({ key, value }) => [key, value]))
     body.output(value, FLOAT, own('next_t'));
@@ -118,7 +125,15 @@ export function policyGraph(config: ModelConfig): Uint8Array {
   body.output(logprob, FLOAT, ['picked', 1]);
 
   const present = cacheNames(config, 'present');
-  const carriedOver = ['last_ids', 'last_position', 'last_mask', 'last_widths', 'last_alive', 'last_logits'];
+  const carriedOver = [
+    'last_ids',
+    'last_position',
+    'last_mask',
+    'last_widths',
+    'last_alive',
+    'last_state',
+    'last_logits',
+  ];
   const emptyCaches = new Array<Value>(2 * layers).fill(emptyCache(graph, config, inputs.headShape));
   graph.node(
     'Loop',
@@ -130,6 +145,7 @@ export function policyGraph(config: ModelConfig): Uint8Array {
       inputs.mask,
       inputs.widths,
       inputs.alive,
+      inputs.state,
       graph.constant(FLOAT, [0, 0], new Float32Array(0)),
       ...emptyCaches,
     ],

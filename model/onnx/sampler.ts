@@ -10,6 +10,12 @@ export interface SamplerInputs {
   readonly uniform: Value;
   /** bool: take the most likely token instead. */
   readonly greedy: Value;
+  /** bool: whether `bias` or truncation changes anything. */
+  readonly restrict: Value;
+  /** [states, vocab], added to the logits by the row's state. */
+  readonly bias: Value;
+  /** int64 [picked, 1]: a row's state, times vocab. */
+  readonly state: Value;
   /** bool: keep only the tokens that `topK` and `topP` leave. */
   readonly truncate: Value;
   /** int64 [1], at most vocab. */
@@ -18,14 +24,13 @@ export interface SamplerInputs {
   readonly topP: Value;
 }
 
-/** Token (int64) and its log-probability (nats) under the distribution after truncation, [picked, 1] each. */
+/** Token (int64) and its log-probability (nats) under the distribution that is left, [picked, 1] each. */
 export function sampler(
   graph: Graph,
   vocabSize: number,
   inputs: SamplerInputs,
 ): { token: Value; logprob: Value } {
-  const kept = truncated(graph, vocabSize, inputs);
-  const probabilities = graph.op('Softmax', [kept], { axis: -1 });
+  const probabilities = distribution(graph, vocabSize, inputs);
   const cumulative = graph.op('CumSum', [probabilities, graph.scalarInt64(1)]);
   const total = graph.op('Gather', [cumulative, graph.int64(vocabSize - 1)], { axis: 1 });
   // Scaled by the rounded total, the threshold is always reached, and first by a token of non-zero probability.
@@ -37,23 +42,37 @@ export function sampler(
   return { token, logprob };
 }
 
+/** Probabilities [picked, vocab] of the tokens that bias and truncation leave. */
+function distribution(graph: Graph, vocabSize: number, inputs: SamplerInputs): Value {
+  const { logits, bias, state, restrict } = inputs;
+  const yes = new Graph('restricted', graph);
+  const states = yes.op('Reshape', [yes.op('Div', [state, yes.scalarInt64(vocabSize)]), yes.int64(-1)]);
+  const biased = yes.op('Add', [logits, yes.op('Gather', [bias, states], { axis: 0 })]);
+  const kept = truncated(yes, vocabSize, biased, inputs);
+  yes.output(yes.op('Softmax', [kept], { axis: -1 }), FLOAT, ['picked', vocabSize]);
+  const no = new Graph('free', graph);
+  no.output(no.op('Softmax', [logits], { axis: -1 }), FLOAT, ['picked', vocabSize]);
+  return graph.op('If', [restrict], { then_branch: yes.build(), else_branch: no.build() });
+}
+
 /** Logits with those outside top-k, then top-p of what is left, at minus infinity. Tokens tied with the last kept one stay. */
-function truncated(graph: Graph, vocabSize: number, { logits, truncate, topK, topP }: SamplerInputs): Value {
+function truncated(
+  graph: Graph,
+  vocabSize: number,
+  logits: Value,
+  { truncate, topK, topP }: SamplerInputs,
+): Value {
   const yes = new Graph('truncate', graph);
   const [values, indices] = [yes.fresh('values'), yes.fresh('indices')];
   yes.node('TopK', [logits, topK], [values, indices], { axis: 1, sorted: 1 });
   // The mass of all more likely tokens: 0 for the first, which is therefore always kept.
-  const before = yes.op('CumSum', [yes.op('Softmax', [values], { axis: -1 }), yes.scalarInt64(1)], {
-    exclusive: 1,
-  });
+  const mass = yes.op('Softmax', [values], { axis: -1 });
+  const before = yes.op('CumSum', [mass, yes.scalarInt64(1)], { exclusive: 1 });
   const inside = yes.op('Less', [before, topP]);
   const insideValues = yes.op('Where', [inside, values, yes.scalarFloat(Number.POSITIVE_INFINITY)]);
   const least = yes.op('ReduceMin', [insideValues, yes.int64(1)], { keepdims: 1 });
-  const cut = yes.op('Where', [
-    yes.op('GreaterOrEqual', [logits, least]),
-    logits,
-    yes.scalarFloat(Number.NEGATIVE_INFINITY),
-  ]);
+  const isKept = yes.op('GreaterOrEqual', [logits, least]);
+  const cut = yes.op('Where', [isKept, logits, yes.scalarFloat(Number.NEGATIVE_INFINITY)]);
   yes.output(cut, FLOAT, ['picked', vocabSize]);
   const no = new Graph('keep', graph);
   no.output(no.op('Identity', [logits]), FLOAT, ['picked', vocabSize]);

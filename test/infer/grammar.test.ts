@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { SamplingSettings } from '../../core/policy.ts';
+import { both, oneOf, someOf, type TokenGrammar, untilText } from '../../core/text/token-grammar.ts';
+import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { referenceLogits, softmax } from '../model/reference.ts';
+
+/** What a grammar makes of a sequence: refused, not yet ended, or ended (with its last token). */
+function read(grammar: TokenGrammar, ids: readonly number[]): 'refused' | 'open' | 'ended' {
+  let state = 0;
+  for (const [i, id] of ids.entries()) {
+    state = grammar.next[state * grammar.vocabSize + id]!;
+    if (state < 0) return 'refused';
+    if (grammar.ends[state]) return i === ids.length - 1 ? 'ended' : 'refused';
+  }
+  return 'open';
+}
+
+describe('grammars', () => {
+  test('one of several sequences', () => {
+    const grammar = oneOf([[1, 2, 3], [1, 4], [5]], 8);
+    expect(
+      [[1], [1, 2], [1, 2, 3], [1, 4], [5], [2], [1, 5], [1, 4, 4]].map((ids) => read(grammar, ids)),
+    ).toEqual(['open', 'open', 'ended', 'ended', 'ended', 'refused', 'refused', 'refused']);
+    for (const sequences of [[[1], [1, 2]], [[1, 2], [1]], [[1], [1]], [[]]])
+      expect(() => oneOf(sequences, 8)).toThrow(expect.objectContaining({ code: 'grammar.prefix' }));
+    expect(() => oneOf([[8]], 8)).toThrow(expect.objectContaining({ code: 'grammar.token' }));
+  });
+
+  test('between two and three of a set, then an end', () => {
+    const grammar = someOf([2, 3], { least: 2, most: 3, end: 0, vocabSize: 6 });
+    const readings = [[0], [2, 0], [2, 3], [2, 3, 0], [3, 3, 3, 0], [2, 2, 2, 2], [4]].map((ids) =>
+      read(grammar, ids),
+    );
+    expect(readings).toEqual(['refused', 'refused', 'open', 'ended', 'ended', 'refused', 'refused']);
+  });
+
+  test('until a text, wherever tokens cut it', () => {
+    const texts = ['a', 'b', 'ab', 'ba', 'aab', 'c'];
+    const grammar = untilText(['abba', 'cc'], texts);
+    // Every sequence of up to five tokens, against a plain search in its text.
+    const all = (length: number): number[][] =>
+      length === 0 ? [[]] : all(length - 1).flatMap((ids) => texts.map((_, id) => [...ids, id]));
+    const textOf = (ids: readonly number[]) => ids.map((id) => texts[id]).join('');
+    const has = (ids: readonly number[]) => /abba|cc/.test(textOf(ids));
+    for (const length of [1, 2, 3, 4, 5])
+      for (const ids of all(length)) {
+        if (has(ids.slice(0, -1))) continue;
+        expect(read(grammar, ids), textOf(ids)).toBe(has(ids) ? 'ended' : 'open');
+      }
+  });
+
+  test('two at once', () => {
+    const grammar = both(someOf([1, 2], { least: 0, most: 9, end: 0, vocabSize: 4 }), oneOf([[1, 2, 1]], 4));
+    expect([[1, 2, 1], [1, 1], [0], [1, 2]].map((ids) => read(grammar, ids))).toEqual([
+      'ended',
+      'refused',
+      'refused',
+      'open',
+    ]);
+  });
+});
+
+describe('a policy under a grammar', () => {
+  const config = smallConfig({ num_hidden_layers: 2 });
+  const tensors = randomTensors(config);
+  let policy: OnnxPolicy;
+  beforeAll(async () => {
+    policy = await createPolicy({
+      runtime: await loadOrt(),
+      ref: { name: 'test', version: 0 },
+      config,
+      weights: tensors,
+    });
+    return () => policy.dispose();
+  });
+  const ids = [7, 3, 9, 1];
+  const sampleIds = Array.from({ length: 60 }, (_, i) => `g/${i}`);
+  const generate = async (settings: Partial<SamplingSettings>) =>
+    (await policy.generate([{ ids, sampleIds }], { maxNew: 8, temperature: 1, stop: [], ...settings }))[0]!;
+  const digits = [10, 11, 12, 13, 14];
+  const number = someOf(digits, { least: 1, most: 4, end: 2, vocabSize: 64 });
+
+  test('keeps to it, ends with it, and states the log-probabilities of what is left', async () => {
+    const samples = await generate({ grammar: number, temperature: 0.8 });
+    expect(new Set(samples.map((sample) => sample.ids.length)).size).toBeGreaterThan(2);
+    for (const sample of samples) {
+      expect(sample.stopped).toBe(true);
+      expect(read(number, sample.ids)).toBe('ended');
+    }
+    for (const sample of samples.slice(0, 3)) {
+      const logits = referenceLogits(config, tensors, [...ids, ...sample.ids]);
+      sample.ids.forEach((id, i) => {
+        const allowed = i === 0 ? digits : i === 4 ? [2] : [2, ...digits];
+        const left = softmax(allowed.map((other) => logits[ids.length - 1 + i]![other]! / 0.8));
+        expect(sample.logprobs[i]).toBeCloseTo(Math.log(left[allowed.indexOf(id)]!), 4);
+      });
+    }
+  });
+
+  test('greedy, truncated and stopped by a token', async () => {
+    const [greedy] = await generate({ grammar: number, temperature: 0 });
+    const logits = referenceLogits(config, tensors, ids).at(-1)!;
+    expect(greedy!.ids[0]).toBe(digits.reduce((best, id) => (logits[id]! > logits[best]! ? id : best)));
+    const [first] = digits.toSorted((a, b) => logits[b]! - logits[a]!);
+    for (const { ids: made, logprobs } of await generate({ grammar: number, topK: 1 })) {
+      expect(made[0]).toBe(first);
+      expect(logprobs.every((x) => x === 0)).toBe(true);
+    }
+    for (const sample of await generate({ grammar: number, stop: [12] })) {
+      const at = sample.ids.indexOf(12);
+      if (at >= 0) expect([at, sample.stopped]).toEqual([sample.ids.length - 1, true]);
+    }
+  });
+
+  test('a grammar that only ends changes no bits before its end', async () => {
+    const texts = Array.from({ length: 64 }, (_, id) => String.fromCharCode(65 + (id % 26)));
+    const free = await generate({});
+    const stopped = await generate({ grammar: untilText(['AB', 'Q'], texts) });
+    expect(stopped.some((sample) => sample.stopped)).toBe(true);
+    stopped.forEach((sample, i) => {
+      expect(sample.ids).toEqual(free[i]!.ids.slice(0, sample.ids.length));
+      expect(sample.logprobs).toEqual(free[i]!.logprobs.slice(0, sample.ids.length));
+      expect(/AB|Q/.test(sample.ids.map((id) => texts[id]).join(''))).toBe(sample.stopped);
+    });
+  });
+
+  test('refuses a grammar it cannot follow', async () => {
+    await expect(generate({ grammar: oneOf([[1]], 65) })).rejects.toMatchObject({
+      code: 'grammar.vocabulary',
+    });
+    const deadEnd = { vocabSize: 64, states: 1, next: new Int32Array(64).fill(-1), ends: [false] };
+    await expect(generate({ grammar: deadEnd })).rejects.toMatchObject({ code: 'grammar.dead-end' });
+  });
+});
