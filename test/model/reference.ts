@@ -16,8 +16,14 @@ export function referenceLogits(config: ModelConfig, tensors: Tensors, ids: read
     return [...data.subarray(i * shape[1]!, (i + 1) * shape[1]!)];
   };
   const vector = (name: string): number[] => [...tensors.get(name)!.data];
-  const times = (name: string, x: readonly number[]): number[] =>
-    Array.from({ length: tensors.get(name)!.shape[0]! }, (_, i) => dot(row(name, i), x));
+  const times = (name: string, x: readonly number[]): number[] => {
+    const { shape, data } = tensors.get(name)!;
+    return Array.from({ length: shape[0]! }, (_, i) => {
+      let sum = 0;
+      for (let j = 0; j < x.length; j++) sum += data[i * x.length + j]! * x[j]!;
+      return sum;
+    });
+  };
   const norm = (x: readonly number[], gain: readonly number[]): number[] => {
     const scale = 1 / Math.sqrt(dot(x, x) / x.length + config.rmsNormEps);
     return x.map((value, i) => value * scale * gain[i]!);
