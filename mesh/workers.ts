@@ -13,7 +13,7 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 
 /** Which secrets each Worker is given; the others need none. */
 const SECRETS_OF: Readonly<Record<Environment, readonly (keyof Secrets)[]>> = {
-  gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY', ...OPTIONAL_NAMES],
+  gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
   judge: ['MESH_KEY'],

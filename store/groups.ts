@@ -63,11 +63,11 @@ export async function countGroups(
 export async function markScored(
   db: Database,
   round: string,
-  scored: readonly { readonly group: string; readonly sha256: string }[],
+  scored: readonly { readonly group: string; readonly sha256: string; readonly mac?: string }[],
   now: number,
 ): Promise<void> {
   await writeAll(db, [
-    sql`UPDATE groups SET state = 'scored', sha256 = scored.value->>'sha256'
+    sql`UPDATE groups SET state = 'scored', sha256 = scored.value->>'sha256', mac = scored.value->>'mac'
         FROM json_each(${JSON.stringify(scored)}) AS scored
         WHERE groups.round = ${round} AND groups.id = scored.value->>'group' AND groups.state = 'rolling'`,
     touchRound(db, round, now),

@@ -14,10 +14,21 @@ export async function putJson(bucket: R2Bucket, key: string, value: unknown): Pr
   return sha256;
 }
 
+const hex = (bytes: ArrayBuffer) =>
+  [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** sha256 of a stored object's bytes, as the store computed it; null where there is no object. */
+export async function storedSha256(bucket: R2Bucket, key: string): Promise<string | null> {
+  const sha256 = (await bucket.head(key))?.checksums.sha256;
+  return sha256 ? hex(sha256) : null;
+}
+
 /** Create-only. @returns false where the key exists: it is left as it is. */
 export async function putJsonOnce(bucket: R2Bucket, key: string, value: unknown): Promise<boolean> {
-  const put = await bucket.put(key, JSON.stringify(value), {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const put = await bucket.put(key, bytes, {
     ...JSON_TYPE,
+    sha256: sha256Hex(bytes),
     onlyIf: { etagDoesNotMatch: '*' },
   });
   return put !== null;

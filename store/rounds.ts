@@ -65,6 +65,7 @@ export async function admitTasks(
   tasks: readonly AdmittedTask[],
   proposed: number,
   now: number,
+  proposalsSha256: string | null = null,
 ): Promise<void> {
   await writeAll(db, [
     sql`INSERT INTO groups (round, id, idx, task, proposal, state)
@@ -78,6 +79,7 @@ export async function admitTasks(
         stage: 'solving',
         expected: tasks.length,
         proposed,
+        proposalsSha256,
         solvingAt: now,
         touchedAt: now,
         redrives: 0,

@@ -43,6 +43,8 @@ export const rounds = sqliteTable(
     expected: integer().notNull().default(0),
     /** Proposals written, valid or not. */
     proposed: integer().notNull().default(0),
+    /** sha256 of the proposals' object; part of the seal of each group. */
+    proposalsSha256: text('proposals_sha256'),
     /** Why it failed. */
     reason: text(),
     /** The version that the round made. */
@@ -73,6 +75,8 @@ export const groups = sqliteTable(
     state: text({ enum: GROUP_STATES }).notNull(),
     /** Of the scored object's bytes. */
     sha256: text(),
+    /** The mesh's seal, as it was sent to the learner. */
+    mac: text(),
     failure: text({ mode: 'json' }).$type<Failure>(),
   },
   (t) => [primaryKey({ columns: [t.round, t.id] })],

@@ -1,8 +1,9 @@
 /**
- * The records of a round, fetched and checked: bytes against the message's hash, the message against the mesh's seal, the
- * group against what it says it is. What fails is refused by name, kept by the mesh with its reason, and never trained on.
+ * The records of a round, fetched and checked: bytes against their hash, the hash against the mesh's seal, the group against
+ * what it says it is. What fails is refused by name, kept by the mesh with its reason, and never trained on.
  */
 import * as v from 'valibot';
+import { kindOf, RollmeshError } from '../../core/errors.ts';
 import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { keys, type ScoredMessage } from '../../core/schema/round.ts';
@@ -10,54 +11,90 @@ import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../
 import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
 
 export interface Gathered {
+  /** Without samples where they were refused: the groups can be trained without them. */
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
   readonly refused: readonly { readonly group: string; readonly failure: GroupFailure }[];
+  /** Why the proposals were refused; null where they were not. */
+  readonly proposalsRefused: GroupFailure | null;
 }
-
-const parse = <S extends v.GenericSchema>(schema: S, bytes: Uint8Array): v.InferOutput<S> =>
-  v.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
 
 export async function gatherRound(
   gateway: MeshGateway,
-  { spec }: RoundState,
+  round: RoundState,
   messages: readonly ScoredMessage[],
   meshKey: string | undefined,
 ): Promise<Gathered> {
   const groups: ScoredGroup[] = [];
   const refused: { group: string; failure: GroupFailure }[] = [];
   for (const message of messages) {
-    const group = await gather(gateway, spec, message, meshKey);
+    const group = await refusable(() => gatherGroup(gateway, round, message, meshKey));
     if ('kind' in group) refused.push({ group: message.group, failure: group });
     else groups.push(group);
   }
-  return { proposals: parse(proposals, await gateway.getObject(keys.proposals(spec.id))), groups, refused };
+  const written = await refusable(() => gatherProposals(gateway, round));
+  return {
+    groups,
+    refused,
+    ...('kind' in written
+      ? { proposals: { round: round.id, samples: [], tasks: [] }, proposalsRefused: written }
+      : { proposals: written, proposalsRefused: null }),
+  };
 }
 
-const refusal = (code: string, message: string): GroupFailure => ({ kind: 'give-up', code, message });
+const refuse = (code: string, what: string) => new RollmeshError('give-up', code, what);
 
-async function gather(
+/** What cannot be used is a refusal with its reason; what may be had later is thrown on. */
+async function refusable<T extends object>(work: () => Promise<T>): Promise<T | GroupFailure> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RollmeshError) || kindOf(error) === 'retry') throw error;
+    return { kind: error.kind, code: error.code, message: error.message.slice(0, 500) };
+  }
+}
+
+function parse<S extends v.GenericSchema>(schema: S, bytes: Uint8Array, what: string): v.InferOutput<S> {
+  try {
+    return v.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    throw refuse('group.damaged', `${what} cannot be read.`);
+  }
+}
+
+async function gatherProposals(
   gateway: MeshGateway,
-  spec: RoundState['spec'],
+  { spec, proposalsSha256 }: RoundState,
+): Promise<Proposals> {
+  const bytes = await gateway.getObject(keys.proposals(spec.id), proposalsSha256 ?? undefined);
+  const written = parse(proposals, bytes, 'The proposals’ object');
+  if (written.round !== spec.id)
+    throw refuse('group.foreign', `The proposals are of round ${written.round}.`);
+  return written;
+}
+
+async function gatherGroup(
+  gateway: MeshGateway,
+  { spec, proposalsSha256 }: RoundState,
   message: ScoredMessage,
   meshKey: string | undefined,
-): Promise<ScoredGroup | GroupFailure> {
-  if (meshKey !== undefined && !isAuthentic(meshKey, spec, message))
-    return refusal('group.seal', 'The seal does not fit the round, the group, the versions and the hash.');
+): Promise<ScoredGroup> {
+  if (meshKey !== undefined && !isAuthentic(meshKey, spec, proposalsSha256, message))
+    throw refuse('group.seal', 'The seal does not fit the round, the group, the versions and the hashes.');
   if (message.key !== keys.scored(spec.id, message.group))
-    return refusal('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
+    throw refuse('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
   const bytes = await gateway.getObject(message.key);
   if (sha256Hex(bytes) !== message.sha256)
-    return refusal('group.hash', 'The bytes of the group are not those that were sealed.');
-  const group = parse(scoredGroup, bytes);
+    throw refuse('group.hash', 'The bytes of the group are not those that were sealed.');
+  const group = parse(scoredGroup, bytes, 'The group’s object');
   if (group.round !== spec.id || group.group !== message.group)
-    return refusal('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
+    throw refuse('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
   const foreign = [...group.samples, ...group.judgments].find((sample) => {
     const ref = spec.roles[sample.role];
     return ref?.name !== sample.policy.name || ref.version !== sample.policy.version;
   });
   if (foreign)
-    return refusal(
+    throw refuse(
       'group.version',
       `A ${foreign.role} sample is of ${foreign.policy.name}@${foreign.policy.version}.`,
     );

@@ -6,10 +6,10 @@
 import * as v from 'valibot';
 import { kindOf } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
-import { scoredMessage } from '../../core/schema/round.ts';
+import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { Collector } from './collect.ts';
-import type { MeshGateway, RoundState, ScoredQueue } from './ports.ts';
+import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
 const IDLE_MS = 150;
@@ -90,10 +90,11 @@ async function trainWhole(
   for (const id of collector.rounds) {
     const round = await gateway.getRound(id);
     const over = round.stage === 'done' || round.stage === 'failed';
-    const whole = round.stage === 'training' && collector.messages(id).length >= round.groups.scored;
-    if (!over && !whole) continue;
+    const messages =
+      round.stage === 'training' ? wholeRound(await gateway.getGroups(id), collector.messages(id)) : null;
+    if (!over && !messages) continue;
     worked = true;
-    const outcome = over ? null : await trainCollected(ports, settings, round, collector);
+    const outcome = messages && (await trainCollected(ports, settings, round, collector, messages));
     if (outcome) await gateway.report(id, outcome.report);
     await queue.ack(collector.take(id));
     log(outcome ? 'round.trained' : 'round.dropped', {
@@ -106,14 +107,29 @@ async function trainWhole(
   return worked;
 }
 
+/**
+ * The messages of exactly those groups that wait to be trained, once all of them have arrived; else null. Hash and seal are
+ * the mesh's own, so that a message from elsewhere can announce a group, and change nothing about it.
+ */
+function wholeRound(groups: GroupStates, arrived: readonly ScoredMessage[]): ScoredMessage[] | null {
+  const messageOf = new Map(arrived.map((message) => [message.group, message]));
+  const scored = groups.filter((group) => group.state === 'scored');
+  if (!scored.length || !scored.every(({ group }) => messageOf.has(group))) return null;
+  return scored.map(({ group, sha256, mac }) => {
+    const message = messageOf.get(group)!;
+    return { ...message, sha256: sha256 ?? message.sha256, mac: mac ?? message.mac };
+  });
+}
+
 async function trainCollected(
   { gateway, trainer }: LearnerPorts,
   settings: LearnerSettings,
   round: RoundState,
   collector: Collector,
+  messages: readonly ScoredMessage[],
 ): Promise<RoundOutcome | null> {
   const { id } = round.spec;
-  const outcome = await trainRound(gateway, trainer, round, collector.messages(id), settings);
+  const outcome = await trainRound(gateway, trainer, round, messages, settings);
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 

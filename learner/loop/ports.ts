@@ -3,10 +3,10 @@ import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { PullQueue } from '../transport/pull-queue.ts';
 
 export type { GroupFailure } from '../transport/gateway-client.ts';
-export type { RoundState } from '../transport/views.ts';
+export type { GroupStates, RoundState } from '../transport/views.ts';
 
 export type MeshGateway = Pick<
   GatewayClient,
-  'getRound' | 'getObject' | 'getPolicy' | 'getVersion' | 'putVersion' | 'report' | 'failGroup'
+  'getRound' | 'getGroups' | 'getObject' | 'getPolicy' | 'getVersion' | 'putVersion' | 'report' | 'failGroup'
 >;
 export type ScoredQueue = Pick<PullQueue, 'pull' | 'ack' | 'retry'>;

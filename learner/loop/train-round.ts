@@ -45,7 +45,8 @@ export async function trainRound(
     await failAll(gateway, round, messages, stale);
     return null;
   }
-  const { proposals, groups, refused } = await gatherRound(gateway, round, messages, settings.meshKey);
+  const gathered = await gatherRound(gateway, round, messages, settings.meshKey);
+  const { proposals, groups, refused, proposalsRefused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;
   const load = (version: number) => gateway.getVersion({ name, version });
@@ -66,7 +67,10 @@ export async function trainRound(
   });
   const tokenizer = tokenizerOf(trained.files, name);
   const monitors = monitorRound(recipe, tokenizer.decode, proposals, groups);
-  const refusals = refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`);
+  const refusals = [
+    ...(proposalsRefused ? [`the proposals were refused: ${proposalsRefused.message}`] : []),
+    ...refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`),
+  ];
   const reportNow = (): RoundReport => ({
     monitors,
     training: trained.report,

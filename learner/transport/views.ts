@@ -14,6 +14,8 @@ export const roundState = v.object({
   /** Groups admitted, and what became of them. */
   expected: count,
   proposed: count,
+  /** Of the proposals' object; null for rounds that were admitted before it was noted. */
+  proposalsSha256: v.optional(v.nullable(v.string()), null),
   groups: v.object({ rolling: count, scored: count, trained: count, failed: count }),
   /** Failed groups with the reason. */
   failures: v.optional(
@@ -77,6 +79,8 @@ export const groupStates = v.object({
       index: count,
       state: v.picklist(['rolling', 'scored', 'trained', 'failed']),
       sha256: v.nullable(v.string()),
+      /** The mesh's seal; null until the group is scored. */
+      mac: v.optional(v.nullable(v.string()), null),
     }),
   ),
 });

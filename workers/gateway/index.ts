@@ -28,7 +28,6 @@ export interface Env {
   readonly LEARNER_TOKEN_NEXT?: string;
   readonly READ_TOKEN?: string;
   readonly READ_TOKEN_NEXT?: string;
-  readonly MESH_KEY?: string;
   readonly CALLBACK_URL?: string;
   readonly CALLBACK_SECRET?: string;
 }
@@ -43,7 +42,6 @@ const servicesOf = (env: Env): Services => ({
     webhook: [env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_NEXT],
     learner: [env.LEARNER_TOKEN, env.LEARNER_TOKEN_NEXT],
     read: [env.READ_TOKEN, env.READ_TOKEN_NEXT],
-    mesh: env.MESH_KEY,
   },
   callback: env.CALLBACK_URL ? { url: env.CALLBACK_URL, secret: env.CALLBACK_SECRET } : undefined,
   settings: {

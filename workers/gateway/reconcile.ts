@@ -2,7 +2,6 @@
  * The clock. Every stage of every open round is driven again when it shows no progress: messages are sent again for
  * exactly what is missing. Everything it sends may be sent twice, so it needs no memory of its own.
  */
-import { provenanceMac } from '../../core/provenance.ts';
 import { keys } from '../../core/schema/round.ts';
 import { writeAll } from '../../store/database.ts';
 import { groupsOf } from '../../store/groups.ts';
@@ -13,7 +12,6 @@ import { readManifest } from '../../store/versions.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
-import { requireSecret } from '../shared/secrets.ts';
 import { completeCommit } from './commit.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
@@ -73,16 +71,14 @@ async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<vo
   );
 }
 
-/** What the learner may have lost; it takes each group once. */
-async function sendScored({ db, queues, secrets }: Services, row: RoundRow): Promise<void> {
-  const meshKey = requireSecret('MESH_KEY', secrets.mesh);
+/** What the learner may have lost; it takes each group once. The seal is the judge's: the gateway has no key to make one. */
+async function sendScored({ db, queues }: Services, row: RoundRow): Promise<void> {
   const scored = await groupsOf(db, row.id, ['scored']);
   await sendAll(
     queues.scored,
     'scored',
-    scored.flatMap(({ id: group, index, sha256 }) => {
-      if (sha256 === null) return [];
-      const mac = provenanceMac(meshKey, row.spec, group, sha256);
+    scored.flatMap(({ id: group, index, sha256, mac }) => {
+      if (sha256 === null || mac === null) return [];
       return [{ v: 1, round: row.id, group, index, key: keys.scored(row.id, group), sha256, mac }];
     }),
   );

@@ -21,7 +21,6 @@ export interface Services {
     readonly learner: readonly (string | undefined)[];
     /** Where none is set, reading needs no token. */
     readonly read: readonly (string | undefined)[];
-    readonly mesh: string | undefined;
   };
   /** Where the end of a round is told; absent = nowhere. */
   readonly callback: { readonly url: string; readonly secret: string | undefined } | undefined;

@@ -12,6 +12,7 @@ export const roundView = (row: RoundRow, counts: GroupCountsByState | undefined)
   recipe: row.spec.settings.recipe,
   stage: row.stage,
   expected: row.expected,
+  proposalsSha256: row.proposalsSha256,
   proposed: row.proposed,
   groups: counts ?? { rolling: 0, scored: 0, trained: 0, failed: 0 },
   reason: row.reason,
@@ -25,12 +26,13 @@ export const roundView = (row: RoundRow, counts: GroupCountsByState | undefined)
   endedAt: row.endedAt,
 });
 
-export const groupView = ({ id, index, task, state, sha256, failure }: GroupRow) => ({
+export const groupView = ({ id, index, task, state, sha256, mac, failure }: GroupRow) => ({
   group: id,
   index,
   task,
   state,
   sha256,
+  mac,
   failure,
 });
 

@@ -34,7 +34,11 @@ export async function judgeGroups(
     scored.map(async (group) => {
       const key = keys.scored(round, group.group);
       const sha256 = await putJson(mesh.bucket, key, group);
-      const mac = provenanceMac(mesh.meshKey, row.spec, group.group, sha256);
+      const mac = provenanceMac(mesh.meshKey, row.spec, {
+        group: group.group,
+        sha256,
+        proposals: row.proposalsSha256,
+      });
       return { v: 1 as const, round, group: group.group, index: group.index, key, sha256, mac };
     }),
   );

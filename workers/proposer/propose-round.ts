@@ -2,7 +2,7 @@
 import { propose } from '../../core/roles/propose.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
-import { putJsonOnce, readJson } from '../../store/objects.ts';
+import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
 import { admitTasks, failRound } from '../../store/rounds.ts';
 import { type ActingMesh, actAs, roundOfMessage } from '../shared/acting.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
@@ -25,7 +25,8 @@ export async function proposeRound(mesh: ProposingMesh, round: string): Promise<
   const { samples, tasks } = written;
   if (tasks.length === 0)
     return failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now());
-  await admitTasks(mesh.db, round, tasks, samples.length, mesh.now());
+  const sha256 = await storedSha256(mesh.bucket, key);
+  await admitTasks(mesh.db, round, tasks, samples.length, mesh.now(), sha256);
   await sendAll(
     mesh.rollouts,
     'rollout',
