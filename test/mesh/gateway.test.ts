@@ -110,6 +110,26 @@ describe('versions', () => {
     expect((await scene.gateway.getPolicy('again'))?.current).toBe(0);
   });
 
+  test('weights of another model are not those that a manifest names', async () => {
+    const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+    const manifest = await scene.gateway.getManifest({ name: 'seed', version: 0 });
+    const weights = files['model.safetensors']!.slice();
+    new DataView(weights.buffer).setFloat32(weights.length - 8, 0.5, true);
+    for (const [file, bytes] of Object.entries({ ...files, 'model.safetensors': weights })) {
+      const headers = {
+        ...learner(),
+        'x-sha256': createHash('sha256').update(bytes).digest('hex'),
+        ...ALONE,
+      };
+      const url = `${scene.mesh.url}/api/policies/swap/versions/0/files/${file}`;
+      expect((await fetch(url, { method: 'PUT', body: bytes.slice(), headers })).status).toBe(201);
+    }
+    const swapped = JSON.stringify({ ...manifest, policy: 'swap' });
+    expect(await refusal(await send('PUT', '/api/policies/swap/versions/0', swapped))).toBe(
+      '422 version.files',
+    );
+  });
+
   test('weights that are no finite numbers never become a version', async () => {
     const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
     const weights = files['model.safetensors']!.slice();
