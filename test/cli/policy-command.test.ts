@@ -150,7 +150,7 @@ describe('without a mesh', () => {
   test.each([
     ['a dead process', { pid: 2 ** 22 + 1, url: null }],
     ['a dead process that had our id', { pid: process.pid, url: null }],
-    ['an address where nobody answers', { pid: process.pid, url: 'http://127.0.0.1:9' }],
+    ['an address where nobody answers', { pid: process.ppid, url: 'http://127.0.0.1:9' }],
     ['something unreadable', 'half a fi'],
   ])('%s owns nothing', async (_, left) => {
     writeFileSync(lockPath(root), JSON.stringify(left));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -159,9 +159,13 @@ describe('export', () => {
 
   test('refuses a folder that holds something, and numbers that a half cannot hold', async () => {
     const ref = { name: 'llama', version: 0 };
-    await expect(exportCheckpoint(mesh.gateway, ref, 'models/seed', 'F32')).rejects.toMatchObject({
-      code: 'export.folder',
-    });
+    const used = await mesh.copyOf('llama', 'used');
+    await rename(join(used, 'config.json'), join(used, 'notes.txt'));
+    for (const taken of [used, join(used, 'notes.txt')])
+      await expect(exportCheckpoint(mesh.gateway, ref, taken, 'F32')).rejects.toMatchObject({
+        code: 'export.folder',
+      });
+    expect(await readdir(used)).toEqual(['model.safetensors', 'notes.txt']);
     const config = smallConfig({ num_hidden_layers: 1, hidden_size: 32, intermediate_size: 32 });
     const tensors = randomTensors(config);
     tensors.get('model.norm.weight')!.data[3] = 1e5;
