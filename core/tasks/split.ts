@@ -1,0 +1,56 @@
+/**
+ * The held-out split of a task family, by hash: which side a task is on follows from the task itself, so no generator, no
+ * demonstration and no proposal can touch the held-out side unseen. Families choose a key that is the same for all tasks
+ * that teach each other (a program's behaviour, a rule system), so that knowing one of them is no leak.
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { wrongInput } from '../errors.ts';
+import { Random } from '../random.ts';
+
+/** Share of all keys that are held out. */
+export const HELD_OUT_SHARE = 0.1;
+/** Draws after which a generator gives up: its settings admit next to nothing. */
+const MAX_DRAWS = 20_000;
+
+/** Whether a key of a family is on the held-out side. */
+export function isHeldOutKey(family: string, key: string): boolean {
+  const digest = sha256(utf8ToBytes(`${family}/held-out\u0000${key}`));
+  return new DataView(digest.buffer).getUint32(0) < HELD_OUT_SHARE * 2 ** 32;
+}
+
+/** Draws until one is admitted. Throws `tasks.barren` where none is among many. */
+export function drawUntil<T>(draw: () => T, admits: (drawn: T) => boolean): T {
+  for (let i = 0; i < MAX_DRAWS; i++) {
+    const drawn = draw();
+    if (admits(drawn)) return drawn;
+  }
+  throw wrongInput('tasks.barren', `None of ${MAX_DRAWS} drawn tasks was admitted.`, {
+    expected: 'settings under which such tasks exist',
+    next: 'Widen the range of the difficulty settings.',
+  });
+}
+
+/** `count` distinct held-out tasks of a family, the same in every process; drawn when first asked for. */
+export function heldOutTasks(
+  family: string,
+  count: number,
+  draw: (random: Random) => string,
+  isHeldOut: (task: string) => boolean,
+): () => readonly string[] {
+  let tasks: readonly string[] | undefined;
+  return () => {
+    if (tasks) return tasks;
+    const random = new Random(`${family}/held-out`);
+    const drawn = new Set<string>();
+    while (drawn.size < count)
+      drawn.add(
+        drawUntil(
+          () => draw(random),
+          (task) => !drawn.has(task) && isHeldOut(task),
+        ),
+      );
+    tasks = [...drawn];
+    return tasks;
+  };
+}
