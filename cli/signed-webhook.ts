@@ -28,6 +28,8 @@ export async function orderRounds(
     body,
     headers: {
       'content-type': 'application/json',
+      // A connection of its own: an idle one that the server has just closed would lose the order.
+      connection: 'close',
       'x-rollmesh-signature': sign(secret, body, Math.floor(Date.now() / 1000)),
     },
     signal: AbortSignal.timeout(30_000),
