@@ -18,7 +18,7 @@ import type {
 import { uniforms } from '../core/random.ts';
 import type { ModelConfig } from '../model/config.ts';
 import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
-import { packWeights } from '../model/onnx/weights.ts';
+import { packWeights, type WeightType } from '../model/onnx/weights.ts';
 import type { Tensors } from '../model/safetensors.ts';
 import {
   alignedLength,
@@ -46,20 +46,23 @@ export interface PolicyOptions {
   readonly runtime: Runtime;
   readonly ref: PolicyRef;
   readonly config: ModelConfig;
-  /** Checked tensors (`checkCheckpoint`), or a weight file from `packWeights`. */
+  /** Checked tensors (`checkCheckpoint`), or a weight file from `packWeights` of the same weight type. */
   readonly weights: Tensors | Uint8Array;
-  /** The graph's file, if it is at hand already. */
-  readonly graph?: Uint8Array;
+  /**
+   * How matrices are held. int8 and int4 need a quarter and an eighth of the memory, take longer in small batches, and are
+   * another policy: their log-probabilities differ from those of float32, by how much is in docs/generation.md.
+   */
+  readonly weightType?: WeightType;
 }
 
 /** Opens a policy. Dispose of the one before first where memory is short: an isolate has room for one. */
 export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> {
-  const { runtime, ref, config, weights } = options;
+  const { runtime, ref, config, weights, weightType } = options;
   const session = await PolicySession.create(
     runtime,
     config,
-    options.graph ?? policyGraph(config),
-    weights instanceof Uint8Array ? weights : packWeights(config, weights),
+    policyGraph(config, weightType),
+    weights instanceof Uint8Array ? weights : packWeights(config, weights, weightType),
   );
   return new OnnxPolicy(ref, config, session);
 }

@@ -4,7 +4,7 @@
  */
 import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
-import { addAndNorm, declareWeights, decoder, headWeight, linear } from '../../model/onnx/decoder.ts';
+import { addAndNorm, declareWeights, decoder, headWeight } from '../../model/onnx/decoder.ts';
 import { cacheNames } from '../../model/onnx/policy-graph.ts';
 import { ropeTables } from '../../model/rope.ts';
 
@@ -21,7 +21,7 @@ export function stepGraph(config: ModelConfig): Uint8Array {
   const lastPosition = graph.input('last_position', INT32, ['batch']);
   const past = cacheNames(config, 'past').map((name) => graph.input(name, FLOAT, kv('past')));
   const present = cacheNames(config, 'present');
-  const weights = declareWeights(graph, config);
+  const weights = declareWeights(graph, config, 'float32');
   const longest = graph.op('ReduceMax', [lastPosition], { keepdims: 0 });
   const total = graph.op('Add', [longest, graph.scalarInt32(1)]);
   const rope = ropeTables(config, config.maxPositions);
@@ -40,9 +40,9 @@ export function stepGraph(config: ModelConfig): Uint8Array {
     return out;
   });
   const lastOf = (x: string) => graph.op('Gather', [x, graph.scalarInt64(-1)], { axis: 1 });
-  const gain = weights('model.norm.weight');
+  const gain = weights.value('model.norm.weight');
   const { normed } = addAndNorm(graph, lastOf(residual), lastOf(added), gain, config);
-  const logits = linear(graph, normed, weights(headWeight(config)));
+  const logits = weights.linear(graph, normed, headWeight(config));
   graph.node('Identity', [logits], ['logits']);
   graph.output('logits', FLOAT, ['batch', config.vocabSize]);
   for (const name of present) graph.output(name, FLOAT, kv('present'));

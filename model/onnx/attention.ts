@@ -56,7 +56,7 @@ export function rotationTables(
 export function headGains(graph: Graph, config: ModelConfig, weights: Weights, layer: number): Value {
   const repeated = (name: string, heads: number): Value =>
     graph.op('Expand', [
-      weights(`model.layers.${layer}.self_attn.${name}_norm.weight`),
+      weights.value(`model.layers.${layer}.self_attn.${name}_norm.weight`),
       graph.int64(heads, 1, config.headDim),
     ]);
   return graph.op('Concat', [repeated('q', config.heads), repeated('k', config.kvHeads)], { axis: 0 });

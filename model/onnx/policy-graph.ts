@@ -9,8 +9,9 @@
 import type { ModelConfig } from '../config.ts';
 import { attention, type Cache, headGains, rotationTables, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
-import { declareWeights, decoder, headWeight, linear } from './decoder.ts';
+import { declareWeights, decoder, headWeight, type Weights } from './decoder.ts';
 import { sampler } from './sampler.ts';
+import type { WeightType } from './weights.ts';
 
 const { FLOAT, INT64, BOOL } = DataType;
 
@@ -61,15 +62,15 @@ function declareInputs(graph: Graph, config: ModelConfig) {
   };
 }
 
-/** The .onnx file of a config; its weights are in a file beside it (`packWeights`). */
-export function policyGraph(config: ModelConfig): Uint8Array {
+/** The .onnx file of a config; its weights are in a file beside it (`packWeights` of the same type). */
+export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): Uint8Array {
   const { kvHeads, headDim, layers, vocabSize } = config;
   const graph = new Graph('policy');
   const inputs = declareInputs(graph, config);
-  const weights = declareWeights(graph, config);
+  const weights = declareWeights(graph, config, type);
   const tables = rotationTables(graph, config, contextLength(config));
   // Temperature goes into the last norm's gain, once, instead of into the logits, each turn.
-  const gain = graph.op('Mul', [weights('model.norm.weight'), inputs.inverseTemperature]);
+  const gain = graph.op('Mul', [weights.value('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
   const gains = config.qkNorm ? shared.map((_, layer) => headGains(graph, config, weights, layer)) : [];
 
@@ -104,7 +105,7 @@ export function policyGraph(config: ModelConfig): Uint8Array {
     grown.push(attended.own);
     return attended.out;
   });
-  const logits = head(body, config, [residual, added, gain], inputs.picks, weights(headWeight(config)));
+  const logits = head(body, config, [residual, added, gain], inputs.picks, weights);
   const uniform = body.op('Gather', [inputs.uniforms, turn], { axis: 0 });
   const { token, logprob } = sampler(body, vocabSize, { ...inputs, logits, uniform, state: carried.state });
   const transition = body.op('Add', [carried.state, token]);
@@ -175,13 +176,13 @@ function head(
   config: ModelConfig,
   [residual, added, gain]: readonly [Value, Value, Value],
   picks: Value,
-  weight: Value,
+  weights: Weights,
 ): Value {
   const normed = graph.op('com.microsoft:SkipSimplifiedLayerNormalization', [residual, added, gain], {
     epsilon: { float: config.rmsNormEps },
   });
   const flat = graph.op('Reshape', [normed, graph.int64(-1, config.hiddenSize)]);
-  return linear(graph, graph.op('Gather', [flat, picks], { axis: 0 }), weight);
+  return weights.linear(graph, graph.op('Gather', [flat, picks], { axis: 0 }), headWeight(config));
 }
 
 /** `target_logprobs` and `entropy` (nats), [picked, 1] each. */

@@ -1,23 +1,39 @@
 /**
- * Where each weight of a graph lies in its weight file. The file is a checkpoint's float32 tensors one after another in the
- * canonical order, as Hugging Face lays each of them out: projections that are read by one matrix product (q, k and v) lie
- * side by side and are named as one. So the graph depends on the config alone, and serves every version of a policy.
+ * Where each weight of a graph lies in its weight file. As float32, the file is a checkpoint's tensors one after another in
+ * the canonical order, as Hugging Face lays each of them out: projections that are read by one matrix product (q, k and v)
+ * lie side by side and are named as one. As int8 or int4, each matrix product's weight is there as blocks (quantize.ts), the
+ * rest as float32. Either way the graph depends on the config alone, and serves every version of a policy.
  */
 import { tensorShapes } from '../checkpoint.ts';
 import type { ModelConfig } from '../config.ts';
 import type { Tensors } from '../safetensors.ts';
+import { type Bits, BLOCK, numbersLength, quantize } from './quantize.ts';
 
 export const WEIGHTS_FILE = 'weights.bin';
 
-/** A weight of the graph: bytes [offset, offset + length) of the file. */
-export interface WeightSlot {
-  readonly name: string;
-  readonly shape: readonly number[];
+export type WeightType = 'float32' | 'int8' | 'int4';
+
+const bitsOf = { float32: undefined, int8: 8, int4: 4 } as const;
+
+/** Bytes [offset, offset + length) of the file. */
+interface Span {
   readonly offset: number;
   readonly length: number;
 }
 
+/** A weight of the graph. */
+export interface WeightSlot {
+  readonly name: string;
+  /** Checkpoint tensors it is made of, rows one after another. */
+  readonly tensors: readonly string[];
+  readonly shape: readonly number[];
+  readonly span: Span;
+  /** Only for a weight in blocks, whose `span` holds the numbers. */
+  readonly blocks?: { readonly bits: Bits; readonly scales: Span };
+}
+
 const fused = /\.self_attn\.[qkv]_proj\.(weight|bias)$/;
+const product = /(_proj|lm_head)\.weight$/;
 
 /** The graph's name of a checkpoint tensor: q, k and v together are `qkv_proj`. */
 const slotName = (tensor: string): string => tensor.replace(fused, '.self_attn.qkv_proj.$1');
@@ -25,46 +41,81 @@ const slotName = (tensor: string): string => tensor.replace(fused, '.self_attn.q
 const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
 /** All weights by name; `.self_attn.qkv_proj.weight` is [q + k + v rows, hidden]. */
-export function weightSlots(config: ModelConfig): Map<string, WeightSlot> {
-  const slots = new Map<string, WeightSlot>();
-  let offset = 0;
+export function weightSlots(config: ModelConfig, type: WeightType): Map<string, WeightSlot> {
+  const parts = new Map<string, { tensors: string[]; shape: readonly number[] }>();
   for (const [tensor, shape] of tensorShapes(config)) {
-    const name = slotName(tensor);
-    const length = 4 * sizeOf(shape);
-    const before = slots.get(name);
-    slots.set(name, {
-      name,
-      shape: before ? [before.shape[0]! + shape[0]!, ...shape.slice(1)] : shape,
-      offset: before?.offset ?? offset,
-      length: length + (before?.length ?? 0),
+    const before = parts.get(slotName(tensor));
+    parts.set(slotName(tensor), {
+      tensors: [...(before?.tensors ?? []), tensor],
+      shape: [(before?.shape[0] ?? 0) + shape[0]!, ...shape.slice(1)],
     });
-    offset += length;
   }
-  return slots;
+  let end = 0;
+  const take = (length: number): Span => {
+    const offset = end;
+    end += length;
+    return { offset, length };
+  };
+  const bits = bitsOf[type];
+  return new Map(
+    [...parts].map(([name, part]) => {
+      if (!bits || !product.test(name)) return [name, { name, ...part, span: take(4 * sizeOf(part.shape)) }];
+      const [rows, columns] = part.shape as [number, number];
+      const span = take(numbersLength(rows, columns, bits));
+      return [
+        name,
+        { name, ...part, span, blocks: { bits, scales: take(4 * rows * Math.ceil(columns / BLOCK)) } },
+      ];
+    }),
+  );
 }
 
 /**
- * The weight file of a checkpoint that `checkCheckpoint` accepted. Where its tensors already lie one after another, as they
- * do in a safetensors file written in the canonical order, it is that memory, not a copy.
+ * The weight file of a checkpoint that `checkCheckpoint` accepted. As float32, where its tensors already lie one after
+ * another, as they do in a safetensors file written in the canonical order, it is that memory, not a copy.
  */
-export function packWeights(config: ModelConfig, tensors: Tensors): Uint8Array<ArrayBufferLike> {
-  const parts = [...tensorShapes(config).keys()].map((name) => tensors.get(name)!.data);
-  const [{ buffer, byteOffset }] = parts as [Float32Array];
-  const size = parts.reduce((sum, part) => sum + part.length, 0);
-  if (inOneRun(parts)) return new Uint8Array(buffer, byteOffset, 4 * size);
-  const out = new Float32Array(size);
+export function packWeights(
+  config: ModelConfig,
+  tensors: Tensors,
+  type: WeightType = 'float32',
+): Uint8Array<ArrayBufferLike> {
+  const slots = [...weightSlots(config, type).values()];
+  const dataOf = (slot: WeightSlot): Float32Array[] => slot.tensors.map((name) => tensors.get(name)!.data);
+  const size = Math.max(...slots.map(({ span, blocks }) => endOf(blocks?.scales ?? span)));
+  const all = slots.flatMap(dataOf);
+  if (type === 'float32' && inOneRun(all)) return new Uint8Array(all[0]!.buffer, all[0]!.byteOffset, size);
+  const out = new Uint8Array(size);
+  const put = (span: Span, data: Float32Array | Uint8Array): void =>
+    out.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), span.offset);
+  for (const slot of slots) {
+    const data = joined(dataOf(slot));
+    if (!slot.blocks) put(slot.span, data);
+    else {
+      const { numbers, scales } = quantize(data, slot.shape[0]!, slot.shape[1]!, slot.blocks.bits);
+      put(slot.span, numbers);
+      put(slot.blocks.scales, scales);
+    }
+  }
+  return out;
+}
+
+const endOf = ({ offset, length }: Span): number => offset + length;
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  if (parts.length === 1) return parts[0]!;
+  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
     out.set(part, at);
     at += part.length;
   }
-  return new Uint8Array(out.buffer);
+  return out;
 }
 
 const inOneRun = (parts: readonly Float32Array[]): boolean =>
   parts.every((part, i) => {
     const before = parts[i - 1];
-    return (
-      !before || (part.buffer === before.buffer && part.byteOffset === before.byteOffset + before.byteLength)
-    );
+    return !before || (part.buffer === before.buffer && part.byteOffset === endOfView(before));
   });
+
+const endOfView = (view: Float32Array): number => view.byteOffset + view.byteLength;
