@@ -2,6 +2,7 @@
  * `npm run learner`: the learner alone against a mesh, local or deployed. Everything comes from environment variables, so
  * that no secret stands in a command line.
  */
+import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
@@ -11,7 +12,7 @@ import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { PullQueue } from '../learner/transport/pull-queue.ts';
 import { fail } from './fail.ts';
-import { whole } from './run-options.ts';
+import { share, whole } from './run-options.ts';
 
 interface LearnerOptions {
   readonly device: 'auto' | 'cpu' | 'webgpu';
@@ -19,6 +20,7 @@ interface LearnerOptions {
   readonly evalEvery: number;
   readonly maxStaleness: number;
   readonly leaseSeconds: number;
+  readonly auditFraction?: number;
 }
 
 function required(name: string, what: string): string {
@@ -35,7 +37,7 @@ const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
 async function run(options: LearnerOptions): Promise<void> {
-  const { device: kind, threads, evalEvery, maxStaleness, leaseSeconds } = options;
+  const { device: kind, threads, evalEvery, maxStaleness, leaseSeconds, auditFraction } = options;
   const gateway = new GatewayClient({
     url: required('ROLLMESH_URL', 'the address of the gateway'),
     token: required('LEARNER_TOKEN', 'the learner token of the mesh'),
@@ -47,6 +49,8 @@ async function run(options: LearnerOptions): Promise<void> {
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
+  // Which groups are drawn again follows from a secret, and is the same when a round is trained again.
+  const secret = meshKey ?? randomBytes(32).toString('hex');
   const device = await openDevice({ device: kind, ...(threads ? { threads } : {}) });
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
   const evaluator = evalEvery > 0 ? new Evaluator(gateway, evalEvery) : null;
@@ -64,6 +68,7 @@ async function run(options: LearnerOptions): Promise<void> {
       ...(meshKey === undefined ? {} : { meshKey }),
       maxStaleness,
       leaseMs: leaseSeconds * 1000,
+      ...(auditFraction === undefined ? {} : { audit: { fraction: auditFraction, secret } }),
       device: device.description,
     },
     stop.signal,
@@ -81,6 +86,11 @@ const command = new Command('npm run learner --')
   .option('--threads <n>', 'threads of the CPU device', whole(1))
   .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
   .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
+  .option(
+    '--audit-fraction <share>',
+    'read every record again, and draw this share of them again, before training',
+    share,
+  )
   .option(
     '--lease-seconds <n>',
     'how long a pulled message is ours; longer than a round trains',

@@ -24,6 +24,7 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
     `--eval-every=${options.evalEvery}`,
     `--device=${options.device}`,
     ...(options.threads ? [`--threads=${options.threads}`] : []),
+    ...(options.auditFraction === undefined ? [] : [`--audit-fraction=${options.auditFraction}`]),
   ]);
   try {
     if (options.serve) printer.waiting(mesh.url);

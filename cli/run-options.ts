@@ -25,6 +25,7 @@ export interface StartOptions {
   readonly evalEvery: number;
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
+  readonly auditFraction?: number;
 }
 
 /** A whole number from `low` up, or commander's usage error. */
@@ -32,6 +33,14 @@ export const whole = (low: number) => (text: string) => {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low)
     throw new InvalidArgumentError(`Expected a whole number from ${low}.`);
+  return value;
+};
+
+/** A number from 0 to 1, or commander's usage error. */
+export const share = (text: string) => {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('Expected a number from 0 to 1.');
   return value;
 };
 
@@ -76,6 +85,11 @@ export const startCommand = (): Command =>
         .default('auto'),
     )
     .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .option(
+      '--audit-fraction <share>',
+      'share of each round that the learner draws again before it trains',
+      share,
+    )
     .helpOption('-h, --help', 'show this');
 
 /** The order that the options mean, without what the recipe decides by itself. */

@@ -10,6 +10,7 @@ import type { ScoredMessage } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { findRecipe } from '../../recipes/index.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
+import { type AuditSettings, auditGathered } from './auditor.ts';
 import { gatherRound } from './gather.ts';
 import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
 
@@ -18,6 +19,8 @@ export interface LearnerSettings {
   readonly meshKey?: string;
   /** Versions that a round's samples may be behind the current one. */
   readonly maxStaleness: number;
+  /** Audits the records before they are trained on; absent = hashes and seals alone are checked. */
+  readonly audit?: AuditSettings;
   /** How long a pulled message is ours, ms. Longer than a round trains; one that runs out only means that the message comes twice. */
   readonly leaseMs: number;
   /** In words, for the manifest. */
@@ -45,7 +48,8 @@ export async function trainRound(
     await failAll(gateway, round, messages, stale);
     return null;
   }
-  const gathered = await gatherRound(gateway, round, messages, settings.meshKey);
+  const received = await gatherRound(gateway, round, messages, settings.meshKey);
+  const gathered = settings.audit ? await auditGathered(gateway, round, received, settings.audit) : received;
   const { proposals, groups, refused, proposalsRefused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;

@@ -1,0 +1,176 @@
+/** What an audit looks at, sample by sample: each class of difference is named and counted apart. Pure comparison, bit by bit. */
+import type { Sample, ScoredGroup } from '../schema/sample.ts';
+
+/** In the order in which they are shown: what it is, where it comes from, what was written, what was made of it. */
+export const AUDIT_CLASSES = [
+  'hash',
+  'seal',
+  'provenance',
+  'sample-id',
+  'version',
+  'prompt',
+  'token',
+  'log-probability',
+  'outcome',
+  'reward',
+  'oracle',
+] as const;
+export type AuditClass = (typeof AUDIT_CLASSES)[number];
+
+export interface Finding {
+  readonly class: AuditClass;
+  /** The group it is in; null = the round's proposals. */
+  readonly group: string | null;
+  readonly sample: string | null;
+  readonly message: string;
+}
+
+/** Counts of what was compared, and what differed. */
+export class AuditLedger {
+  readonly #checked = new Map<AuditClass, number>();
+  readonly findings: Finding[] = [];
+
+  /** Takes note of one comparison; where it does not hold, `message` says what was found and what was expected. */
+  check(right: boolean, finding: Omit<Finding, 'message'>, message: () => string): boolean {
+    this.#checked.set(finding.class, this.checked(finding.class) + 1);
+    if (!right) this.findings.push({ ...finding, message: message() });
+    return right;
+  }
+
+  checked(of: AuditClass): number {
+    return this.#checked.get(of) ?? 0;
+  }
+
+  differing(of: AuditClass): number {
+    return this.findings.filter((finding) => finding.class === of).length;
+  }
+
+  /** Findings by group; proposals under null. */
+  byGroup(): ReadonlyMap<string | null, readonly Finding[]> {
+    const groups = new Map<string | null, Finding[]>();
+    for (const finding of this.findings)
+      groups.set(finding.group, [...(groups.get(finding.group) ?? []), finding]);
+    return groups;
+  }
+}
+
+/** Which classes a comparison looks at: those that a re-reading of the record decides, or those that need the model. */
+export type Depth = 'record' | 'model';
+
+/** First place where two lists differ by a bit; -1 where they are the same. */
+export function firstDifference(a: readonly number[], b: readonly number[]): number {
+  const longest = Math.max(a.length, b.length);
+  for (let i = 0; i < longest; i++) if (!Object.is(a[i], b[i])) return i;
+  return -1;
+}
+
+const sameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** Rewards by stream, in any order of the streams. */
+const sortedRewards = (sample: Sample) => Object.entries(sample.rewards).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** `recorded` is what the mesh keeps, `expected` what its own functions make of the same round. */
+export function compareSample(
+  ledger: AuditLedger,
+  depth: Depth,
+  group: string | null,
+  recorded: Sample | undefined,
+  expected: Sample | undefined,
+): void {
+  const at = (of: AuditClass): Omit<Finding, 'message'> => ({
+    class: of,
+    group,
+    sample: recorded?.id ?? expected?.id ?? null,
+  });
+  if (!recorded || !expected) {
+    if (recorded || expected)
+      ledger.check(false, at('provenance'), () => (recorded ? 'A sample too many.' : 'A sample is missing.'));
+    return;
+  }
+  if (depth === 'model') {
+    const token = firstDifference(recorded.ids, expected.ids);
+    ledger.check(token < 0 && recorded.stopped === expected.stopped, at('token'), () =>
+      token < 0
+        ? 'The completion ends otherwise.'
+        : `Token ${token} is ${recorded.ids[token]}, run again ${expected.ids[token]}.`,
+    );
+    const logprob = firstDifference(recorded.logprobs, expected.logprobs);
+    ledger.check(
+      logprob < 0,
+      at('log-probability'),
+      () =>
+        `That of token ${logprob} is ${recorded.logprobs[logprob]}, run again ${expected.logprobs[logprob]}.`,
+    );
+    return;
+  }
+  const known = ledger.check(
+    recorded.id === expected.id,
+    at('sample-id'),
+    () => `The id, which is the seed, should be ${expected.id}.`,
+  );
+  if (!known) return;
+  ledger.check(
+    recorded.role === expected.role && recorded.of === expected.of,
+    at('provenance'),
+    () => `It is a ${recorded.role} sample of ${recorded.of ?? 'no other'}.`,
+  );
+  ledger.check(
+    sameJson(recorded.policy, expected.policy),
+    at('version'),
+    () =>
+      `It names ${recorded.policy.name}@${recorded.policy.version}, the round ${expected.policy.name}@${expected.policy.version}.`,
+  );
+  ledger.check(
+    firstDifference(recorded.prompt, expected.prompt) < 0,
+    at('prompt'),
+    () => 'The prompt is not that of its task.',
+  );
+  ledger.check(
+    recorded.logprobs.length === recorded.ids.length,
+    at('log-probability'),
+    () => `${recorded.logprobs.length} of them for ${recorded.ids.length} tokens.`,
+  );
+  ledger.check(
+    recorded.outcome === expected.outcome,
+    at('outcome'),
+    () => `It is recorded as ${recorded.outcome}, its text is ${expected.outcome}.`,
+  );
+  ledger.check(
+    sameJson(sortedRewards(recorded), sortedRewards(expected)),
+    at('reward'),
+    () => `Recorded ${JSON.stringify(recorded.rewards)}, computed ${JSON.stringify(expected.rewards)}.`,
+  );
+}
+
+/** All that a group says, samples and judgments included. */
+export function compareGroup(
+  ledger: AuditLedger,
+  depth: Depth,
+  recorded: ScoredGroup,
+  expected: ScoredGroup,
+): void {
+  const { group } = expected;
+  const whole = (of: AuditClass): Omit<Finding, 'message'> => ({ class: of, group, sample: null });
+  if (depth === 'record') {
+    const origin = ({ round, group, index, task, proposal }: ScoredGroup) => [
+      round,
+      group,
+      index,
+      task,
+      proposal,
+    ];
+    ledger.check(
+      sameJson(origin(recorded), origin(expected)),
+      whole('provenance'),
+      () => `It says round ${recorded.round}, group ${recorded.group}, task ${recorded.task.slice(0, 80)}.`,
+    );
+    ledger.check(
+      sameJson([recorded.gold, recorded.truth], [expected.gold, expected.truth]),
+      whole('oracle'),
+      () => 'The exact checker says otherwise.',
+    );
+  }
+  for (const part of ['samples', 'judgments'] as const)
+    for (let i = 0; i < Math.max(recorded[part].length, expected[part].length); i++)
+      compareSample(ledger, depth, group, recorded[part][i], expected[part][i]);
+}

@@ -1,0 +1,45 @@
+/**
+ * A policy that plays back a record. The roles' own functions, run over it, must come to the record again; and where some
+ * samples are drawn anew from the real policy, they must come to the same bits.
+ */
+import type { Completion, GeneratePrompt, Policy, PolicyRef } from '../policy.ts';
+import type { Sample } from '../schema/sample.ts';
+
+/** What a sample that is not in the record, or that had another prompt, plays back: nothing that any grammar accepts. */
+const NOTHING: Completion = { ids: [], logprobs: [], stopped: false };
+
+const samePrompt = (sample: Sample, { ids }: GeneratePrompt) =>
+  sample.prompt.length === ids.length && sample.prompt.every((id, i) => id === ids[i]);
+
+const played = (sample: Sample | undefined, prompt: GeneratePrompt): Completion =>
+  sample && samePrompt(sample, prompt)
+    ? { ids: [...sample.ids], logprobs: [...sample.logprobs], stopped: sample.stopped }
+    : NOTHING;
+
+/** `redrawn`: ids of the samples that are drawn again from `live`; all others are played back. */
+export function recordedPolicy(
+  ref: PolicyRef,
+  record: readonly Sample[],
+  redrawn?: { readonly ids: ReadonlySet<string>; readonly live: Policy },
+): Policy {
+  const samples = new Map(record.map((sample) => [sample.id, sample]));
+  return {
+    ref,
+    async generate(prompts, settings) {
+      const asked = prompts.map((prompt) => ({
+        ids: prompt.ids,
+        sampleIds: prompt.sampleIds.filter((id) => redrawn?.ids.has(id)),
+      }));
+      const some = asked.filter(({ sampleIds }) => sampleIds.length > 0);
+      const drawn = some.length ? await redrawn!.live.generate(some, settings) : [];
+      const fresh = new Map(
+        some.flatMap(({ sampleIds }, p) => sampleIds.map((id, s) => [id, drawn[p]![s]!] as const)),
+      );
+      return prompts.map((prompt) =>
+        prompt.sampleIds.map((id) => fresh.get(id) ?? played(samples.get(id), prompt)),
+      );
+    },
+    score: () => Promise.reject(new Error('internal: a record cannot score')),
+    dispose: () => Promise.resolve(),
+  };
+}
