@@ -1,0 +1,112 @@
+/**
+ * What a deployment keeps on this machine, outside git: `.deploy/secrets.env` (values that Cloudflare never shows again),
+ * `.deploy/learner.env` (the learner's environment), and `wrangler.deploy.toml`, wrangler.toml with the real database id.
+ * wrangler.toml itself stays as it is, for the local mesh, for tests and for everybody else's account.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { RollmeshError } from '../../core/errors.ts';
+import { SECRET_NAMES } from '../../mesh/secrets.ts';
+import type { SecretName } from './mesh-parts.ts';
+
+/** In wrangler.toml; every environment has it. */
+const PLACEHOLDER_ID = '00000000-0000-0000-0000-000000000001';
+
+export const DEPLOY_CONFIG = 'wrangler.deploy.toml';
+export const LEARNER_FILE = '.deploy/learner.env';
+export const SECRETS_FILE = '.deploy/secrets.env';
+
+const LEARNER_HEAD = `# The learner's environment, written by \`npm run deploy\`. QUEUE_TOKEN is yours to fill in: an API token of this account
+# with Queues Read and Queues Edit (docs/deploy.md). Keep this file to yourself.
+`;
+const SECRETS_HEAD = `# The mesh's secrets, written by \`npm run deploy\`. Cloudflare shows none of them again: keep a copy in a safe place.
+`;
+
+export class DeployFiles {
+  readonly #root: string;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+
+  /** @param env where the operator may name secrets and the gateway's address; it wins over what is kept */
+  constructor(root: string, env: Readonly<Record<string, string | undefined>>) {
+    this.#root = root;
+    this.#env = env;
+  }
+
+  /** The mesh's value of a secret, where it is known here. */
+  secret(name: SecretName): string | undefined {
+    return this.#env[name] || this.#read(SECRETS_FILE)[name] || undefined;
+  }
+
+  /** Values are kept before anybody is told, so that a crash never leaves a mesh with a secret that nobody knows. */
+  ensureSecret(name: SecretName): string {
+    const value = this.secret(name) ?? randomBytes(32).toString('hex');
+    const kept = this.#read(SECRETS_FILE);
+    if (kept[name] !== value) this.#write(SECRETS_FILE, SECRETS_HEAD, { ...kept, [name]: value });
+    return value;
+  }
+
+  get knownSecrets(): readonly SecretName[] {
+    return SECRET_NAMES.filter((name) => this.secret(name) !== undefined);
+  }
+
+  get url(): string | null {
+    return this.#env.ROLLMESH_URL || this.#read(LEARNER_FILE).ROLLMESH_URL || null;
+  }
+
+  /** The account in which this folder's mesh lives; undefined before the first deployment. */
+  get account(): string | undefined {
+    return this.#read(LEARNER_FILE).CLOUDFLARE_ACCOUNT_ID || undefined;
+  }
+
+  /** Whether the operator has filled in the token of the queue. */
+  get hasQueueToken(): boolean {
+    return Boolean(this.#read(LEARNER_FILE).QUEUE_TOKEN);
+  }
+
+  /** Adds to the learner's environment; what the operator wrote there stays. */
+  tellLearner(values: Readonly<Record<string, string | undefined>>): void {
+    const known = Object.entries(values).filter(([, value]) => value !== undefined);
+    const before = this.#read(LEARNER_FILE);
+    const after = { QUEUE_TOKEN: '', ...before, ...Object.fromEntries(known) };
+    if (Object.entries(after).some(([name, value]) => before[name] !== value))
+      this.#write(LEARNER_FILE, LEARNER_HEAD, after);
+  }
+
+  /** wrangler.toml for one database, as text. Throws `deploy.config` where the placeholder is gone. */
+  configFor(databaseId: string): string {
+    const text = readFileSync(join(this.#root, 'wrangler.toml'), 'utf8');
+    if (!text.includes(PLACEHOLDER_ID))
+      throw new RollmeshError(
+        'wrong-input',
+        'deploy.config',
+        'wrangler.toml has lost its placeholder for the database.',
+        {
+          expected: `database_id = "${PLACEHOLDER_ID}" in every environment`,
+          next: `Put it back: the real id goes into ${DEPLOY_CONFIG}.`,
+        },
+      );
+    const head = `# Written by \`npm run deploy\` from wrangler.toml: change that one. Differs in the database's id alone.\n`;
+    return head + text.replaceAll(PLACEHOLDER_ID, databaseId);
+  }
+
+  writeConfig(databaseId: string): void {
+    const path = join(this.#root, DEPLOY_CONFIG);
+    const text = this.configFor(databaseId);
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+  }
+
+  #read(file: string): Record<string, string | undefined> {
+    const path = join(this.#root, file);
+    return existsSync(path) ? { ...parseEnv(readFileSync(path, 'utf8')) } : {};
+  }
+
+  #write(file: string, head: string, values: Readonly<Record<string, string | undefined>>): void {
+    mkdirSync(join(this.#root, '.deploy'), { recursive: true, mode: 0o700 });
+    const lines = Object.entries(values).map(([name, value]) => `${name}=${value ?? ''}\n`);
+    const path = join(this.#root, file);
+    writeFileSync(path, head + lines.join(''), { mode: 0o600 });
+    chmodSync(path, 0o600);
+  }
+}

@@ -1,0 +1,41 @@
+/** A deployed gateway as a deployment needs it: whether it answers, whether it has the seed policy, and the upload of that. */
+import { RollmeshError } from '../../core/errors.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { ensureSeed, SEED_POLICY } from '../import-policy.ts';
+
+/** How long a new address may take until it answers everywhere, and how often it is asked, ms. */
+const PATIENCE_MS = 120_000;
+const ASK_MS = 2_000;
+const TIMEOUT_MS = 10_000;
+
+const answers = async (url: string): Promise<boolean> => {
+  const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+    () => null,
+  );
+  return response?.ok ?? false;
+};
+
+/** Null where the gateway does not answer, or does not let us read. */
+export async function hasSeed(url: string, token: string | undefined): Promise<boolean | null> {
+  if (!(await answers(url))) return null;
+  try {
+    return (await new GatewayClient({ url, token: token ?? '' }).getPolicy(SEED_POLICY)) !== null;
+  } catch (error) {
+    if (error instanceof RollmeshError) return null;
+    throw error;
+  }
+}
+
+/** Throws `deploy.silent` where the gateway does not answer in two minutes. */
+export async function uploadSeed(url: string, token: string): Promise<void> {
+  const until = performance.now() + PATIENCE_MS;
+  while (!(await answers(url))) {
+    if (performance.now() > until)
+      throw new RollmeshError('retry', 'deploy.silent', `${url}/healthz does not answer.`, {
+        expected: 'the gateway that was deployed; a new address takes some minutes at times',
+        next: 'Run `npm run deploy` again: only this step is left.',
+      });
+    await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+  }
+  await ensureSeed(new GatewayClient({ url, token }), 'models/seed');
+}

@@ -1,0 +1,143 @@
+/** What is to be done, from what there is and what there should be. Pure: the same state gives the same plan, and a mesh that is as it should be gives none. */
+import { RollmeshError } from '../../core/errors.ts';
+import {
+  DEPLOY_ORDER,
+  type Environment,
+  PULL_CONSUMER,
+  SECRETS_OF,
+  type SecretName,
+  type Wanted,
+} from './mesh-parts.ts';
+
+export interface PullSettings {
+  readonly visibilitySeconds: number | null;
+  readonly retries: number | null;
+  readonly deadLetters: string | null;
+}
+
+/** What there is on Cloudflare and what is kept here about it. */
+export interface MeshState {
+  readonly databaseId: string | null;
+  /** Names of applied migrations. */
+  readonly migrations: readonly string[];
+  readonly bucket: boolean;
+  /** Ids of the queues that exist, by name. */
+  readonly queues: Readonly<Record<string, string>>;
+  readonly pull: PullSettings | null;
+  /** Names of the secrets that each Worker has. */
+  readonly secrets: Readonly<Record<Environment, readonly string[]>>;
+  /** Tag of the version that is live; null where no Worker, or no version of ours, is. */
+  readonly live: Readonly<Record<Environment, string | null>>;
+  /** Tag that the sources here would get; null where that is not known yet. */
+  readonly sources: Readonly<Record<Environment, string | null>>;
+  /** Address of the gateway, where known here. */
+  readonly url: string | null;
+  /** Whether the seed policy is in the mesh; null where that cannot be seen. */
+  readonly seed: boolean | null;
+  /** Names of the secrets whose values are known here. */
+  readonly known: readonly string[];
+}
+
+export const NOTHING: MeshState = {
+  databaseId: null,
+  migrations: [],
+  bucket: false,
+  queues: {},
+  pull: null,
+  secrets: { judge: [], rollout: [], proposer: [], gateway: [] },
+  live: { judge: null, rollout: null, proposer: null, gateway: null },
+  sources: { judge: null, rollout: null, proposer: null, gateway: null },
+  url: null,
+  seed: null,
+  known: [],
+};
+
+export type Step =
+  | { readonly kind: 'database'; readonly name: string }
+  | { readonly kind: 'bucket'; readonly name: string }
+  | { readonly kind: 'queue'; readonly name: string }
+  | { readonly kind: 'pull-consumer'; readonly queue: string; readonly deadLetters: string }
+  | { readonly kind: 'migrations'; readonly database: string; readonly names: readonly string[] }
+  | { readonly kind: 'secrets'; readonly environment: Environment; readonly names: readonly SecretName[] }
+  | { readonly kind: 'worker'; readonly environment: Environment; readonly name: string }
+  | { readonly kind: 'seed' };
+
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** What the operator should know and this command does not change. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Steps in the order in which they are done: what others name comes first, migrations before the Workers that need them, secrets
+ * before the Workers that read them.
+ *
+ * @throws RollmeshError `deploy.secret` where a Worker lacks a secret that another has and whose value is not known here
+ */
+export function plan(wanted: Wanted, state: MeshState): Plan {
+  const steps: Step[] = [];
+  if (state.databaseId === null) steps.push({ kind: 'database', name: wanted.database });
+  if (!state.bucket) steps.push({ kind: 'bucket', name: wanted.bucket });
+  for (const name of wanted.queues) if (!(name in state.queues)) steps.push({ kind: 'queue', name });
+  const { pullQueue: queue, deadLetters } = wanted;
+  if (!state.pull) steps.push({ kind: 'pull-consumer', queue, deadLetters });
+  const due = wanted.migrations.filter((name) => !state.migrations.includes(name));
+  if (due.length) steps.push({ kind: 'migrations', database: wanted.database, names: due });
+  for (const environment of DEPLOY_ORDER) {
+    const names = SECRETS_OF[environment].filter((name) => !state.secrets[environment].includes(name));
+    for (const name of names) refuseUnknown(name, environment, state);
+    if (names.length) steps.push({ kind: 'secrets', environment, names });
+  }
+  for (const environment of DEPLOY_ORDER)
+    if (isStale(environment, state))
+      steps.push({ kind: 'worker', environment, name: wanted.workers[environment] });
+  const mayUpload = state.known.includes('LEARNER_TOKEN') || isMadeHere('LEARNER_TOKEN', state);
+  if (state.seed !== true && mayUpload) steps.push({ kind: 'seed' });
+  return { steps, notes: notes(wanted, state, mayUpload) };
+}
+
+const holders = (name: SecretName, { secrets }: MeshState) =>
+  DEPLOY_ORDER.filter((environment) => secrets[environment].includes(name));
+
+const isMadeHere = (name: SecretName, state: MeshState) =>
+  !state.known.includes(name) && holders(name, state).length === 0;
+
+function refuseUnknown(name: SecretName, environment: Environment, state: MeshState): void {
+  const [holder] = holders(name, state);
+  if (holder === undefined || state.known.includes(name)) return;
+  throw new RollmeshError(
+    'wrong-input',
+    'deploy.secret',
+    `The ${environment} lacks ${name}, the ${holder} has it, and its value is not known here.`,
+    {
+      expected: `the folder .deploy/ of the machine that deployed first, or ${name} in the environment`,
+      next: 'Cloudflare shows no secret again: where the value is lost, set a new one in both by `wrangler secret put`.',
+    },
+  );
+}
+
+/** A live gateway whose address is not known here is deployed again as it is, because that tells the address. */
+const isStale = (environment: Environment, { databaseId, live, sources, url }: MeshState) =>
+  databaseId === null ||
+  live[environment] === null ||
+  live[environment] !== sources[environment] ||
+  (environment === 'gateway' && url === null);
+
+function notes({ pullQueue, deadLetters }: Wanted, state: MeshState, mayUpload: boolean): string[] {
+  const told: string[] = [];
+  const { pull, seed } = state;
+  const wrong =
+    pull &&
+    (pull.visibilitySeconds !== PULL_CONSUMER.visibilitySeconds ||
+      pull.retries !== PULL_CONSUMER.retries ||
+      pull.deadLetters !== deadLetters);
+  if (wrong)
+    told.push(
+      `The pull consumer of ${pullQueue} has other settings (visible again after ${pull.visibilitySeconds} s, ${pull.retries} retries, dead letters to ${pull.deadLetters ?? 'nowhere'}). To renew it: \`npx wrangler queues consumer http remove ${pullQueue}\`, then this command again.`,
+    );
+  if (seed !== true && !mayUpload)
+    told.push(
+      'Whether the seed policy is there was not checked: LEARNER_TOKEN is not known here. Bring .deploy/ from the machine that deployed first.',
+    );
+  return told;
+}

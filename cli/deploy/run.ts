@@ -1,0 +1,68 @@
+/** A whole deployment: look, plan, and unless it is a dry run, do it. What it talks to is passed in. */
+import { RollmeshError } from '../../core/errors.ts';
+import { apply, type Surroundings } from './apply.ts';
+import { DEPLOY_ORDER, type Environment } from './mesh-parts.ts';
+import { type Account, chooseAccount, observe } from './observe.ts';
+import { type MeshState, NOTHING, type Plan, plan } from './plan.ts';
+import { closingWords, planWords } from './words.ts';
+import type { ConnectWrangler } from './wrangler.ts';
+
+export interface Deployment extends Pick<Surroundings, 'wanted' | 'files' | 'tagOf' | 'uploadSeed' | 'say'> {
+  readonly connect: ConnectWrangler;
+  /** The account that the operator names. */
+  readonly account: string | undefined;
+  /** Whether the seed policy is in the mesh; null where that cannot be seen. */
+  readonly hasSeed: (url: string, token: string | undefined) => Promise<boolean | null>;
+}
+
+/** @throws RollmeshError of the kind `deploy.…`: what happened, and that running it again goes on from there */
+export async function deploy(deployment: Deployment, dryRun: boolean): Promise<Plan> {
+  const { connect, files, say, wanted } = deployment;
+  const account = await lookUp(deployment, dryRun);
+  const state = account ? await look(deployment, account) : { ...NOTHING, known: files.knownSecrets };
+  const due = plan(wanted, state);
+  if (account) say(`Account ${account.name} (${account.id})`);
+  for (const line of planWords(due)) say(line);
+  if (dryRun || !account) return due;
+  await apply(due.steps, { ...deployment, run: connect(account.id), account: account.id });
+  for (const line of closingWords(files.url, files.hasQueueToken)) say(line);
+  return due;
+}
+
+/** Null where a dry run may not look: it then plans for an empty account. */
+async function lookUp(
+  { connect, account, files, say }: Deployment,
+  dryRun: boolean,
+): Promise<Account | null> {
+  try {
+    return await chooseAccount(connect, account, files.account);
+  } catch (error) {
+    const blind =
+      error instanceof RollmeshError && (error.code === 'deploy.login' || error.code === 'deploy.offline');
+    if (!dryRun || !blind) throw error;
+    say(`${error.what} Nothing could be read, so this is the plan for an empty account.`);
+    return null;
+  }
+}
+
+async function look(deployment: Deployment, account: Account): Promise<MeshState> {
+  const { connect, files, wanted, hasSeed } = deployment;
+  const remote = await observe(connect(account.id), wanted, (id) => files.configFor(id));
+  const { url } = files;
+  const isUp = url !== null && remote.live.gateway !== null;
+  return {
+    ...remote,
+    url,
+    known: files.knownSecrets,
+    sources: await tags(deployment, remote.databaseId),
+    seed: isUp ? await hasSeed(url, files.secret('LEARNER_TOKEN')) : null,
+  };
+}
+
+/** Without a database there is no configuration to tag, and everything is deployed anyway. */
+async function tags({ tagOf }: Deployment, databaseId: string | null): Promise<MeshState['sources']> {
+  if (databaseId === null) return NOTHING.sources;
+  const found: [Environment, string][] = [];
+  for (const environment of DEPLOY_ORDER) found.push([environment, await tagOf(environment, databaseId)]);
+  return { ...NOTHING.sources, ...Object.fromEntries(found) };
+}

@@ -1,0 +1,68 @@
+/** What a deployed mesh consists of, read from wrangler.toml and the folder of migrations. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { unstable_readConfig as readConfig } from 'wrangler';
+import { RollmeshError } from '../../core/errors.ts';
+import { DEPLOY_ORDER, type Environment, type Wanted } from './mesh-parts.ts';
+
+/** The part of wrangler's configuration of one Worker that a deployment needs. */
+const workerConfig = v.object({
+  name: v.string(),
+  main: v.string(),
+  d1_databases: v.array(v.object({ database_name: v.optional(v.string()) })),
+  r2_buckets: v.array(v.object({ bucket_name: v.optional(v.string()) })),
+  queues: v.object({
+    producers: v.optional(v.array(v.object({ queue: v.string() })), []),
+    consumers: v.optional(
+      v.array(v.object({ queue: v.string(), dead_letter_queue: v.optional(v.string()) })),
+      [],
+    ),
+  }),
+});
+
+const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
+  const [first, ...others] = new Set(names);
+  if (first !== undefined && others.length === 0) return first;
+  throw new RollmeshError('wrong-input', 'deploy.config', `wrangler.toml must name exactly one ${what}.`, {
+    expected: `one, got ${[first, ...others].filter(Boolean).join(', ') || 'none'}`,
+    next: 'Mend wrangler.toml.',
+  });
+};
+
+/** Throws `deploy.config` where wrangler.toml does not describe one mesh. */
+export function readWanted(root: string): Wanted {
+  const config = join(root, 'wrangler.toml');
+  const configs = DEPLOY_ORDER.map((env) =>
+    v.parse(workerConfig, readConfig({ config, env }, { hideWarnings: true })),
+  );
+  const produced = configs.flatMap(({ queues }) => queues.producers.map(({ queue }) => queue));
+  const consumers = configs.flatMap(({ queues }) => queues.consumers);
+  const consumed = consumers.map(({ queue }) => queue);
+  const byEnvironment = (of: (config: (typeof configs)[number]) => string) =>
+    Object.fromEntries(DEPLOY_ORDER.map((env, i) => [env, of(configs[i]!)])) as Record<Environment, string>;
+  return {
+    database: onlyOne(
+      'D1 database',
+      configs.flatMap((c) => c.d1_databases.map((db) => db.database_name)),
+    ),
+    bucket: onlyOne(
+      'R2 bucket',
+      configs.flatMap((c) => c.r2_buckets.map((bucket) => bucket.bucket_name)),
+    ),
+    queues: [...new Set([...produced, ...consumed])].sort(),
+    pullQueue: onlyOne(
+      'queue without a consumer',
+      produced.filter((queue) => !consumed.includes(queue)),
+    ),
+    deadLetters: onlyOne(
+      'dead-letter queue',
+      consumers.flatMap((consumer) => consumer.dead_letter_queue ?? []),
+    ),
+    migrations: readdirSync(join(root, 'migrations'))
+      .filter((name) => name.endsWith('.sql'))
+      .sort(),
+    workers: byEnvironment((c) => c.name),
+    mains: byEnvironment((c) => c.main),
+  };
+}

@@ -1,0 +1,41 @@
+/** A deployment in words: its steps, and what the operator does with a mesh that is up. Names files; shows no secret. */
+import { LEARNER_FILE, SECRETS_FILE } from './deploy-files.ts';
+import { PULL_CONSUMER } from './mesh-parts.ts';
+import type { Plan, Step } from './plan.ts';
+
+export function stepWords(step: Step): string {
+  switch (step.kind) {
+    case 'database':
+      return `create the D1 database ${step.name}`;
+    case 'bucket':
+      return `create the R2 bucket ${step.name}`;
+    case 'queue':
+      return `create the queue ${step.name}`;
+    case 'pull-consumer':
+      return `let the learner pull ${step.queue} (visible again after ${PULL_CONSUMER.visibilitySeconds} s, ${PULL_CONSUMER.retries} retries, dead letters to ${step.deadLetters})`;
+    case 'migrations':
+      return `apply to ${step.database}: ${step.names.join(', ')}`;
+    case 'secrets':
+      return `set in the ${step.environment}: ${step.names.join(', ')}`;
+    case 'worker':
+      return `deploy the Worker ${step.name}`;
+    case 'seed':
+      return 'upload the seed policy through the gateway, unless it is there';
+  }
+}
+
+export function planWords({ steps, notes }: Plan): string[] {
+  const list = steps.map((step, i) => `  ${i + 1}. ${stepWords(step)}`);
+  return [...(list.length ? ['The plan:', ...list] : ['Nothing to change.']), ...notes];
+}
+
+export const closingWords = (url: string | null, hasQueueToken: boolean): string[] => [
+  '',
+  `webhook  ${url === null ? 'set ROLLMESH_URL to the address of the gateway' : `${url}/hooks/rounds`}`,
+  `         signed with WEBHOOK_SECRET of ${SECRETS_FILE}: npm run trigger -- ${url ?? 'URL'} --recipe trio`,
+  `learner  node --env-file=${LEARNER_FILE} --import tsx cli/learner.ts`,
+  `         ROLLMESH_URL, LEARNER_TOKEN, MESH_KEY, CLOUDFLARE_ACCOUNT_ID and SCORED_QUEUE_ID are in ${LEARNER_FILE}`,
+  ...(hasQueueToken
+    ? []
+    : [`         still missing there: QUEUE_TOKEN, an API token with Queues Read and Edit (docs/deploy.md)`]),
+];
