@@ -81,6 +81,12 @@ export class GatewayClient {
     }
   }
 
+  /** Of all runs, newest first. */
+  async newestRounds(limit = 50): Promise<readonly { id: string; index: number; stage: string }[]> {
+    const listing = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
+    return (await this.#json(`/api/rounds?limit=${limit}`, listing)).rounds;
+  }
+
   getRun(id: string): Promise<RunState> {
     return this.#json(`/api/runs/${id}`, runState);
   }

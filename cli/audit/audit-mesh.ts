@@ -1,0 +1,66 @@
+/** The audit of one round of a mesh, from its records to what was found. Writes nothing and changes nothing. */
+import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
+import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
+import { findRecipe } from '../../recipes/index.ts';
+import { type ReadableMesh, readStoredRound } from './read-round.ts';
+
+export interface AuditOrder {
+  readonly round: string;
+  /** Share of groups and proposals that are drawn again. */
+  readonly fraction: number;
+  /** Seals are checked by it; without it they are left out. */
+  readonly meshKey: string | undefined;
+  /** Decides which share; the same seed draws the same. */
+  readonly seed: string;
+}
+
+export interface AuditRow {
+  readonly class: AuditClass;
+  readonly checked: number;
+  readonly differing: number;
+}
+
+export interface AuditReport {
+  readonly kind: 'audit';
+  readonly round: string;
+  readonly index: number;
+  readonly recipe: string;
+  readonly fraction: number;
+  readonly groups: number;
+  readonly proposals: number;
+  readonly sealChecked: boolean;
+  readonly classes: readonly AuditRow[];
+  readonly findings: readonly Finding[];
+  readonly wallMs: number;
+}
+
+export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promise<AuditReport> {
+  const began = performance.now();
+  const ledger = new AuditLedger();
+  const round = await gateway.getRound(order.round);
+  const { spec } = round;
+  const stored = await readStoredRound(gateway, round, order.meshKey, ledger);
+  const record = { recipe: findRecipe(spec.settings.recipe), round: spec, ...stored };
+  await withRoundPolicies(gateway, spec, async (tools) => {
+    await rereadRound(ledger, record, tools);
+    await redrawRound(ledger, record, tools, order.fraction, order.seed);
+  });
+  return {
+    kind: 'audit',
+    round: round.id,
+    index: round.index,
+    recipe: spec.settings.recipe,
+    fraction: order.fraction,
+    groups: stored.groups.length,
+    proposals: stored.proposals.samples.length,
+    sealChecked: order.meshKey !== undefined,
+    classes: AUDIT_CLASSES.map((name) => ({
+      class: name,
+      checked: ledger.checked(name),
+      differing: ledger.differing(name),
+    })),
+    findings: ledger.findings,
+    wallMs: Math.round(performance.now() - began),
+  };
+}

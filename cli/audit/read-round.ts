@@ -1,0 +1,113 @@
+/** A round's records as the mesh keeps them, for an audit: bytes against hashes, hashes against seals, and whatever can be read. */
+import * as v from 'valibot';
+import type { AuditLedger, Finding } from '../../core/audit/findings.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import { isAuthentic } from '../../core/provenance.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { keys } from '../../core/schema/round.ts';
+import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
+import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import type { GroupStates, RoundState } from '../../learner/transport/views.ts';
+
+export type ReadableMesh = Pick<
+  GatewayClient,
+  'getRound' | 'getGroups' | 'getObject' | 'getManifest' | 'getVersion'
+>;
+
+export interface StoredRound {
+  readonly proposals: Proposals;
+  readonly groups: readonly ScoredGroup[];
+}
+
+const of = (finding: Finding['class'], group: string | null) => ({ class: finding, group, sample: null });
+
+/** Checks hashes, seals and the version that the round made, and returns the records that can be read. */
+export async function readStoredRound(
+  gateway: ReadableMesh,
+  round: RoundState,
+  meshKey: string | undefined,
+  ledger: AuditLedger,
+): Promise<StoredRound> {
+  const states = await gateway.getGroups(round.id);
+  const empty: Proposals = { round: round.id, samples: [], tasks: [] };
+  const written = await readObject(
+    gateway,
+    keys.proposals(round.id),
+    proposals,
+    null,
+    round.proposalsSha256,
+    ledger,
+  );
+  const groups: ScoredGroup[] = [];
+  for (const state of states) {
+    // A group that failed before it was scored has no record: that it is missing is on record itself.
+    if (state.sha256 === null) continue;
+    checkSeal(round, state, meshKey, ledger);
+    const key = keys.scored(round.id, state.group);
+    const group = await readObject(gateway, key, scoredGroup, state.group, state.sha256, ledger);
+    if (!group) continue;
+    // What stands under this key is audited as this group, whatever it says of itself.
+    if (group.group === state.group) groups.push(group);
+    else ledger.check(false, of('provenance', state.group), () => `The object is of group ${group.group}.`);
+  }
+  await checkVersion(gateway, round, states, ledger);
+  return { proposals: written ?? empty, groups };
+}
+
+async function readObject<S extends v.GenericSchema>(
+  gateway: ReadableMesh,
+  key: string,
+  schema: S,
+  group: string | null,
+  sha256: string | null,
+  ledger: AuditLedger,
+): Promise<v.InferOutput<S> | null> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await gateway.getObject(key);
+  } catch (error) {
+    if (!(error instanceof RollmeshError) || error.kind === 'retry') throw error;
+    ledger.check(false, of('hash', group), () => `The object ${key} is gone.`);
+    return null;
+  }
+  if (sha256 !== null)
+    ledger.check(sha256Hex(bytes) === sha256, of('hash', group), () => `The object ${key} has other bytes.`);
+  try {
+    return v.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    ledger.check(false, of('provenance', group), () => `The object ${key} is no record of the mesh.`);
+    return null;
+  }
+}
+
+function checkSeal(
+  { spec, proposalsSha256 }: RoundState,
+  { group, sha256, mac }: GroupStates[number],
+  meshKey: string | undefined,
+  ledger: AuditLedger,
+): void {
+  if (meshKey === undefined || sha256 === null) return;
+  const sealed = { round: spec.id, group, sha256, mac: mac ?? '' };
+  ledger.check(
+    isAuthentic(meshKey, spec, proposalsSha256, sealed),
+    of('seal', group),
+    () => 'The seal does not fit the round, the group, the versions and the hashes.',
+  );
+}
+
+/** The version that the round made names the round and exactly the groups that were trained. */
+async function checkVersion(
+  gateway: ReadableMesh,
+  { id, spec, version }: RoundState,
+  states: GroupStates,
+  ledger: AuditLedger,
+): Promise<void> {
+  if (version === null) return;
+  const manifest = await gateway.getManifest({ name: spec.settings.policy, version });
+  const trained = states.filter(({ state }) => state === 'trained').map(({ group }) => group);
+  ledger.check(
+    manifest.round === id && JSON.stringify([...manifest.groups].sort()) === JSON.stringify(trained.sort()),
+    of('provenance', null),
+    () => `Version ${version} names other groups than those that are marked as trained.`,
+  );
+}
