@@ -1,0 +1,136 @@
+/**
+ * Search episodes over a world: questions drawn with the split in mind, the strict grammar of a turn, and the exact checks a
+ * proposer's question must pass (Search Self-Play, 2025), among them that the documents it read really answer it.
+ *
+ *     turn   (<step>thought)? ( <step>?query<sep>  |  <answer>name<eos> )
+ */
+import { Random } from '../../random.ts';
+import type { Reading } from '../family.ts';
+import { read, refuse } from '../family.ts';
+import { drawUntil, isHeldOutKey } from '../split.ts';
+import { Graph, hopsOf, MAX_HOPS, type Question, readQuestion, writeQuestion } from './question.ts';
+import { SearchIndex } from './search.ts';
+import {
+  drawWorld,
+  RELATION_NAMES,
+  RELATIONS,
+  type Relation,
+  readDocument,
+  type World,
+  type WorldSize,
+} from './world.ts';
+
+/** Everything about one world that a recipe needs. */
+export interface Knowledge {
+  readonly world: World;
+  readonly graph: Graph;
+  readonly index: SearchIndex;
+}
+
+export function knowledgeOf(seed: string, size?: WorldSize): Knowledge {
+  const world = drawWorld(seed, size);
+  return { world, graph: new Graph(world.triples), index: new SearchIndex(world.documents) };
+}
+
+export type Turn = { readonly kind: 'search' | 'answer'; readonly text: string };
+
+const TURN = /^(?:<step>[^<>?]{1,120})?(?:<step>\?([a-z0-9 ]{1,120})<sep>|<answer>([a-z]{1,20})<eos>)$/;
+
+/** One turn of a search episode. */
+export function readTurn(text: string): Reading<Turn> {
+  const match = TURN.exec(text);
+  if (!match) return refuse('off-grammar');
+  if (match[2] !== undefined) return read({ kind: 'answer', text: match[2] });
+  return match[1]!.trim() === '' ? refuse('empty-query') : read({ kind: 'search', text: match[1]! });
+}
+
+/** What the search tool gives back, as text to be masked out of the loss. */
+export const writeFindings = (documents: readonly string[]): string =>
+  `${documents.join('\n') || 'nothing'}<sep>`;
+
+/** The exact answer of a question; null where it is no question or has not exactly one. */
+export function answerOf({ graph }: Knowledge, question: string): string | null {
+  const reading = readQuestion(question);
+  return reading.ok && graph.isUnique(reading.value) ? graph.answers(reading.value)[0]! : null;
+}
+
+export const isHeldOutQuestion = (question: string): boolean =>
+  readQuestion(question).ok && isHeldOutKey('knowledge', question);
+
+/** Documents that a question needs at the least; 0 for text that is none. */
+export function questionDifficulty(question: string): number {
+  const reading = readQuestion(question);
+  return reading.ok ? hopsOf(reading.value) : 0;
+}
+
+/** A path of relations, outermost first, that fit each other. */
+function drawPath(random: Random, hops: number): Relation[] {
+  const path: Relation[] = [random.pick(RELATION_NAMES)];
+  while (path.length < hops) {
+    const [, kind] = RELATIONS[path[0]!];
+    path.unshift(random.pick(RELATION_NAMES.filter((relation) => RELATIONS[relation][0] === kind)));
+  }
+  return path;
+}
+
+export interface QuestionSettings {
+  /** Least and most relations on the path, within 1 … 4. */
+  readonly hops: readonly [number, number];
+  /** Probability that the base is a description by one or two conditions instead of a name. */
+  readonly described: number;
+  readonly heldOut: boolean;
+}
+
+/** A question with one answer, on the wanted side of the split, whose answer it does not give away. */
+export function drawQuestion(
+  random: Random,
+  knowledge: Knowledge,
+  settings: Partial<QuestionSettings> = {},
+): string {
+  const { hops, described, heldOut } = { hops: [1, 3] as const, described: 0.2, heldOut: false, ...settings };
+  const { names } = knowledge.world;
+  return drawUntil(
+    () => {
+      const path = drawPath(random, Math.min(MAX_HOPS, hops[0] + random.int(hops[1] - hops[0] + 1)));
+      const kind = RELATIONS[path.at(-1)!][0];
+      const name = random.pick(names[kind]);
+      if (!random.bool(described)) return writeQuestion({ path, base: name });
+      // Not by the relation that is asked for: that would give the next thing on the path away.
+      const own = RELATION_NAMES.filter(
+        (relation) => RELATIONS[relation][0] === kind && relation !== path.at(-1),
+      );
+      const base = random
+        .shuffle(own)
+        .slice(0, 2)
+        .map((relation) => ({ relation, object: knowledge.graph.object(name, relation)! }));
+      return writeQuestion({ path, base });
+    },
+    (question) => isHeldOutQuestion(question) === heldOut && admitQuestion(knowledge, question).ok,
+  );
+}
+
+/** The gates of a proposed question without any document check. Reasons: those of `readQuestion`, not-unique, gives-away. */
+export function admitQuestion(knowledge: Knowledge, text: string): Reading<Question> {
+  const reading = readQuestion(text);
+  if (!reading.ok) return reading;
+  const answer = answerOf(knowledge, text);
+  if (answer === null) return refuse('not-unique');
+  return text.split(/[^a-z]+/).includes(answer) ? refuse('gives-away') : reading;
+}
+
+/** Whether these documents alone lead to the question's answer, as an exact reader without search would find it. */
+export function supports(documents: readonly string[], question: string, answer: string): boolean {
+  const reading = readQuestion(question);
+  if (!reading.ok) return false;
+  const triples = documents.map(readDocument).filter((triple) => triple !== null);
+  const found = new Graph(triples).answers(reading.value);
+  return found.length === 1 && found[0] === answer;
+}
+
+/** Held-out questions of a world, the same for the same seed. */
+export function heldOutQuestions(knowledge: Knowledge, seed: string, count: number): string[] {
+  const random = new Random(`knowledge/held-out/${seed}`);
+  const questions = new Set<string>();
+  while (questions.size < count) questions.add(drawQuestion(random, knowledge, { heldOut: true }));
+  return [...questions];
+}

@@ -1,0 +1,45 @@
+/**
+ * A search tool over one-line documents: the k documents that share the most words with the query. Deliberately plain, with no
+ * model and no learned ranking; the order is total, so the same query always finds the same documents.
+ */
+
+const WORD = /[a-z0-9]+/g;
+/** Words that nearly every document has. */
+const STOP_WORDS = new Set(['the', 'of', 'is', 'one', 'with', 'and']);
+
+const wordsOf = (text: string): Set<string> =>
+  new Set((text.toLowerCase().match(WORD) ?? []).filter((word) => !STOP_WORDS.has(word)));
+
+/** Longest query that is read, in characters. */
+export const MAX_QUERY = 200;
+
+export class SearchIndex {
+  readonly #documents: readonly string[];
+  readonly #byWord = new Map<string, number[]>();
+
+  constructor(documents: readonly string[]) {
+    this.#documents = documents;
+    for (const [i, document] of documents.entries())
+      for (const word of wordsOf(document)) {
+        const list = this.#byWord.get(word);
+        if (list) list.push(i);
+        else this.#byWord.set(word, [i]);
+      }
+  }
+
+  /** Up to k documents with at least one word of the query: most shared words first, then rarer words, then document order. */
+  search(query: string, k = 3): string[] {
+    const scores = new Map<number, { shared: number; rarity: number }>();
+    for (const word of wordsOf(query.slice(0, MAX_QUERY))) {
+      const found = this.#byWord.get(word) ?? [];
+      for (const i of found) {
+        const score = scores.get(i) ?? { shared: 0, rarity: 0 };
+        scores.set(i, { shared: score.shared + 1, rarity: score.rarity + 1 / found.length });
+      }
+    }
+    return [...scores]
+      .sort(([i, a], [j, b]) => b.shared - a.shared || b.rarity - a.rarity || i - j)
+      .slice(0, Math.max(0, k))
+      .map(([i]) => this.#documents[i]!);
+  }
+}

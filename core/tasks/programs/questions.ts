@@ -1,0 +1,175 @@
+/**
+ * Three questions about programs, as in Absolute Zero (Zhao et al., 2025): what comes out (deduction), what went in
+ * (abduction; any input with that output is right), and which program it was (induction; judged on hidden examples too).
+ *
+ *     task       program;input            deduction and abduction
+ *                program;input;…;input    induction: eight inputs, four shown as examples and four hidden
+ *     solver     <solve>d:rev +3;1 2 3<sep>       ->  <step>3 2 1<step>6 5 4<answer>6 5 4<eos>, or the answer alone
+ *                <solve>a:rev +3;6 5 4<sep>       ->  <answer>1 2 3<eos>
+ *                <solve>i:1 2=5 4;…;0=3<sep>      ->  <answer>rev +3<eos>
+ *
+ * The task holds what the solver must not see; `solverPrompt` shows the question's side alone.
+ */
+import type { Random } from '../../random.ts';
+import type { Judgment, Reading, Solution, TaskFamily } from '../family.ts';
+import { read, refuse } from '../family.ts';
+import { heldOutTasks } from '../split.ts';
+import { readJudgment, readWorked, STOP, withoutStop, writeSolution } from '../worked.ts';
+import {
+  DEFAULT_PROGRAMS,
+  drawProgram,
+  isDefined,
+  isHeldOutProgram,
+  type ProgramSettings,
+  programDifficulty,
+} from './generate.ts';
+import { execute, outputOf, sameList } from './interpreter.ts';
+import { type List, type Program, parseList, parseProgram, writeList } from './language.ts';
+
+export type QuestionKind = 'deduction' | 'abduction' | 'induction';
+
+/** Examples an induction question shows, and as many that it hides. */
+export const SHOWN = 4;
+/** Longest trace that is asked for as steps; a longer one is solved without. */
+const MAX_STEPS = 10;
+const HELD_OUT_COUNT = 200;
+
+interface Question {
+  readonly program: Program;
+  readonly text: string;
+  readonly inputs: readonly List[];
+}
+
+/** A task's text, validated: the program parses and is defined on every input, and inputs differ. */
+export function readQuestion(kind: QuestionKind, task: string): Reading<Question> {
+  const [text = '', ...rest] = task.split(';');
+  const program = parseProgram(text);
+  if (!program.ok) return program;
+  if (rest.length !== (kind === 'induction' ? 2 * SHOWN : 1)) return refuse('input-count');
+  if (new Set(rest).size !== rest.length) return refuse('repeated-input');
+  const inputs: List[] = [];
+  for (const part of rest) {
+    const input = parseList(part);
+    if (!input.ok) return input;
+    if (!isDefined(program.value, input.value)) return refuse('undefined');
+    inputs.push(input.value);
+  }
+  return read({ program: program.value, text, inputs });
+}
+
+const outputText = (program: Program, input: List) => writeList(outputOf(program, input) ?? []);
+
+/** The side of a question that its solver sees; empty for text that is no task. */
+function questionText(kind: QuestionKind, task: string): string {
+  const question = readQuestion(kind, task);
+  if (!question.ok) return '';
+  const { program, text, inputs } = question.value;
+  if (kind === 'deduction') return `d:${text};${writeList(inputs[0]!)}`;
+  if (kind === 'abduction') return `a:${text};${outputText(program, inputs[0]!)}`;
+  return `i:${inputs
+    .slice(0, SHOWN)
+    .map((input) => `${writeList(input)}=${outputText(program, input)}`)
+    .join(';')}`;
+}
+
+/** Decides an answer by running programs. */
+function isRight(kind: QuestionKind, task: string, answer: string): boolean {
+  const question = readQuestion(kind, task);
+  if (!question.ok) return false;
+  const { program, inputs } = question.value;
+  const agree = (other: Program, input: List) => {
+    const [own, others] = [outputOf(program, input), outputOf(other, input)];
+    return own !== null && others !== null && sameList(own, others);
+  };
+  if (kind === 'induction') {
+    const other = parseProgram(answer);
+    return other.ok && inputs.every((input) => agree(other.value, input));
+  }
+  const list = parseList(answer);
+  if (!list.ok) return false;
+  const given = kind === 'deduction' ? list.value : outputOf(program, list.value);
+  return given !== null && sameList(given, outputOf(program, inputs[0]!) ?? []);
+}
+
+/** The lists a deduction's steps must show; none for other questions and for long runs. */
+export function expectedSteps(kind: QuestionKind, task: string): readonly string[] {
+  const question = readQuestion(kind, task);
+  if (kind !== 'deduction' || !question.ok) return [];
+  const run = execute(question.value.program, question.value.inputs[0]!);
+  return run.ok && run.value.trace.length <= MAX_STEPS ? run.value.trace.map(writeList) : [];
+}
+
+function truth(kind: QuestionKind, task: string, solution: Solution): Judgment {
+  const exact = expectedSteps(kind, task);
+  const steps = solution.steps.map((step, i) => step === exact[i]);
+  return { steps, right: steps.every(Boolean) && isRight(kind, task, solution.answer) };
+}
+
+function readSolution(kind: QuestionKind, task: string, text: string): Reading<Solution> {
+  const answer = (given: string) => (kind === 'induction' ? parseProgram(given) : parseList(given)).ok;
+  const reading = readWorked(text, {
+    step: (step) => /^(?:_|[-\d ]{1,120})$/.test(step),
+    answer,
+    angles: true,
+  });
+  if (!reading.ok || reading.value.steps.length === 0) return reading;
+  return reading.value.steps.length === expectedSteps(kind, task).length ? reading : refuse('partial-steps');
+}
+
+/** What a proposer is shown besides its role: programs from a buffer that its own must differ from. */
+export const proposerPromptWith = (kind: QuestionKind, references: readonly string[]): string =>
+  `<propose>${kind[0]}:${references.join(';')}`;
+
+/** A random task of a kind on the training side of the split. */
+export function randomQuestion(
+  kind: QuestionKind,
+  random: Random,
+  settings: ProgramSettings = DEFAULT_PROGRAMS,
+  heldOut = false,
+): string {
+  const { text, inputs } = drawProgram(random, kind === 'induction' ? 2 * SHOWN : 1, heldOut, settings);
+  return [text, ...inputs.map(writeList)].join(';');
+}
+
+function programFamily(kind: QuestionKind): TaskFamily {
+  const name = `programs-${kind}`;
+  const isHeldOut = (task: string) => {
+    const question = readQuestion(kind, task);
+    return question.ok && isHeldOutProgram(question.value.program);
+  };
+  return {
+    name,
+    maxNew: { proposer: kind === 'induction' ? 160 : 72, solver: kind === 'deduction' ? 160 : 60, judge: 14 },
+    stop: STOP,
+    workedPrefix: kind === 'deduction' ? '<step>' : '<answer>',
+    random: (random) => randomQuestion(kind, random),
+    heldOut: heldOutTasks(
+      name,
+      HELD_OUT_COUNT,
+      (random) => randomQuestion(kind, random, DEFAULT_PROGRAMS, true),
+      isHeldOut,
+    ),
+    isHeldOut,
+    difficulty: (task) => {
+      const question = readQuestion(kind, task);
+      return question.ok ? programDifficulty(question.value.program) : 0;
+    },
+    proposerPrompt: () => proposerPromptWith(kind, []),
+    solverPrompt: (task) => `<solve>${questionText(kind, task)}<sep>`,
+    judgePrompt: (task, solution) => `<judge>${questionText(kind, task)}<sep>${writeSolution(solution)}<sep>`,
+    readProposal: (text) => {
+      const task = withoutStop(text);
+      if (task === null) return refuse('off-grammar');
+      const question = readQuestion(kind, task);
+      return question.ok ? read(task) : question;
+    },
+    readSolution: (task, text) => readSolution(kind, task, text),
+    readJudgment,
+    gold: (task, solution) => isRight(kind, task, solution.answer),
+    truth: (task, solution) => truth(kind, task, solution),
+  };
+}
+
+export const deduction = programFamily('deduction');
+export const abduction = programFamily('abduction');
+export const induction = programFamily('induction');
