@@ -38,6 +38,7 @@ const MAX_ROWS = 64;
 const MIN_ROWS = 8;
 /** What the rows' own caches may grow to. The runtime's memory grows by about three times that (measured). */
 const OWN_CACHE_BYTES = 6 << 20;
+const MAX_PREPACKED = 16 << 20;
 /** Tokens that go through the decoder in one turn, and numbers held for their logits and for their attention. */
 const MAX_TOKENS = 2048;
 const MAX_NUMBERS = 1 << 22;
@@ -53,17 +54,19 @@ export interface PolicyOptions {
    * another policy: their log-probabilities differ from those of float32, by how much is in docs/generation.md.
    */
   readonly weightType?: WeightType;
+  /**
+   * Lets the runtime lay float32 matrices out for its kernels: faster in batches of one or two, at twice their memory while
+   * loading. By default for weights up to 16 MiB, beyond which an isolate has better use for the memory.
+   */
+  readonly prepack?: boolean;
 }
 
 /** Opens a policy. Dispose of the one before first where memory is short: an isolate has room for one. */
 export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> {
   const { runtime, ref, config, weights, weightType } = options;
-  const session = await PolicySession.create(
-    runtime,
-    config,
-    policyGraph(config, weightType),
-    weights instanceof Uint8Array ? weights : packWeights(config, weights, weightType),
-  );
+  const file = weights instanceof Uint8Array ? weights : packWeights(config, weights, weightType);
+  const prepack = options.prepack ?? file.length <= MAX_PREPACKED;
+  const session = await PolicySession.create(runtime, config, policyGraph(config, weightType), file, prepack);
   return new OnnxPolicy(ref, config, session);
 }
 

@@ -71,18 +71,23 @@ export class PolicySession {
     this.#config = config;
   }
 
-  /** Loads a graph (`policyGraph(config)`) with its weight file (`packWeights`); the bytes are not needed afterwards. */
+  /**
+   * Loads a graph (`policyGraph(config)`) with its weight file (`packWeights`); the bytes are not needed afterwards. With
+   * `prepack` the runtime keeps float32 matrices in the order that its kernels read, while loading beside the original.
+   */
   static async create(
     runtime: Runtime,
     config: ModelConfig,
     graph: Uint8Array,
     weights: Uint8Array,
+    prepack: boolean,
   ): Promise<PolicySession> {
     const session = await runtime.ort.InferenceSession.create(graph, {
       executionProviders: ['wasm'],
       graphOptimizationLevel: 'all',
       logSeverityLevel: 3,
       externalData: [{ path: WEIGHTS_FILE, data: weights }],
+      extra: { session: { disable_prepacking: prepack ? '0' : '1' } },
     });
     return new PolicySession(runtime.ort, session, config);
   }

@@ -7,8 +7,8 @@ import type { Tensors } from '../../model/safetensors.ts';
 import { ORACLES, oracle, randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../model/reference.ts';
 
-const open = async (config: ModelConfig, tensors: Tensors): Promise<OnnxPolicy> =>
-  createPolicy({ runtime: await loadOrt(), ref: { name: 'test', version: 0 }, config, weights: tensors });
+const open = async (config: ModelConfig, weights: Tensors, prepack = true): Promise<OnnxPolicy> =>
+  createPolicy({ runtime: await loadOrt(), ref: { name: 'test', version: 0 }, config, weights, prepack });
 
 const worst = (a: readonly number[], b: readonly number[]): number => {
   expect(a.length).toBe(b.length);
@@ -83,12 +83,12 @@ describe.each(ORACLES)('%s against float64', (name) => {
   });
 });
 
-describe('a small policy', () => {
+describe.each([true, false])('a small policy, prepacked: %s', (prepack) => {
   const config = smallConfig({ num_key_value_heads: 2 });
   const tensors = randomTensors(config);
   let policy: OnnxPolicy;
   beforeAll(async () => {
-    policy = await open(config, tensors);
+    policy = await open(config, tensors, prepack);
     return () => policy.dispose();
   });
 
@@ -128,7 +128,7 @@ describe('a small policy', () => {
       num_attention_heads: 2,
       num_key_value_heads: 2,
     });
-    const long = await open({ ...wide, maxPositions: 512 }, randomTensors(wide));
+    const long = await open({ ...wide, maxPositions: 512 }, randomTensors(wide), prepack);
     const one = { ids: prompt(301, 1), sampleIds: ['a'] };
     const settings = sampling({ maxNew: 3 });
     const [alone] = await long.generate([one], settings);
