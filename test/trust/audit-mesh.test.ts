@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { auditMesh } from '../../cli/audit/audit-mesh.ts';
+import { ensureSeed } from '../../cli/import-policy.ts';
+import { orderRounds } from '../../cli/signed-webhook.ts';
+import { type OwnMesh, startSharedMesh } from '../../cli/state-access.ts';
+import { openStateFolder } from '../../cli/state-folder.ts';
+import { provenanceMac } from '../../core/provenance.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { keys } from '../../core/schema/round.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { auditGathered } from '../../learner/loop/auditor.ts';
+import { gatherRound } from '../../learner/loop/gather.ts';
+import type { RoundState } from '../../learner/loop/ports.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+
+const GATEWAY = 'rollmesh-gateway';
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-audit-'));
+const stateDir = openStateFolder(join(folder, 'state'), false);
+let own: OwnMesh;
+let gateway: GatewayClient;
+let round: RoundState;
+let meshKey: string;
+
+beforeAll(async () => {
+  own = await startSharedMesh({ stateDir, cronMs: 0 });
+  const { url, secrets } = own.mesh;
+  meshKey = secrets.MESH_KEY;
+  gateway = new GatewayClient({ url, token: secrets.LEARNER_TOKEN });
+  await ensureSeed(gateway, 'models/seed');
+  const order = { recipe: 'trio', seed: 21, tasks: 4, group: 2 };
+  const { round: id } = await orderRounds(url, secrets.WEBHOOK_SECRET, order);
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    round = await gateway.getRound(id!);
+  } while (round.stage !== 'training');
+});
+afterAll(async () => {
+  await own.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const audit = (fraction: number) => auditMesh(gateway, { round: round.id, fraction, meshKey, seed: 'any' });
+
+/** What somebody who can write to the object store does; with `noted`, to the database too; with `sealed`, who has the key. */
+async function forge(
+  group: string,
+  change: (scored: ScoredGroup) => void,
+  { noted = false, sealed = false } = {},
+): Promise<void> {
+  const { mf } = own.mesh;
+  const bucket = await mf.getR2Bucket('BUCKET', GATEWAY);
+  const key = keys.scored(round.id, group);
+  const scored = (await (await bucket.get(key))!.json()) as ScoredGroup;
+  change(scored);
+  const bytes = new TextEncoder().encode(JSON.stringify(scored));
+  await bucket.put(key, bytes);
+  if (!noted) return;
+  const db = await mf.getD1Database('DB', GATEWAY);
+  const sha256 = sha256Hex(bytes);
+  await db.prepare('UPDATE groups SET sha256 = ? WHERE id = ?').bind(sha256, group).run();
+  if (!sealed) return;
+  const mac = provenanceMac(meshKey, round.spec, { group, sha256, proposals: round.proposalsSha256 });
+  await db.prepare('UPDATE groups SET mac = ? WHERE id = ?').bind(mac, group).run();
+}
+
+const changeLogprob = (scored: ScoredGroup) => {
+  scored.samples[0]!.logprobs[0]! -= 0.001;
+};
+
+test('what the Workers wrote is what Node draws, to the last bit', async () => {
+  const report = await audit(1);
+  expect(report.findings).toEqual([]);
+  expect(report).toMatchObject({ groups: 4, sealChecked: true });
+  const checked = Object.fromEntries(report.classes.map((row) => [row.class, row.checked]));
+  expect(checked).toMatchObject({ hash: 5, seal: 4, oracle: 4 });
+  expect(checked.token).toBe(checked['sample-id']);
+});
+
+test('forged records are found, refused before training with their reason, and shown by the command', async () => {
+  const [bytes, noted, sealed, honest] = (await gateway.getGroups(round.id)).map(({ group }) => group) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  await forge(bytes, changeLogprob);
+  await forge(noted, changeLogprob, { noted: true });
+  await forge(sealed, changeLogprob, { noted: true, sealed: true });
+
+  const found = (await audit(1)).findings.map((finding) => `${finding.group}: ${finding.class}`);
+  expect(found.sort()).toEqual(
+    [
+      `${bytes}: hash`,
+      `${bytes}: log-probability`,
+      `${noted}: seal`,
+      `${noted}: log-probability`,
+      `${sealed}: log-probability`,
+    ].sort(),
+  );
+
+  const messages = (await gateway.getGroups(round.id)).map(({ group, index, sha256, mac }) => {
+    return {
+      v: 1 as const,
+      round: round.id,
+      group,
+      index,
+      key: keys.scored(round.id, group),
+      sha256: sha256!,
+      mac: mac!,
+    };
+  });
+  const received = await gatherRound(gateway, round, messages, meshKey);
+  const codes = (refused: typeof received.refused) =>
+    Object.fromEntries(refused.map(({ group, failure }) => [group, failure.code]));
+  expect(codes(received.refused)).toEqual({ [bytes]: 'group.hash', [noted]: 'group.seal' });
+  const audited = await auditGathered(gateway, round, received, { fraction: 1, secret: 'any' });
+  expect(codes(audited.refused)).toEqual({
+    [bytes]: 'group.hash',
+    [noted]: 'group.seal',
+    [sealed]: 'audit.log-probability',
+  });
+  expect(audited.groups.map(({ group }) => group)).toEqual([honest]);
+
+  const command = promisify(execFile)(process.execPath, [
+    ...['--import', 'tsx', 'cli/audit.ts', round.id],
+    ...['--state', stateDir],
+  ]);
+  const failed = (await command.catch((error: unknown) => error)) as { code?: number; stdout: string };
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toContain(`seal: group ${noted}`);
+  expect(failed.stdout).toMatch(/log-probabilities, drawn again +\d+ +\d+ +3\n/);
+});
+
+test('proposals that are not those of the seals are refused, and the groups are trained without them', async () => {
+  const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
+  const key = keys.proposals(round.id);
+  const text = await (await bucket.get(key))!.text();
+  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"void"'));
+  const { proposals, proposalsRefused } = await gatherRound(gateway, round, [], meshKey);
+  expect(proposalsRefused).toMatchObject({ kind: 'give-up', code: 'object.hash' });
+  expect(proposals.samples).toEqual([]);
+  const found = (await audit(0)).findings.filter(({ group }) => group === null);
+  expect(found.map((finding) => finding.class)).toEqual(['hash', 'outcome']);
+});

@@ -1,0 +1,183 @@
+/** Ways to forge a record, each as a forger who knows the whole project would do it: everything else is made to fit. */
+import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
+import { recordedPolicy } from '../../core/audit/recorded-policy.ts';
+import type { Random } from '../../core/random.ts';
+import { judge } from '../../core/roles/judge.ts';
+import { propose } from '../../core/roles/propose.ts';
+import { solve } from '../../core/roles/solve.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+
+export interface Scene {
+  readonly record: RoundRecord;
+  readonly tools: AuditTools;
+  /** A round of the same run, to copy from. */
+  readonly other: RoundRecord;
+}
+
+/** Returns the forged record and the group it is in; null = the proposals. */
+export type Forgery = (
+  scene: Scene,
+  random: Random,
+) => Promise<{ record: RoundRecord; group: string | null } | null>;
+
+const withGroup = (record: RoundRecord, forged: ScoredGroup, at = forged.group): RoundRecord => ({
+  ...record,
+  groups: record.groups.map((group) => (group.group === at ? forged : group)),
+});
+
+const withSample = <T extends { samples: Sample[] }>(of: T, i: number, sample: Sample): T => ({
+  ...of,
+  samples: of.samples.map((old, j) => (j === i ? sample : old)),
+});
+
+/** Outcomes, judgments' places and rewards as the mesh's own functions make them of these completions. */
+async function consistent({ record, tools }: Scene, forged: ScoredGroup): Promise<ScoredGroup> {
+  const { recipe, round } = record;
+  const ref = round.roles.solver!;
+  const stage = { recipe, round, tokenizer: tools.tokenizerOf('solver') };
+  const task = record.proposals.tasks.find(({ group }) => group === forged.group)!;
+  const rolled = await solve({ ...stage, policy: recordedPolicy(ref, forged.samples) }, [task]);
+  const [group] = await judge({ ...stage, policy: recordedPolicy(ref, forged.judgments) }, rolled);
+  return group!;
+}
+
+/** A step or an answer that is another digit: the text stays well-formed, and may even become right. */
+function otherDigit(ids: readonly number[], tools: AuditTools, random: Random): number[] | null {
+  const tokenizer = tools.tokenizerOf('solver');
+  const digits = [...'123456789'].map((digit) => tokenizer.id(digit));
+  const places = ids.flatMap((id, i) => (digits.includes(id) ? [i] : []));
+  if (!places.length) return null;
+  const place = random.pick(places);
+  return ids.map((id, i) => (i === place ? random.pick(digits.filter((digit) => digit !== id)) : id));
+}
+
+const pickSample = ({ record }: Scene, random: Random) => {
+  const group = random.pick(record.groups);
+  const i = random.int(group.samples.length);
+  return { group, i, sample: group.samples[i]! };
+};
+
+/** The next float32 away from zero: the smallest lie that the runtime could have told. */
+function nextFloat(value: number): number {
+  const bits = new DataView(new ArrayBuffer(4));
+  bits.setFloat32(0, value);
+  bits.setInt32(0, bits.getInt32(0) + 1);
+  return bits.getFloat32(0);
+}
+
+const token: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const ids = otherDigit(sample.ids, scene.tools, random);
+  if (!ids) return null;
+  // The judge is asked about another text now, so what it said about the old one goes with it.
+  const judgments = group.judgments.filter((judgment) => judgment.of !== sample.id);
+  const forged = await consistent(scene, { ...withSample(group, i, { ...sample, ids }), judgments });
+  return { record: withGroup(scene.record, forged), group: group.group };
+};
+
+const logProbability: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const at = random.int(sample.logprobs.length);
+  const logprobs = sample.logprobs.map((value, t) => (t === at ? nextFloat(value) : value));
+  return {
+    record: withGroup(scene.record, withSample(group, i, { ...sample, logprobs })),
+    group: group.group,
+  };
+};
+
+const verdict: Forgery = async (scene, random) => {
+  const tokenizer = scene.tools.tokenizerOf('judge');
+  const [right, wrong] = [tokenizer.id('<right>'), tokenizer.id('<wrong>')];
+  const group = random.pick(scene.record.groups);
+  const i = random.int(group.judgments.length || 1);
+  const judgment = group.judgments[i];
+  if (!judgment?.ids.includes(right)) return null;
+  const ids = judgment.ids.map((id) => (id === right ? wrong : id));
+  const judgments = group.judgments.map((old, j) => (j === i ? { ...judgment, ids } : old));
+  const forged = await consistent(scene, { ...group, judgments });
+  return { record: withGroup(scene.record, forged), group: group.group };
+};
+
+const reward: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const rewards = { ...sample.rewards, reward: sample.rewards.reward === 1 ? 0 : 1 };
+  return {
+    record: withGroup(scene.record, withSample(group, i, { ...sample, rewards })),
+    group: group.group,
+  };
+};
+
+/** A rollout drawn under a seed of the forger's choice, until it pleased. */
+const sampleId: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const id = sample.id.replace(/./g, () => random.int(16).toString(16));
+  const judgments = group.judgments.map((old) => (old.of === sample.id ? { ...old, of: id } : old));
+  return {
+    record: withGroup(scene.record, { ...withSample(group, i, { ...sample, id }), judgments }),
+    group: group.group,
+  };
+};
+
+/** Another seed's completion under the right id. */
+const borrowed: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const from = group.samples[(i + 1) % group.samples.length]!;
+  if (JSON.stringify(from.ids) === JSON.stringify(sample.ids)) return null;
+  const { ids, logprobs, stopped } = from;
+  const judgments = group.judgments.filter((judgment) => judgment.of !== sample.id);
+  const forged = await consistent(scene, {
+    ...withSample(group, i, { ...sample, ids, logprobs, stopped }),
+    judgments,
+  });
+  return { record: withGroup(scene.record, forged), group: group.group };
+};
+
+const version: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const policy = { ...sample.policy, version: sample.policy.version + 1 };
+  return { record: withGroup(scene.record, withSample(group, i, { ...sample, policy })), group: group.group };
+};
+
+const provenance: Forgery = async ({ record, other }, random) => {
+  const group = random.pick(record.groups);
+  const copy = random.pick(other.groups);
+  return { record: withGroup(record, { ...copy, group: group.group }, group.group), group: group.group };
+};
+
+/** The same, with round, group and task renamed to fit. */
+const renamedCopy: Forgery = async ({ record, other }, random) => {
+  const { round, group, index, task, proposal } = random.pick(record.groups);
+  const copy = { ...random.pick(other.groups), round, group, index, task, proposal };
+  return { record: withGroup(record, copy), group };
+};
+
+const proposal: Forgery = async (scene, random) => {
+  const { record, tools } = scene;
+  const i = random.int(record.proposals.samples.length);
+  const sample = record.proposals.samples[i]!;
+  const ids = otherDigit(sample.ids, tools, random);
+  if (!ids) return null;
+  const { samples } = withSample(record.proposals, i, { ...sample, ids });
+  const { recipe, round } = record;
+  const policy = recordedPolicy(round.roles.proposer!, samples);
+  const proposals = await propose({ recipe, round, tokenizer: tools.tokenizerOf('proposer'), policy });
+  return { record: { ...record, proposals }, group: null };
+};
+
+/** `needsModel`: nothing but drawing again can tell. */
+export const FORGERIES: readonly {
+  readonly name: string;
+  readonly needsModel: boolean;
+  readonly forge: Forgery;
+}[] = [
+  { name: 'token', needsModel: true, forge: token },
+  { name: 'log-probability, one bit', needsModel: true, forge: logProbability },
+  { name: 'verdict of the judge', needsModel: true, forge: verdict },
+  { name: 'completion of another seed', needsModel: true, forge: borrowed },
+  { name: 'proposal', needsModel: true, forge: proposal },
+  { name: 'seed (sample id)', needsModel: false, forge: sampleId },
+  { name: 'reward', needsModel: false, forge: reward },
+  { name: 'version', needsModel: false, forge: version },
+  { name: 'group of another round', needsModel: false, forge: provenance },
+  { name: 'group of another round, renamed', needsModel: false, forge: renamedCopy },
+];
