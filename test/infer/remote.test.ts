@@ -1,0 +1,189 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { SamplingSettings } from '../../core/policy.ts';
+import { someOf } from '../../core/text/token-grammar.ts';
+import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { createRemotePolicy, type RemoteOptions } from '../../infer/remote-policy.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { referenceLogits, softmax } from '../model/reference.ts';
+
+const config = smallConfig({ num_hidden_layers: 1, vocab_size: 32 });
+const tensors = randomTensors(config);
+
+interface Asked {
+  readonly model: string;
+  readonly prompt: number[];
+  readonly max_tokens: number;
+  readonly temperature: number;
+  readonly stop_token_ids?: number[];
+  readonly echo?: boolean;
+  readonly seed?: number;
+  readonly logprobs: number;
+}
+
+let local: OnnxPolicy;
+let server: Server;
+let seen: Asked[] = [];
+/** Replaces the server's next answers. */
+let instead: (() => { status: number; body: string }) | undefined;
+
+const nameOf = (id: number) => `token_id:${id}`;
+
+/** What vLLM would answer, made by a policy here. */
+async function complete(asked: Asked) {
+  const { prompt, max_tokens: maxNew, temperature, stop_token_ids: stop = [] } = asked;
+  const sampleIds = [`seed/${asked.seed}`];
+  const [samples] = await local.generate([{ ids: prompt, sampleIds }], { maxNew, temperature, stop });
+  const { ids, logprobs, stopped } = samples![0]!;
+  if (!asked.echo)
+    return {
+      finish_reason: stopped ? 'stop' : 'length',
+      logprobs: { tokens: ids.map(nameOf), token_logprobs: logprobs },
+    };
+  const all = [...prompt, ...ids];
+  const tops = referenceLogits(config, tensors, all.slice(0, -1)).map((row) => softmax(row).map(Math.log));
+  return {
+    finish_reason: 'length',
+    logprobs: {
+      tokens: all.map(nameOf),
+      token_logprobs: [null, ...tops.map((row, i) => row[all[i + 1]!]!)],
+      top_logprobs: [
+        null,
+        ...tops.map((row) =>
+          Object.fromEntries(row.slice(0, asked.logprobs).map((x, id) => [nameOf(id), x])),
+        ),
+      ],
+    },
+  };
+}
+
+beforeAll(async () => {
+  local = await createPolicy({
+    runtime: await loadOrt(),
+    ref: { name: 'local', version: 0 },
+    config,
+    weights: tensors,
+  });
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const asked: Asked = JSON.parse(Buffer.concat(chunks).toString());
+    seen.push(asked);
+    const { status, body } = instead?.() ?? {
+      status: 200,
+      body: JSON.stringify({ choices: [await complete(asked)] }),
+    };
+    response.writeHead(request.headers.authorization === 'Bearer key' ? status : 401).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  server.close();
+  await local.dispose();
+});
+beforeEach(() => {
+  seen = [];
+  instead = undefined;
+});
+
+const remote = (changes: Partial<RemoteOptions> = {}) =>
+  createRemotePolicy({
+    ref: { name: 'far', version: 3 },
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    model: 'far-3',
+    apiKey: 'key',
+    vocabSize: 32,
+    context: 64,
+    ...changes,
+  });
+const prompts = [
+  { ids: [1, 2, 3], sampleIds: ['a', 'b', 'c'] },
+  { ids: [4, 5], sampleIds: ['d'] },
+];
+const settings: SamplingSettings = { maxNew: 6, temperature: 1, stop: [7, 8, 9] };
+
+test('completions in the order given, one request a sample, each with its own seed', async () => {
+  const out = await remote().generate(prompts, settings);
+  expect(out.map((samples) => samples.length)).toEqual([3, 1]);
+  expect(seen).toHaveLength(4);
+  expect(new Set(seen.map(({ seed }) => seed)).size).toBe(4);
+  expect(seen.every(({ model }) => model === 'far-3')).toBe(true);
+  for (const [p, samples] of out.entries())
+    for (const { ids, logprobs, stopped } of samples) {
+      expect(stopped).toBe([7, 8, 9].includes(ids.at(-1)!));
+      const [scored] = await local.score([[...prompts[p]!.ids, ...ids]]);
+      const start = prompts[p]!.ids.length - 1;
+      for (const [i, x] of logprobs.entries()) expect(x).toBeCloseTo(scored!.logprobs[start + i]!, 4);
+    }
+  expect(await remote().generate(prompts, settings)).toEqual(out);
+});
+
+test('scores agree with the engine here', async () => {
+  const sequences = [[3, 1, 4, 1, 5, 9], [2, 6], [5]];
+  const [far, here] = [await remote().score(sequences), await local.score(sequences)];
+  for (const [i, scores] of far.entries())
+    for (const key of ['logprobs', 'entropy'] as const)
+      expect(
+        scores[key].map((x, at) => Math.abs(x - here[i]![key][at]!)).every((error) => error < 1e-4),
+      ).toBe(true);
+  expect(far.map(({ logprobs }) => logprobs.length)).toEqual([5, 1, 0]);
+});
+
+test.each([
+  [429, 'retry'],
+  [503, 'retry'],
+  [400, 'give-up'],
+])('status %d is %s', async (status, kind) => {
+  instead = () => ({ status, body: 'no' });
+  await expect(remote().generate(prompts, settings)).rejects.toMatchObject({ code: 'remote.status', kind });
+});
+
+test('an answer without what is needed is refused', async () => {
+  const answer = (choice: unknown) => {
+    instead = () => ({
+      status: 200,
+      body: typeof choice === 'string' ? choice : JSON.stringify({ choices: [choice] }),
+    });
+    return expect(remote().generate(prompts, settings)).rejects;
+  };
+  const logprobs = (tokens: string[], numbers: (number | null)[]) => ({ tokens, token_logprobs: numbers });
+  await answer('<html>').toMatchObject({ code: 'remote.answer' });
+  await answer({ finish_reason: 'stop' }).toMatchObject({ code: 'remote.answer' });
+  await answer({ finish_reason: 'length', logprobs: logprobs(['the'], [-1]) }).toMatchObject({
+    code: 'remote.tokens',
+  });
+  await answer({ finish_reason: 'length', logprobs: logprobs(['token_id:1'], [null]) }).toMatchObject({
+    code: 'remote.completion',
+  });
+  // A server that leaves the stop token out: its log-probability would be missing.
+  await answer({ finish_reason: 'stop', logprobs: logprobs(['token_id:1'], [-1]) }).toMatchObject({
+    code: 'remote.completion',
+  });
+  await expect(remote({ apiKey: 'wrong' }).generate(prompts, settings)).rejects.toMatchObject({
+    code: 'remote.status',
+  });
+  await expect(
+    remote({ baseUrl: 'http://127.0.0.1:1/v1' }).generate(prompts, settings),
+  ).rejects.toMatchObject({
+    code: 'remote.unreachable',
+    kind: 'retry',
+  });
+});
+
+test('what cannot be promised is refused before anything is sent', async () => {
+  await expect(remote().generate(prompts, { ...settings, temperature: 0.7 })).rejects.toMatchObject({
+    code: 'remote.sampling',
+  });
+  const grammar = someOf([1], { least: 1, most: 2, end: 0, vocabSize: 32 });
+  await expect(remote().generate(prompts, { ...settings, grammar })).rejects.toMatchObject({
+    code: 'remote.grammar',
+  });
+  await expect(remote().generate([{ ids: [32], sampleIds: ['x'] }], settings)).rejects.toMatchObject({
+    code: 'policy.token',
+  });
+  expect(seen).toHaveLength(0);
+  await remote({ processedLogprobs: true }).generate(prompts, { ...settings, temperature: 0.7 });
+  expect(seen.every(({ temperature }) => temperature === 0.7)).toBe(true);
+});
