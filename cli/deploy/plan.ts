@@ -88,8 +88,10 @@ export function plan(wanted: Wanted, state: MeshState): Plan {
     for (const name of names) refuseUnknown(name, environment, state);
     if (names.length) steps.push({ kind: 'secrets', environment, names });
   }
+  // New secrets make a version without a tag: deployed in the same run, the next run finds nothing to change.
+  const touched = steps.flatMap((step) => (step.kind === 'secrets' ? [step.environment] : []));
   for (const environment of DEPLOY_ORDER)
-    if (isStale(environment, state))
+    if (touched.includes(environment) || isStale(environment, state))
       steps.push({ kind: 'worker', environment, name: wanted.workers[environment] });
   const mayUpload = state.known.includes('LEARNER_TOKEN') || isMadeHere('LEARNER_TOKEN', state);
   if (state.seed !== true && mayUpload) steps.push({ kind: 'seed' });

@@ -1,0 +1,90 @@
+/** The edges of a deployment: the process that wrangler is, what wrangler.toml says, and the tag of what is deployed. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { tagOf, workerTag } from '../../../cli/deploy/fingerprint.ts';
+import { DEPLOY_ORDER } from '../../../cli/deploy/mesh-parts.ts';
+import { readWanted } from '../../../cli/deploy/wanted.ts';
+import {
+  jsonIn,
+  must,
+  unlessMissing,
+  wranglerFailure,
+  wranglerProcess,
+} from '../../../cli/deploy/wrangler.ts';
+import { WANTED } from './deployed-mesh.ts';
+
+const ECHO = `
+let stdin = '';
+process.stdin.on('data', (text) => { stdin += text; }).on('end', () => {
+  const { CLOUDFLARE_ACCOUNT_ID: account, CI: ci } = process.env;
+  process.stderr.write('\\u001b[31mred\\u001b[0m');
+  process.stdout.write(JSON.stringify({ args: process.argv.slice(2), stdin, account, ci }));
+  process.exitCode = 7;
+});`;
+
+test('a wrangler process gets arguments, input and account, and its answer comes back without colours', async () => {
+  const script = join(mkdtempSync(join(tmpdir(), 'rollmesh-')), 'echo.mjs');
+  writeFileSync(script, ECHO);
+  const run = wranglerProcess([process.execPath, script], '.')('a1');
+  const { code, stdout, stderr } = await run(['secret', 'bulk', 'it’s "quoted"'], '{"A":"b"}');
+  expect(code).toBe(7);
+  expect(stderr).toBe('red');
+  expect(JSON.parse(stdout)).toEqual({
+    args: ['secret', 'bulk', 'it’s "quoted"'],
+    stdin: '{"A":"b"}',
+    account: 'a1',
+    ci: '1',
+  });
+});
+
+test('failures are told apart by what wrangler says', () => {
+  const said = (stderr: string) => wranglerFailure(['d1', 'list'], { code: 1, stdout: '', stderr });
+  expect(said('✘ [ERROR] fetch failed')).toMatchObject({ code: 'deploy.offline', kind: 'retry' });
+  expect(said('✘ [ERROR] Authentication error [code: 10000]')).toMatchObject({
+    code: 'deploy.login',
+    message: expect.stringContaining('`wrangler d1 list`: Authentication error'),
+  });
+  expect(
+    said('\n✘ [ERROR] Out of databases.\n\n  Ask for more.\n\n🪵  Logs were written to "/x"\n').message,
+  ).toMatch(/`wrangler d1 list` failed \(exit status 1\): Out of databases\. Ask for more\. Mend that/);
+});
+
+test('a thing that is missing is null, every other failure is thrown', async () => {
+  const run = async (args: readonly string[]) => ({ code: 1, stdout: '', stderr: `no such ${args[0]}` });
+  expect(await unlessMissing(run, ['queue'], /no such queue/)).toBeNull();
+  await expect(unlessMissing(run, ['bucket'], /no such queue/)).rejects.toMatchObject({
+    code: 'deploy.wrangler',
+  });
+  await expect(must(run, ['queue'])).rejects.toMatchObject({ code: 'deploy.wrangler' });
+});
+
+test('JSON is found behind a banner; its lack is told', () => {
+  expect(jsonIn([], ' ⛅️ wrangler 4.86.0\n────\n[\n  { "a": 1 }\n]\n')).toEqual([{ a: 1 }]);
+  expect(() => jsonIn(['d1', 'list'], 'Hello')).toThrow(/`wrangler d1 list` printed no JSON/);
+});
+
+test('wrangler.toml and migrations/ say what a mesh consists of', () => {
+  const { mains, migrations, ...rest } = readWanted(resolve('.'));
+  const { mains: _, migrations: __, ...expected } = WANTED;
+  expect(rest).toEqual(expected);
+  expect(migrations[0]).toBe('0000_schema.sql');
+  for (const environment of DEPLOY_ORDER)
+    expect(mains[environment]).toBe(resolve(`workers/${environment}/index.ts`));
+});
+
+test('a tag depends on every name and content, and on no order', () => {
+  const tag = tagOf({ a: '1', b: new Uint8Array([50]) });
+  expect(tag).toMatch(/^rm-[0-9a-f]{16}$/);
+  expect(tagOf({ b: '2', a: '1' })).toBe(tag);
+  const others = [{ a: '12', b: '' }, { a: '', b: '12' }, { a: '1', c: '2' }, { a: '1' }, { a1: '', b: '2' }];
+  expect(new Set([tag, ...others.map((parts) => tagOf(parts as Record<string, string>))]).size).toBe(6);
+});
+
+test('the tag of a Worker is the same twice, and another with another configuration', async () => {
+  const main = resolve('workers/gateway/index.ts');
+  const tag = (config: string) => workerTag(resolve('.'), 'gateway', main, config);
+  expect(await tag('x')).toBe(await tag('x'));
+  expect(await tag('y')).not.toBe(await tag('x'));
+});
