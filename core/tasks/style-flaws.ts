@@ -1,7 +1,7 @@
 /** Responses to string transformations with chosen points missed, for a judge's demonstrations: all scores, for every reason. */
 import type { Random } from '../random.ts';
 import { drawUntil } from './split.ts';
-import { exemplar, POINTS, type Point, type Points, pointsOf, type StyleTask } from './style.ts';
+import { compare, exemplar, POINTS, type Point, type Points, pointsOf, type StyleTask } from './style.ts';
 
 /** Changes a response so that a point is likely to be missed; others may be hit, which the caller checks. */
 function spoil(random: Random, task: StyleTask, words: readonly string[], point: Point): string[] {
@@ -16,9 +16,10 @@ function spoil(random: Random, task: StyleTask, words: readonly string[], point:
     case 'distinct':
       return words.flatMap((word, i) => (i === at ? [word, word] : [word]));
     case 'length':
+      // Too few, or all there are, which may be too many.
       return random.bool()
         ? words.slice(0, Math.max(1, task.least - 1))
-        : [...words, ...words].slice(0, task.most + 1);
+        : [...new Set(task.words)].sort(compare[task.order]);
   }
 }
 

@@ -48,7 +48,8 @@ export function readStyleTask(text: string): Reading<StyleTask> {
   return read({ order, least, most, words });
 }
 
-const compare: Readonly<Record<Order, (a: string, b: string) => number>> = {
+/** Which of two words comes first in an order; 0 when either may. */
+export const compare: Readonly<Record<Order, (a: string, b: string) => number>> = {
   az: (a, b) => (a < b ? -1 : a > b ? 1 : 0),
   za: (a, b) => (a > b ? -1 : a < b ? 1 : 0),
   up: (a, b) => a.length - b.length,

@@ -1,0 +1,73 @@
+/** What every one-answer family promises, checked alike: total parsers, a split that holds, solvable tasks, seeded draws. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { equations } from '../../core/tasks/equations.ts';
+import type { Solution, TaskFamily } from '../../core/tasks/family.ts';
+import { abduction, deduction, induction } from '../../core/tasks/programs/questions.ts';
+import { rewriting } from '../../core/tasks/rewriting/prover.ts';
+import { HELD_OUT_SHARE, isHeldOutKey } from '../../core/tasks/split.ts';
+import { writeSolution } from '../../core/tasks/worked.ts';
+import { anyText } from './any-text.ts';
+
+const draw = (family: TaskFamily, seed: string, count = 60) => {
+  const random = new Random(seed);
+  return Array.from({ length: count }, () => family.random(random));
+};
+
+describe.each([equations, deduction, abduction, induction, rewriting])('$name', (family) => {
+  const task = family.random(new Random('families/one'));
+
+  test('no text makes a parser throw', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const solution = family.readSolution(task, text);
+        if (solution.ok) {
+          expect(`${writeSolution(solution.value)}<eos>`).toBe(text);
+          family.gold(task, solution.value);
+          expect(family.truth(task, solution.value).steps).toHaveLength(solution.value.steps.length);
+        }
+        family.readProposal(text);
+        family.isHeldOut(text);
+        family.difficulty(text);
+        family.solverPrompt(text);
+        const judged: Solution = { steps: [text], answer: text };
+        expect(typeof family.truth(text, judged).right).toBe('boolean');
+        family.readJudgment(judged, text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('what is drawn is never held out, can be proposed again, and depends on the seed alone', () => {
+    const drawn = draw(family, 'families/a');
+    expect(draw(family, 'families/a')).toEqual(drawn);
+    expect(draw(family, 'families/b')).not.toEqual(drawn);
+    for (const each of drawn) {
+      expect(family.isHeldOut(each)).toBe(false);
+      expect(family.readProposal(`${each}<eos>`)).toEqual({ ok: true, value: each });
+      expect(family.readProposal(each).ok).toBe(false);
+      expect(each.length + 1).toBeLessThanOrEqual(family.maxNew.proposer);
+    }
+  });
+
+  test('held-out tasks are distinct, recognised, and tasks of the family', () => {
+    const tasks = family.heldOut();
+    expect(tasks.length).toBeGreaterThanOrEqual(200);
+    expect(new Set(tasks).size).toBe(tasks.length);
+    for (const each of tasks) {
+      expect(family.isHeldOut(each)).toBe(true);
+      expect(family.readProposal(`${each}<eos>`).ok).toBe(true);
+      expect(family.difficulty(each)).toBeGreaterThan(0);
+    }
+    expect(family.heldOut()).toEqual(tasks);
+  });
+});
+
+test('about the stated share of keys is held out', () => {
+  const held = Array.from({ length: 4000 }, (_, i) => isHeldOutKey('share', String(i))).filter(
+    Boolean,
+  ).length;
+  // Four standard errors of a binomial share.
+  expect(Math.abs(held / 4000 - HELD_OUT_SHARE)).toBeLessThan(4 * Math.sqrt((0.1 * 0.9) / 4000));
+});
