@@ -35,8 +35,8 @@ export async function answerQuestions(
     questions.filter((_, i) => test(i)).length / questions.length;
   return {
     n: questions.length,
-    accuracy: share((i) => answers[i] !== null && isRight(questions[i]!, answers[i]!)),
+    accuracy: share((i) => answers[i] !== null && isRight(questions[i]!, answers[i]!.answer)),
     answered: share((i) => answers[i] !== null),
-    worked: share((i) => answers[i] !== null && texts[i]!.includes('<step>')),
+    worked: share((i) => answers[i]?.before.includes('<step>') ?? false),
   };
 }

@@ -7,11 +7,21 @@ export interface Question {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The text between the last `<answer>` and the end tag; null where there is none. */
-export function extractAnswer(text: string, stop = '<eos>'): string | null {
+/** What a completion says: its answer, and the text before it. */
+export interface GivenAnswer {
+  readonly before: string;
+  readonly answer: string;
+}
+
+const TAG = /<[a-z]+>/;
+
+/** The text between the last `<answer>` and the end tag. null where there is none, or where a tag stands in it: that is no answer. */
+export function extractAnswer(text: string, stop = '<eos>'): GivenAnswer | null {
   if (!text.endsWith(stop)) return null;
   const at = text.lastIndexOf('<answer>');
-  return at < 0 ? null : text.slice(at + '<answer>'.length, -stop.length).trim();
+  if (at < 0) return null;
+  const answer = text.slice(at + '<answer>'.length, -stop.length).trim();
+  return answer === '' || TAG.test(answer) ? null : { before: text.slice(0, at), answer };
 }
 
 const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;

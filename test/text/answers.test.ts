@@ -8,10 +8,12 @@ import {
 } from '../../core/text/answers.ts';
 
 test('an answer stands between the last answer tag and the end', () => {
-  expect(extractAnswer('<step>3<answer>-7<eos>')).toBe('-7');
-  expect(extractAnswer('<answer>1<answer> 2 <eos>')).toBe('2');
+  expect(extractAnswer('<step>3<answer>-7<eos>')).toEqual({ before: '<step>3', answer: '-7' });
+  expect(extractAnswer('<answer>1<answer> 2 <eos>')).toMatchObject({ answer: '2' });
   expect(extractAnswer('<answer>7')).toBeNull();
   expect(extractAnswer('7<eos>')).toBeNull();
+  expect(extractAnswer('<answer><step><wrong><eos>')).toBeNull();
+  expect(extractAnswer('<answer><eos>')).toBeNull();
 });
 
 test('answers are equal as texts or as decimal numbers, never by coercion', () => {
