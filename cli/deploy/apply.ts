@@ -31,6 +31,7 @@ export async function apply(steps: readonly Step[], around: Surroundings): Promi
   // Also where there was nothing to do: another machine than the first may have neither file.
   files.writeConfig(await knownDatabase(around));
   files.tellLearner({
+    ROLLMESH_URL: files.url ?? undefined,
     SCORED_QUEUE_ID: (await queueId(run, wanted.pullQueue)) ?? undefined,
     LEARNER_TOKEN: files.secret('LEARNER_TOKEN'),
     MESH_KEY: files.secret('MESH_KEY'),

@@ -52,7 +52,8 @@ export class DeployFiles {
   }
 
   get url(): string | null {
-    return this.#env.ROLLMESH_URL || this.#read(LEARNER_FILE).ROLLMESH_URL || null;
+    const named = this.#env.ROLLMESH_URL || this.#read(LEARNER_FILE).ROLLMESH_URL;
+    return named ? named.replace(/\/+$/, '') : null;
   }
 
   /** The account in which this folder's mesh lives; undefined before the first deployment. */

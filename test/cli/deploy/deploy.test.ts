@@ -225,3 +225,23 @@ test('what the operator wrote into the learner’s environment stays', async () 
   expect(mesh.read('.deploy/learner.env')).toContain('QUEUE_TOKEN=mine\n');
   expect(mesh.said.join('\n')).not.toContain('still missing');
 });
+
+test('a gateway with a domain of its own: its address is named once, then known', async () => {
+  const mesh = new DeployedMesh();
+  await mesh.run({ env: { ROLLMESH_URL: 'https://mesh.example.org/' } });
+  expect(mesh.read('.deploy/learner.env')).toContain('ROLLMESH_URL=https://mesh.example.org\n');
+  mesh.said.length = 0;
+  expect((await mesh.run()).steps).toEqual([]);
+  expect(mesh.said.join('\n')).toContain('https://mesh.example.org/hooks/rounds');
+});
+
+test('where the gateway is up but its address is not known here, deploying it again tells the address', async () => {
+  const mesh = new DeployedMesh();
+  await mesh.run();
+  const kept = mesh.read('.deploy/learner.env').replace(/ROLLMESH_URL=.*/, '');
+  writeFileSync(join(mesh.root, '.deploy/learner.env'), kept);
+  mesh.wrangler.changes.length = 0;
+  await mesh.run();
+  expect(mesh.wrangler.changes).toEqual(['worker gateway']);
+  expect(mesh.read('.deploy/learner.env')).toContain(`ROLLMESH_URL=${URL}\n`);
+});
