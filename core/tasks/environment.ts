@@ -26,7 +26,7 @@ export interface Environment<State> {
   readonly players: number;
   /** Actions after which an episode is over at the latest, refused ones included. */
   readonly maxTurns: number;
-  /** The same seed gives the same world and the same luck. Drawn worlds are never held out. */
+  /** The same seed gives the same world and the same luck. Worlds that differ by seed come from one side of the split. */
   reset(seed: string): Situation<State>;
   /** Total: an action that is not legal is a no-op with a penalty. After the end nothing changes. */
   step(state: State, action: string): Situation<State>;

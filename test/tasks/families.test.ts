@@ -4,10 +4,17 @@ import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { equations } from '../../core/tasks/equations.ts';
 import type { Solution, TaskFamily } from '../../core/tasks/family.ts';
+import { kuhn } from '../../core/tasks/games/kuhn.ts';
+import { ticTacToe } from '../../core/tasks/games/tic-tac-toe.ts';
+import { lake } from '../../core/tasks/grids/lake.ts';
+import { boxPush } from '../../core/tasks/grids/push.ts';
+import { drawQuestion, knowledgeOf } from '../../core/tasks/knowledge/episode.ts';
 import { abduction, deduction, induction } from '../../core/tasks/programs/questions.ts';
 import { rewriting } from '../../core/tasks/rewriting/prover.ts';
 import { HELD_OUT_SHARE, isHeldOutKey } from '../../core/tasks/split.ts';
+import { randomStyleTask, stylePrompt } from '../../core/tasks/style.ts';
 import { writeSolution } from '../../core/tasks/worked.ts';
+import { characterTokenizer } from '../../core/text/characters.ts';
 import { anyText } from './any-text.ts';
 
 const draw = (family: TaskFamily, seed: string, count = 60) => {
@@ -62,6 +69,26 @@ describe.each([equations, deduction, abduction, induction, rewriting])('$name', 
     }
     expect(family.heldOut()).toEqual(tasks);
   });
+});
+
+test('all that is shown can be written with the character tokenizer', () => {
+  const { json } = characterTokenizer();
+  const { model } = json as { model: { vocab: Record<string, number> } };
+  const random = new Random('families/characters');
+  const knowledge = knowledgeOf('characters', { person: 5, town: 3, guild: 2, land: 2 });
+  const texts = [
+    ...[equations, deduction, abduction, induction, rewriting].flatMap((family) => [
+      family.solverPrompt(family.random(random)),
+      family.proposerPrompt(),
+      family.random(random),
+    ]),
+    ...knowledge.world.documents,
+    drawQuestion(random, knowledge),
+    stylePrompt(randomStyleTask(random)),
+    ...[lake(), boxPush(), kuhn, ticTacToe].map((world) => world.reset('characters').observation),
+  ];
+  for (const text of texts)
+    for (const piece of text.match(/<[a-z]+>|./gs)!) expect(model.vocab, text).toHaveProperty([piece]);
 });
 
 test('about the stated share of keys is held out', () => {

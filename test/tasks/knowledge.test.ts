@@ -218,3 +218,16 @@ test('held-out questions are distinct and the same each time', () => {
   expect(questions.every(isHeldOutQuestion)).toBe(true);
   expect(heldOutQuestions(knowledge, 'one', 40)).toEqual(questions);
 });
+
+test('the order of conditions, or saying one twice, does not change the side of the split', () => {
+  const sides = new Set<boolean>();
+  for (let i = 0; i < 60; i++) {
+    const name = `x${'abcdefgh'[i % 8]}${'abcdefgh'[i >> 3]}`;
+    const ask = (conditions: string) => isHeldOutQuestion(`the home of the one with ${conditions}?`);
+    const side = ask(`guild ${name} and mentor bo`);
+    expect(ask(`mentor bo and guild ${name}`)).toBe(side);
+    expect(ask(`guild ${name} and guild ${name}`)).toBe(ask(`guild ${name}`));
+    sides.add(side);
+  }
+  expect(sides.size).toBe(2);
+});

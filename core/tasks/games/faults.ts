@@ -1,12 +1,17 @@
 /** What a refused move costs in a game for two: a small penalty each time, and the game at the third. */
 import { ILLEGAL_REWARD, MAX_FAULTS, zeroSum } from '../environment.ts';
 
-/** Rewards and outcome of a refused move of `player`, after `faults` earlier ones; `stake` is what losing costs. */
+/** [2]: refused moves of each player so far. */
+export type Faults = readonly [number, number];
+
+/** Faults, rewards and end after one more refused move of `player`; `stake` is the most that the game can cost. */
 export function faultOf(
-  player: number,
-  faults: number,
+  player: 0 | 1,
+  [first, second]: Faults,
   stake: number,
-): { rewards: readonly number[]; done: boolean } {
-  if (faults + 1 >= MAX_FAULTS) return { rewards: zeroSum(1 - player, stake), done: true };
-  return { rewards: [0, 0].map((_, p) => (p === player ? ILLEGAL_REWARD : 0)), done: false };
+): { faults: Faults; rewards: readonly [number, number]; done: boolean } {
+  const faults: Faults = player === 0 ? [first + 1, second] : [first, second + 1];
+  if (faults[player] >= MAX_FAULTS)
+    return { faults, rewards: zeroSum(player === 0 ? 1 : 0, stake), done: true };
+  return { faults, rewards: player === 0 ? [ILLEGAL_REWARD, 0] : [0, ILLEGAL_REWARD], done: false };
 }

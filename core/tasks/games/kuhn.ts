@@ -5,14 +5,14 @@
 import { Random } from '../../random.ts';
 import type { Environment, Situation } from '../environment.ts';
 import { zeroSum } from '../environment.ts';
-import { faultOf } from './faults.ts';
+import { type Faults, faultOf } from './faults.ts';
 
 export interface Hand {
   /** [2]: 1 jack, 2 queen, 3 king. */
   readonly cards: readonly [number, number];
   /** `p` (pass: check or fold) and `b` (bet or call), in order. */
   readonly moves: string;
-  readonly faults: readonly [number, number];
+  readonly faults: Faults;
   readonly done: boolean;
 }
 
@@ -72,10 +72,8 @@ export const kuhn: Environment<Hand> = {
     const player = state.moves.length % 2 === 0 ? 0 : 1;
     if (action !== 'pass' && action !== 'bet') {
       // The most a hand can cost: nobody may gain by making it end.
-      const fault = faultOf(player, state.faults[player], 2);
-      const [first, second] = state.faults;
-      const faults: [number, number] = player === 0 ? [first + 1, second] : [first, second + 1];
-      return show({ ...state, faults, done: fault.done }, fault.rewards, false);
+      const { rewards, ...after } = faultOf(player, state.faults, 2);
+      return show({ ...state, ...after }, rewards, false);
     }
     const moves = state.moves + ACTIONS[action];
     const won = payoff(state.cards, moves);

@@ -4,13 +4,12 @@
  */
 import type { Environment, Situation } from '../environment.ts';
 import { zeroSum } from '../environment.ts';
-import { faultOf } from './faults.ts';
+import { type Faults, faultOf } from './faults.ts';
 
 export interface Board {
   /** Nine of `x`, `o`, `.`; x begins. */
   readonly cells: string;
-  /** [2]: refused moves so far. */
-  readonly faults: readonly [number, number];
+  readonly faults: Faults;
   readonly done: boolean;
 }
 
@@ -78,10 +77,8 @@ export const ticTacToe: Environment<Board> = {
     const player = moverOf(state.cells);
     const at = /^[1-9]$/.test(action) ? Number(action) - 1 : -1;
     if (state.cells[at] !== '.') {
-      const fault = faultOf(player, state.faults[player], 1);
-      const [first, second] = state.faults;
-      const faults: [number, number] = player === 0 ? [first + 1, second] : [first, second + 1];
-      return show({ ...state, faults, done: fault.done }, fault.rewards, false);
+      const { rewards, ...after } = faultOf(player, state.faults, 1);
+      return show({ ...state, ...after }, rewards, false);
     }
     const cells = put(state.cells, at);
     const winner = winnerOf(cells);

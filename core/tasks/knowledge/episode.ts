@@ -54,8 +54,15 @@ export function answerOf({ graph }: Knowledge, question: string): string | null 
   return reading.ok && graph.isUnique(reading.value) ? graph.answers(reading.value)[0]! : null;
 }
 
-export const isHeldOutQuestion = (question: string): boolean =>
-  readQuestion(question).ok && isHeldOutKey('knowledge', question);
+/** Whether a question is held out, in whatever order its conditions are. */
+export function isHeldOutQuestion(question: string): boolean {
+  const reading = readQuestion(question);
+  if (!reading.ok) return false;
+  const { path, base } = reading.value;
+  if (typeof base === 'string') return isHeldOutKey('knowledge', question);
+  const conditions = new Set(base.map(({ relation, object }) => `${relation} ${object}`));
+  return isHeldOutKey('knowledge', `${path} ${[...conditions].sort()}`);
+}
 
 /** Documents that a question needs at the least; 0 for text that is none. */
 export function questionDifficulty(question: string): number {
