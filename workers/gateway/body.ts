@@ -51,4 +51,10 @@ export const readJsonBody = async <S extends v.GenericSchema>(
   request: Request,
   schema: S,
   limit: number,
-): Promise<v.InferOutput<S>> => check(schema, parseJson(await readBytes(request, limit)));
+): Promise<v.InferOutput<S>> => {
+  const value = parseJson(await readBytes(request, limit));
+  // To a schema of an object an array is one, too.
+  if (Array.isArray(value))
+    throw new HttpError(422, 'body.schema', 'The body is a list.', { expected: 'an object' });
+  return check(schema, value);
+};

@@ -11,7 +11,7 @@ import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { notFound, versionNumber } from './parameters.ts';
+import { notFound, versionNumber, versionText } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
 
 /** Only what rounds and policies are made of; no empty segment and no dots-only segment, so no path leads elsewhere. */
@@ -53,7 +53,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
   .put('/api/policies/:name/versions/:n/files/:file', learnerOnly, async (c) => {
     const ref = {
       name: check(name, c.req.param('name'), 'policy.name'),
-      version: check(versionNumber, Number(c.req.param('n')), 'version.number'),
+      version: check(versionText, c.req.param('n'), 'version.number'),
     };
     const file = check(versionFile, c.req.param('file'), 'version.file');
     const sha256 = check(hash, c.req.header('x-sha256'), 'version.sha256');

@@ -4,6 +4,14 @@ import { HttpError } from './http-error.ts';
 
 export const versionNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
+/** A version in a path: decimal digits and nothing that merely reads as a number. */
+export const versionText = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|[1-9]\d{0,15})$/, 'Expected a whole number from 0'),
+  v.transform(Number),
+  versionNumber,
+);
+
 /** `?limit=` of a listing: text to a whole number from 1 to `most`. */
 export const limitOf = (most: number, fallback: number) =>
   v.optional(
