@@ -12,6 +12,7 @@ import { Collector } from './collect.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
+/** Pause after the first empty pull; it doubles with every further one. */
 const IDLE_MS = 150;
 /** Wait after a failure that is worth another try. */
 const TROUBLE_MS = 2_000;
@@ -46,11 +47,13 @@ export async function learn(
   signal: AbortSignal,
 ): Promise<void> {
   const collector = new Collector();
+  let idleMs = IDLE_MS;
   while (!signal.aborted) {
     try {
       const arrived = await collect(ports, settings, collector);
       const trained = await trainWhole(ports, settings, collector);
-      if (!arrived && !trained) await sleep(IDLE_MS, signal);
+      idleMs = arrived || trained ? IDLE_MS : Math.min(2 * idleMs, settings.longestIdleMs);
+      if (!arrived && !trained) await sleep(idleMs, signal);
     } catch (error) {
       ports.log('learner.trouble', { kind: kindOf(error), message: String(error) });
       if (kindOf(error) === 'wrong-input') throw error;

@@ -23,6 +23,8 @@ export interface LearnerSettings {
   readonly audit?: AuditSettings;
   /** How long a pulled message is ours, ms. Longer than a round trains; one that runs out only means that the message comes twice. */
   readonly leaseMs: number;
+  /** Longest pause between two pulls while the queue is empty; an empty pull is a billed read on the real service. */
+  readonly longestIdleMs: number;
   /** In words, for the manifest. */
   readonly device: string;
 }
