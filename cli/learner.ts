@@ -20,6 +20,7 @@ interface LearnerOptions {
   readonly evalEvery: number;
   readonly maxStaleness: number;
   readonly leaseSeconds: number;
+  readonly idleMs: number;
   readonly auditFraction?: number;
 }
 
@@ -37,7 +38,7 @@ const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
 async function run(options: LearnerOptions): Promise<void> {
-  const { device: kind, threads, evalEvery, maxStaleness, leaseSeconds, auditFraction } = options;
+  const { device: kind, threads, evalEvery, maxStaleness, leaseSeconds, idleMs, auditFraction } = options;
   const gateway = new GatewayClient({
     url: required('ROLLMESH_URL', 'the address of the gateway'),
     token: required('LEARNER_TOKEN', 'the learner token of the mesh'),
@@ -68,6 +69,7 @@ async function run(options: LearnerOptions): Promise<void> {
       ...(meshKey === undefined ? {} : { meshKey }),
       maxStaleness,
       leaseMs: leaseSeconds * 1000,
+      longestIdleMs: idleMs,
       ...(auditFraction === undefined ? {} : { audit: { fraction: auditFraction, secret } }),
       device: device.description,
     },
@@ -85,6 +87,7 @@ const command = new Command('npm run learner --')
   )
   .option('--threads <n>', 'threads of the CPU device', whole(1))
   .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
+  .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
   .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
   .option(
     '--audit-fraction <share>',

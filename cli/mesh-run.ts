@@ -22,6 +22,8 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   await ensureSeed(gateway, 'models/seed');
   const learner = superviseLearner(mesh, stateDir, [
     `--eval-every=${options.evalEvery}`,
+    // Locally a pull costs nothing, and a round takes seconds.
+    '--idle-ms=150',
     `--device=${options.device}`,
     ...(options.threads ? [`--threads=${options.threads}`] : []),
     ...(options.auditFraction === undefined ? [] : [`--audit-fraction=${options.auditFraction}`]),

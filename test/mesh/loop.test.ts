@@ -54,7 +54,7 @@ beforeAll(async () => {
       evaluate: (round, { version }) => evaluator.after(round, version),
       log: (event) => events.push(event),
     },
-    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000 },
+    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
     stop.signal,
   );
   await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, ORDER);
