@@ -4,8 +4,15 @@ import type { Failure } from '../../store/schema.ts';
 
 const LONGEST = 500;
 
+/** Ours say all there is to say; of others the innermost cause does, where the outer ones quote the query that failed. */
+function reasonOf(error: unknown): string {
+  let at = error;
+  while (!(at instanceof RollmeshError) && at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof Error ? at.message : String(at);
+}
+
 export function failureOf(error: unknown): Failure {
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, LONGEST);
+  const message = reasonOf(error).slice(0, LONGEST);
   return {
     kind: kindOf(error),
     code: error instanceof RollmeshError ? error.code : 'internal',
