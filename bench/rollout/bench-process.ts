@@ -1,0 +1,63 @@
+/** The bench's Worker in a workerd of its own, and the CPU time that process takes. */
+import { Miniflare } from 'miniflare';
+import { bundleWorker } from '../../mesh/bundle.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
+import type { Tensors } from '../../model/safetensors.ts';
+import { childrenNamed, cpuMs } from '../process-cpu.ts';
+import type { OpenRequest, TimedRun } from './bench.worker.ts';
+
+export class BenchWorker {
+  readonly #worker: Miniflare;
+  /** Process id of this Worker's workerd. */
+  readonly #pid: number | undefined;
+
+  private constructor(worker: Miniflare, pid: number | undefined) {
+    this.#worker = worker;
+    this.#pid = pid;
+  }
+
+  static async start(): Promise<BenchWorker> {
+    const { root, modules } = await bundleWorker('bench/rollout/bench.worker.ts');
+    const worker = new Miniflare({
+      modulesRoot: root,
+      modules,
+      compatibilityDate: '2026-04-01',
+      compatibilityFlags: ['nodejs_compat'],
+      cf: false,
+    });
+    await worker.ready;
+    return new BenchWorker(worker, childrenNamed('workerd').at(-1));
+  }
+
+  /** Bytes of the Worker's wasm memory with the policy open. */
+  async open(config: ModelConfig, tensors: Tensors, weightType: WeightType): Promise<number> {
+    const request: OpenRequest = { config: toHfConfig(config), weightType };
+    const answer = await this.#worker.dispatchFetch('http://bench/', {
+      method: 'POST',
+      headers: { 'x-open': JSON.stringify(request) },
+      body: packWeights(config, tensors, weightType),
+    });
+    const { heapBytes } = JSON.parse(await answer.text());
+    return heapBytes;
+  }
+
+  async time(run: TimedRun): Promise<{ ms: number; cpu: number; first: number[] }> {
+    const before = this.#cpu();
+    const answer = await this.#worker.dispatchFetch('http://bench/', {
+      method: 'POST',
+      body: JSON.stringify(run),
+    });
+    const timed: { ms: number; first: number[] } = JSON.parse(await answer.text());
+    return { ...timed, cpu: this.#cpu() - before };
+  }
+
+  #cpu(): number {
+    return (this.#pid === undefined ? undefined : cpuMs(this.#pid)) ?? performance.now();
+  }
+
+  stop(): Promise<void> {
+    return this.#worker.dispose();
+  }
+}

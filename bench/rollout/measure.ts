@@ -1,0 +1,167 @@
+/** One measurement each: a batch shape, the sharing of prompts, a smaller weight type. */
+import { createPolicy } from '../../infer/onnx-policy.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import type { WeightType } from '../../model/onnx/weights.ts';
+import type { Tensors } from '../../model/safetensors.ts';
+import { type Summary, summarise } from '../statistics.ts';
+import type { Way } from './bench.worker.ts';
+import type { BenchWorker } from './bench-process.ts';
+
+const PROMPT = 32;
+const MAX_NEW = 48;
+/** The compiler replaces hot code while it runs: the first seconds are several times slower and are left out. */
+const WARM_UP_MS = 4000;
+
+async function warmUp(run: () => Promise<void>): Promise<void> {
+  const start = performance.now();
+  do await run();
+  while (performance.now() - start < WARM_UP_MS);
+}
+
+interface Shape {
+  readonly groups: number;
+  readonly samples: number;
+}
+
+export interface Speed {
+  /** Tokens a second by the wall clock. */
+  readonly graph: Summary;
+  readonly step: Summary;
+  /** Of neighbouring runs, graph over step. */
+  readonly speedup: Summary;
+  /** The same by the Worker process's CPU time, which other programs on the machine disturb less. */
+  readonly cpuSpeedup: Summary;
+}
+
+interface Time {
+  readonly ms: number;
+  readonly cpu: number;
+}
+
+type Pair = Record<'graph' | 'step', Time>;
+
+/** Speeds from pairs of runs of `tokens` tokens each; a difference that noise made negative is left out. */
+function speedOf(runs: readonly Pair[], tokens: number): Speed {
+  const good = runs.filter(({ graph, step }) => Math.min(graph.ms, graph.cpu, step.ms, step.cpu) > 0);
+  return {
+    graph: summarise(good.map(({ graph }) => (1000 * tokens) / graph.ms)),
+    step: summarise(good.map(({ step }) => (1000 * tokens) / step.ms)),
+    speedup: summarise(good.map(({ graph, step }) => step.ms / graph.ms)),
+    cpuSpeedup: summarise(good.map(({ graph, step }) => step.cpu / graph.cpu)),
+  };
+}
+
+const minus = (a: Time, b: Time): Time => ({ ms: a.ms - b.ms, cpu: a.cpu - b.cpu });
+
+/**
+ * `whole`: all tokens, prefill included. `decode`: tokens after the first of each row, from the difference to runs that stop
+ * there. `products`: the part of the graph's decoding that matrix products alone take.
+ */
+export async function measureShape(
+  worker: BenchWorker,
+  rounds: number,
+  shape: Shape,
+): Promise<{ whole: Speed; decode: Speed; products: Summary }> {
+  const timed = (way: Way, maxNew: number) => worker.time({ way, ...shape, prompt: PROMPT, maxNew });
+  await warmUp(async () => {
+    const [graph, step] = [await timed('graph', MAX_NEW), await timed('step', MAX_NEW)];
+    if (graph.first.join() !== step.first.join()) throw new Error('The two ways generate different tokens.');
+    await timed('products', MAX_NEW);
+  });
+  const whole: Pair[] = [];
+  const decode: Pair[] = [];
+  const products: number[] = [];
+  for (let i = 0; i < rounds; i++) {
+    const order = i % 2 ? (['graph', 'step'] as const) : (['step', 'graph'] as const);
+    const [all, first]: [Partial<Pair>, Partial<Pair>] = [{}, {}];
+    for (const way of order) all[way] = await timed(way, MAX_NEW);
+    for (const way of order) first[way] = await timed(way, 1);
+    const after = {
+      graph: minus(all.graph!, first.graph!),
+      step: minus(all.step!, first.step!),
+    };
+    whole.push({ graph: all.graph!, step: all.step! });
+    decode.push(after);
+    if (after.graph.cpu > 0) products.push((await timed('products', MAX_NEW - 1)).cpu / after.graph.cpu);
+  }
+  const rows = shape.groups * shape.samples;
+  return {
+    whole: speedOf(whole, rows * MAX_NEW),
+    decode: speedOf(decode, rows * (MAX_NEW - 1)),
+    products: summarise(products),
+  };
+}
+
+export interface Prefill {
+  readonly samples: number;
+  /** Milliseconds of everything up to the first token of each sample. */
+  readonly shared: Summary;
+  readonly apart: Summary;
+  /** Part of the time saved, over (G - 1) / G, the most that can be. */
+  readonly ofPossible: number;
+}
+
+export async function measurePrefill(worker: BenchWorker, rounds: number): Promise<Prefill> {
+  const samples = 16;
+  const run = async (groups: number) =>
+    (await worker.time({ way: 'graph', groups, samples: samples / groups, prompt: PROMPT, maxNew: 1 })).ms;
+  await warmUp(async () => {
+    await run(1);
+    await run(samples);
+  });
+  const times = { shared: [] as number[], apart: [] as number[] };
+  for (let i = 0; i < 2 * rounds; i++) {
+    times.shared.push(await run(1));
+    times.apart.push(await run(samples));
+  }
+  const [shared, apart] = [summarise(times.shared), summarise(times.apart)];
+  return {
+    samples,
+    shared,
+    apart,
+    ofPossible: (1 - shared.median / apart.median) / ((samples - 1) / samples),
+  };
+}
+
+export interface Quantized {
+  readonly type: WeightType;
+  readonly heapBytes: number;
+  /** Tokens a second at batch 16, prefill included. */
+  readonly speed: Summary;
+  /** Differences of log-probabilities (nats) to float32, on the tokens that float32 sampled. */
+  readonly error: { readonly mean: number; readonly max: number };
+}
+
+export async function measureQuantized(
+  worker: BenchWorker,
+  rounds: number,
+  { config, tensors }: { config: ModelConfig; tensors: Tensors },
+  type: WeightType,
+): Promise<Quantized> {
+  const heapBytes = await worker.open(config, tensors, type);
+  const run = () => worker.time({ way: 'graph', groups: 2, samples: 8, prompt: PROMPT, maxNew: MAX_NEW });
+  await warmUp(async () => void (await run()));
+  const times: number[] = [];
+  for (let i = 0; i < rounds; i++) times.push((await run()).ms);
+  const speed = summarise(times.map((ms) => (1000 * 16 * MAX_NEW) / ms));
+  return { type, heapBytes, speed, error: await quantizationError(config, tensors, type) };
+}
+
+async function quantizationError(config: ModelConfig, tensors: Tensors, weightType: WeightType) {
+  const runtime = await loadOrt();
+  const ref = { name: 'bench', version: 0 };
+  const plain = await createPolicy({ runtime, ref, config, weights: tensors });
+  const prompts = Array.from({ length: 8 }, (_, p) => ({ ids: [p + 2], sampleIds: [`error/${p}`] }));
+  const samples = await plain.generate(prompts, { maxNew: 64, temperature: 1, stop: [] });
+  const sequences = samples.map(([sample], p) => [...prompts[p]!.ids, ...sample!.ids]);
+  const exact = await plain.score(sequences);
+  await plain.dispose();
+  const small = await createPolicy({ runtime, ref, config, weights: tensors, weightType });
+  const rounded = await small.score(sequences);
+  await small.dispose();
+  const errors = exact.flatMap(({ logprobs }, s) =>
+    logprobs.map((x, i) => Math.abs(x - rounded[s]!.logprobs[i]!)),
+  );
+  return { mean: errors.reduce((a, b) => a + b, 0) / errors.length, max: Math.max(...errors) };
+}
