@@ -22,7 +22,7 @@ export interface Cache {
 export interface Turn {
   /** int64 [5]: G, P, S, H + 2K, headDim. */
   readonly headShape: Value;
-  /** Of each new token's position, [G, P, 1, S, headDim]. */
+  /** Of each new token's position, [G, P, H + K, S, headDim]: repeated for all heads, since the runtime multiplies equal shapes several times faster. */
   readonly rotation: { readonly cos: Value; readonly sin: Value };
   /** Added to the scores: 0 where a query may look, else minus infinity; broadcasts to [G, P, K, R, T + t]. */
   readonly mask: Value;

@@ -34,6 +34,7 @@ function declareInputs(graph: Graph, config: ModelConfig) {
     ids: input('ids', INT64, ['rows', 'S']),
     position: input('position', INT64, ['G', 'P', 1, 'S']),
     headShape: input('head_shape', INT64, [5]),
+    rotatedShape: input('rotated_shape', INT64, [5]),
     outShape: input('out_shape', INT64, [3]),
     mask: input('mask', FLOAT, [1, 'masks', 1, 'queries', 'columns']),
     /** A column of zeros: each turn adds one own position, which everybody sees. */
@@ -94,8 +95,8 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
     mask: carried.mask,
     widths: carried.widths,
     rotation: {
-      cos: body.op('Gather', [tables.cos, carried.position]),
-      sin: body.op('Gather', [tables.sin, carried.position]),
+      cos: body.op('Expand', [body.op('Gather', [tables.cos, carried.position]), inputs.rotatedShape]),
+      sin: body.op('Expand', [body.op('Gather', [tables.sin, carried.position]), inputs.rotatedShape]),
     },
   };
   const grown: Cache[] = [];
