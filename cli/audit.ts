@@ -2,27 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, Command } from 'commander';
 import { wrongInput } from '../core/errors.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import { auditMesh } from './audit/audit-mesh.ts';
 import { auditLines } from './audit/audit-table.ts';
 import { fail } from './fail.ts';
+import { openMesh } from './mesh-access.ts';
 import { share } from './run-options.ts';
-import { type OpenStore, openStore } from './state-access.ts';
-import { openStateFolder } from './state-folder.ts';
 
 interface AuditOptions {
   readonly fraction: number;
   readonly state: string;
   readonly drawSeed?: string;
   readonly json: boolean;
-}
-
-/** The mesh that the environment names, or else that of the state folder. */
-async function openMesh(state: string): Promise<OpenStore> {
-  const { ROLLMESH_URL: url, LEARNER_TOKEN: token } = process.env;
-  if (url && token) return { gateway: new GatewayClient({ url, token }), close: async () => {} };
-  return openStore(openStateFolder(state, false));
 }
 
 /** An id, or `last`: the newest round that has ended. */

@@ -13,6 +13,8 @@ import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
 import {
   type Committed,
   committed,
+  type DeadLetter,
+  deadLetter,
   type GroupStates,
   groupStates,
   type PolicyState,
@@ -20,9 +22,11 @@ import {
   policyListing,
   policyState,
   policyVersions,
+  type Replayed,
   type RoundState,
   type RunState,
   refusal,
+  replayed,
   rolledBack,
   roundState,
   runState,
@@ -171,6 +175,29 @@ export class GatewayClient {
   /** A group that the learner refuses is recorded with its reason, and the round goes on without it. */
   async failGroup(round: string, group: string, failure: GroupFailure): Promise<void> {
     await this.#send('POST', `/api/rounds/${round}/groups/${group}/failure`, JSON.stringify(failure));
+  }
+
+  /** Newest first; those that were sent again only where they are asked for. */
+  async listDeadLetters(includeReplayed = false, limit = 500): Promise<readonly DeadLetter[]> {
+    const listing = v.object({ deadLetters: v.array(deadLetter) });
+    const path = `/api/dead-letters?replayed=${includeReplayed}&limit=${limit}`;
+    return (await this.#json(path, listing)).deadLetters;
+  }
+
+  async replayDeadLetter(id: string): Promise<Replayed> {
+    try {
+      return await this.#json(`/api/dead-letters/${id}/replay`, replayed, 'POST', {});
+    } catch (error) {
+      if (error instanceof RollmeshError && error.code === 'dead-letter.refused')
+        return { id, state: 'refused', reason: error.what };
+      throw error;
+    }
+  }
+
+  /** The newest hundred. */
+  async replayDeadLetters(): Promise<readonly Replayed[]> {
+    const results = v.object({ results: v.array(replayed) });
+    return (await this.#json('/api/dead-letters/replay', results, 'POST', {})).results;
   }
 
   async #json<S extends v.GenericSchema>(

@@ -89,6 +89,29 @@ export type GroupStates = v.InferOutput<typeof groupStates>['groups'];
 export const committed = v.object({ version: count, created: v.boolean(), nextRound: v.nullable(id) });
 export type Committed = v.InferOutput<typeof committed>;
 
+export const deadLetter = v.object({
+  id,
+  /** The stage it was for. */
+  queue: v.string(),
+  attempts: count,
+  kind: v.string(),
+  code: v.string(),
+  cause: v.string(),
+  round: v.nullable(id),
+  group: v.nullable(id),
+  at: count,
+  replayedAt: v.nullable(count),
+});
+export type DeadLetter = v.InferOutput<typeof deadLetter>;
+
+/** `refused`: its round has moved on; the letter is kept. */
+export const replayed = v.object({
+  id,
+  state: v.picklist(['sent', 'refused']),
+  reason: v.optional(v.string()),
+});
+export type Replayed = v.InferOutput<typeof replayed>;
+
 export const refusal = v.object({
   error: v.object({
     code: v.string(),

@@ -26,6 +26,7 @@ const round = (index: number): RoundState => ({
   solvingAt: 1,
   trainingAt: 2,
   endedAt: 3,
+  failures: [],
 });
 const group = (id: number, state: GroupStates[number]['state'] = 'trained') => ({
   group: hex(id),
