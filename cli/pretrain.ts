@@ -33,7 +33,7 @@ const nano = (vocabSize: number, eos: number): ModelConfig => ({
   rmsNormEps: 1e-6,
   ropeTheta: 10_000,
   ropeScaling: null,
-  maxPositions: 512,
+  maxPositions: 256,
   tiedEmbeddings: true,
   qkvBias: true,
   qkNorm: false,
