@@ -35,10 +35,13 @@ import { checkIds, checkSettings } from './settings.ts';
 
 /** Rows generated together. More would only cost memory: the matrix products are as fast as they get. */
 const MAX_ROWS = 64;
-const MIN_ROWS = 8;
+/** Fewer are slower, so that more memory is spent on as many. */
+const GOOD_ROWS = 16;
 /** What the rows' own caches may grow to. The runtime's memory grows by about three times that (measured). */
-const OWN_CACHE_BYTES = 6 << 20;
-const MAX_PREPACKED = 16 << 20;
+const OWN_CACHE_BYTES = 8 << 20;
+const MOST_OWN_CACHE_BYTES = 16 << 20;
+/** Weights, in bytes, that are laid out a second time for the kernels. */
+const MAX_PREPACKED = 32 << 20;
 /** Tokens that go through the decoder in one turn, and numbers held for their logits and for their attention. */
 const MAX_TOKENS = 2048;
 const MAX_NUMBERS = 1 << 22;
@@ -51,12 +54,12 @@ export interface PolicyOptions {
   readonly weights: Tensors | Uint8Array;
   /**
    * How matrices are held. int8 and int4 need a quarter and an eighth of the memory, take longer in small batches, and are
-   * another policy: their log-probabilities differ from those of float32, by how much is in docs/generation.md.
+   * another policy: their log-probabilities differ from those of float32, by how much is in docs/decisions/0006-generation-engine.md.
    */
   readonly weightType?: WeightType;
   /**
-   * Lets the runtime lay float32 matrices out for its kernels: faster in batches of one or two, at twice their memory while
-   * loading. By default for weights up to 16 MiB, beyond which an isolate has better use for the memory.
+   * Lets the runtime lay float32 matrices out for its kernels: a third faster in batches of 16, three times at one, and
+   * twice the weights' memory while loading. By default for weights up to 32 MiB, as far as an isolate has room for it.
    */
   readonly prepack?: boolean;
 }
@@ -104,7 +107,8 @@ export class OnnxPolicy implements Policy {
   #rowsFor(maxNew: number): number {
     const { layers, kvHeads, headDim } = this.#config;
     const bytesPerRow = 4 * 2 * layers * kvHeads * headDim * maxNew;
-    return Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.floor(OWN_CACHE_BYTES / bytesPerRow)));
+    const good = Math.min(GOOD_ROWS, Math.floor(MOST_OWN_CACHE_BYTES / bytesPerRow));
+    return Math.min(MAX_ROWS, Math.max(1, good, Math.floor(OWN_CACHE_BYTES / bytesPerRow)));
   }
 
   /** Completions [groups][samples] of a batch of equally large groups. */
