@@ -28,16 +28,22 @@ const JITTER_MS = 250;
 /** What a run may take beyond `--minutes`, to come to its end undisturbed. */
 const REST_MS = 10 * 60_000;
 
-/** Every moment once in random order, then again, until the kills are used up or the time is over. */
+/** Strikes that are put into the order of a round, so that one round may take them all. */
+const HAND = 10;
+
+/** Every moment once, in random hands of which each is played in a round's order; then again, until the kills are used up or the time is over. */
 function drawStrikes({ kills, seed }: SoakOptions, over: () => boolean): () => Strike | null {
   const random = new Random(`soak/${seed}`);
   let left = kills;
   let deck: Strike[] = [];
+  let hand: Strike[] = [];
+  const place = (strike: Strike) => STRIKES.indexOf(strike);
   return () => {
     if (left === 0 || over()) return null;
     left--;
     if (!deck.length) deck = random.shuffle(STRIKES);
-    const strike = deck.pop()!;
+    if (!hand.length) hand = deck.splice(0, HAND).sort((a, b) => place(a) - place(b));
+    const strike = hand.shift()!;
     if (!('log' in strike.at)) return strike;
     const delayMs = (strike.at.delayMs ?? 0) + random.int(JITTER_MS);
     return { ...strike, at: { ...strike.at, delayMs } };
