@@ -45,3 +45,14 @@ async function readShardMap(folder: string): Promise<Map<string, string>> {
     });
   }
 }
+
+async function readShard(folder: string, file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(join(folder, file));
+  } catch (cause) {
+    throw wrongInput('checkpoint.files', `The shard ${file} could not be read in ${folder}.`, {
+      expected: 'every file that model.safetensors.index.json names',
+      cause,
+    });
+  }
+}
