@@ -15,7 +15,8 @@ const missing = (error: unknown): boolean =>
 /**
  * All tensors of a checkpoint folder, shards merged.
  *
- * @throws RollmeshError `checkpoint.files` when there are no weights or the index is malformed or names a tensor its shard lacks.
+ * @throws RollmeshError `checkpoint.files` when there are no weights or the index is malformed, names a
+ * file that is not there, or a tensor its file lacks.
  */
 export async function readCheckpointTensors(folder: string): Promise<Tensors> {
   const single = await readFile(join(folder, 'model.safetensors')).catch((error: unknown) => {
@@ -26,8 +27,7 @@ export async function readCheckpointTensors(folder: string): Promise<Tensors> {
   const files = await readShardMap(folder);
   const tensors: Tensors = new Map();
   for (const file of new Set(files.values()))
-    for (const [name, tensor] of readSafetensors(await readFile(join(folder, file))))
-      tensors.set(name, tensor);
+    for (const [name, tensor] of readSafetensors(await readShard(folder, file))) tensors.set(name, tensor);
   for (const [name, file] of files)
     if (!tensors.has(name))
       throw wrongInput('checkpoint.files', `The index puts ${name} into ${file}, which does not hold it.`);
