@@ -9,6 +9,7 @@ import { thisMachine } from './machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';
 import { checkpoints } from './rollout/checkpoints.ts';
 import { measurePrefill, measureQuantized, measureShape, type Speed } from './rollout/measure.ts';
+import { type AgainstPeer, measurePeer } from './rollout/peers.ts';
 
 const shapes = [
   { groups: 1, samples: 1 },
@@ -23,11 +24,17 @@ const speedText = ({ graph, step, speedup, cpuSpeedup }: Speed): string =>
   `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)}), ` +
   `by CPU time ${cpuSpeedup.median.toFixed(2)}x (${cpuSpeedup.low.toFixed(2)}-${cpuSpeedup.high.toFixed(2)})`;
 
-async function measure(rounds: number, names: readonly string[], say: (line: string) => void) {
+interface Options {
+  readonly rounds: number;
+  readonly sizes: readonly string[];
+  readonly peers: boolean;
+}
+
+async function measure({ rounds, sizes, peers }: Options, say: (line: string) => void) {
   const worker = await BenchWorker.start();
   const results = [];
   try {
-    for (const name of names) {
+    for (const name of sizes) {
       const { config, tensors } = await checkpoints[name]!();
       const heapBytes = await worker.open(config, tensors, 'float32');
       say(
@@ -48,6 +55,16 @@ async function measure(rounds: number, names: readonly string[], say: (line: str
         `  prefill of ${prefill.samples} samples: ${prefill.shared.median.toFixed(1)} ms shared, ` +
           `${prefill.apart.median.toFixed(1)} ms apart: ${(100 * prefill.ofPossible).toFixed(0)} % of what sharing can save`,
       );
+      const against: AgainstPeer[] = [];
+      for (const shape of peers ? shapes : []) {
+        const result = await measurePeer(worker, rounds, { name, config, tensors }, shape);
+        against.push(result);
+        say(
+          `  batch ${String(shape.groups * shape.samples).padStart(2)}  ${result.graph.median.toFixed(0)} tokens/s, ` +
+            `${result.peer} ${result.other.median.toFixed(0)}: ${result.speedup.median.toFixed(2)}x ` +
+            `(${result.speedup.low.toFixed(2)}-${result.speedup.high.toFixed(2)})`,
+        );
+      }
       const quantized = [];
       for (const type of ['int8', 'int4'] as const) {
         const result = await measureQuantized(worker, rounds, { config, tensors }, type);
@@ -57,7 +74,15 @@ async function measure(rounds: number, names: readonly string[], say: (line: str
             `log-probability off by ${result.error.mean.toFixed(4)} on average, ${result.error.max.toFixed(3)} at most`,
         );
       }
-      results.push({ name, parameters: parameterCount(config), heapBytes, rows, prefill, quantized });
+      results.push({
+        name,
+        parameters: parameterCount(config),
+        heapBytes,
+        rows,
+        prefill,
+        against,
+        quantized,
+      });
     }
   } finally {
     await worker.stop();
@@ -66,8 +91,8 @@ async function measure(rounds: number, names: readonly string[], say: (line: str
 }
 
 /**
- * `--rounds N` (11), `--size NAME` (again for more; all), `--json`: one JSON object. Results also go to
- * bench/results/rollout.json.
+ * `--rounds N` (11), `--size NAME` (again for more; all), `--peers`: transformers.js too, which is installed into
+ * .rollmesh/ at the first use (470 MB), `--json`: one JSON object. Results also go to bench/results/rollout.json.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -75,10 +100,12 @@ export async function run(args: readonly string[]): Promise<void> {
     options: {
       rounds: { type: 'string', default: '11' },
       size: { type: 'string', multiple: true },
+      peers: { type: 'boolean', default: false },
       json: { type: 'boolean' },
     },
   });
-  const result = await measure(Number(values.rounds), values.size ?? Object.keys(checkpoints), (line) => {
+  const { rounds, size: sizes = Object.keys(checkpoints), peers } = values;
+  const result = await measure({ rounds: Number(rounds), sizes, peers }, (line) => {
     if (!values.json) console.log(line);
   });
   if (values.json) console.log(JSON.stringify(result));

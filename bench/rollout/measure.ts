@@ -8,18 +8,18 @@ import { type Summary, summarise } from '../statistics.ts';
 import type { Way } from './bench.worker.ts';
 import type { BenchWorker } from './bench-process.ts';
 
-const PROMPT = 32;
-const MAX_NEW = 48;
+export const PROMPT = 32;
+export const MAX_NEW = 48;
 /** The compiler replaces hot code while it runs: the first seconds are several times slower and are left out. */
 const WARM_UP_MS = 4000;
 
-async function warmUp(run: () => Promise<void>): Promise<void> {
+export async function warmUp(run: () => Promise<void>): Promise<void> {
   const start = performance.now();
   do await run();
   while (performance.now() - start < WARM_UP_MS);
 }
 
-interface Shape {
+export interface Shape {
   readonly groups: number;
   readonly samples: number;
 }
