@@ -2,10 +2,13 @@
  * A run under fire: real processes, killed at chosen moments, with faults at the edges; then the books are checked, and the
  * weights compared with those of the same run undisturbed.
  */
+import { RollmeshError } from '../core/errors.ts';
 import type { VersionFile } from '../core/schema/policy.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { Cluster, type ClusterOptions } from '../mesh/faults/cluster.ts';
+import type { FaultSettings } from '../mesh/faults/fault-settings.ts';
+import { faultyNetwork } from '../mesh/faults/faulty-network.ts';
 import { type Balance, balance, type LedgerRound, readLedger } from '../mesh/faults/ledger.ts';
 import { forwardAll, type Handler } from '../mesh/faults/proxy.ts';
 import { Saboteur } from '../mesh/faults/saboteur.ts';
@@ -29,6 +32,15 @@ export interface UnderFire {
   readonly limitMs: number;
   readonly onStrike?: (strike: Strike, n: number) => void;
 }
+
+/** Faults on a share of the calls at the edges, drawn from a seed: between learner and mesh, and under every Worker. */
+export const faultsOf = (seed: string, rate: number): Pick<UnderFire, 'handler' | 'meshOptions'> => ({
+  handler: faultyNetwork(seed, rate),
+  meshOptions: (start) => ({
+    around: 'mesh/faults/faulty.worker.ts',
+    vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate } satisfies FaultSettings) },
+  }),
+});
 
 export interface FireReport {
   readonly strikes: readonly Strike[];
@@ -96,7 +108,12 @@ async function playToTheEnd(
   for (;;) {
     await sleep(POLL_MS);
     if (performance.now() - began > limitMs)
-      throw new Error(`the run has not ended after ${Math.round(limitMs / 1000)} s; see ${cluster.stateDir}`);
+      throw new RollmeshError(
+        'give-up',
+        'soak.endless',
+        `The run has not ended after ${Math.round(limitMs / 1000)} s.`,
+        { next: `The logs are in ${cluster.stateDir}.` },
+      );
     cluster.revive();
     // The mesh may be down at this moment; and where an answer was lost, it may have taken an order twice.
     const state = await gateway.getRun(run).catch(() => null);

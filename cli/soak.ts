@@ -1,13 +1,15 @@
 /** `npm run soak`: a run whose processes are killed again and again, over edges that fail; at the end the books must be right. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { Random } from '../core/random.ts';
-import { faultyNetwork } from '../mesh/faults/faulty-network.ts';
 import { STRIKES, type Strike } from '../mesh/faults/strikes.ts';
-import { duration } from './figures.ts';
-import { whole } from './run-options.ts';
-import { type FireReport, underFire } from './soak-run.ts';
+import type { RunOrder } from '../recipes/run-order.ts';
+import { fail } from './fail.ts';
+import { duration, percent } from './figures.ts';
+import { share, whole } from './run-options.ts';
+import { type FireReport, faultsOf, underFire } from './soak-run.ts';
 import { openStateFolder } from './state-folder.ts';
 
 interface SoakOptions {
@@ -18,7 +20,7 @@ interface SoakOptions {
   readonly tasks: number;
   readonly group: number;
   readonly faults: number;
-  readonly state: string;
+  readonly state?: string;
   readonly json: boolean;
   readonly out?: string;
 }
@@ -69,41 +71,50 @@ function recordOf(options: SoakOptions, report: FireReport) {
   };
 }
 
-const verdict = ({ balance, differing }: FireReport): string[] => [
+const orderOf = ({ seed, rounds, tasks, group }: SoakOptions): RunOrder => ({
+  recipe: 'trio',
+  seed,
+  rounds,
+  freeze: [],
+  tasks,
+  group,
+});
+
+const wrongOf = ({ balance, differing }: FireReport): string[] => [
   ...balance.errors,
   ...(differing?.length ? [`versions ${differing.join(', ')} are not those of the undisturbed run`] : []),
 ];
 
-async function run(options: SoakOptions): Promise<void> {
-  const stateDir = openStateFolder(options.state, true);
-  const until = performance.now() + (options.minutes ?? 24 * 60) * 60_000;
-  const say = (text: string) => options.json || console.log(text);
-  const seed = `soak/${options.seed}`;
-  say(
-    `Killing ${options.kills} times, faults on ${(100 * options.faults).toFixed(1)} % of the calls. Logs: ${stateDir}`,
-  );
+function soakLines(report: FireReport): string[] {
+  const { balance, differing, strikes, wallMs } = report;
+  return [
+    '',
+    `${strikes.length} kills in ${duration(wallMs)}: ${balance.rounds} rounds ended, ${balance.admitted} groups admitted, ${balance.trained} trained once, ` +
+      `${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
+    differing === null
+      ? 'Groups failed, so the weights are not comparable with an undisturbed run.'
+      : `Weights: ${balance.rounds - differing.length} of ${balance.rounds} versions are byte for byte those of the undisturbed run.`,
+    ...wrongOf(report).map((line) => `WRONG  ${line}`),
+  ];
+}
+
+async function run(options: SoakOptions): Promise<boolean> {
+  const stateDir = options.state
+    ? openStateFolder(options.state, true)
+    : mkdtempSync(join(tmpdir(), 'rollmesh-soak-'));
+  const minutes = options.minutes ?? options.kills;
+  const until = performance.now() + minutes * 60_000;
+  const say = (text: string) => {
+    if (!options.json) console.log(text);
+  };
+  say(`${options.kills} kills, faults on ${percent(options.faults, 1)} of the calls. Logs: ${stateDir}`);
   const report = await underFire({
     root: process.cwd(),
     stateDir,
-    order: {
-      recipe: 'trio',
-      seed: options.seed,
-      rounds: options.rounds,
-      freeze: [],
-      tasks: options.tasks,
-      group: options.group,
-    },
+    order: orderOf(options),
     nextStrike: drawStrikes(options, () => performance.now() > until),
-    ...(options.faults > 0
-      ? {
-          handler: faultyNetwork(seed, options.faults),
-          meshOptions: (start) => ({
-            around: 'mesh/faults/faulty.worker.ts',
-            vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate: options.faults }) },
-          }),
-        }
-      : {}),
-    limitMs: (options.minutes ?? 24 * 60) * 60_000 + REST_MS,
+    ...(options.faults > 0 ? faultsOf(`soak/${options.seed}`, options.faults) : {}),
+    limitMs: minutes * 60_000 + REST_MS,
     onStrike: ({ name }, n) => say(`${String(n).padStart(4)}  ${name}`),
   });
   const record = recordOf(options, report);
@@ -111,22 +122,11 @@ async function run(options: SoakOptions): Promise<void> {
     mkdirSync(dirname(resolve(options.out)), { recursive: true });
     writeFileSync(options.out, `${JSON.stringify(record, null, 2)}\n`);
   }
-  const wrong = verdict(report);
-  if (options.json) console.log(JSON.stringify(record));
-  else {
-    const { balance } = report;
-    console.log(
-      `\n${record.kills} kills in ${duration(report.wallMs)}: ${balance.rounds} rounds ended, ${balance.admitted} groups admitted, ` +
-        `${balance.trained} trained once, ${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
-    );
-    console.log(
-      report.differing === null
-        ? 'Groups failed, so the weights are not comparable with an undisturbed run.'
-        : `Weights: ${balance.rounds - report.differing.length} of ${balance.rounds} versions are byte for byte those of the undisturbed run.`,
-    );
-    for (const line of wrong) console.log(`WRONG  ${line}`);
-  }
-  if (wrong.length) process.exitCode = 1;
+  for (const line of options.json ? [JSON.stringify(record)] : soakLines(report)) console.log(line);
+  const right = wrongOf(report).length === 0;
+  // What went wrong can be looked into; what went right is of no use.
+  if (right && !options.state) rmSync(stateDir, { recursive: true, force: true });
+  return right;
 }
 
 const command = new Command('npm run soak --')
@@ -137,15 +137,14 @@ const command = new Command('npm run soak --')
   .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
   .option('--tasks <n>', 'tasks a round', whole(1), 6)
   .option('--group <n>', 'rollouts a task', whole(2), 4)
-  .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', Number, 0.01)
-  .option('--state <dir>', 'folder of its state; emptied first', '.rollmesh-soak')
+  .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
+  .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
   .option('--out <file>', 'also write the result there')
   .option('--json', 'print the result as one JSON object', false);
 
+const options = command.parse().opts<SoakOptions>();
 try {
-  await run(command.parse().opts<SoakOptions>());
-  process.exit();
+  process.exit((await run(options)) ? 0 : 1);
 } catch (error) {
-  console.error(error);
-  process.exit(1);
+  fail(error, options.json);
 }

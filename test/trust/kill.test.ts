@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { underFire } from '../../cli/soak-run.ts';
+import { faultsOf, underFire } from '../../cli/soak-run.ts';
 import { STRIKES } from '../../mesh/faults/strikes.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
@@ -40,6 +40,7 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
     stateDir,
     order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, group: 4 },
     nextStrike: () => queue.shift() ?? null,
+    ...faultsOf('kill', 0.01),
     limitMs: 280_000,
   });
   expect(report.strikes.map((strike) => strike.name)).toEqual(PLAN);
