@@ -11,6 +11,8 @@ export type TokenIds = readonly number[];
 export interface PolicyRef {
   readonly name: string;
   readonly version: number;
+  /** The parameter set of the version, where a recipe has several; absent = the main one. */
+  readonly set?: string | undefined;
 }
 
 /** One prompt and the samples wanted of it. The prompt is computed once and shared by its samples. */

@@ -1,9 +1,11 @@
 /** A version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
 import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
+import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
 import {
+  holdsWeights,
   type Manifest,
   manifest,
   type VersionFile,
@@ -93,8 +95,9 @@ export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: 
     if (!files[required])
       throw refused(`The manifest has no ${required}.`, 'config.json and model.safetensors');
   for (const [file, { sha256, bytes }] of Object.entries(files)) {
-    if (!versionFile.options.some((known) => known === file))
-      throw refused(`The manifest names the file ${JSON.stringify(file)}.`, versionFile.options.join(', '));
+    const known = v.safeParse(versionFile, file);
+    if (!known.success)
+      throw refused(`The manifest names the file ${JSON.stringify(file)}.`, known.issues[0].message);
     const object = await bucket.head(keys.version(policy, version, file));
     if (object?.size !== bytes || hex(object.checksums.sha256) !== sha256)
       throw refused(
@@ -116,7 +119,9 @@ export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise
     return new Uint8Array(await object.arrayBuffer());
   };
   const text = new TextDecoder().decode(await bytesOf('config.json'));
-  checkCheckpoint(parseConfig(parseJson(text)), readSafetensors(await bytesOf('model.safetensors')));
+  const config = parseConfig(parseJson(text));
+  for (const file of Object.keys(manifest.files) as VersionFile[])
+    if (holdsWeights(file)) checkCheckpoint(config, readSafetensors(await bytesOf(file)));
 }
 
 function parseJson(text: string): unknown {

@@ -5,18 +5,42 @@ import { id, name } from './sample.ts';
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
+/** The parameter set that every policy has. */
+export const MAIN_SET = 'main';
+
 /**
  * Files a version may hold. model.safetensors is in the Hugging Face layout; tokenizer_config.json is kept for other tools;
- * optimizer.safetensors makes the learner stateless.
+ * optimizer.safetensors makes the learner stateless; memory.json is what a recipe carries from round to round. A recipe with
+ * further parameter sets has their weights, optimisers and heads beside them, as <set>.safetensors, <set>.optimizer.safetensors
+ * and <set>.head.safetensors.
  */
-export const versionFile = v.picklist([
-  'config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'model.safetensors',
-  'optimizer.safetensors',
-]);
+export const versionFile = v.union(
+  [
+    v.picklist([
+      'config.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'model.safetensors',
+      'optimizer.safetensors',
+      'memory.json',
+    ]),
+    v.custom<`${string}.safetensors`>(
+      (file) =>
+        typeof file === 'string' && /^[a-z][a-z0-9-]{0,31}(?:\.(?:optimizer|head))?\.safetensors$/.test(file),
+    ),
+  ],
+  'Expected config.json, tokenizer.json, tokenizer_config.json, memory.json, or weights or optimiser of a parameter set',
+);
 export type VersionFile = v.InferOutput<typeof versionFile>;
+
+/** The file of a set's weights; a version without it has not trained that set yet, and version 0's model.safetensors holds. */
+export const weightsFile = (set: string = MAIN_SET): VersionFile =>
+  set === MAIN_SET ? 'model.safetensors' : `${set}.safetensors`;
+
+export const headFile = (set: string = MAIN_SET): VersionFile => `${set}.head.safetensors`;
+
+export const optimizerFile = (set: string = MAIN_SET): VersionFile =>
+  set === MAIN_SET ? 'optimizer.safetensors' : `${set}.optimizer.safetensors`;
 
 /** A file of a version is one request body, and those end at 100 MB on the platform. */
 export const MAX_FILE_BYTES = 95 * 1024 * 1024;
@@ -39,3 +63,7 @@ export type Manifest = v.InferOutput<typeof manifest>;
 
 /** The bytes of a version's files by name. */
 export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
+
+/** Is it a model's weights, rather than an optimiser's state, a head, or text? */
+export const holdsWeights = (file: string): boolean =>
+  file.endsWith('.safetensors') && !/(?:^|\.)(?:optimizer|head)\.safetensors$/.test(file);

@@ -16,7 +16,14 @@ export const name = v.pipe(
 /** Derived ids: hex of a sha256, 32 characters (see deriveId). */
 export const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'Expected an id of 32 hexadecimal digits'));
 
-export const policyRef = v.object({ name, version: count });
+/** Name of a parameter set; `model` and `optimizer` are taken by the main set's files. */
+export const setName = v.pipe(
+  v.string(),
+  v.regex(/^(?!(?:model|optimizer|main)$)[a-z][a-z0-9-]{0,31}$/, 'Expected the name of a parameter set'),
+);
+
+/** `set` is absent for the main parameter set, so that there is one way to name it. */
+export const policyRef = v.object({ name, version: count, set: v.optional(setName) });
 
 /** One completion by one role, as it was sampled and what became of it. */
 export const sample = v.object({
@@ -33,8 +40,10 @@ export const sample = v.object({
   outcome: v.string(),
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
   rewards: v.record(v.string(), v.nullable(v.number())),
-  /** The id of the sample that this one judges. */
+  /** The id of the sample that this one judges, or that begins its episode. */
   of: v.optional(id),
+  /** Where it stands in an episode of several turns, from 0. */
+  turn: v.optional(count),
 });
 export type Sample = v.InferOutput<typeof sample>;
 

@@ -1,0 +1,143 @@
+/**
+ * What a recipe's `learn` hands to the learner: for each parameter set, which tokens are trained by which objective. Plain data,
+ * without tensors, so that a recipe stays one file that Workers can load too. Names follow learner/losses.
+ */
+import type { TokenIds } from './policy.ts';
+import type { Aggregation } from './rl/aggregation.ts';
+import type { KlEstimator } from './rl/kl.ts';
+import type { PolicyObjectiveSpec } from './rl/objective.ts';
+import type { Sample } from './schema/sample.ts';
+
+/** A parameter set as it was in a version of the run's policy: reference models, previous iterates. */
+export interface WeightsRef {
+  readonly set: string;
+  readonly version: number;
+}
+
+/** A prompt and the tokens after it that are scored or trained; the prompt never carries loss. */
+export interface Sequence {
+  readonly prompt: TokenIds;
+  readonly ids: TokenIds;
+}
+
+interface Part {
+  /** Whose tokens these are: the key of the report's figures. */
+  readonly role: string;
+  /** Weight of this part in the sum of the update's losses. */
+  readonly weight: number;
+}
+
+/** A sample with its advantage: one for all tokens, or one a token [tokens]. */
+export interface PolicyItem {
+  readonly sample: Sample;
+  readonly advantage: number | readonly number[];
+}
+
+/** Policy gradient on sampled tokens. */
+export interface PolicyPart extends Part {
+  readonly kind: 'policy';
+  readonly items: readonly PolicyItem[];
+  readonly objective: PolicyObjectiveSpec;
+  readonly aggregation: Aggregation;
+  /**
+   * What ratios are taken against: the policy's own log-probabilities just before the update, with truncated importance weights for
+   * samples of an older version (`proximal`, default), or those of the sampler itself, uncorrected (`sampler`: AIPO).
+   */
+  readonly old?: 'proximal' | 'sampler';
+  /** KL to a reference in the loss. */
+  readonly kl?: { readonly weight: number; readonly estimator: KlEstimator; readonly reference: WeightsRef };
+  /** Weight of the entropy bonus. */
+  readonly entropy?: number;
+}
+
+/** Negative log-likelihood: supervised fine-tuning, rejection sampling. Mean over tokens. */
+export interface ImitationPart extends Part {
+  readonly kind: 'imitation';
+  readonly items: readonly (Sequence & { readonly weight?: number })[];
+}
+
+export interface PreferencePair {
+  readonly chosen: Sequence;
+  readonly rejected: Sequence;
+  /** SPPO: win rates in [0, 1] against the policy they were sampled from. */
+  readonly winRates?: readonly [chosen: number, rejected: number];
+}
+
+export type PreferenceObjective =
+  | { readonly kind: 'dpo'; readonly beta: number; readonly level?: 'sum' | 'mean' }
+  | { readonly kind: 'ipo'; readonly tau: number }
+  | { readonly kind: 'spin'; readonly lambda: number }
+  | { readonly kind: 'sppo'; readonly beta: number };
+
+/** A loss on pairs of responses against a frozen reference. Mean over pairs. */
+export interface PreferencePart extends Part {
+  readonly kind: 'preference';
+  readonly pairs: readonly PreferencePair[];
+  readonly objective: PreferenceObjective;
+  readonly reference: WeightsRef;
+  /** Weight of the NLL of the chosen response beside it, per token. */
+  readonly imitation?: number;
+}
+
+/** Cross-entropy of σ(β Σ log-ratio) against outcomes: an implicit reward model (PRIME). Mean over sequences. */
+export interface OutcomePart extends Part {
+  readonly kind: 'outcome';
+  readonly items: readonly (Sequence & { readonly outcome: number })[];
+  readonly beta: number;
+  readonly reference: WeightsRef;
+}
+
+/** Regression of the set's value head at each token of `ids`. Mean over tokens. */
+export interface ValuePart extends Part {
+  readonly kind: 'value';
+  readonly items: readonly (Sequence & { readonly targets: readonly number[] })[];
+}
+
+/** Cross-entropy of the set's class head at the last token of `ids`. Mean over sequences. */
+export interface LabelPart extends Part {
+  readonly kind: 'label';
+  readonly items: readonly (Sequence & { readonly label: number })[];
+}
+
+export type UpdatePart = PolicyPart | ImitationPart | PreferencePart | OutcomePart | ValuePart | LabelPart;
+
+/** One epoch (or more) over some parts, into one parameter set. */
+export interface Update {
+  readonly set: string;
+  readonly parts: readonly UpdatePart[];
+  /** Optimiser steps an epoch; every item is in exactly one of them. Default: the set's. */
+  readonly minibatches?: number;
+  readonly epochs?: number;
+}
+
+/** What a round teaches. */
+export interface Lesson {
+  /** In order. An empty list publishes the weights as they are: a round that only gathers. */
+  readonly updates: readonly Update[];
+  /** Carried to the next round by the version itself; absent = unchanged. JSON. */
+  readonly memory?: unknown;
+  /** Further figures of the round, by name, for its report. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+export interface OptimizerSettings {
+  readonly learningRate: number;
+  /** Updates of linear warm-up: a cold AdamW's first steps have full size. */
+  readonly warmup: number;
+  readonly betas: readonly [number, number];
+  readonly weightDecay: number;
+  /** Bound on the gradient's Euclidean norm. */
+  readonly clipNorm: number;
+  /** Optimiser steps a round; every sample is in exactly one of them. */
+  readonly minibatches: number;
+}
+
+/** A parameter set: all start as copies of version 0's weights. */
+export interface SetSettings {
+  /** null: never trained by an optimiser. */
+  readonly optimizer: OptimizerSettings | null;
+  /** Follows another set after every round: this = decay·this + (1 − decay)·other. */
+  readonly average?: { readonly of: string; readonly decay: number };
+  /** A head on the trunk, starting at zero: `value`, one number a token, or `classes` of them at a sequence's end. */
+  readonly head?: { readonly kind: 'value' } | { readonly kind: 'classes'; readonly count: number };
+}
