@@ -6,7 +6,8 @@ import type { TokenIds } from './policy.ts';
 import type { Aggregation } from './rl/aggregation.ts';
 import type { KlEstimator } from './rl/kl.ts';
 import type { PolicyObjectiveSpec } from './rl/objective.ts';
-import type { Sample } from './schema/sample.ts';
+import type { RoundSpec } from './schema/round.ts';
+import type { Proposals, Sample, ScoredGroup } from './schema/sample.ts';
 
 /** A parameter set as it was in a version of the run's policy: reference models, previous iterates. */
 export interface WeightsRef {
@@ -40,17 +41,23 @@ export interface PolicyPart extends Part {
   readonly objective: PolicyObjectiveSpec;
   readonly aggregation: Aggregation;
   /**
-   * What ratios are taken against: the policy's own log-probabilities just before the update, with truncated importance weights for
-   * samples of an older version (`proximal`, default), or those of the sampler itself, uncorrected (`sampler`: AIPO).
+   * What ratios are taken against: the policy's own log-probabilities before the round's first update, with truncated importance
+   * weights for samples of an older version (`proximal`), or those of the sampler itself, uncorrected (`sampler`). Default: as the
+   * objective is defined, `sampler` for AIPO and DPPO, `proximal` for the others. Decoupled PPO has its own correction.
    */
   readonly old?: 'proximal' | 'sampler';
+  /** That of the sampling: the policy's logits are divided by it here too. Default 1. */
+  readonly temperature?: number;
   /** KL to a reference in the loss. */
   readonly kl?: { readonly weight: number; readonly estimator: KlEstimator; readonly reference: WeightsRef };
   /** Weight of the entropy bonus. */
   readonly entropy?: number;
 }
 
-/** Negative log-likelihood: supervised fine-tuning, rejection sampling. Mean over tokens. */
+/**
+ * Negative log-likelihood: supervised fine-tuning, rejection sampling. Mean over the step's tokens; an item's weight (default 1)
+ * multiplies its tokens' losses and leaves the divisor as it is.
+ */
 export interface ImitationPart extends Part {
   readonly kind: 'imitation';
   readonly items: readonly (Sequence & { readonly weight?: number })[];
@@ -65,7 +72,7 @@ export interface PreferencePair {
 
 export type PreferenceObjective =
   | { readonly kind: 'dpo'; readonly beta: number; readonly level?: 'sum' | 'mean' }
-  | { readonly kind: 'ipo'; readonly tau: number }
+  | { readonly kind: 'ipo'; readonly tau: number; readonly level?: 'sum' | 'mean' }
   | { readonly kind: 'spin'; readonly lambda: number }
   | { readonly kind: 'sppo'; readonly beta: number };
 
@@ -87,7 +94,7 @@ export interface OutcomePart extends Part {
   readonly reference: WeightsRef;
 }
 
-/** Regression of the set's value head at each token of `ids`. Mean over tokens. */
+/** Regression of the set's value head: the value before each token of `ids`, as GAE takes it. Mean over tokens. */
 export interface ValuePart extends Part {
   readonly kind: 'value';
   readonly items: readonly (Sequence & { readonly targets: readonly number[] })[];
@@ -101,13 +108,37 @@ export interface LabelPart extends Part {
 
 export type UpdatePart = PolicyPart | ImitationPart | PreferencePart | OutcomePart | ValuePart | LabelPart;
 
-/** One epoch (or more) over some parts, into one parameter set. */
+/** Some epochs (default 1) over some parts, into one parameter set. */
 export interface Update {
   readonly set: string;
   readonly parts: readonly UpdatePart[];
   /** Optimiser steps an epoch; every item is in exactly one of them. Default: the set's. */
   readonly minibatches?: number;
   readonly epochs?: number;
+}
+
+/** What a round leaves behind for `learn`. */
+export interface RoundRecords {
+  readonly round: RoundSpec;
+  readonly proposals: Proposals;
+  /** In order of their index. */
+  readonly groups: readonly ScoredGroup[];
+  /** What the parent version carries; undefined at the start. */
+  readonly memory: unknown;
+  /** The parent: the version that is trained from. */
+  readonly version: number;
+}
+
+/** What `learn` may ask of the models before it decides. Nothing is trained meanwhile; calls run one after the other. */
+export interface LearnTools {
+  decode(ids: TokenIds): string;
+  encode(text: string): number[];
+  /** Log-probabilities of `ids` at temperature 1, nats [sequences][ids], under a set at a version; default the parent's. */
+  score(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
+  /** What the set's value head says before each token, [sequences][ids], at the parent version. */
+  values(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
+  /** Log-probabilities of the set's classes after the last token, nats [sequences][classes], at the parent version. */
+  classes(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
 }
 
 /** What a round teaches. */
@@ -128,6 +159,11 @@ export interface OptimizerSettings {
   readonly weightDecay: number;
   /** Bound on the gradient's Euclidean norm. */
   readonly clipNorm: number;
+  /**
+   * A step whose gradient norm before clipping is larger than this has exploded: it is left out and counted. Where every step of a
+   * round explodes the round fails. Default 1000 · clipNorm.
+   */
+  readonly skipNorm?: number;
   /** Optimiser steps a round; every sample is in exactly one of them. */
   readonly minibatches: number;
 }
