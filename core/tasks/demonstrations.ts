@@ -56,11 +56,11 @@ function terseSolution(random: Random, task: string): Solution {
   return { steps: [], answer: String(short === total ? total + random.pick([-2, -1, 1, 2]) : short) };
 }
 
-const solverDemonstration = (random: Random, task: string): Solution =>
+export const solverDemonstration = (random: Random, task: string): Solution =>
   random.bool(TERSE_SHARE) ? terseSolution(random, task) : worked(runningTotals(task));
 
 /** What the judge is shown: terse answers, flawed and exact worked solutions. */
-function judgedSolution(random: Random, task: string): Solution {
+export function judgedSolution(random: Random, task: string): Solution {
   if (random.bool(0.4)) return terseSolution(random, task);
   return random.bool() ? flawedSolution(random, task) : worked(runningTotals(task));
 }

@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { arithmetic } from '../../core/tasks/arithmetic.ts';
+import { demonstrateJudging } from '../../core/tasks/judging/demonstrations.ts';
+import {
+  betterOf,
+  followCheck,
+  otherChoice,
+  pairPrompt,
+  readComparison,
+  writeComparison,
+} from '../../core/tasks/judging/pairwise.ts';
+import {
+  looseTotals,
+  proposalPrompt,
+  readQuestion,
+  soundness,
+  spoiled,
+  varied,
+} from '../../core/tasks/judging/questions.ts';
+import {
+  answerBand,
+  answerPrompt,
+  BANDS,
+  bandOf,
+  normalised,
+  questionBand,
+  readRating,
+  scoreIn,
+  writeRating,
+} from '../../core/tasks/judging/ratings.ts';
+import { characterTokenizer } from '../../core/text/characters.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { anyText } from './any-text.ts';
+
+const solution = (answer: string, ...steps: string[]) => ({ steps, answer });
+
+test.each([
+  ['3+4-9', 'sound', 'flawless'],
+  ['3--4', 'ambiguous', 'partial'],
+  ['3+-4+1', 'ambiguous', 'partial'],
+  ['7+*3', 'unsolvable', 'flawed'],
+  ['4/0', 'unsolvable', 'flawed'],
+  ['5+', 'unsolvable', 'flawed'],
+  ['+5-1', 'unsolvable', 'flawed'],
+  ['34+2', 'unsolvable', 'flawed'],
+  ['7', 'unsolvable', 'flawed'],
+  ['1+1+1+1+1+1+1', 'unsolvable', 'flawed'],
+] as const)('%s is %s, which is rated %s', (question, kind, band) => {
+  expect(soundness(question)).toBe(kind);
+  expect(questionBand(question)).toBe(band);
+});
+
+test('a question is any short string of the notation, with its stop token', () => {
+  expect(readQuestion('7+*3<eos>')).toEqual({ ok: true, value: '7+*3' });
+  for (const text of ['7+3', '7 + 3<eos>', '<eos>', '1+1+1+1+1+1+1<eos>', '7+x<eos>', '7<step>3<eos>'])
+    expect(readQuestion(text)).toEqual({ ok: false, reason: 'off-grammar' });
+  expect([proposalPrompt(), proposalPrompt('1+2')]).toEqual(['<propose>', '<propose>1+2<sep>']);
+});
+
+test('a varied task differs in one character and stays sound; a spoiled one is never sound and can be read', () => {
+  const random = new Random('varied');
+  for (let i = 0; i < 500; i++) {
+    const task = arithmetic.random(random);
+    const other = varied(random, task);
+    expect(other).toHaveLength(task.length);
+    expect([...other].filter((character, at) => character !== task[at])).toHaveLength(1);
+    expect(soundness(other)).toBe('sound');
+    const bad = spoiled(random, task);
+    expect(soundness(bad), bad).not.toBe('sound');
+    expect(readQuestion(`${bad}<eos>`).ok, bad).toBe(true);
+  }
+});
+
+test('loose totals pass over what cannot be read', () => {
+  expect(looseTotals('3+4-9')).toEqual([7, -2]);
+  expect(looseTotals('7+*3')).toEqual([10]);
+  expect(looseTotals('8--2+1')).toEqual([6, 7]);
+  expect(looseTotals('5+')).toEqual([5]);
+  expect(looseTotals('*')).toEqual([0]);
+});
+
+test('a score is written less one, after any verdicts', () => {
+  expect(writeRating(10, [true, false])).toBe('<ok><bad>9');
+  expect(readRating('<ok><bad>9<eos>')).toEqual({ ok: true, value: 10 });
+  expect(readRating('0<eos>')).toEqual({ ok: true, value: 1 });
+  for (const text of ['10<eos>', '<ok><eos>', '9', '9<ok><eos>', '<right><eos>', '-1<eos>'])
+    expect(readRating(text)).toEqual({ ok: false, reason: 'off-grammar' });
+  expect([1, 4, 7, 10].map(normalised)).toEqual([0, 1 / 3, 2 / 3, 1]);
+  expect([1, 3, 4, 7, 8, 10].map(bandOf)).toEqual([
+    'flawed',
+    'flawed',
+    'partial',
+    'partial',
+    'flawless',
+    'flawless',
+  ]);
+  const random = new Random('scores');
+  for (const band of ['flawed', 'partial', 'flawless'] as const) {
+    const drawn = new Set(Array.from({ length: 200 }, () => scoreIn(random, band)));
+    const [least, most] = BANDS[band];
+    expect([...drawn].sort((a, b) => a - b)).toEqual(
+      Array.from({ length: most - least + 1 }, (_, i) => least + i),
+    );
+  }
+});
+
+test.each([
+  ['3+4-9', solution('-2', '7', '-2'), 'flawless'],
+  ['3+4-9', solution('-2'), 'flawless'],
+  ['3+4-9', solution('-3', '7', '-3'), 'partial'],
+  ['3+4-9', solution('-2', '8', '-2'), 'partial'],
+  ['3+4-9', solution('-1', '8', '-1'), 'flawed'],
+  ['3+4-9', solution('7'), 'flawed'],
+  ['3--4', solution('7', '7'), 'flawed'],
+] as const)('answers: %s %j is %s', (question, answer, band) => {
+  expect(answerBand(question, answer)).toBe(band);
+  expect(answerPrompt(question, 'x')).toBe(`<judge>${question}<sep>x<sep>`);
+});
+
+test('a comparison is totals, as many as operators or none, and a choice', () => {
+  expect(readComparison('3+4-9', '<step>7<step>-2<answer>A<eos>')).toEqual({
+    ok: true,
+    value: { totals: ['7', '-2'], choice: 'A' },
+  });
+  expect(readComparison('3+4-9', '<answer>B<eos>')).toEqual({ ok: true, value: { totals: [], choice: 'B' } });
+  expect(readComparison('3+4-9', '<step>7<answer>A<eos>')).toEqual({ ok: false, reason: 'partial-check' });
+  for (const text of [
+    '<answer>C<eos>',
+    '<answer>A',
+    'A<eos>',
+    '<step>7<step>x<answer>A<eos>',
+    '<answer>AB<eos>',
+  ])
+    expect(readComparison('3+4-9', text)).toEqual({ ok: false, reason: 'off-grammar' });
+  expect(pairPrompt('1+2', 'x', 'y')).toBe('<judge>1+2<sep>x<sep>y<sep>');
+  expect([otherChoice('A'), otherChoice('B')]).toEqual(['B', 'A']);
+});
+
+test('the better response is the one that alone is right; a check that decides nothing says A', () => {
+  const [right, wrong] = [solution('3', '3'), solution('-1', '-1')];
+  expect(betterOf('1+2', right, wrong)).toBe('A');
+  expect(betterOf('1+2', wrong, right)).toBe('B');
+  expect(betterOf('1+2', right, right)).toBeNull();
+  expect(betterOf('1+2', wrong, wrong)).toBeNull();
+  expect(followCheck(['3'], right, wrong)).toBe('A');
+  expect(followCheck(['3'], wrong, right)).toBe('B');
+  expect(followCheck(['4'], wrong, right)).toBe('A');
+  expect(followCheck(['3'], right, right)).toBe('A');
+});
+
+test('readers are total', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      for (const reading of [readComparison('3+4-9', text), readRating(text), readQuestion(text)])
+        expect(typeof reading.ok).toBe('boolean');
+    }),
+  );
+  for (const choice of ['A', 'B'] as const) {
+    const comparison = { totals: ['7', '-2'], choice };
+    expect(readComparison('3+4-9', `${writeComparison(comparison)}<eos>`)).toEqual({
+      ok: true,
+      value: comparison,
+    });
+  }
+});
+
+const JUDGED = /^<judge>([^<]*)<sep>(.*)$/;
+
+test('demonstrations keep to the grammars, to 256 tokens, and off the held-out tasks; judges are as poor as said', () => {
+  const random = new Random('demonstrations');
+  const tokenizer = openTokenizer(characterTokenizer().json);
+  let [glances, comparisons, saysA] = [0, 0, 0];
+  for (let i = 0; i < 3000; i++) {
+    const { role, prompt, completion } = demonstrateJudging(random);
+    expect(tokenizer.encode(prompt + completion).length).toBeLessThan(100);
+    if (role === 'proposer') {
+      const reading = readQuestion(completion);
+      expect(reading.ok && !arithmetic.isHeldOut(reading.value), completion).toBe(true);
+      continue;
+    }
+    const task = /^<(?:judge|solve)>([^<]*)<sep>/.exec(prompt)![1]!;
+    expect(arithmetic.isHeldOut(task)).toBe(false);
+    if (role === 'solver') expect(completion).toMatch(/^(?:<step>-?\d+)*<answer>-?\d+<eos>$/);
+    else if (JUDGED.exec(prompt)![2]!.split('<sep>').length === 3) {
+      const reading = readComparison(task, completion);
+      if (!reading.ok) throw new Error(`${prompt}: ${reading.reason}`);
+      comparisons++;
+      if (reading.value.totals.length > 0) continue;
+      glances++;
+      if (reading.value.choice === 'A') saysA++;
+    } else expect(readRating(completion).ok, completion).toBe(true);
+  }
+  // By construction 0.55 are glances, and a glance says A with 0.3 · 0.5 + 0.7 · 0.8 = 0.71.
+  expect(glances / comparisons).toBeGreaterThan(0.48);
+  expect(glances / comparisons).toBeLessThan(0.62);
+  expect(saysA / glances).toBeGreaterThan(0.64);
+  expect(saysA / glances).toBeLessThan(0.78);
+});
