@@ -135,7 +135,7 @@ async function measure(
 
 /**
  * `--rounds N` (15), `--config c1|c2|gpu|large` (c1 and c2), `--device cpu|webgpu` (cpu), `--no-large`, `--json`: one JSON object;
- * results also go to bench/results/learner.json (learner-webgpu.json).
+ * results also go to bench/results/learner.json, with the device and the Node in its name where they are not the CPU and Node 20.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -162,6 +162,7 @@ export async function run(args: readonly string[]): Promise<void> {
   );
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
-  const file = device === 'cpu' ? 'learner' : 'learner-webgpu';
+  const major = process.versions.node.split('.')[0];
+  const file = ['learner', device === 'cpu' ? '' : `-${device}`, major === '20' ? '' : `-node${major}`].join('');
   writeFileSync(`bench/results/${file}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }
