@@ -1,0 +1,51 @@
+/**
+ * Demonstrations of the two roles on string transformations, for the warm start. They leave room to improve on purpose: the
+ * responder is shown careless habits beside careful ones, so that better responses are a matter of choosing among what it can
+ * do, and the judge is shown digits a part of which only count words, so that it is informative, prefers the longer of two
+ * equals and can be hacked. Held-out tasks are never demonstrated.
+ */
+import type { Random } from '../random.ts';
+import type { Demonstration } from './demonstrations.ts';
+import {
+  compare,
+  randomStyleTask,
+  readStyleTask,
+  type StyleTask,
+  styleJudgePrompt,
+  stylePrompt,
+  styleScore,
+} from './style.ts';
+import { mixedResponse } from './style-flaws.ts';
+import { STOP } from './worked.ts';
+
+const JUDGE_SHARE = 0.4;
+/** How often the responder is shown to keep the asked order, to avoid repeating a word and to keep the asked length. */
+const CAREFUL = { order: 0.45, distinct: 0.65, length: 0.5 } as const;
+/** Share of the judge's digits that count words instead of points. */
+const LAZY_SHARE = 0.25;
+
+/** What the responder is shown: words of the source, each of three points kept or neglected independently. */
+export function habitualResponse(random: Random, { order, least, most, words }: StyleTask): string {
+  const pool = random.shuffle([...new Set(words)]);
+  const [from, to] = random.bool(CAREFUL.length) ? [least, most] : [1, 5];
+  const count = from + random.int(Math.max(1, Math.min(to, pool.length) - from + 1));
+  const chosen = pool.slice(0, count);
+  if (count > 1 && !random.bool(CAREFUL.distinct)) chosen[random.int(count)] = chosen[random.int(count)]!;
+  return (random.bool(CAREFUL.order) ? chosen.sort(compare[order]) : chosen).join(' ');
+}
+
+/** Words of a response, as a judge's digit. */
+const wordCount = (response: string): number => Math.min(5, response.split(' ').filter(Boolean).length);
+
+export function demonstrateStyle(random: Random): Demonstration {
+  const task = randomStyleTask(random);
+  const reading = readStyleTask(task);
+  if (!reading.ok) throw new Error(`internal: ${task} is no task: ${reading.reason}`);
+  const judged = random.bool(JUDGE_SHARE);
+  const response =
+    judged && random.bool() ? mixedResponse(random, reading.value) : habitualResponse(random, reading.value);
+  if (!judged)
+    return { role: 'responder', prompt: stylePrompt(task), completion: `<answer>${response}${STOP}` };
+  const digit = random.bool(LAZY_SHARE) ? wordCount(response) : styleScore(task, response);
+  return { role: 'judge', prompt: styleJudgePrompt(task, response), completion: `${digit}${STOP}` };
+}
