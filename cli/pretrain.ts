@@ -1,12 +1,13 @@
 /**
- * `npm run pretrain`: makes the seed policy from nothing, by supervised training on generated demonstrations of the three
+ * `npm run pretrain`: makes a start policy from nothing, by supervised training on generated demonstrations of a task family's
  * roles. Seeded: the same settings on the same kind of processor give the same file. Never sees evaluation data.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { sha256Hex } from '../core/random.ts';
 import type { Manifest } from '../core/schema/policy.ts';
+import { warmStarts } from '../core/tasks/warm-starts.ts';
 import { characterTokenizer } from '../core/text/characters.ts';
 import { openTokenizer } from '../core/text/tokenizer.ts';
 import { openDevice } from '../learner/device/device.ts';
@@ -41,25 +42,35 @@ const nano = (vocabSize: number, eos: number): ModelConfig => ({
   eosIds: [eos],
 });
 
+/** The family of the policy that `npm start` begins from. */
+const DEFAULT_FAMILY = 'arithmetic';
+
 interface PretrainOptions {
-  readonly out: string;
+  readonly family: string;
+  readonly out?: string;
   readonly seed: number;
-  readonly steps: number;
+  readonly steps?: number;
   readonly threads?: number;
 }
 
-async function pretrain({ out, seed, steps, threads }: PretrainOptions): Promise<void> {
+async function pretrain({ family, seed, threads, ...options }: PretrainOptions): Promise<void> {
+  const start = warmStarts[family]!;
+  const policy = family === DEFAULT_FAMILY ? 'seed' : family;
+  const out = options.out ?? `models/${policy}`;
+  const settings = { ...WARM_START, seed, steps: options.steps ?? start.steps ?? WARM_START.steps };
+  if (start.batch) settings.batch = start.batch;
   const { json, vocabSize } = characterTokenizer();
   const tokenizer = openTokenizer(json);
   const config = nano(vocabSize, tokenizer.id('<eos>'));
   const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
   console.log(`nano, ${parameterCount(config)} parameters, on ${device.description}`);
   const params = paramsFrom(config, randomCheckpoint(config, `nano/${seed}`));
-  const settings = { ...WARM_START, seed, steps };
   const started = performance.now();
-  await warmStart(params, tokenizer, settings, 250, async ({ step, loss, tokens }) => {
+  await warmStart(params, tokenizer, start, settings, 250, async ({ step, loss, tokens }) => {
     const seconds = (performance.now() - started) / 1000;
-    console.log(`step ${step}/${steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s`);
+    console.log(
+      `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s`,
+    );
   });
   const text = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`);
   const files = {
@@ -68,7 +79,7 @@ async function pretrain({ out, seed, steps, threads }: PretrainOptions): Promise
     'model.safetensors': writeSafetensors(await params.toTensors()),
   };
   const manifest: Manifest = {
-    policy: 'seed',
+    policy,
     version: 0,
     parent: null,
     files: Object.fromEntries(
@@ -76,20 +87,34 @@ async function pretrain({ out, seed, steps, threads }: PretrainOptions): Promise
     ),
     groups: [],
     round: null,
-    settings: { madeBy: 'npm run pretrain', ...settings },
+    settings: {
+      madeBy: `npm run pretrain${family === DEFAULT_FAMILY ? '' : ` -- --family ${family}`}`,
+      ...settings,
+      ...Object.fromEntries(Object.entries(start.weights ?? {}).map(([role, w]) => [`${role}Weight`, w])),
+    },
   };
   await mkdir(out, { recursive: true });
   for (const [name, bytes] of Object.entries({ ...files, 'manifest.json': text(manifest) }))
     await writeFile(join(out, name), bytes);
-  console.log(`Written to ${out}. \`npm start\` begins from models/seed.`);
+  console.log(`Written to ${out}. Recipes begin from the folders of models/ that they name.`);
   device.close();
 }
 
 const command = new Command('npm run pretrain --')
-  .description('Makes the seed policy: a warm start of the three roles on generated demonstrations.')
-  .option('--out <dir>', 'folder to write', 'models/seed')
+  .description(
+    'Makes a start policy: a warm start of the roles of a task family on generated demonstrations.',
+  )
+  .addOption(
+    new Option('--family <name>', 'what to demonstrate')
+      .choices(Object.keys(warmStarts))
+      .default(DEFAULT_FAMILY),
+  )
+  .option(
+    '--out <dir>',
+    "folder to write (default: the policy's, models/seed for arithmetic, else models/FAMILY)",
+  )
   .option('--seed <n>', 'seed of weights and demonstrations', whole(0), 0)
-  .option('--steps <n>', 'training steps', whole(1), WARM_START.steps)
+  .option('--steps <n>', "training steps (default: the family's)", whole(1))
   .option('--threads <n>', 'threads of the CPU device', whole(1));
 
 try {

@@ -9,9 +9,12 @@ import type { Solution } from './family.ts';
 
 /** Prompt and completion as text; the loss is on the completion alone. */
 export interface Demonstration {
-  readonly role: 'proposer' | 'solver' | 'judge';
+  /** Whose part it is; warm starts may weigh roles differently. */
+  readonly role: string;
   readonly prompt: string;
   readonly completion: string;
+  /** How much its tokens count; default: what the warm start gives its role. */
+  readonly weight?: number;
 }
 
 /** Share of the solver's demonstrations that give the answer without steps. */
@@ -20,9 +23,10 @@ const TERSE_SHARE = 0.56;
 const TERSE_WRONG_SHARE = 0.5;
 const ROLE_SHARES = { solver: 0.6, judge: 0.3, proposer: 0.1 } as const;
 
-function freshTask(random: Random): string {
+/** A task that is not held out. */
+export function freshTask(random: Random, operators?: number): string {
   for (;;) {
-    const task = randomTask(random);
+    const task = randomTask(random, operators);
     if (!arithmetic.isHeldOut(task)) return task;
   }
 }

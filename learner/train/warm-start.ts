@@ -1,9 +1,10 @@
 /**
- * Supervised warm start: a model with random weights learns the three roles from generated demonstrations, a fresh batch
+ * Supervised warm start: a model with random weights learns its roles from generated demonstrations, a fresh batch
  * every step, so that no demonstration is seen twice. Loss on completions alone.
  */
 import { Random } from '../../core/random.ts';
-import { type Demonstration, demonstrate } from '../../core/tasks/demonstrations.ts';
+import type { Demonstration } from '../../core/tasks/demonstrations.ts';
+import type { WarmStart } from '../../core/tasks/warm-starts.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { disposeResult, lossAndGrads } from '../nn/loss-and-grads.ts';
@@ -21,8 +22,6 @@ export interface WarmStartSettings {
   /** Steps of linear warm-up; then the rate falls linearly to a tenth. */
   readonly warmup: number;
   readonly weightDecay: number;
-  /** A judge's tokens count this much more than the other roles': its verdicts are few and hard. */
-  readonly judgeWeight: number;
 }
 
 export const WARM_START: WarmStartSettings = {
@@ -32,7 +31,6 @@ export const WARM_START: WarmStartSettings = {
   learningRate: 3e-3,
   warmup: 50,
   weightDecay: 0.01,
-  judgeWeight: 2.5,
 };
 
 export interface WarmStartProgress {
@@ -51,6 +49,7 @@ const rateAt = (step: number, { learningRate, warmup, steps }: WarmStartSettings
 export async function warmStart(
   params: ParamSet,
   tokenizer: Tokenizer,
+  { demonstrate, weights = {} }: Pick<WarmStart, 'demonstrate' | 'weights'>,
   settings: WarmStartSettings,
   every: number,
   report: (progress: WarmStartProgress) => Promise<void>,
@@ -69,7 +68,7 @@ export async function warmStart(
       optimizer,
       tokenizer,
       demonstrations,
-      settings,
+      weights,
       rateAt(step, settings),
     );
     tokens += count;
@@ -85,7 +84,7 @@ function trainStep(
   optimizer: AdamW,
   tokenizer: Tokenizer,
   demonstrations: readonly Demonstration[],
-  { judgeWeight }: WarmStartSettings,
+  roleWeights: NonNullable<WarmStart['weights']>,
   rate: number,
 ): { loss: tf.Scalar; count: number } {
   const sequences = demonstrations.map(({ prompt, completion }) => {
@@ -93,8 +92,8 @@ function trainStep(
     return { ids: [...from, ...tokenizer.encode(completion)], from: from.length };
   });
   const batch = packSequences(sequences);
-  const weights = demonstrations.flatMap(({ role }, i) =>
-    new Array<number>(batch.scored[i]!).fill((role === 'judge' ? judgeWeight : 1) / batch.targets.length),
+  const weights = demonstrations.flatMap(({ role, weight = roleWeights[role] ?? 1 }, i) =>
+    new Array<number>(batch.scored[i]!).fill(weight / batch.targets.length),
   );
   const result = lossAndGrads(params, () => {
     const { logp } = tokenLogProbs(params, batch);

@@ -1,0 +1,25 @@
+/**
+ * The warm starts by name: what `npm run pretrain -- --family NAME` teaches a model with random weights before any reward is
+ * paid. A family adds one line. Demonstrations are imperfect on purpose and never touch the held-out side.
+ */
+import type { Random } from '../random.ts';
+import { type Demonstration, demonstrate } from './demonstrations.ts';
+import { demonstrateStyle } from './style-demonstrations.ts';
+
+export interface WarmStart {
+  /** A fresh demonstration each time; its role and text follow from `random` alone. */
+  readonly demonstrate: (random: Random) => Demonstration;
+  /** Training steps; default 2500, about five minutes on a thread where sequences are short. */
+  readonly steps?: number;
+  /** Demonstrations a step; default 96. */
+  readonly batch?: number;
+  /** How much more a role's tokens count than others'; a demonstration's own weight comes before it. Default 1. */
+  readonly weights?: Readonly<Record<string, number>>;
+}
+
+export const warmStarts: Readonly<Record<string, WarmStart>> = {
+  // A judge's verdicts are few and hard.
+  arithmetic: { demonstrate, weights: { judge: 2.5 } },
+  // A digit is one token beside a response's dozens.
+  style: { demonstrate: demonstrateStyle, steps: 1500, batch: 64, weights: { judge: 2.5 } },
+};
