@@ -7,6 +7,11 @@ import { decimal, percent, points } from './figures.ts';
 import { wrap } from './wrap.ts';
 
 type HeldOut = Summary['heldout'][number];
+/** A point of tasks that are solved with or without steps. */
+type WorkedPoint = HeldOut & { readonly [figure in 'sampled' | 'worked' | 'forcedWorked']: number };
+
+const isWorked = (point: HeldOut): point is WorkedPoint =>
+  point.sampled !== null && point.worked !== null && point.forcedWorked !== null;
 type Change = 'rose' | 'fell' | 'stayed';
 
 /** Rounds that are averaged at either end for the proposer, whose figures are of one small round each. */
@@ -38,7 +43,7 @@ function move(before: number, after: number, n: number): string {
 }
 
 /** What the figures together say about the kind of change. */
-function verdict(start: HeldOut, end: HeldOut): string {
+function verdict(start: WorkedPoint, end: WorkedPoint): string {
   const greedy = changeOf(start.accuracy, end.accuracy, end.n);
   const forced = changeOf(start.forcedWorked, end.forcedWorked, end.n);
   const worked = changeOf(start.worked, end.worked, end.n);
@@ -72,9 +77,12 @@ function accuracySentence({ rounds, heldout }: Summary): string {
     best.accuracy - end.accuracy > FALLBACK
       ? ` It was at its best, ${percent(best.accuracy, 1)}, after round ${best.round}.`
       : '';
-  return (
+  const greedy =
     `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, greedy accuracy on ${n} held-out ${end.task} tasks ` +
-    `${move(start.accuracy, end.accuracy, n)} and sampled accuracy ${move(start.sampled, end.sampled, n)}; ` +
+    move(start.accuracy, end.accuracy, n);
+  if (!isWorked(start) || !isWorked(end)) return `${greedy}.${fallback}`;
+  return (
+    `${greedy} and sampled accuracy ${move(start.sampled, end.sampled, n)}; ` +
     `the share of greedy answers with written steps ${move(start.worked, end.worked, n)} ` +
     `and accuracy when forced to write them ${move(start.forcedWorked, end.forcedWorked, n)}, ` +
     `${verdict(start, end)}.${fallback}`

@@ -1,10 +1,13 @@
 /** Puts a version 0 into the store through the gateway, unless it is there. */
+import { join } from 'node:path';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSeed } from '../model/seed-files.ts';
 
 /** The name under which the seed policy lies in a mesh; runs that name no policy begin from it. */
 export const SEED_POLICY = 'seed';
+/** Folder of the policies that come with the project, one for each warm start. */
+export const SHIPPED = 'models';
 
 export async function importPolicy(
   gateway: GatewayClient,
@@ -22,9 +25,10 @@ export async function importPolicy(
   });
 }
 
-/** Returns whether it had to be imported. */
-export async function ensureSeed(gateway: GatewayClient, folder: string): Promise<boolean> {
-  if (await gateway.getPolicy(SEED_POLICY)) return false;
-  await importPolicy(gateway, SEED_POLICY, await readSeed(folder), { importedFrom: 'models/seed' });
+/** Imports a policy that is shipped under models/, by its folder's name. Returns whether it had to be imported. */
+export async function ensureShipped(gateway: GatewayClient, name: string = SEED_POLICY): Promise<boolean> {
+  if (await gateway.getPolicy(name)) return false;
+  const folder = join(SHIPPED, name);
+  await importPolicy(gateway, name, await readSeed(folder), { importedFrom: folder });
   return true;
 }

@@ -1,12 +1,12 @@
 /** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
 import { tokenizerOf } from '../core/text/policy-text.ts';
-import { openVersion } from '../infer/open-version.ts';
+import { OpenPolicies } from '../infer/open-policies.ts';
 import { loadOrt } from '../infer/ort.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runInProcess } from '../mesh/single-process.ts';
-import type { OrderedRun } from '../recipes/run-order.ts';
+import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
 import type { StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 
@@ -18,7 +18,7 @@ export async function playInProcess(
   printer: RunPrinter,
 ): Promise<void> {
   const device = await openDevice({ device: kind, ...(threads ? { threads } : {}) });
-  const runtime = await loadOrt();
+  const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   printer.started({ settings, rounds, device: device.description });
   const summary = await runInProcess({
@@ -29,10 +29,12 @@ export async function playInProcess(
     store,
     trainer: new RoundTrainer(),
     tokenizer: tokenizerOf(start, settings.policy),
-    openPolicy: (ref, files) => openVersion(runtime, ref, files),
+    use: policies.use,
+    roles: bindingsOf(recipe, settings),
     onStart: (report) => report.evaluation && printer.evaluatedStart(report.evaluation),
     onRound: (line) => printer.round(line),
   });
   printer.finished(summary);
+  await policies.dispose();
   device.close();
 }

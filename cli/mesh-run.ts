@@ -3,9 +3,10 @@ import { runIdOf } from '../core/schema/round.ts';
 import { type RoundLine, summarize } from '../core/schema/summary.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { Mesh } from '../mesh/start.ts';
+import { findRecipe, recipes } from '../recipes/index.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { followRun } from './follow-run.ts';
-import { ensureSeed } from './import-policy.ts';
+import { ensureShipped, SEED_POLICY } from './import-policy.ts';
 import { superviseLearner } from './learner-process.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
@@ -19,7 +20,9 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   const own = await startSharedMesh({ stateDir, port: options.port });
   const { mesh } = own;
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-  await ensureSeed(gateway, 'models/seed');
+  // Webhooks may ask for any recipe.
+  const starts = options.serve ? recipes.map(({ start }) => start) : [findRecipe(options.recipe).start];
+  for (const start of new Set([SEED_POLICY, ...starts])) await ensureShipped(gateway, start);
   const learner = superviseLearner(mesh, stateDir, [
     `--eval-every=${options.evalEvery}`,
     // Locally a pull costs nothing, and a round takes seconds.
@@ -73,6 +76,6 @@ async function playRun(
   const duplicates = lines.reduce((sum, line) => sum + (line.report.duplicates ?? 0), 0);
   const wallMs = Math.round(performance.now() - began);
   printer.finished(
-    summarize(settings, recipe.family.name, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
+    summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
   );
 }

@@ -11,7 +11,7 @@ function meanCurves(runs: readonly Summary[]): { rounds: number[] } & Record<Fig
   const rounds = [...(byRound[0]?.keys() ?? [])].filter((round) => byRound.every((run) => run.has(round)));
   const curve = (figure: Figure) =>
     rounds.map((round) => {
-      const sum = byRound.reduce((total, run) => total + run.get(round)![figure], 0);
+      const sum = byRound.reduce((total, run) => total + (run.get(round)![figure] ?? 0), 0);
       return Number((sum / byRound.length).toFixed(4));
     });
   return {

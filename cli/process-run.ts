@@ -6,7 +6,7 @@ import type { VersionFiles } from '../core/schema/policy.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runOf } from '../recipes/run-order.ts';
-import { ensureSeed, importPolicy, SEED_POLICY } from './import-policy.ts';
+import { ensureShipped, importPolicy, SEED_POLICY } from './import-policy.ts';
 import { playInProcess } from './in-process.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
@@ -23,7 +23,7 @@ export async function runInOneProcess(
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-    await ensureSeed(gateway, 'models/seed');
+    await ensureShipped(gateway);
     if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
       const seed = await gateway.getVersion({ name: SEED_POLICY, version: 0 });
       await importPolicy(gateway, settings.policy, seed, { forkedFrom: `${SEED_POLICY}@0` });

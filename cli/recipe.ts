@@ -1,34 +1,52 @@
 /** `npm run recipe -- list | show NAME`: the recipes by name with their papers; one explained in words. */
 import { Command } from 'commander';
 import type { Recipe } from '../core/recipe.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
 import { findRecipe, recipes } from '../recipes/index.ts';
 import { fail } from './fail.ts';
 
 const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.source].filter(Boolean).join(', ');
 
 export function describeRecipe(recipe: Recipe): string {
-  const { objective, optimizer } = recipe;
-  const solver = objective.solver;
+  const list = (title: string, lines: readonly string[]) =>
+    lines.length ? [title, ...lines.map((line) => `  ${line}`)] : [];
+  const roles = Object.entries(recipe.roles).map(([name, { says, set, sampling }]) => {
+    const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
+    return `${name}: ${says} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}${frozen})`;
+  });
   const rewards = Object.entries(recipe.rewards).map(
-    ([name, kind], i) =>
-      `  --reward ${name}${i === 0 ? ' (default)' : ''}: ${kind.says}; ${kind.usesGold ? 'uses gold' : 'gold-free'}; ${kind.votes} judgment${kind.votes > 1 ? 's' : ''} a solution; KL weight ${kind.kl}`,
+    ([name, { says, usesGold }], i) =>
+      `--reward ${name}${i === 0 ? ' (default)' : ''}: ${says}; ${usesGold ? 'uses gold' : 'gold-free'}`,
   );
+  const sets = Object.entries(recipe.sets).map(([name, { optimizer, average, head }]) => {
+    const trained = optimizer
+      ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} updates of warm-up, ${optimizer.minibatches} updates a round, gradient norm at most ${optimizer.clipNorm}`
+      : 'not trained';
+    const more = [
+      ...(average ? [`follows ${average.of} with decay ${average.decay}`] : []),
+      ...(head ? [`with a head for ${head.kind === 'value' ? 'values' : `${head.count} classes`}`] : []),
+    ];
+    return `${name}: ${[trained, ...more].join('; ')}`;
+  });
   return [
     `${recipe.name}: ${recipe.title}`,
     `Paper      ${cite(recipe)}`,
     '',
     recipe.summary,
     '',
-    `Roles      ${recipe.roles.join(' -> ')}, one set of weights; --freeze keeps version 0 in a role`,
-    `Tasks      ${recipe.family.name}, ${recipe.tasks} a round, ${recipe.group} rollouts each at temperature ${recipe.temperature}`,
-    'Rewards of the solver',
-    ...rewards,
-    'Credit     advantages normalised role by role; a missing reward is no sample, never a zero',
-    `Objective  clipped policy gradient (-${solver.clipLow}, +${solver.clipHigh}), mean over a role's tokens, k3 KL to version 0`,
-    `Optimiser  AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} updates of warm-up, ${optimizer.minibatches} updates a round, gradient norm at most ${optimizer.clipNorm}`,
-    `Schedule   propose, solve, judge, train, publish; every role in every round`,
+    `Tasks      ${recipe.taskName}, ${recipe.tasks} a round, ${recipe.group} rollouts each; begins from models/${recipe.start}`,
+    ...list('Roles, in the order they act', roles),
+    ...list('Rewards', rewards),
+    ...list(
+      'Variants',
+      Object.entries(recipe.variants).map(([name, says]) => `--variant ${name}: ${says}`),
+    ),
+    ...list('Weights', sets),
     `Claim      ${recipe.claim.says}`,
-    ...(recipe.differences.length ? ['Differences', ...recipe.differences.map((line) => `  - ${line}`)] : []),
+    ...list(
+      'Differences',
+      recipe.differences.map((line) => `- ${line}`),
+    ),
   ].join('\n');
 }
 

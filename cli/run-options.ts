@@ -19,6 +19,7 @@ export interface StartOptions {
   readonly state: string;
   readonly reward?: string;
   readonly freeze: readonly string[];
+  readonly variant?: string;
   readonly tasks?: number;
   readonly group?: number;
   readonly policy?: string;
@@ -65,6 +66,10 @@ export const startCommand = (): Command =>
     .option('--seed <n>', 'seed of every random choice', whole(0), 0)
     .option('--reward <kind>', 'how the solver is paid (see `npm run recipe -- show NAME`)')
     .option('--freeze <role>', 'role that keeps version 0 (repeat, or separate by commas)', collect, [])
+    .option(
+      '--variant <name>',
+      'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
+    )
     .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group <n>', 'rollouts a task', whole(2))
     .option(
@@ -99,6 +104,7 @@ export const orderOf = ({
   rounds,
   reward,
   freeze,
+  variant,
   policy,
   tasks,
   group,
@@ -107,6 +113,7 @@ export const orderOf = ({
   seed,
   rounds: rounds ?? DEFAULT_ROUNDS,
   freeze: [...freeze],
+  ...(variant === undefined ? {} : { variant }),
   ...(reward === undefined ? {} : { reward }),
   ...(policy === undefined ? {} : { policy }),
   ...(tasks === undefined ? {} : { tasks }),

@@ -16,7 +16,7 @@ import type { Strike } from '../mesh/faults/strikes.ts';
 import { type FileHashes, undisturbed } from '../mesh/faults/undisturbed.ts';
 import { readSeed } from '../model/seed-files.ts';
 import { type RunOrder, runOf } from '../recipes/run-order.ts';
-import { ensureSeed } from './import-policy.ts';
+import { ensureShipped } from './import-policy.ts';
 import { orderRounds } from './signed-webhook.ts';
 
 export interface UnderFire {
@@ -80,7 +80,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     await cluster.start('mesh');
     await cluster.start('learner');
     const gateway = new GatewayClient({ url: cluster.url, token: cluster.secrets.LEARNER_TOKEN });
-    await ensureSeed(gateway, 'models/seed');
+    await ensureShipped(gateway);
     saboteur.attach(cluster);
     const ledger = await playToTheEnd(fire, cluster, gateway, saboteur, began);
     const books = balance(ledger);

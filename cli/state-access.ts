@@ -6,7 +6,7 @@ import { RollmeshError } from '../core/errors.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import type { Mesh, MeshOptions } from '../mesh/start.ts';
-import { ensureSeed } from './import-policy.ts';
+import { ensureShipped } from './import-policy.ts';
 import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
 /** How long a command waits for another one that uses the folder for itself, and how often it looks, ms. */
@@ -106,7 +106,7 @@ export async function openStore(stateDir: string): Promise<OpenStore> {
   const { mesh, stop } = await startClaimed(held, { stateDir, cronMs: 0 });
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   try {
-    await ensureSeed(gateway, 'models/seed');
+    await ensureShipped(gateway);
   } catch (error) {
     await stop();
     throw error;

@@ -6,8 +6,11 @@ import type { Summary } from './schema/summary.ts';
 
 export interface Arm {
   readonly name: string;
-  readonly reward: string;
-  readonly freeze: readonly string[];
+  /** Default: the recipe's first. */
+  readonly reward?: string;
+  readonly freeze?: readonly string[];
+  /** Default: as published. */
+  readonly variant?: string;
   /** What the arm is there for. */
   readonly says: string;
 }
@@ -29,6 +32,13 @@ export interface Claim {
   readonly arms: readonly Arm[];
   readonly seeds: readonly number[];
   readonly rounds: number;
+  /** Default: the recipe's. */
+  readonly tasks?: number;
+  readonly group?: number;
+  /** Evaluate every so many rounds; default 5. */
+  readonly evaluateEvery?: number;
+  /** Curves that the page draws, by the figure's name; default the held-out accuracies. Shares, so that the axis goes from 0 to 1. */
+  readonly pictures?: Readonly<Record<string, string>>;
   readonly conditions: readonly Condition[];
 }
 
@@ -58,36 +68,45 @@ export function verdictOf(conditions: readonly JudgedCondition[]): Verdict {
   return held === conditions.length ? 'reproduced' : held > 0 ? 'partly' : 'not reproduced';
 }
 
-type Point = Summary['heldout'][number];
-
-const curve = (results: ArmResults, arm: string, seed: number): readonly Point[] => {
+const curve = (results: ArmResults, arm: string, seed: number): Summary['heldout'] => {
   const found = results[arm]?.[seed]?.heldout;
   if (!found?.length) throw new Error(`internal: arm ${arm} has no evaluated run of seed ${seed}`);
   return found;
 };
 
+/** A figure of a held-out evaluation, by its name; NaN where it was not measured. */
+export function figureOf(point: Summary['heldout'][number], figure: string): number {
+  const own: Readonly<Record<string, unknown>> = { ...point };
+  const value = own[figure] ?? point.figures?.[figure];
+  return typeof value === 'number' ? value : Number.NaN;
+}
+
+/** Values of a held-out figure over an arm's run, version 0 first. */
+export const curveOf = (results: ArmResults, arm: string, seed: number, figure = 'accuracy'): number[] =>
+  curve(results, arm, seed).map((point) => figureOf(point, figure));
+
+/** Values of a round's monitor or lesson figure over an arm's run, round 1 first; NaN where it was not measured. */
+export const monitorOf = (results: ArmResults, arm: string, seed: number, figure: string): number[] =>
+  (results[arm]?.[seed]?.monitors ?? []).map((point) => point.figures[figure] ?? Number.NaN);
+
 /** Value of a held-out figure at the end of an arm's run. */
-export const atEnd = (
-  results: ArmResults,
-  arm: string,
-  seed: number,
-  figure: 'accuracy' | 'sampled' | 'forcedWorked',
-) => curve(results, arm, seed).at(-1)![figure];
+export const atEnd = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
+  curveOf(results, arm, seed, figure).at(-1)!;
 
 /** End minus start. */
-export const rise = (
-  results: ArmResults,
-  arm: string,
-  seed: number,
-  figure: 'accuracy' | 'sampled' | 'forcedWorked',
-) => atEnd(results, arm, seed, figure) - curve(results, arm, seed)[0]![figure];
+export const rise = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
+  atEnd(results, arm, seed, figure) - curveOf(results, arm, seed, figure)[0]!;
 
 /** Best of all evaluations minus the first: how far it ever rose. */
-export const highest = (results: ArmResults, arm: string, seed: number) =>
-  Math.max(...curve(results, arm, seed).map((point) => point.accuracy)) -
-  curve(results, arm, seed)[0]!.accuracy;
+export const highest = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
+  Math.max(...curveOf(results, arm, seed, figure)) - curveOf(results, arm, seed, figure)[0]!;
 
 /** Best of all evaluations minus the last. */
-export const lost = (results: ArmResults, arm: string, seed: number) =>
-  Math.max(...curve(results, arm, seed).map((point) => point.accuracy)) -
-  atEnd(results, arm, seed, 'accuracy');
+export const lost = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
+  Math.max(...curveOf(results, arm, seed, figure)) - atEnd(results, arm, seed, figure);
+
+/** Mean of a monitor over the last `rounds` rounds of an arm's run. */
+export function lately(results: ArmResults, arm: string, seed: number, figure: string, rounds = 5): number {
+  const values = monitorOf(results, arm, seed, figure).slice(-rounds);
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

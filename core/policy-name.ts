@@ -10,9 +10,16 @@ export function policyNameOf(run: {
   /** Where it was chosen; the recipe's default is not part of the name. */
   readonly reward?: string | undefined;
   readonly freeze: readonly string[];
+  readonly variant?: string | undefined;
 }): string {
   const frozen = [...run.freeze].sort().map((role) => `frozen-${role}`);
-  const name = [run.recipe, ...(run.reward ? [run.reward] : []), ...frozen, run.seed].join('-');
+  const name = [
+    run.recipe,
+    ...(run.reward ? [run.reward] : []),
+    ...(run.variant ? [run.variant] : []),
+    ...frozen,
+    run.seed,
+  ].join('-');
   if (name.length <= LONGEST) return name;
   const digest = deriveId('policy-name', name).slice(0, 12);
   return `${name.slice(0, LONGEST - digest.length - 1)}-${digest}`;

@@ -1,10 +1,16 @@
 /**
- * A recipe is data plus pure functions: who plays, what is paid, how it becomes advantages, what is optimised. The same
- * recipe runs in the mesh, in one process and in tests; nothing here knows a runtime.
+ * A recipe is data plus pure functions: who plays, what is paid, how it becomes advantages, what is optimised. A round has three
+ * stages, each a function over `Stage`, which speaks for the roles: tasks are proposed (once a round), rolled out and judged (group
+ * by group); then the learner asks what the records teach. The same recipe runs in the mesh, in one process and in tests; nothing
+ * here knows a runtime.
  */
 import type { Claim } from './claims.ts';
-import type { Sample, ScoredGroup } from './schema/sample.ts';
-import type { Judgment, Reading, Solution, TaskFamily } from './tasks/family.ts';
+import type { SamplingSettings } from './policy.ts';
+import type { Exam, Stage } from './roles/stage.ts';
+import type { Evaluation } from './schema/evaluation.ts';
+import type { RoleBinding, RunSettings } from './schema/round.ts';
+import type { AdmittedTask, Proposals, RolledGroup, ScoredGroup } from './schema/sample.ts';
+import type { LearnTools, Lesson, RoundRecords, SetSettings } from './training.ts';
 
 export interface Paper {
   readonly title: string;
@@ -13,55 +19,20 @@ export interface Paper {
   readonly source?: string;
 }
 
-/** The clipped policy-gradient objective of one role. Loss = token-mean of clip(ratio) x advantage, plus the KL term. */
-export interface PolicyObjective {
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  /** Weight of the k3 estimate of KL to version 0, added to the loss. 0 = off. */
-  readonly kl: number;
-  /** Weight of this role's loss in the sum. */
-  readonly weight: number;
-}
-
-export interface OptimizerSettings {
-  readonly learningRate: number;
-  /** Updates of linear warm-up: a cold AdamW's first steps have full size. */
-  readonly warmup: number;
-  readonly betas: readonly [number, number];
-  readonly weightDecay: number;
-  /** Bound on the gradient's Euclidean norm. */
-  readonly clipNorm: number;
-  /** Optimiser steps a round; every sample is in exactly one of them. */
-  readonly minibatches: number;
-}
-
-/** What the solver's reward may look at. Reading `gold` from a reward kind that is declared gold-free throws. */
-export interface SolverEvidence {
-  readonly solution: Reading<Solution>;
-  readonly judgments: readonly Reading<Judgment>[];
-  /** Exact check of the answer; null where there is no answer. */
-  readonly gold: () => boolean | null;
-  /** A fair coin, the same for the same sample in every run of it: the random-reward control arm. */
-  readonly coin: boolean;
-}
-
-export interface RewardKind {
-  readonly usesGold: boolean;
+/** One of the things that `--reward` may ask for. */
+export interface RewardInfo {
   /** Says in a sentence what is paid. */
   readonly says: string;
-  /** Judgments sampled for each solution. */
-  readonly votes: number;
-  readonly kl: number;
-  /** Reward of one rollout; null = missing. */
-  readonly solver: (evidence: SolverEvidence) => number | null;
-  /** Does the rollout count as a success in the pass rate that prices the proposal? null = does not count. */
-  readonly passed: (evidence: SolverEvidence) => number | null;
+  /** Rewards that do not use gold must be the same whatever the oracle says; a test holds every one of them to it. */
+  readonly usesGold: boolean;
 }
 
-/** A sample with its advantage, ready for the learner: every token of `ids` gets the same value. */
-export interface TrainingSample {
-  readonly sample: Sample;
-  readonly advantage: number;
+export interface RoleSettings {
+  readonly says: string;
+  /** The parameter set that speaks in this role; default the main one. */
+  readonly set?: string;
+  /** Log-probabilities are recorded under the distribution that was sampled from. Stops come from the recipe. */
+  readonly sampling: Omit<SamplingSettings, 'stop'>;
 }
 
 export interface Recipe {
@@ -70,24 +41,48 @@ export interface Recipe {
   readonly paper: Paper;
   /** One paragraph: who plays, who is paid for what. */
   readonly summary: string;
+  /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
   readonly claim: Claim;
-  readonly family: TaskFamily;
-  /** Roles in the order they act; all share one set of weights unless frozen. */
-  readonly roles: readonly ('proposer' | 'solver' | 'judge')[];
-  readonly temperature: number;
+  /** The shipped policy it starts from: a folder under models/. */
+  readonly start: string;
+  /** Name of its task family, for reports. */
+  readonly taskName: string;
+  /** Token that ends every completion. */
+  readonly stop: string;
+  /** Defaults of a run. */
   readonly tasks: number;
   readonly group: number;
-  /** The kinds that `--reward` takes; the first is the default. */
-  readonly rewards: Readonly<Record<string, RewardKind>>;
-  readonly proposerReward: (outcome: string, passRate: number | null) => number | null;
-  readonly judgeReward: (judgment: Reading<Judgment>, truth: boolean) => number;
-  /** Rewards to advantages, one function a role; a sample that is left out is not trained on. `seed` keys any random choice. */
-  readonly advantages: {
-    readonly proposer: (samples: readonly Sample[]) => TrainingSample[];
-    readonly solver: (groups: readonly ScoredGroup[]) => TrainingSample[];
-    readonly judge: (groups: readonly ScoredGroup[], seed: string) => TrainingSample[];
+  /** What `--reward` takes; the first is the default. */
+  readonly rewards: Readonly<Record<string, RewardInfo>>;
+  /** What `--variant` takes besides the recipe as published: ablations, in words. */
+  readonly variants: Readonly<Record<string, string>>;
+  /** Parameter sets by name; `main` is always there. */
+  readonly sets: Readonly<Record<string, SetSettings>>;
+  /** Roles in the order in which they first act. */
+  readonly roles: Readonly<Record<string, RoleSettings>>;
+  /** Roles that `--freeze` takes: they keep version 0. */
+  readonly freezable: readonly string[];
+  /** The versions that roles use, where that is not the newest: asked once, when a run is ordered. */
+  readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
+  /** Versions that samples may be behind by design; an operator's own bound may be wider. */
+  readonly staleness?: number;
+
+  /** Stage one, once a round: the tasks, and every proposal with its reason. */
+  readonly propose: (stage: Stage) => Promise<Proposals>;
+  /** Stage two: the rollouts of some of the tasks, in the order given. */
+  readonly rollOut: (stage: Stage, tasks: readonly AdmittedTask[]) => Promise<RolledGroup[]>;
+  /** Stage three: judgments, probes and rewards of some of the groups, in the order given. */
+  readonly judge: (stage: Stage, groups: readonly RolledGroup[]) => Promise<ScoredGroup[]>;
+  /** What a whole round teaches; groups come in order of their index. Parts of frozen roles are dropped by the engine. */
+  readonly learn: (records: RoundRecords, tools: LearnTools) => Lesson | Promise<Lesson>;
+  /** Held-out evaluation by the oracle, apart from every reward. */
+  readonly evaluate: (exam: Exam) => Promise<Evaluation>;
+  /** What the monitors say about tasks and answers. */
+  readonly describe?: {
+    /** A scalar that says how hard a task is. */
+    readonly difficulty?: (task: string) => number;
+    /** Does the completion write its steps? */
+    readonly worked?: (text: string) => boolean;
   };
-  readonly objective: Readonly<Record<'proposer' | 'solver' | 'judge', Omit<PolicyObjective, 'kl'>>>;
-  readonly optimizer: OptimizerSettings;
 }

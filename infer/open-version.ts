@@ -1,7 +1,7 @@
 /** A stored version's files to a live Policy. */
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
-import type { VersionFiles } from '../core/schema/policy.ts';
+import { type VersionFiles, weightsFile } from '../core/schema/policy.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
 import { readSafetensors } from '../model/safetensors.ts';
@@ -11,15 +11,16 @@ import type { Runtime } from './runtime.ts';
 /** Throws `wrong-input` where the files are no model, before anything is computed with them. */
 export function openVersion(runtime: Runtime, ref: PolicyRef, files: VersionFiles): Promise<OnnxPolicy> {
   const configFile = files['config.json'];
-  const weightsFile = files['model.safetensors'];
-  if (!configFile || !weightsFile)
+  // A set that no round has trained yet is what the policy began with.
+  const weightsBytes = files[weightsFile(ref.set)] ?? files[weightsFile()];
+  if (!configFile || !weightsBytes)
     throw new RollmeshError(
       'give-up',
       'policy.incomplete',
-      `Version ${ref.version} of ${ref.name} lacks config.json or model.safetensors.`,
+      `Version ${ref.version} of ${ref.name} lacks config.json or ${weightsFile(ref.set)}.`,
     );
   const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
-  const weights = readSafetensors(weightsFile);
+  const weights = readSafetensors(weightsBytes);
   checkCheckpoint(config, weights);
   return createPolicy({ runtime, ref, config, weights });
 }

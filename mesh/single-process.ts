@@ -2,21 +2,24 @@
  * A whole run in one process: the same stages, the same ids and the same trainer as the mesh, without queues and
  * Workers. For quick runs, claims and tests; the same settings give the same tokens as the mesh does.
  */
-import type { Policy, PolicyRef } from '../core/policy.ts';
 import type { Recipe } from '../core/recipe.ts';
-import { assemble } from '../core/roles/assemble.ts';
-import { evaluate, type JudgeItem, naturalSolutions } from '../core/roles/evaluate.ts';
-import { judge } from '../core/roles/judge.ts';
 import { monitorRound } from '../core/roles/monitors.ts';
-import { propose } from '../core/roles/propose.ts';
-import { solve } from '../core/roles/solve.ts';
-import type { RoleName, Stage } from '../core/roles/stage.ts';
+import { playStages } from '../core/roles/play-stages.ts';
+import { openExam, openStage, type StageParts } from '../core/roles/stage.ts';
 import { warningsOf } from '../core/roles/warnings.ts';
-import type { VersionFiles } from '../core/schema/policy.ts';
-import type { RoundReport } from '../core/schema/report.ts';
-import { keys, type RoundSpec, type RunSettings, roundOf, runIdOf } from '../core/schema/round.ts';
+import type { EvaluationReport, RoundReport } from '../core/schema/report.ts';
+import {
+  keys,
+  newestOf,
+  type RoleBinding,
+  type RoundSpec,
+  type RunSettings,
+  roundOf,
+  runIdOf,
+} from '../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
 import { type RoundLine, type Summary, summarize } from '../core/schema/summary.ts';
+import { memoryOf } from '../core/text/policy-memory.ts';
 import type { Tokenizer } from '../core/text/tokenizer-port.ts';
 import type { RoundTrainer } from '../learner/train/round-trainer.ts';
 import type { RunStore } from './run-store.ts';
@@ -31,7 +34,10 @@ export interface SingleProcess {
   readonly store: RunStore;
   readonly trainer: RoundTrainer;
   readonly tokenizer: Tokenizer;
-  readonly openPolicy: (ref: PolicyRef, files: VersionFiles) => Promise<Policy>;
+  /** Runs `work` with the policy of exactly this version and set. */
+  readonly use: StageParts['use'];
+  /** The weights that each role uses. */
+  readonly roles: Readonly<Record<string, RoleBinding>>;
   readonly onStart?: (report: RoundReport) => void;
   readonly onRound?: (line: RoundLine) => void;
 }
@@ -43,13 +49,12 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
   const { recipe, settings, store } = run;
   const started = performance.now();
   const runId = runIdOf(settings);
-  const policies = new PolicyPair(run);
-  const natural = await naturalSolutions(recipe, await policies.open(0), run.tokenizer);
+  const kept = new Map<string, Promise<unknown>>();
 
   const lines: RoundLine[] = [];
   let start = (await store.getRecord(lineKey(runId, 0))) as RoundReport | undefined;
   if (!start) {
-    start = { evaluation: await evaluateVersion(run, policies, natural, 0) };
+    start = { evaluation: await evaluateVersion(run, kept, 0) };
     await store.putRecord(lineKey(runId, 0), start);
   }
   run.onStart?.(start);
@@ -59,84 +64,48 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
       lines.push(done);
       continue;
     }
-    const spec = roundOf(settings, recipe.roles, index, index - 1);
-    const line = await playRound(run, policies, spec, natural);
+    const line = await playRound(run, roundOf(settings, run.roles, index, index - 1), kept);
     await store.putRecord(lineKey(runId, index), line);
     lines.push(line);
     run.onRound?.(line);
   }
-  await policies.dispose();
-  return summarize(settings, recipe.family.name, start, lines, Math.round(performance.now() - started));
+  return summarize(settings, recipe, start, lines, Math.round(performance.now() - started));
 }
 
-/** At most two live sessions: version 0 where a role is frozen, and the newest version. */
-class PolicyPair {
-  readonly #run: SingleProcess;
-  readonly #open = new Map<number, Policy>();
+/** What stages of the round, or of an exam like it, are made from. */
+const partsOf = ({ recipe, tokenizer, use, store }: SingleProcess, round: RoundSpec): StageParts => ({
+  recipe,
+  round,
+  tokenizer,
+  use,
+  memory: async () => memoryOf(await store.loadVersion(newestOf(round))),
+});
 
-  constructor(run: SingleProcess) {
-    this.#run = run;
-  }
-
-  async open(version: number): Promise<Policy> {
-    const held = this.#open.get(version);
-    if (held) return held;
-    const keepsZero = this.#run.settings.freeze.length > 0;
-    for (const [other, policy] of this.#open)
-      if (other !== 0 || !keepsZero) {
-        this.#open.delete(other);
-        await policy.dispose();
-      }
-    const ref = { name: this.#run.settings.policy, version };
-    const policy = await this.#run.openPolicy(ref, await this.#run.store.loadVersion(ref));
-    this.#open.set(version, policy);
-    return policy;
-  }
-
-  async dispose(): Promise<void> {
-    for (const policy of this.#open.values()) await policy.dispose();
-    this.#open.clear();
-  }
-}
-
+/** Exams look as a round would that comes after `version`. */
 async function evaluateVersion(
-  { recipe, tokenizer }: SingleProcess,
-  policies: PolicyPair,
-  natural: readonly JudgeItem[],
+  run: SingleProcess,
+  kept: Map<string, Promise<unknown>>,
   version: number,
-) {
-  return { version, ...(await evaluate(recipe, await policies.open(version), tokenizer, natural)) };
-}
-
-/** Propose, solve, judge: the data side of a round. */
-async function rollOut(run: SingleProcess, policies: PolicyPair, round: RoundSpec) {
-  const stageOf = async (role: RoleName): Promise<Stage> => ({
-    recipe: run.recipe,
-    round,
-    tokenizer: run.tokenizer,
-    policy: await policies.open(round.roles[role]!.version),
-  });
-  const proposals = await propose(await stageOf('proposer'));
-  const rolled = await solve(await stageOf('solver'), proposals.tasks);
-  const groups = await judge(await stageOf('judge'), rolled);
-  return { proposals, groups };
+): Promise<EvaluationReport> {
+  const parts = partsOf(run, roundOf(run.settings, run.roles, version + 1, version));
+  return { version, ...(await run.recipe.evaluate(openExam(parts, version, kept))) };
 }
 
 async function playRound(
   run: SingleProcess,
-  policies: PolicyPair,
   round: RoundSpec,
-  natural: readonly JudgeItem[],
+  kept: Map<string, Promise<unknown>>,
 ): Promise<RoundLine> {
   const { recipe, store, settings } = run;
   const began = performance.now();
-  const { proposals, groups } = await rollOut(run, policies, round);
+  const { proposals, groups } = await playStages(openStage(partsOf(run, round)));
   await recordRound(store, round, proposals, groups);
   const rolledOut = performance.now();
   const trained = await run.trainer.train({
     recipe,
     round,
-    batches: assemble(recipe, round, proposals, groups),
+    proposals,
+    groups,
     parent: round.index - 1,
     next: round.index,
     load: (version) => store.loadVersion({ name: settings.policy, version }),
@@ -162,10 +131,11 @@ async function playRound(
     report: {
       monitors,
       training: trained.report,
+      figures: trained.figures,
       warnings: warningsOf(monitors, trained.report),
       rolloutMs: Math.round(rolledOut - began),
       learnerMs: Math.round(learned - rolledOut),
-      ...(due ? { evaluation: await evaluateVersion(run, policies, natural, version) } : {}),
+      ...(due ? { evaluation: await evaluateVersion(run, kept, version) } : {}),
     },
     wallMs: Math.round(performance.now() - began),
   };

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
-import { rewardKind } from '../core/roles/stage.ts';
-import { type RunSettings, runSettings } from '../core/schema/round.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import { type RoleBinding, type RunSettings, runSettings } from '../core/schema/round.ts';
 import { name } from '../core/schema/sample.ts';
 import { findRecipe } from './index.ts';
 
@@ -18,6 +18,7 @@ export const runOrder = v.strictObject({
   policy: v.optional(name),
   reward: v.optional(v.pipe(v.string(), v.maxLength(64))),
   freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
+  variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
   tasks: v.optional(whole(1, 4096)),
   group: v.optional(whole(2, 64)),
 });
@@ -31,26 +32,43 @@ export interface OrderedRun {
   readonly named: boolean;
 }
 
-/** Throws `wrong-input` where the recipe, the reward or a role is unknown. */
+/** Throws `wrong-input` where the recipe, the reward, the variant or a role is unknown. */
 export function runOf(asked: RunOrder): OrderedRun {
   const recipe = findRecipe(asked.recipe);
   const reward = asked.reward ?? Object.keys(recipe.rewards)[0]!;
-  rewardKind(recipe, reward);
+  expectOneOf('reward', reward, Object.keys(recipe.rewards), recipe.name);
+  if (asked.variant !== undefined)
+    expectOneOf('variant', asked.variant, Object.keys(recipe.variants), recipe.name);
   const freeze = [...new Set(asked.freeze)].sort();
-  const freezable = recipe.roles.filter((role) => role !== 'solver');
-  for (const role of freeze)
-    if (!freezable.some((known) => known === role))
-      throw wrongInput('run.freeze', `The role ${JSON.stringify(role)} cannot be frozen.`, {
-        expected: freezable.join(' or '),
-      });
+  for (const role of freeze) expectOneOf('freeze', role, recipe.freezable, recipe.name);
   const settings = v.parse(runSettings, {
     recipe: recipe.name,
     seed: asked.seed,
     policy: asked.policy ?? policyNameOf({ ...asked, freeze }),
     reward,
     freeze,
+    ...(asked.variant === undefined ? {} : { variant: asked.variant }),
     tasks: asked.tasks ?? recipe.tasks,
     group: asked.group ?? recipe.group,
   });
   return { recipe, settings, rounds: asked.rounds, named: asked.policy !== undefined };
+}
+
+function expectOneOf(what: string, value: string, known: readonly string[], recipe: string): void {
+  if (known.includes(value)) return;
+  throw wrongInput(`run.${what}`, `Recipe ${recipe} has no --${what} ${JSON.stringify(value)}.`, {
+    expected: known.length ? `one of ${known.join(', ')}` : 'none: this recipe takes none',
+    next: `Run \`npm run recipe -- show ${recipe}\`.`,
+  });
+}
+
+/** The weights that each role of a run uses: its set, and the versions that the recipe binds it to. */
+export function bindingsOf(recipe: Recipe, settings: RunSettings): Record<string, RoleBinding> {
+  const bound = recipe.bindings?.(settings) ?? {};
+  return Object.fromEntries(
+    Object.entries(recipe.roles).map(([role, { set }]) => [
+      role,
+      { ...(set === undefined || set === MAIN_SET ? {} : { set }), ...bound[role] },
+    ]),
+  );
 }

@@ -12,14 +12,17 @@
 
 import { atEnd, type Claim, highest, lost, rise } from '../core/claims.ts';
 import { Random } from '../core/random.ts';
-import type { Recipe, RewardKind, SolverEvidence, TrainingSample } from '../core/recipe.ts';
+import type { Recipe } from '../core/recipe.ts';
 import { balancedPick } from '../core/rl/balanced-pick.ts';
 import { classBalanced } from '../core/rl/class-balanced.ts';
 import { groupCentredBatchScaled } from '../core/rl/group-centred.ts';
 import { learnability } from '../core/rl/proposer-rewards.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
+import type { RewardKind, SolverEvidence, ThreeRoles } from '../core/roles/three-role-game.ts';
+import { threeRoles } from '../core/roles/three-roles.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
+import type { PolicyItem } from '../core/training.ts';
 
 /** Share of the `mix` reward that comes from the judge's step verdicts. */
 const STEP_WEIGHT = 0.2;
@@ -52,7 +55,7 @@ function mixed(evidence: SolverEvidence): number {
 const rewardOf = (sample: Sample) => sample.rewards.reward ?? null;
 
 /** A sample without a reward has no advantage and is not trained on. */
-const weigh = (samples: readonly Sample[], advantages: readonly (number | null)[]): TrainingSample[] =>
+const weigh = (samples: readonly Sample[], advantages: readonly (number | null)[]): PolicyItem[] =>
   samples.flatMap((sample, i) => {
     const advantage = advantages[i] ?? null;
     return advantage === null ? [] : [{ sample, advantage }];
@@ -144,22 +147,10 @@ const claim: Claim = {
   ],
 };
 
-export const trio: Recipe = {
-  name: 'trio',
-  title: 'Proposer, solver and judge co-trained on shared weights',
-  paper: { title: 'rollmesh’s flagship; after RL Tango and Multi-Agent Evolve', year: 2026 },
-  summary:
-    'One policy writes arithmetic tasks, solves them with or without steps, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, the judge for agreeing with the exact checker, the solver by the chosen reward.',
-  differences: [
-    'Tango keeps generator and verifier in two sets of weights; here all roles share one.',
-    'Multi-Agent Evolve’s judge is paid for format only; here for agreement with an exact checker.',
-  ],
-  claim,
+/** What the three are paid, and how that becomes advantages. */
+export const trioGame: ThreeRoles = {
   family: arithmetic,
-  roles: ['proposer', 'solver', 'judge'],
   temperature: 1,
-  tasks: 64,
-  group: 8,
   rewards,
   proposerReward: (outcome, passRate) => {
     if (outcome === 'held-out') return null;
@@ -197,12 +188,34 @@ export const trio: Recipe = {
     solver: { clipLow: 0.2, clipHigh: 0.28, weight: 1 },
     judge: { clipLow: 0.2, clipHigh: 0.28, weight: 1 },
   },
-  optimizer: {
-    learningRate: 1e-4,
-    warmup: 20,
-    betas: [0.9, 0.95],
-    weightDecay: 0.01,
-    clipNorm: 1,
-    minibatches: 4,
+};
+
+export const trio: Recipe = {
+  name: 'trio',
+  title: 'Proposer, solver and judge co-trained on shared weights',
+  paper: { title: 'rollmesh’s flagship; after RL Tango and Multi-Agent Evolve', year: 2026 },
+  summary:
+    'One policy writes arithmetic tasks, solves them with or without steps, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, the judge for agreeing with the exact checker, the solver by the chosen reward.',
+  differences: [
+    'Tango keeps generator and verifier in two sets of weights; here all roles share one.',
+    'Multi-Agent Evolve’s judge is paid for format only; here for agreement with an exact checker.',
+  ],
+  claim,
+  start: 'seed',
+  tasks: 64,
+  group: 8,
+  variants: {},
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 1e-4,
+        warmup: 20,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 4,
+      },
+    },
   },
+  ...threeRoles(trioGame),
 };

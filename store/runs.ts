@@ -1,6 +1,12 @@
 /** Runs: chains of rounds with a target. A run's id is derived from its settings, so the same settings are the same run. */
 import { and, desc, eq, inArray, notExists, sql } from 'drizzle-orm';
-import { type RoundSpec, type RunSettings, roundOf, runIdOf } from '../core/schema/round.ts';
+import {
+  type RoleBinding,
+  type RoundSpec,
+  type RunSettings,
+  roundOf,
+  runIdOf,
+} from '../core/schema/round.ts';
 import { type Database, writeAll } from './database.ts';
 import { deliveries, policies, rounds, runs } from './schema.ts';
 
@@ -24,7 +30,7 @@ export async function orderRounds(
   order: {
     readonly delivery: string;
     readonly settings: RunSettings;
-    readonly roles: readonly string[];
+    readonly roles: Readonly<Record<string, RoleBinding>>;
     readonly rounds: number;
     readonly now: number;
   },
@@ -45,12 +51,18 @@ export async function orderRounds(
 export const forgetDeliveries = (db: Database, before: number) =>
   writeAll(db, [sql`DELETE FROM deliveries WHERE at < ${before}`]);
 
-/** Inserts a round where none of its run is open; doing it twice changes nothing. */
+/**
+ * Inserts a round where none of its run is open and retention has taken none of its versions; doing it twice changes nothing. One that
+ * names a withdrawn version is inserted, and fails with that reason.
+ */
 export const insertRound = (spec: RoundSpec, now: number) =>
   sql`INSERT INTO rounds (id, run, idx, spec, stage, created_at, touched_at)
     SELECT ${spec.id}, ${spec.run}, ${spec.index}, ${JSON.stringify(spec)}, 'proposing', ${now}, ${now}
     WHERE NOT EXISTS (SELECT 1 FROM rounds
       WHERE run = ${spec.run} AND stage IN ('proposing', 'solving', 'training'))
+    AND NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(spec.roles)}) AS role
+      JOIN versions ON policy = role.value->>'name' AND version = role.value->>'version'
+      WHERE pruned_at IS NOT NULL AND withdrawn IS NULL)
     ON CONFLICT DO NOTHING`;
 
 /** The round that comes next at `version`; null where the target is reached or the run has stopped. */
@@ -61,7 +73,7 @@ export function nextRound(run: RunRow, lastIndex: number, version: number): Roun
 
 /**
  * Creates the next round of a run if one is due and none is open.
- * @returns the round that is open now: the new one, or the one that was; null where nothing is due.
+ * @returns the round that is open now: the new one, or the one that was; null where nothing is due, or its version has just gone.
  */
 export async function advanceRun(db: Database, id: string, now: number): Promise<RoundSpec | null> {
   const run = await getRun(db, id);
@@ -72,9 +84,16 @@ export async function advanceRun(db: Database, id: string, now: number): Promise
   ]);
   if (last && OPEN_STAGES.some((stage) => stage === last.stage)) return last.spec;
   const next = policy ? nextRound(run, last?.index ?? 0, policy.current) : null;
-  if (next) await writeAll(db, [insertRound(next, now)]);
-  return next;
+  if (!next) return null;
+  const [inserted] = await writeAll(db, [insertRound(next, now)]);
+  // Another caller's, or refused: retention took a version since the pointer was read. The clock tries again.
+  return inserted === 1 || (await isOpen(db, next.id)) ? next : null;
 }
+
+const isOpen = async (db: Database, id: string): Promise<boolean> => {
+  const [row] = await db.select({ stage: rounds.stage }).from(rounds).where(eq(rounds.id, id));
+  return OPEN_STAGES.some((stage) => stage === row?.stage);
+};
 
 /** Runs that have rounds to do and none open: the chain broke between two of them. */
 export const stuckRuns = (db: Database, limit: number) =>

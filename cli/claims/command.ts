@@ -29,9 +29,20 @@ const PAGE_DATA = 'dashboard/claims.json';
 const QUICK = { rounds: 2, evalEvery: 2, tasks: 8, group: 4 };
 
 async function runClaim(recipe: Recipe, { quick, jobs }: ClaimsOptions): Promise<ClaimRecord> {
-  const { arms, seeds: all, rounds, says, conditions } = recipe.claim;
+  const {
+    arms,
+    seeds: all,
+    rounds,
+    says,
+    conditions,
+    evaluateEvery: evalEvery = 5,
+    tasks,
+    group,
+  } = recipe.claim;
   const seeds = quick ? all.slice(0, 1) : all;
-  const settings = quick ? QUICK : { rounds, evalEvery: 5 };
+  const settings = quick
+    ? QUICK
+    : { rounds, evalEvery, ...(tasks ? { tasks } : {}), ...(group ? { group } : {}) };
   const runs = arms.flatMap((arm) =>
     seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...settings })),
   );
@@ -57,6 +68,7 @@ async function runClaim(recipe: Recipe, { quick, jobs }: ClaimsOptions): Promise
     machine: thisMachine(),
     rounds: settings.rounds,
     seeds,
+    ...(recipe.claim.pictures ? { pictures: recipe.claim.pictures } : {}),
     arms: ofArm,
   };
 }

@@ -1,33 +1,36 @@
 /** docs/claims.md and its pictures, from the results files alone. */
+import { figureOf } from '../../core/claims.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
 import type { ClaimRecord } from './record.ts';
 
-type Figure = 'accuracy' | 'sampled' | 'forcedWorked' | 'worked';
-
-const PICTURES: readonly { readonly figure: Figure; readonly title: string }[] = [
-  { figure: 'accuracy', title: 'Held-out accuracy, greedy' },
-  { figure: 'sampled', title: 'Held-out accuracy, sampled' },
-  { figure: 'forcedWorked', title: 'Held-out accuracy, steps forced' },
-];
+/** The curves of a claim that names none. */
+const PICTURES: Readonly<Record<string, string>> = {
+  accuracy: 'Held-out accuracy, greedy',
+  sampled: 'Held-out accuracy, sampled',
+  forcedWorked: 'Held-out accuracy, steps forced',
+};
 
 const points = (value: number) => (100 * value).toFixed(1);
 const meanOf = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 const spread = (values: readonly number[]) =>
   `${points(meanOf(values))} (${points(Math.min(...values))} to ${points(Math.max(...values))})`;
 
-const last = (run: Summary, figure: Figure) => run.heldout.at(-1)?.[figure] ?? Number.NaN;
+const ofPoint = (point: Summary['heldout'][number] | undefined, figure: string) =>
+  point ? figureOf(point, figure) : Number.NaN;
 
 export const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
 
 /** SVG pictures by file name: one a figure, one line an arm (mean over seeds) with each seed behind it. */
 export function pictures(record: ClaimRecord): Map<string, string> {
   return new Map(
-    PICTURES.map(({ figure, title }) => {
+    Object.entries(record.pictures ?? PICTURES).map(([figure, title]) => {
       const series = record.arms.map(
         ({ name, runs }): Series => ({
           name,
-          runs: runs.map((run) => run.heldout.map((point) => ({ x: point.round, y: point[figure] }))),
+          runs: runs.map((run) =>
+            run.heldout.map((point) => ({ x: point.round, y: figureOf(point, figure) })),
+          ),
         }),
       );
       return [pictureName(record.recipe, figure), lineChart({ title, xTitle: 'round', series })];
@@ -37,22 +40,21 @@ export function pictures(record: ClaimRecord): Map<string, string> {
 
 function section(record: ClaimRecord): string {
   const { recipe, claim, verdict, conditions, arms, machine, seeds, rounds } = record;
+  const drawn = Object.entries(record.pictures ?? PICTURES);
   const start = arms[0]!.runs[0]!.heldout[0]!;
+  const began = drawn.map(([figure, title]) => `${title.toLowerCase()} ${points(ofPoint(start, figure))}`);
   return [
     `## ${recipe}: ${verdict}`,
     '',
     claim,
     '',
-    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. Version 0: ${points(start.accuracy)} greedy, ${points(start.sampled)} sampled, ${points(start.forcedWorked)} with steps forced. All figures in percent, mean and range over seeds.`,
+    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. Version 0, seed ${seeds[0]}: ${began.join('; ')}. All figures in percent, mean and range over seeds, at the end.`,
     '',
-    '| arm | greedy | sampled | steps forced | worked | judge, fixed set | what it is |',
-    '|---|---|---|---|---|---|---|',
+    `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
+    `|---|${drawn.map(() => '---|').join('')}---|`,
     ...arms.map(({ name, runs, says }) => {
-      const judge = runs.map((run) => run.judge.at(-1)?.fixed ?? Number.NaN);
-      const cells = (['accuracy', 'sampled', 'forcedWorked', 'worked'] as const).map((figure) =>
-        spread(runs.map((run) => last(run, figure))),
-      );
-      return `| ${[name, ...cells, spread(judge), says].join(' | ')} |`;
+      const cells = drawn.map(([figure]) => spread(runs.map((run) => ofPoint(run.heldout.at(-1), figure))));
+      return `| ${[name, ...cells, says].join(' | ')} |`;
     }),
     '',
     '| condition, stated beforehand | bound | measured, by seed | holds |',
@@ -62,7 +64,7 @@ function section(record: ClaimRecord): string {
         `| ${says} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
     ),
     '',
-    ...PICTURES.map(({ figure, title }) => `![${title}](claims/${pictureName(recipe, figure)})`),
+    ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
     '',
     `Measured with ${machine.node} on ${machine.cores} cores (${machine.cpu}), commit ${machine.commit}, ${machine.at.slice(0, 10)}. Again: \`npm run claims -- ${recipe}\`. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
     '',

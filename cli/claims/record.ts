@@ -16,10 +16,13 @@ export interface ClaimRecord {
   };
   readonly rounds: number;
   readonly seeds: readonly number[];
+  /** Titles of the curves by figure; absent = the held-out accuracies. */
+  readonly pictures?: Readonly<Record<string, string>>;
   readonly arms: readonly {
     readonly name: string;
-    readonly reward: string;
-    readonly freeze: readonly string[];
+    readonly reward?: string;
+    readonly freeze?: readonly string[];
+    readonly variant?: string;
     readonly says: string;
     /** One run a seed. */
     readonly runs: readonly Summary[];

@@ -21,8 +21,9 @@ const SCRIPT = fileURLToPath(new URL('../claim-arm.ts', import.meta.url));
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
   return [
     `--recipe=${recipe}`,
-    `--reward=${arm.reward}`,
-    ...arm.freeze.map((role) => `--freeze=${role}`),
+    ...(arm.reward ? [`--reward=${arm.reward}`] : []),
+    ...(arm.freeze ?? []).map((role) => `--freeze=${role}`),
+    ...(arm.variant ? [`--variant=${arm.variant}`] : []),
     `--seed=${seed}`,
     `--rounds=${rounds}`,
     `--eval-every=${evalEvery}`,

@@ -1,7 +1,7 @@
 /** A deployed gateway as a deployment needs it: whether it answers, whether it has the seed policy, and the upload of that. */
 import { RollmeshError } from '../../core/errors.ts';
 import { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import { ensureSeed, SEED_POLICY } from '../import-policy.ts';
+import { ensureShipped, SEED_POLICY } from '../import-policy.ts';
 
 /** How long a new address may take until it answers everywhere, and how often it is asked, ms. */
 const PATIENCE_MS = 120_000;
@@ -37,5 +37,5 @@ export async function uploadSeed(url: string, token: string): Promise<void> {
       });
     await new Promise((resolve) => setTimeout(resolve, ASK_MS));
   }
-  await ensureSeed(new GatewayClient({ url, token }), 'models/seed');
+  await ensureShipped(new GatewayClient({ url, token }));
 }

@@ -2,7 +2,7 @@
 import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
+import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
 import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { importPolicy } from '../import-policy.ts';
@@ -52,6 +52,6 @@ export async function storeImport(
       next: 'Choose another with --name.',
     });
   await importPolicy(gateway, name, files, { importedFrom: origin });
-  const bytes = Object.values(files).reduce((sum, file) => sum + file.length, 0);
+  const bytes = fileEntries(files).reduce((sum, [, file]) => sum + file.length, 0);
   return { policy: name, version: 0, bytes, tokenizer: 'tokenizer.json' in files };
 }

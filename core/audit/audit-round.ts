@@ -3,15 +3,12 @@
  * record back, must come to the same ids, prompts, outcomes, oracles and rewards. Then a share is drawn again by the exact
  * versions, and tokens and log-probabilities must be the same bits. Pure: policies come as arguments.
  */
-import type { Policy } from '../policy.ts';
+import type { Policy, PolicyRef } from '../policy.ts';
 import { Random } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
-import { judge } from '../roles/judge.ts';
-import { propose } from '../roles/propose.ts';
-import { solve } from '../roles/solve.ts';
-import type { RoleName, Stage } from '../roles/stage.ts';
+import { openStage, type Stage } from '../roles/stage.ts';
 import type { RoundSpec } from '../schema/round.ts';
-import type { AdmittedTask, Proposals, ScoredGroup } from '../schema/sample.ts';
+import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import { type AuditLedger, compareGroup, compareSample, type Depth } from './findings.ts';
 import { recordedPolicy } from './recorded-policy.ts';
@@ -24,9 +21,11 @@ export interface RoundRecord {
 }
 
 export interface AuditTools {
-  /** The policy of the version that the round names for the role. */
-  readonly policyOf: (role: RoleName) => Policy;
-  readonly tokenizerOf: (role: RoleName) => Tokenizer;
+  readonly tokenizer: Tokenizer;
+  /** Runs `work` with the policy of exactly this version and set. */
+  readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
+  /** What the round's version carried. */
+  readonly memory: () => Promise<unknown>;
 }
 
 /** `ceil(fraction * n)` of the items, drawn from the seed. A seed that a forger cannot know keeps the choice from them. */
@@ -54,12 +53,16 @@ export async function redrawRound(
   fraction: number,
   seed: string,
 ): Promise<void> {
+  const { recipe } = record;
   const proposals = drawShare(record.proposals.samples, fraction, `${seed}/proposals`);
   if (proposals.length) {
     const ids = new Set(proposals.map((sample) => sample.id));
-    const live = tools.policyOf('proposer');
-    const policy = recordedPolicy(live.ref, record.proposals.samples, { ids, live });
-    const again = await propose({ ...stageOf(record, tools, 'proposer'), policy });
+    // Playing the others back keeps the stage's own course: which batch came after which.
+    const again = await recipe.propose(
+      stageOf(record, tools, (ref, work) =>
+        tools.use(ref, (live) => work(recordedPolicy(ref, record.proposals.samples, { ids, live }))),
+      ),
+    );
     const expected = new Map(again.samples.map((sample) => [sample.id, sample]));
     for (const sample of proposals) compareSample(ledger, 'model', null, sample, expected.get(sample.id));
   }
@@ -68,30 +71,29 @@ export async function redrawRound(
     ({ group }) => record.proposals.tasks.find((task) => task.group === group) ?? [],
   );
   if (!tasks.length) return;
-  const rolled = await solve(stageOf(record, tools, 'solver'), tasks);
-  const scored = await judge(stageOf(record, tools, 'judge'), rolled);
+  const stage = stageOf(record, tools, tools.use);
+  const scored = await recipe.judge(stage, await recipe.rollOut(stage, tasks));
   const recordOf = new Map(groups.map((group) => [group.group, group]));
   for (const expected of scored) compareGroup(ledger, 'model', recordOf.get(expected.group)!, expected);
 }
 
-const stageOf = ({ recipe, round }: RoundRecord, tools: AuditTools, role: RoleName): Stage => ({
-  recipe,
-  round,
-  policy: tools.policyOf(role),
-  tokenizer: tools.tokenizerOf(role),
-});
+const stageOf = (
+  { recipe, round }: RoundRecord,
+  { tokenizer, memory }: AuditTools,
+  use: AuditTools['use'],
+): Stage => openStage({ recipe, round, tokenizer, memory, use });
+
+/** A stage in which every role only plays its record back. */
+const replayOf = (record: RoundRecord, tools: AuditTools, samples: readonly Sample[]): Stage =>
+  stageOf(record, tools, (ref, work) => work(recordedPolicy(ref, samples)));
 
 const READ: Depth = 'record';
 
 async function rereadProposals(ledger: AuditLedger, record: RoundRecord, tools: AuditTools): Promise<void> {
-  const { round, proposals } = record;
-  const stage = {
-    recipe: record.recipe,
-    round,
-    tokenizer: tools.tokenizerOf('proposer'),
-    policy: recordedPolicy(round.roles.proposer!, proposals.samples),
-  };
-  const again = await readable(ledger, null, () => propose(stage));
+  const { recipe, proposals } = record;
+  const again = await readable(ledger, null, () =>
+    recipe.propose(replayOf(record, tools, proposals.samples)),
+  );
   if (!again) return;
   for (let i = 0; i < Math.max(proposals.samples.length, again.samples.length); i++)
     compareSample(ledger, READ, null, proposals.samples[i], again.samples[i]);
@@ -106,7 +108,7 @@ const taskParts = ({ group, index, task, proposal }: AdmittedTask) => [group, in
 
 async function rereadGroup(
   ledger: AuditLedger,
-  { recipe, round }: RoundRecord,
+  record: RoundRecord,
   tools: AuditTools,
   task: AdmittedTask | undefined,
   group: ScoredGroup,
@@ -118,16 +120,10 @@ async function rereadGroup(
     () => 'No such group was admitted.',
   );
   if (!admitted) return;
-  const over = (role: RoleName, samples: ScoredGroup['samples']): Stage => ({
-    recipe,
-    round,
-    tokenizer: tools.tokenizerOf(role),
-    policy: recordedPolicy(round.roles[role]!, samples),
-  });
-  const again = await readable(ledger, group.group, async () => {
-    const rolled = await solve(over('solver', group.samples), [task!]);
-    return judge(over('judge', group.judgments), rolled);
-  });
+  const stage = replayOf(record, tools, [...group.samples, ...group.judgments]);
+  const again = await readable(ledger, group.group, async () =>
+    record.recipe.judge(stage, await record.recipe.rollOut(stage, [task!])),
+  );
   if (again) compareGroup(ledger, READ, group, again[0]!);
 }
 

@@ -1,10 +1,9 @@
-/** From a round's records to what each role trains on. Pure: the learner does it wherever it runs, and gets the same batch. */
-import type { Recipe, TrainingSample } from '../recipe.ts';
-import type { RoundSpec } from '../schema/round.ts';
-import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
-import type { RoleName } from './stage.ts';
+/** From a round's records to what each of the three roles trains on. Pure: the learner does it wherever it runs, and gets the same batch. */
 
-export type RoleBatches = Partial<Record<RoleName, TrainingSample[]>>;
+import { MAIN_SET } from '../schema/policy.ts';
+import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+import type { Lesson, PolicyItem, PolicyPart, RoundRecords } from '../training.ts';
+import { type RoleName, rewardKind, type ThreeRoles } from './three-role-game.ts';
 
 const mean = (values: readonly number[]): number | null =>
   values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
@@ -15,7 +14,7 @@ export const passRate = (group: ScoredGroup): number | null =>
 
 /** Proposals with their reward: priced by the pass rate of the group they became. A proposal whose group is missing has no reward. */
 export function priceProposals(
-  recipe: Recipe,
+  game: ThreeRoles,
   proposals: Proposals,
   groups: readonly ScoredGroup[],
 ): Sample[] {
@@ -25,26 +24,31 @@ export function priceProposals(
     const reward =
       sample.outcome === 'ok' && !group
         ? null
-        : recipe.proposerReward(sample.outcome, group ? passRate(group) : null);
+        : game.proposerReward(sample.outcome, group ? passRate(group) : null);
     return { ...sample, rewards: { ...sample.rewards, reward } };
   });
 }
 
-/** Groups are put in order first, so that arrival order never changes a batch. Frozen roles are left out. */
-export function assemble(
-  recipe: Recipe,
-  round: RoundSpec,
-  proposals: Proposals,
-  groups: readonly ScoredGroup[],
-): RoleBatches {
-  const ordered = [...groups].sort((a, b) => a.index - b.index);
-  const all: Required<RoleBatches> = {
-    proposer: recipe.advantages.proposer(priceProposals(recipe, proposals, ordered)),
-    solver: recipe.advantages.solver(ordered),
-    judge: recipe.advantages.judge(ordered, `${round.id}/judge`),
+/** One update of the shared weights: the three roles' clipped objectives, each over its own tokens, and KL to version 0. */
+export function assemble(game: ThreeRoles, { round, proposals, groups }: RoundRecords): Lesson {
+  const { kl } = rewardKind(game, round.settings.reward);
+  const part = (role: RoleName, items: readonly PolicyItem[]): PolicyPart => {
+    const { weight, clipLow, clipHigh } = game.objective[role];
+    return {
+      kind: 'policy',
+      role,
+      weight,
+      items,
+      objective: { kind: 'ppo-clip', clipLow, clipHigh },
+      aggregation: { mode: 'token-mean' },
+      ...(kl > 0 ? { kl: { weight: kl, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } } } : {}),
+    };
   };
-  const frozen = new Set(round.settings.freeze);
-  return Object.fromEntries(
-    recipe.roles.filter((role) => !frozen.has(role)).map((role) => [role, all[role]]),
-  );
+  const { proposer, solver, judge } = game.advantages;
+  const parts = [
+    part('proposer', proposer(priceProposals(game, proposals, groups))),
+    part('solver', solver(groups)),
+    part('judge', judge(groups, `${round.id}/judge`)),
+  ];
+  return { updates: [{ set: MAIN_SET, parts }] };
 }

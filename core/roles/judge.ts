@@ -2,24 +2,22 @@
  * The judge: step verdicts and a final verdict on every readable solution, `votes` times; then the rewards of the group.
  * Exact checkers stand beside it, for gold rewards, for the judge's own training and for the monitors.
  */
-import { deriveId, Random } from '../random.ts';
+import { deriveId } from '../random.ts';
 import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Judgment, Reading, Solution } from '../tasks/family.ts';
 import { refuse } from '../tasks/family.ts';
-import { rewardKind, type Stage, sampleOf, samplingOf } from './stage.ts';
+import { coinOf, sealedGold } from './gold.ts';
+import { type Stage, sampleOf } from './stage.ts';
+import { rewardKind, type ThreeRoles } from './three-role-game.ts';
 
-const coinOf = (sample: string): boolean => new Random(`coin/${sample}`).bool();
-
-/** Gold is handed over behind a check: a kind that is declared gold-free cannot read it, not even by mistake. */
-const sealedGold = (kind: string, usesGold: boolean, gold: boolean | null) => () => {
-  if (!usesGold) throw new Error(`internal: the gold-free reward "${kind}" read the oracle`);
-  return gold;
-};
-
-export async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
-  const { recipe, round, policy, tokenizer } = stage;
-  const { family } = recipe;
-  const kind = rewardKind(recipe, round.settings.reward);
+export async function judge(
+  game: ThreeRoles,
+  stage: Stage,
+  groups: readonly RolledGroup[],
+): Promise<ScoredGroup[]> {
+  const { round, tokenizer } = stage;
+  const { family } = game;
+  const kind = rewardKind(game, round.settings.reward);
 
   const solutionsGS = groups.map((group) =>
     group.samples.map(
@@ -38,12 +36,10 @@ export async function judge(stage: Stage, groups: readonly RolledGroup[]): Promi
       return [{ g, s, of: sample.id, solution: solution.value, prompt: { ids, sampleIds } }];
     }),
   );
-  const completions = asked.length
-    ? await policy.generate(
-        asked.map(({ prompt }) => prompt),
-        samplingOf(stage, 'judge'),
-      )
-    : [];
+  const completions = await stage.generate(
+    'judge',
+    asked.map(({ prompt }) => prompt),
+  );
 
   const out = groups.map((group, g): ScoredGroup => {
     const truths = solutionsGS[g]!.map((solution) =>
@@ -61,7 +57,7 @@ export async function judge(stage: Stage, groups: readonly RolledGroup[]): Promi
         ? family.readJudgment(solution, tokenizer.decode(completion.ids))
         : refuse('cut-off');
       readings[g]![s]!.push(reading);
-      const agreement = recipe.judgeReward(reading, out[g]!.truth[s]!);
+      const agreement = game.judgeReward(reading, out[g]!.truth[s]!);
       const outcome = reading.ok ? 'ok' : reading.reason;
       out[g]!.judgments.push({
         ...sampleOf(stage, 'judge', prompt.sampleIds[i]!, prompt.ids, completion, outcome, { agreement }),
@@ -74,7 +70,7 @@ export async function judge(stage: Stage, groups: readonly RolledGroup[]): Promi
       const evidence = {
         solution: solutionsGS[g]![s]!,
         judgments: readings[g]![s]!,
-        gold: sealedGold(round.settings.reward, kind.usesGold, out[g]!.gold[s]!),
+        gold: sealedGold(stage, out[g]!.gold[s]!),
         coin: coinOf(sample.id),
       };
       return { ...sample, rewards: { reward: kind.solver(evidence), passed: kind.passed(evidence) } };

@@ -73,7 +73,7 @@ function judged(groups: readonly ScoredGroup[]): { sample: Sample; truth: boolea
 }
 
 export function monitorRound(
-  recipe: Recipe,
+  { describe }: Pick<Recipe, 'describe'>,
   decode: (ids: readonly number[]) => string,
   proposals: Proposals,
   groups: readonly ScoredGroup[],
@@ -99,7 +99,7 @@ export function monitorRound(
     formatRate: share(rollouts, (sample) => sample.outcome === 'ok'),
     workedShare: share(
       rollouts,
-      (sample) => sample.outcome === 'ok' && decode(sample.ids).startsWith(recipe.family.workedPrefix),
+      (sample) => sample.outcome === 'ok' && describe?.worked?.(decode(sample.ids)) === true,
     ),
     length: mean(rollouts.map((sample) => sample.ids.length)),
     zeroVariance: share(rewardsG, (rewards) => rewards.every((value) => value === rewards[0])),
@@ -107,7 +107,7 @@ export function monitorRound(
     proposals: proposals.samples.length,
     invalidRate: share(proposals.samples, (s) => !['ok', 'duplicate', 'held-out'].includes(s.outcome)),
     duplicateRate: share(proposals.samples, (s) => s.outcome === 'duplicate'),
-    difficulty: mean(groups.map((group) => recipe.family.difficulty(group.task))),
+    difficulty: describe?.difficulty ? mean(groups.map(({ task }) => describe.difficulty!(task))) : null,
     passRate: mean(rollouts.map((s) => s.rewards.passed ?? null).filter((value) => value !== null)),
     judge: {
       rightAsRight: count(true, true),

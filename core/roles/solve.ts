@@ -1,20 +1,25 @@
 /** The solver: G rollouts of each task. The prompt is computed once a group; several groups share one batch. */
 import { deriveId } from '../random.ts';
 import type { AdmittedTask, RolledGroup } from '../schema/sample.ts';
-import { type Stage, sampleOf, samplingOf } from './stage.ts';
+import { type Stage, sampleOf } from './stage.ts';
+import type { ThreeRoles } from './three-role-game.ts';
 
-export async function solve(stage: Stage, tasks: readonly AdmittedTask[]): Promise<RolledGroup[]> {
-  const { recipe, round, policy, tokenizer } = stage;
+export async function solve(
+  { family }: Pick<ThreeRoles, 'family'>,
+  stage: Stage,
+  tasks: readonly AdmittedTask[],
+): Promise<RolledGroup[]> {
+  const { round, tokenizer } = stage;
   const prompts = tasks.map((task) => ({
-    ids: tokenizer.encode(recipe.family.solverPrompt(task.task)),
+    ids: tokenizer.encode(family.solverPrompt(task.task)),
     sampleIds: Array.from({ length: round.settings.group }, (_, i) => deriveId(task.group, 'solver', i)),
   }));
-  const completions = await policy.generate(prompts, samplingOf(stage, 'solver'));
+  const completions = await stage.generate('solver', prompts);
   return tasks.map((task, t) => ({
     round: round.id,
     ...task,
     samples: completions[t]!.map((completion, i) => {
-      const reading = recipe.family.readSolution(task.task, tokenizer.decode(completion.ids));
+      const reading = family.readSolution(task.task, tokenizer.decode(completion.ids));
       const outcome = !completion.stopped ? 'cut-off' : reading.ok ? 'ok' : reading.reason;
       return sampleOf(stage, 'solver', prompts[t]!.sampleIds[i]!, prompts[t]!.ids, completion, outcome);
     }),

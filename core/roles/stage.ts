@@ -1,42 +1,123 @@
-/** What every stage of a round is given, and the samples it makes. */
-
-import { wrongInput } from '../errors.ts';
-import type { Completion, Policy, SamplingSettings } from '../policy.ts';
-import type { Recipe, RewardKind } from '../recipe.ts';
+/** What every stage of a round is given: a voice for each role at exactly the version that the round names, and the samples it makes. */
+import { RollmeshError, wrongInput } from '../errors.ts';
+import type {
+  Completion,
+  GeneratePrompt,
+  Policy,
+  PolicyRef,
+  SamplingSettings,
+  TokenIds,
+  TokenScores,
+} from '../policy.ts';
+import type { Recipe, RoleSettings } from '../recipe.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 
-export type RoleName = 'proposer' | 'solver' | 'judge';
-
 export interface Stage {
   readonly recipe: Recipe;
   readonly round: RoundSpec;
-  /** The policy of the version that the round names for the acting role. */
-  readonly policy: Policy;
   readonly tokenizer: Tokenizer;
+  /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
+  readonly generate: (
+    role: string,
+    prompts: readonly GeneratePrompt[],
+    change?: Partial<SamplingSettings>,
+  ) => Promise<Completion[][]>;
+  /** What the last round's lesson left for this one; undefined in the first. */
+  readonly memory: () => Promise<unknown>;
 }
 
-export function rewardKind(recipe: Recipe, reward: string): RewardKind {
-  const kind = recipe.rewards[reward];
-  if (!kind)
-    throw wrongInput('recipe.reward', `Recipe ${recipe.name} has no reward "${reward}".`, {
-      expected: `one of ${Object.keys(recipe.rewards).join(', ')}`,
-    });
-  return kind;
+/** A stage over one version of all roles, for evaluation. Scores are had here alone: they are not recorded, so nothing that is audited may need them. */
+export interface Exam extends Stage {
+  /** Scores whole sequences under the role's weights, at temperature 1. */
+  readonly score: (role: string, sequences: readonly TokenIds[]) => Promise<TokenScores[]>;
+  readonly version: number;
+  /** The same over version 0: yardsticks are made there. */
+  readonly start: Stage;
+  /** Makes something once a run: what is asked again under the same key is handed out again. */
+  readonly once: <T>(key: string, make: () => Promise<T>) => Promise<T>;
 }
 
-export function samplingOf(stage: Stage, role: RoleName): SamplingSettings {
-  const { family, temperature } = stage.recipe;
-  return { maxNew: family.maxNew[role], temperature, stop: [stage.tokenizer.id(family.stop)] };
+/** What a runtime lends a stage. */
+export interface StageParts {
+  readonly recipe: Recipe;
+  readonly round: RoundSpec;
+  readonly tokenizer: Tokenizer;
+  /** Runs `work` with the policy of exactly this version and set. */
+  readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
+  readonly memory: () => Promise<unknown>;
 }
+
+export function openStage({ recipe, round, tokenizer, use, memory }: StageParts): Stage {
+  return {
+    recipe,
+    round,
+    tokenizer,
+    memory,
+    // No prompt, no session: a stage whose groups are all off-grammar asks nothing of the judge.
+    generate: (role, prompts, change = {}) =>
+      prompts.length
+        ? use(refOf(round, role), (policy) =>
+            policy.generate(prompts, { ...samplingOf(recipe, tokenizer, role), ...change }),
+          )
+        : Promise.resolve([]),
+  };
+}
+
+/** The round's roles all at one version of their sets, frozen or not: an exam asks what the weights can do. */
+const examRound = (round: RoundSpec, version: number): RoundSpec => ({
+  ...round,
+  roles: Object.fromEntries(Object.entries(round.roles).map(([role, ref]) => [role, { ...ref, version }])),
+});
+
+/** `kept` holds what exams of one run share. */
+export function openExam(parts: StageParts, version: number, kept: Map<string, Promise<unknown>>): Exam {
+  const round = examRound(parts.round, version);
+  return {
+    ...openStage({ ...parts, round }),
+    version,
+    start: openStage({ ...parts, round: examRound(parts.round, 0) }),
+    score: (role, sequences) =>
+      sequences.length
+        ? parts.use(refOf(round, role), (policy) => policy.score(sequences))
+        : Promise.resolve([]),
+    once<T>(key: string, make: () => Promise<T>): Promise<T> {
+      const made = kept.get(key) ?? make();
+      kept.set(key, made);
+      return made as Promise<T>;
+    },
+  };
+}
+
+/** The version that a round names for a role. Throws `give-up` where it names none: the round is of another recipe. */
+export function refOf(round: RoundSpec, role: string): PolicyRef {
+  const ref = round.roles[role];
+  if (ref) return ref;
+  throw new RollmeshError('give-up', 'round.role', `Round ${round.id} has no ${role}.`, {
+    expected: `one of ${Object.keys(round.roles).join(', ')}`,
+  });
+}
+
+export function roleOf(recipe: Recipe, role: string): RoleSettings {
+  const settings = recipe.roles[role];
+  if (settings) return settings;
+  throw wrongInput('recipe.role', `Recipe ${recipe.name} has no role ${JSON.stringify(role)}.`, {
+    expected: `one of ${Object.keys(recipe.roles).join(', ')}`,
+  });
+}
+
+export const samplingOf = (recipe: Recipe, tokenizer: Tokenizer, role: string): SamplingSettings => ({
+  ...roleOf(recipe, role).sampling,
+  stop: [tokenizer.id(recipe.stop)],
+});
 
 /** A sample as it was generated; `outcome` and `rewards` are filled in by who reads it. */
 export function sampleOf(
-  stage: Stage,
-  role: RoleName,
+  { round }: Pick<Stage, 'round'>,
+  role: string,
   id: string,
-  prompt: readonly number[],
+  prompt: TokenIds,
   completion: Completion,
   outcome: string,
   rewards: Sample['rewards'] = {},
@@ -45,7 +126,7 @@ export function sampleOf(
   return {
     id,
     role,
-    policy: { ...stage.policy.ref },
+    policy: { ...refOf(round, role) },
     prompt: [...prompt],
     ids,
     logprobs,

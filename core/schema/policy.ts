@@ -64,6 +64,9 @@ export type Manifest = v.InferOutput<typeof manifest>;
 /** The bytes of a version's files by name. */
 export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
 
+export const fileEntries = (files: VersionFiles): [VersionFile, Uint8Array][] =>
+  Object.entries(files).flatMap(([file, bytes]) => (bytes ? [[file as VersionFile, bytes]] : []));
+
 /** Is it a model's weights, rather than an optimiser's state, a head, or text? */
 export const holdsWeights = (file: string): boolean =>
   file.endsWith('.safetensors') && !/(?:^|\.)(?:optimizer|head)\.safetensors$/.test(file);

@@ -1,6 +1,6 @@
 /** What a round reports about itself: to the progress line, the page, /metrics and the run's summary. */
-import type { HeldOut, JudgeAccuracy } from '../roles/evaluate.ts';
 import type { RoundMonitors } from '../roles/monitors.ts';
+import type { Evaluation } from './evaluation.ts';
 
 /** Figures of one role's samples in a round's training. */
 export interface RoleTraining {
@@ -14,31 +14,38 @@ export interface RoleTraining {
 }
 
 export interface TrainingReport {
+  /** Of the roles whose samples were trained by a policy objective. */
   readonly roles: Readonly<Record<string, RoleTraining>>;
   /** Prompt and completion tokens that went through the trainer. */
   readonly tokens: number;
+  /** Optimiser steps, of all parameter sets. */
   readonly updates: number;
+  /** Steps that were left out because the gradient had exploded; absent = none. */
+  readonly skipped?: number;
   /** Means over the round's updates. */
   readonly loss: number;
   readonly gradientNorm: number;
   readonly clipFraction: number;
   readonly learningRate: number;
-  /** Learner against rollout runtime, same tokens, same version: |difference| of log-probabilities (nats) and their KL (k3). */
+  /**
+   * Learner against rollout runtime, same tokens, same version: |difference| of log-probabilities (nats) and their KL (k3). Over the
+   * samples that a policy objective trains; 0 where there are none.
+   */
   readonly mismatch: { readonly max: number; readonly mean: number; readonly kl: number };
   /** Importance ratios before the first update: they are 1 but for the mismatch, unless samples are stale. */
   readonly ratio: { readonly min: number; readonly max: number; readonly effectiveSampleShare: number };
 }
 
-export interface EvaluationReport {
+export interface EvaluationReport extends Evaluation {
   /** The version that was evaluated: the one this round made, or version 0 before the first. */
   readonly version: number;
-  readonly heldOut: HeldOut;
-  readonly judge: JudgeAccuracy;
 }
 
 export interface RoundReport {
   readonly monitors?: RoundMonitors;
   readonly training?: TrainingReport;
+  /** Further figures by name, from the recipe's lesson. */
+  readonly figures?: Readonly<Record<string, number>>;
   readonly evaluation?: EvaluationReport;
   /** Version 0, evaluated before the first round and kept in that round's report: where the curves begin. */
   readonly start?: EvaluationReport;

@@ -1,7 +1,7 @@
 /** Runs, rounds and the messages between stages. Messages carry ids and keys only: a queue message holds 128 KB, an object does not care. */
 import * as v from 'valibot';
 import { deriveId } from '../random.ts';
-import { id, name, policyRef } from './sample.ts';
+import { id, name, policyRef, setName } from './sample.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -16,6 +16,8 @@ export const runSettings = v.object({
   reward: v.string(),
   /** Roles that keep version 0. */
   freeze: v.array(v.string()),
+  /** One of the recipe's variants; absent = as published. */
+  variant: v.optional(v.string()),
   /** Tasks a round, and rollouts a task. */
   tasks: v.pipe(positive, v.maxValue(4096)),
   group: v.pipe(positive, v.maxValue(64)),
@@ -32,6 +34,7 @@ export const runIdOf = (run: RunSettings): string =>
     [...run.freeze].sort().join(','),
     run.tasks,
     run.group,
+    ...(run.variant ? [run.variant] : []),
   );
 
 /** One round of a run. `roles` names the exact version that each role uses; a round never reads a moving "latest". */
@@ -45,12 +48,40 @@ export const roundSpec = v.object({
 });
 export type RoundSpec = v.InferOutput<typeof roundSpec>;
 
-/** The round that follows: roles that are frozen keep version 0, the others use `version`. Pure, so that the mesh and a single process agree. */
+/** The newest version that a round names: its memory is what the round's stages read. Roles that lag name older ones. */
+export const newestOf = ({ settings, roles }: Pick<RoundSpec, 'settings' | 'roles'>) => ({
+  name: settings.policy,
+  version: Math.max(...Object.values(roles).map(({ version }) => version)),
+});
+
+/** Which weights a role uses: of which parameter set, and of which version where that is not the newest. */
+export const roleBinding = v.object({
+  /** Absent = the main set. */
+  set: v.optional(setName),
+  /** Always so many versions behind the newest: a sampler that lags. */
+  behind: v.optional(count),
+  /** Moves to the newest version every so many rounds only: an opponent, or a phase's frozen partner. */
+  holds: v.optional(positive),
+  /** Always version 0. */
+  fixed: v.optional(v.boolean()),
+});
+export type RoleBinding = v.InferOutput<typeof roleBinding>;
+
+/** Version of a role in round `index` (from 1) where `newest` is the newest. */
+export function boundVersion(
+  { behind = 0, holds = 1, fixed = false }: RoleBinding,
+  index: number,
+  newest: number,
+): number {
+  return fixed ? 0 : Math.max(0, newest - behind - ((index - 1) % holds));
+}
+
+/** The round that follows: roles that are frozen keep version 0, the others go by their binding. Pure, so that the mesh and a single process agree. */
 export function roundOf(
   settings: RunSettings,
-  roles: readonly string[],
+  roles: Readonly<Record<string, RoleBinding>>,
   index: number,
-  version: number,
+  newest: number,
 ): RoundSpec {
   const run = runIdOf(settings);
   return {
@@ -59,9 +90,13 @@ export function roundOf(
     index,
     settings,
     roles: Object.fromEntries(
-      roles.map((role) => [
+      Object.entries(roles).map(([role, binding]) => [
         role,
-        { name: settings.policy, version: settings.freeze.includes(role) ? 0 : version },
+        {
+          name: settings.policy,
+          version: settings.freeze.includes(role) ? 0 : boundVersion(binding, index, newest),
+          ...(binding.set === undefined ? {} : { set: binding.set }),
+        },
       ]),
     ),
   };

@@ -1,4 +1,5 @@
 /** A run's records as lines: one a round, and the summary at the end. `--json` prints these objects, one a line. */
+import type { HeldOut } from './evaluation.ts';
 import type { RoundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
 
@@ -23,24 +24,32 @@ export interface GroupCounts {
   readonly failed: number;
 }
 
+/** A point of the held-out curve. */
+export interface HeldOutPoint extends Omit<HeldOut, 'formatRate'> {
+  readonly round: number;
+  readonly task: string;
+  /** Further figures of the recipe's evaluation. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+/** A round's monitors, and the figures of its lesson. */
+export interface MonitorPoint {
+  readonly round: number;
+  readonly figures: Readonly<Record<string, number | null>>;
+}
+
 export interface Summary {
   readonly kind: 'summary';
   readonly recipe: string;
   readonly seed: number;
   readonly reward: string;
   readonly freeze: readonly string[];
+  /** Absent = as published. */
+  readonly variant?: string;
   readonly policy: string;
   readonly rounds: number;
   readonly versions: Readonly<Record<string, number>>;
-  readonly heldout: readonly {
-    readonly round: number;
-    readonly task: string;
-    readonly n: number;
-    readonly accuracy: number;
-    readonly sampled: number;
-    readonly worked: number;
-    readonly forcedWorked: number;
-  }[];
+  readonly heldout: readonly HeldOutPoint[];
   readonly judge: readonly {
     readonly round: number;
     readonly fixed: number | null;
@@ -51,6 +60,8 @@ export interface Summary {
     readonly difficulty: number | null;
     readonly passRate: number | null;
   }[];
+  /** Collapse monitors by round: reward, gold, format, length, entropy, KL and what else the recipe reports. */
+  readonly monitors: readonly MonitorPoint[];
   readonly groups: GroupCounts;
   /** Messages that arrived more than once and changed nothing. */
   readonly duplicates: number;
@@ -73,13 +84,35 @@ const addCounts = (a: GroupCounts, b: GroupCounts): GroupCounts => ({
 
 const sum = (values: readonly (number | undefined)[]) => values.reduce<number>((a, b) => a + (b ?? 0), 0);
 
+/** Means over the roles' tokens. */
+function overRoles(report: RoundReport, figure: 'entropy' | 'klToStart'): number | null {
+  const roles = Object.values(report.training?.roles ?? {});
+  const tokens = sum(roles.map((role) => role.tokens));
+  return tokens ? sum(roles.map((role) => role.tokens * role[figure])) / tokens : null;
+}
+
+const monitorFigures = (report: RoundReport): MonitorPoint['figures'] => ({
+  reward: report.monitors?.reward ?? null,
+  gold: report.monitors?.gold ?? null,
+  gap: report.monitors?.gap ?? null,
+  formatRate: report.monitors?.formatRate ?? null,
+  length: report.monitors?.length ?? null,
+  zeroVariance: report.monitors?.zeroVariance ?? null,
+  duplicateRate: report.monitors?.duplicateRate ?? null,
+  judgeBalancedAccuracy: report.monitors?.judgeBalancedAccuracy ?? null,
+  entropy: overRoles(report, 'entropy'),
+  klToStart: overRoles(report, 'klToStart'),
+  gradientNorm: report.training?.gradientNorm ?? null,
+  ...report.figures,
+});
+
 /**
  * The summary of a run from its round lines, evaluated rounds first at `start` (version 0, round 0).
  * `wallMs` is the time of this process, since a run may be continued.
  */
 export function summarize(
   settings: RunSettings,
-  task: string,
+  { taskName: task, roles: roleSettings }: { readonly taskName: string; readonly roles: object },
   start: RoundReport,
   lines: readonly RoundLine[],
   wallMs: number,
@@ -89,18 +122,18 @@ export function summarize(
     report.evaluation ? [{ round, evaluation: report.evaluation }] : [],
   );
   const last = lines.at(-1)?.to ?? 0;
+  const roles = Object.keys(roleSettings);
   return {
     kind: 'summary',
     recipe: settings.recipe,
     seed: settings.seed,
     reward: settings.reward,
     freeze: settings.freeze,
+    ...(settings.variant === undefined ? {} : { variant: settings.variant }),
     policy: settings.policy,
     rounds: lines.length,
-    versions: Object.fromEntries(
-      ['proposer', 'solver', 'judge'].map((role) => [role, settings.freeze.includes(role) ? 0 : last]),
-    ),
-    heldout: evaluated.map(({ round, evaluation: { heldOut } }) => ({
+    versions: Object.fromEntries(roles.map((role) => [role, settings.freeze.includes(role) ? 0 : last])),
+    heldout: evaluated.map(({ round, evaluation: { heldOut, figures } }) => ({
       round,
       task,
       n: heldOut.n,
@@ -108,6 +141,7 @@ export function summarize(
       sampled: heldOut.sampled,
       worked: heldOut.worked,
       forcedWorked: heldOut.forcedWorked,
+      ...(figures ? { figures } : {}),
     })),
     judge: evaluated.map(({ round, evaluation }) => ({ round, ...evaluation.judge })),
     proposer: lines.map(({ round, report }) => ({
@@ -115,6 +149,7 @@ export function summarize(
       difficulty: report.monitors?.difficulty ?? null,
       passRate: report.monitors?.passRate ?? null,
     })),
+    monitors: lines.map(({ round, report }) => ({ round, figures: monitorFigures(report) })),
     groups: lines.map((line) => line.groups).reduce(addCounts, NONE),
     duplicates,
     tokens: {

@@ -2,27 +2,19 @@
  * Held-out evaluation beside the training: version 0 once, then every n-th round's version and the last one's, through the
  * same generation runtime that the Workers use.
  */
-import type { Policy } from '../../core/policy.ts';
-import { evaluate, type JudgeItem, naturalSolutions } from '../../core/roles/evaluate.ts';
+import { openExam } from '../../core/roles/stage.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
-import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
 import { findRecipe } from '../../recipes/index.ts';
 import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { RoundState } from './ports.ts';
-
-/** The judge's yardstick: what version 0 writes. */
-interface Yardstick {
-  readonly policy: string;
-  readonly natural: readonly JudgeItem[];
-}
+import { withRoundPolicies } from './round-policies.ts';
 
 export class Evaluator {
   readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>;
   readonly #every: number;
-  #yardstick: Yardstick | undefined;
+  /** What the exams of a run share; runs come one after the other. */
+  #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
   constructor(gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>, every: number) {
     this.#gateway = gateway;
@@ -33,45 +25,18 @@ export class Evaluator {
   async after({ spec }: RoundState, version: number): Promise<RoundReport | null> {
     const { target } = await this.#gateway.getRun(spec.run);
     const due = spec.index % this.#every === 0 || spec.index === target;
-    const start =
-      spec.index === 1 ? { start: await this.#evaluate(spec.settings.recipe, spec.settings.policy, 0) } : {};
+    const start = spec.index === 1 ? { start: await this.#evaluate(spec, 0) } : {};
     if (!due) return spec.index === 1 ? start : null;
-    return {
-      ...start,
-      evaluation: await this.#evaluate(spec.settings.recipe, spec.settings.policy, version),
-    };
+    return { ...start, evaluation: await this.#evaluate(spec, version) };
   }
 
-  async #evaluate(recipe: string, policy: string, version: number): Promise<EvaluationReport> {
-    const natural = await this.#naturalOf(recipe, policy);
-    return this.#with(policy, version, async (live, tokenizer) => ({
+  #evaluate(round: RoundSpec, version: number): Promise<EvaluationReport> {
+    const recipe = findRecipe(round.settings.recipe);
+    if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
+    const kept = this.#kept.of;
+    return withRoundPolicies(this.#gateway, round, async (tools) => ({
       version,
-      ...(await evaluate(findRecipe(recipe), live, tokenizer, natural)),
+      ...(await recipe.evaluate(openExam({ recipe, round, ...tools }, version, kept))),
     }));
-  }
-
-  async #naturalOf(recipe: string, policy: string): Promise<readonly JudgeItem[]> {
-    if (this.#yardstick?.policy !== policy) {
-      const natural = await this.#with(policy, 0, (live, tokenizer) =>
-        naturalSolutions(findRecipe(recipe), live, tokenizer),
-      );
-      this.#yardstick = { policy, natural };
-    }
-    return this.#yardstick.natural;
-  }
-
-  async #with<T>(
-    name: string,
-    version: number,
-    use: (live: Policy, tokenizer: Tokenizer) => Promise<T>,
-  ): Promise<T> {
-    const ref = { name, version };
-    const files = await this.#gateway.getVersion(ref, ['config.json', 'tokenizer.json', 'model.safetensors']);
-    const live = await openVersion(await loadOrt(), ref, files);
-    try {
-      return await use(live, tokenizerOf(files, name));
-    } finally {
-      await live.dispose();
-    }
   }
 }

@@ -91,7 +91,11 @@ async function gatherGroup(
     throw refuse('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
   const foreign = [...group.samples, ...group.judgments].find((sample) => {
     const ref = spec.roles[sample.role];
-    return ref?.name !== sample.policy.name || ref.version !== sample.policy.version;
+    return (
+      ref?.name !== sample.policy.name ||
+      ref.version !== sample.policy.version ||
+      ref.set !== sample.policy.set
+    );
   });
   if (foreign)
     throw refuse(

@@ -1,37 +1,30 @@
-/** The exact versions that a round names, opened for an audit: each once, in the runtime that the Workers use. */
-import type { AuditTools } from '../../core/audit/audit-round.ts';
-import type { Policy, PolicyRef } from '../../core/policy.ts';
-import type { RoundSpec } from '../../core/schema/round.ts';
+/** The exact versions that a round names, opened in the runtime that the Workers use; files are checked against their manifests. */
+import type { StageParts } from '../../core/roles/stage.ts';
+import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
+import { memoryOf } from '../../core/text/policy-memory.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { openVersion } from '../../infer/open-version.ts';
+import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { GatewayClient } from '../transport/gateway-client.ts';
 
-interface Opened {
-  readonly policy: Policy;
-  readonly tokenizer: Tokenizer;
-}
+export type RoundTools = Pick<StageParts, 'tokenizer' | 'use' | 'memory'>;
+type Versions = Pick<GatewayClient, 'getVersion'>;
 
-/** Runs `work` with the policies of a round, and disposes of them. Files are checked against their manifests. */
+/** Runs `work` with the policies of a round, and disposes of them. */
 export async function withRoundPolicies<T>(
-  gateway: Pick<GatewayClient, 'getVersion'>,
+  gateway: Versions,
   round: RoundSpec,
-  work: (tools: AuditTools) => Promise<T>,
+  work: (tools: RoundTools) => Promise<T>,
 ): Promise<T> {
-  const opened = new Map<string, Opened>();
-  const keyOf = ({ name, version }: PolicyRef) => `${name}@${version}`;
+  const policies = new OpenPolicies(await loadOrt(), (ref) => gateway.getVersion(ref, filesOf(ref)));
+  const { policy: name } = round.settings;
   try {
-    for (const ref of Object.values(round.roles))
-      if (!opened.has(keyOf(ref))) opened.set(keyOf(ref), await open(gateway, ref));
-    const of = (role: string) => opened.get(keyOf(round.roles[role]!))!;
-    return await work({ policyOf: (role) => of(role).policy, tokenizerOf: (role) => of(role).tokenizer });
+    return await work({
+      tokenizer: tokenizerOf(await gateway.getVersion({ name, version: 0 }, ['tokenizer.json']), name),
+      use: policies.use,
+      memory: async () => memoryOf(await gateway.getVersion(newestOf(round), ['memory.json'])),
+    });
   } finally {
-    for (const { policy } of opened.values()) await policy.dispose();
+    await policies.dispose();
   }
-}
-
-async function open(gateway: Pick<GatewayClient, 'getVersion'>, ref: PolicyRef): Promise<Opened> {
-  const files = await gateway.getVersion(ref, ['config.json', 'tokenizer.json', 'model.safetensors']);
-  return { policy: await openVersion(await loadOrt(), ref, files), tokenizer: tokenizerOf(files, ref.name) };
 }

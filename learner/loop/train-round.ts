@@ -1,7 +1,6 @@
 /** One round, from its messages to the published version. Nothing is acknowledged here: that comes last, by the loop. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { assemble } from '../../core/roles/assemble.ts';
 import { monitorRound } from '../../core/roles/monitors.ts';
 import { warningsOf } from '../../core/roles/warnings.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
@@ -45,7 +44,11 @@ export async function trainRound(
   const began = performance.now();
   const { spec } = round;
   const recipe = findRecipe(spec.settings.recipe);
-  const { name, stale, current, next } = await versions(gateway, round, settings);
+  const { name, stale, current, next } = await versions(
+    gateway,
+    round,
+    Math.max(settings.maxStaleness, recipe.staleness ?? 0),
+  );
   if (stale) {
     await failAll(gateway, round, messages, stale);
     return null;
@@ -58,8 +61,7 @@ export async function trainRound(
   const load = (version: number) => gateway.getVersion({ name, version });
   let trained: Awaited<ReturnType<RoundTrainer['train']>>;
   try {
-    const batches = assemble(recipe, spec, proposals, groups);
-    trained = await trainer.train({ recipe, round: spec, batches, parent: current, next, load });
+    trained = await trainer.train({ recipe, round: spec, proposals, groups, parent: current, next, load });
   } catch (error) {
     if (kindOf(error) === 'retry') throw error;
     await failAll(gateway, round, messages, failureOf(error));
@@ -72,7 +74,7 @@ export async function trainRound(
     device: settings.device,
   });
   const tokenizer = tokenizerOf(trained.files, name);
-  const monitors = monitorRound(recipe, tokenizer.decode, proposals, groups);
+  const monitors = monitorRound(recipe, (ids) => tokenizer.decode(ids), proposals, groups);
   const refusals = [
     ...(proposalsRefused ? [`the proposals were refused: ${proposalsRefused.message}`] : []),
     ...refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`),
@@ -80,6 +82,7 @@ export async function trainRound(
   const reportNow = (): RoundReport => ({
     monitors,
     training: trained.report,
+    figures: trained.figures,
     warnings: [...warningsOf(monitors, trained.report), ...refusals],
     ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
     learnerMs: Math.round(performance.now() - began),
@@ -91,7 +94,7 @@ export async function trainRound(
 }
 
 /** Where the policy stands against the version that wrote the samples. */
-async function versions(gateway: MeshGateway, { spec }: RoundState, { maxStaleness }: LearnerSettings) {
+async function versions(gateway: MeshGateway, { spec }: RoundState, maxStaleness: number) {
   const { policy: name } = spec.settings;
   const policy = await gateway.getPolicy(name);
   if (!policy) throw new RollmeshError('retry', 'policy.unknown', `There is no policy ${name} yet.`);
@@ -142,6 +145,6 @@ function manifestOf(
     parent: current,
     groups: [...groups].sort((a, b) => a.index - b.index).map(({ group }) => group),
     round: spec.id,
-    settings: { ...spec.settings, optimizer: recipe.optimizer, device },
+    settings: { ...spec.settings, sets: recipe.sets, device },
   };
 }

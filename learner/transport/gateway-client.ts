@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { type Manifest, manifest, type VersionFile, type VersionFiles } from '../../core/schema/policy.ts';
+import { fileEntries, type Manifest, manifest, type VersionFile, type VersionFiles } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
@@ -19,9 +19,11 @@ import {
   groupStates,
   type PolicyState,
   type PolicyVersions,
+  type Pruned,
   policyListing,
   policyState,
   policyVersions,
+  pruned,
   type Replayed,
   type RoundState,
   type RunState,
@@ -124,6 +126,14 @@ export class GatewayClient {
     await this.#json(`/api/policies/${name}/rollback`, rolledBack, 'POST', { version, reason });
   }
 
+  /** Removes versions that nothing names, fifty a call at most, or says which it would remove. */
+  prune(
+    policy: string,
+    rule: { readonly keep: number; readonly withdrawnDays: number; readonly dryRun: boolean },
+  ): Promise<Pruned> {
+    return this.#json(`/api/policies/${policy}/prune`, pruned, 'POST', rule);
+  }
+
   /** The object's bytes. Throws `give-up` where their sha256 is not the expected one. */
   async getObject(key: string, sha256?: string): Promise<Uint8Array> {
     const response = await this.#send('GET', `/api/objects/${key}`);
@@ -160,7 +170,7 @@ export class GatewayClient {
   async putVersion(files: VersionFiles, about: Omit<Manifest, 'files'>): Promise<Committed> {
     const entries: Manifest['files'] = {};
     const path = `/api/policies/${about.policy}/versions/${about.version}`;
-    for (const [file, bytes] of Object.entries(files)) {
+    for (const [file, bytes] of fileEntries(files)) {
       const sha256 = sha256Hex(bytes);
       entries[file] = { sha256, bytes: bytes.length };
       await this.#send('PUT', `${path}/files/${file}`, new Uint8Array(bytes), { 'x-sha256': sha256 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureSeed } from '../../cli/import-policy.ts';
+import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { type Mesh, startMesh } from '../../mesh/start.ts';
@@ -17,7 +17,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rollmesh-page-'));
     [mesh, browser] = await Promise.all([startMesh({ stateDir: folder, cronMs: 0 }), openBrowser()]);
-    await ensureSeed(new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN }), 'models/seed');
+    await ensureShipped(new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN }));
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { SolverEvidence } from '../../core/recipe.ts';
+import type { SolverEvidence } from '../../core/roles/three-role-game.ts';
 import { read, refuse } from '../../core/tasks/family.ts';
-import { trio } from '../../recipes/trio.ts';
+import { trioGame } from '../../recipes/trio.ts';
 
 const worked = read({ steps: ['7', '-2'], answer: '-2' });
 const verdict = (steps: boolean[], right: boolean) => read({ steps, right });
@@ -12,7 +12,7 @@ const evidence = (part: Partial<SolverEvidence>): SolverEvidence => ({
   coin: false,
   ...part,
 });
-const pay = (kind: string, part: Partial<SolverEvidence>) => trio.rewards[kind]!.solver(evidence(part));
+const pay = (kind: string, part: Partial<SolverEvidence>) => trioGame.rewards[kind]!.solver(evidence(part));
 
 test('mix pays 0.8 for the exact answer and 0.2 for the share of ok steps', () => {
   expect(pay('mix', { judgments: [verdict([true, false], false)] })).toBeCloseTo(0.8 + 0.2 * 0.5);
@@ -47,7 +47,7 @@ test('gold-free rewards never read the oracle', () => {
     { solution: refuse('off-grammar') },
     { judgments: [verdict([true, true], true)] },
   ];
-  for (const [name, kind] of Object.entries(trio.rewards))
+  for (const [name, kind] of Object.entries(trioGame.rewards))
     for (const part of cases) {
       const run = () => [
         kind.solver(evidence({ ...part, gold: forbidden })),
@@ -56,18 +56,18 @@ test('gold-free rewards never read the oracle', () => {
       if (!kind.usesGold) expect(run, name).not.toThrow();
     }
   expect(
-    Object.entries(trio.rewards)
+    Object.entries(trioGame.rewards)
       .filter(([, kind]) => kind.usesGold)
       .map(([name]) => name),
   ).toEqual(['mix', 'gold']);
 });
 
 test('the proposer earns most at a pass rate of one half; no pass rate is no reward', () => {
-  expect(trio.proposerReward('ok', 0.5)).toBe(1);
-  expect(trio.proposerReward('ok', 0.25)).toBe(0.75);
-  expect(trio.proposerReward('ok', 1)).toBe(0);
-  expect(trio.proposerReward('duplicate', null)).toBe(-0.5);
-  expect(trio.proposerReward('off-grammar', null)).toBe(-0.5);
-  expect(trio.proposerReward('held-out', null)).toBeNull();
-  expect(trio.proposerReward('ok', null)).toBeNull();
+  expect(trioGame.proposerReward('ok', 0.5)).toBe(1);
+  expect(trioGame.proposerReward('ok', 0.25)).toBe(0.75);
+  expect(trioGame.proposerReward('ok', 1)).toBe(0);
+  expect(trioGame.proposerReward('duplicate', null)).toBe(-0.5);
+  expect(trioGame.proposerReward('off-grammar', null)).toBe(-0.5);
+  expect(trioGame.proposerReward('held-out', null)).toBeNull();
+  expect(trioGame.proposerReward('ok', null)).toBeNull();
 });

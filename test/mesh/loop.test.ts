@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { followRun } from '../../cli/follow-run.ts';
-import { ensureSeed } from '../../cli/import-policy.ts';
+import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import { openVersion } from '../../infer/open-version.ts';
+import { OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
@@ -22,7 +22,7 @@ import { MemoryRunStore } from '../../mesh/run-store.ts';
 import { runInProcess } from '../../mesh/single-process.ts';
 import { type Mesh, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 import { readSeed } from '../../model/seed-files.ts';
-import { runOf } from '../../recipes/run-order.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 const ROUNDS = 2;
 const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
@@ -43,7 +43,7 @@ beforeAll(async () => {
   mesh = await startMesh({ stateDir: state, cronMs: 0 });
   const token = mesh.secrets.LEARNER_TOKEN;
   gateway = new GatewayClient({ url: mesh.url, token });
-  await ensureSeed(gateway, 'models/seed');
+  await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
   const evaluator = new Evaluator(gateway, ROUNDS);
   learning = learn(
@@ -100,7 +100,7 @@ test('the same settings in one process give the same weights, bit for bit', asyn
   const seed = await readSeed('models/seed');
   const store = new MemoryRunStore();
   await store.commitVersion({ name: settings.policy, version: 0 }, seed);
-  const runtime = await loadOrt();
+  const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
   await runInProcess({
     recipe,
     settings,
@@ -109,7 +109,8 @@ test('the same settings in one process give the same weights, bit for bit', asyn
     store,
     trainer: new RoundTrainer(),
     tokenizer: tokenizerOf(seed, settings.policy),
-    openPolicy: (ref, files) => openVersion(runtime, ref, files),
+    use: policies.use,
+    roles: bindingsOf(recipe, settings),
   });
   const here: VersionFiles = await store.loadVersion({ name: settings.policy, version: ROUNDS });
   const there = await gateway.getVersion({ name: settings.policy, version: ROUNDS });

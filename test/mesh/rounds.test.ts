@@ -30,7 +30,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   const { run, round } = await scene.order({ ...ORDER, seed: 1, rounds: 2 });
   const first = await scene.reach(round, ['training']);
   expect(first.groups).toEqual({ rolling: 0, scored: 4, trained: 0, failed: 0 });
-  const pulled = (await scene.drain()).map(bodyOf).filter((message) => message.round === round);
+  const pulled = (await scene.pullOf(round, 4)).map(bodyOf);
   expect(new Set(pulled.map(({ group }) => group)).size).toBe(4);
   for (const message of pulled) {
     const bytes = await scene.gateway.getObject(message.key, message.sha256);
@@ -77,7 +77,7 @@ test('every message a second time changes nothing', async () => {
   const objects = await Promise.all(
     before.map(({ group }) => scene.gateway.getObject(`rounds/${round}/groups/${group}/scored.json`)),
   );
-  await scene.drain();
+  await scene.pullOf(round, 4);
   const { PROPOSE, ROLLOUT, JUDGE } =
     await scene.mesh.mf.getBindings<
       Record<string, { send(body: object, options: object): Promise<unknown> }>

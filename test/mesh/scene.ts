@@ -3,7 +3,8 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureSeed } from '../../cli/import-policy.ts';
+import { ensureShipped } from '../../cli/import-policy.ts';
+import type { ScoredMessage } from '../../core/schema/round.ts';
 import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { type PulledMessage, PullQueue } from '../../learner/transport/pull-queue.ts';
 import type { RoundState } from '../../learner/transport/views.ts';
@@ -28,7 +29,7 @@ export async function openScene(options: MeshOptions = {}) {
     queueId: SCORED_QUEUE,
     token: LEARNER_TOKEN,
   });
-  await ensureSeed(gateway, 'models/seed');
+  await ensureShipped(gateway);
 
   const signed = (body: string, seconds = Math.floor(Date.now() / 1000)) => ({
     'x-rollmesh-signature': `t=${seconds},v1=${createHmac('sha256', WEBHOOK_SECRET)
@@ -61,6 +62,17 @@ export async function openScene(options: MeshOptions = {}) {
         if (stages.includes(state.stage)) return state;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
+    },
+    /** So many messages of a round: they are sent before the groups are noted as scored, and may still be on their way. */
+    async pullOf(round: string, count: number): Promise<PulledMessage[]> {
+      const all = new Map<string, PulledMessage>();
+      while (all.size < count) {
+        for (const message of (await queue.pull(60_000)).messages) {
+          const body = message.body as ScoredMessage;
+          if (body.round === round) all.set(body.group, message);
+        }
+      }
+      return [...all.values()];
     },
     /** Everything that can be pulled now. */
     async drain(): Promise<PulledMessage[]> {

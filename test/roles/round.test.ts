@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import { assemble, priceProposals } from '../../core/roles/assemble.ts';
-import { judge } from '../../core/roles/judge.ts';
+import { lessonOf } from '../../core/lesson.ts';
+import { priceProposals } from '../../core/roles/assemble.ts';
 import { monitorRound } from '../../core/roles/monitors.ts';
-import { propose } from '../../core/roles/propose.ts';
-import { solve } from '../../core/roles/solve.ts';
-import type { Stage } from '../../core/roles/stage.ts';
+import { playStages } from '../../core/roles/play-stages.ts';
+import { openStage, type Stage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
+import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import { trio } from '../../recipes/trio.ts';
+import type { LearnTools, PolicyItem, PolicyPart } from '../../core/training.ts';
+import { trio, trioGame } from '../../recipes/trio.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
 const settings = {
@@ -25,8 +26,10 @@ function stageOf(
   change: Partial<typeof settings> = {},
 ): Stage {
   const tokenizer = textTokenizer();
-  const round = roundOf({ ...settings, ...change }, trio.roles, 1, 3);
-  return { recipe: trio, round, tokenizer, policy: scriptedPolicy(tokenizer, write) };
+  const round = roundOf({ ...settings, ...change }, { proposer: {}, solver: {}, judge: {} }, 1, 3);
+  const policy = scriptedPolicy(tokenizer, write);
+  const memory = () => Promise.resolve(undefined);
+  return openStage({ recipe: trio, round, tokenizer, memory, use: (_ref, work) => work(policy) });
 }
 
 /** Proposals in order; each task is solved right by two of four rollouts, worked, and wrong or unreadable by the others. */
@@ -40,14 +43,19 @@ const script = (prompt: string, _id: string, i: number): string => {
   return `${'<ok>'.repeat(steps)}<right><eos>`;
 };
 
-async function playRound(stage: Stage) {
-  const proposals = await propose(stage);
-  const groups = await judge(stage, await solve(stage, proposals.tasks));
-  return { proposals, groups };
+/** Trained items by role, as the learner would get them. */
+async function batchOf(
+  { round }: Stage,
+  proposals: Proposals,
+  groups: readonly ScoredGroup[],
+): Promise<Record<string, readonly PolicyItem[]>> {
+  const records = { round, proposals, groups, memory: undefined, version: 3 };
+  const { updates } = await lessonOf(trio, records, {} as LearnTools);
+  return Object.fromEntries(updates[0]!.parts.map((part) => [part.role, (part as PolicyPart).items]));
 }
 
 test('the gates keep every proposal with its reason and stop at the wanted number of tasks', async () => {
-  const { samples, tasks } = await propose(stageOf(script, { tasks: 2 }));
+  const { samples, tasks } = await trio.propose(stageOf(script, { tasks: 2 }));
   // three a batch (2 + a quarter, rounded up): 1+2, x, 1+2 | 1+2, x, 1+2 | …: only one distinct task is ever written
   expect(samples.slice(0, 3).map((sample) => sample.outcome)).toEqual(['ok', 'off-grammar', 'duplicate']);
   expect(tasks.map((task) => task.task)).toEqual(['1+2']);
@@ -55,21 +63,21 @@ test('the gates keep every proposal with its reason and stop at the wanted numbe
 });
 
 test('a held-out task is recorded and never admitted', async () => {
-  const { samples, tasks } = await propose(stageOf(script, { tasks: 4 }));
+  const { samples, tasks } = await trio.propose(stageOf(script, { tasks: 4 }));
   expect(samples.map((sample) => sample.outcome)).toContain('held-out');
   expect(tasks.map((task) => task.task)).toEqual(['1+2', '5-3+1']);
 });
 
 test('a whole round: rewards, pass rates, gold and truth', async () => {
   const stage = stageOf(script, { tasks: 4 });
-  const { proposals, groups } = await playRound(stage);
+  const { proposals, groups } = await playStages(stage);
   const [first, second] = groups;
   expect(first!.samples.map((sample) => sample.outcome)).toEqual(['ok', 'ok', 'ok', 'off-grammar']);
   expect(first!.gold).toEqual([true, true, false, null]);
   expect(first!.judgments.map((sample) => sample.rewards.agreement)).toEqual([1, 1, 0]);
   expect(first!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 0.8, 0, 0]);
   expect(second!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 1]);
-  const priced = priceProposals(trio, proposals, groups);
+  const priced = priceProposals(trioGame, proposals, groups);
   expect(priced.slice(0, 5).map((sample) => sample.rewards.reward)).toEqual([1, -0.5, -0.5, null, 0]);
   const monitors = monitorRound(trio, stage.tokenizer.decode, proposals, groups);
   expect(monitors).toMatchObject({
@@ -81,29 +89,29 @@ test('a whole round: rewards, pass rates, gold and truth', async () => {
 });
 
 test('doing a stage again gives the same records', async () => {
-  const once = await playRound(stageOf(script, { tasks: 4 }));
-  expect(await playRound(stageOf(script, { tasks: 4 }))).toEqual(once);
+  const once = await playStages(stageOf(script, { tasks: 4 }));
+  expect(await playStages(stageOf(script, { tasks: 4 }))).toEqual(once);
 });
 
 test('the batch does not depend on the order in which groups arrive', async () => {
   const stage = stageOf(script, { tasks: 4 });
-  const { proposals, groups } = await playRound(stage);
-  const batch = assemble(trio, stage.round, proposals, groups);
-  expect(assemble(trio, stage.round, proposals, [...groups].reverse())).toEqual(batch);
+  const { proposals, groups } = await playStages(stage);
+  const batch = await batchOf(stage, proposals, groups);
+  expect(await batchOf(stage, proposals, [...groups].reverse())).toEqual(batch);
   expect(batch.solver!.map((item) => item.advantage).reduce((a, b) => a + b, 0)).toBeCloseTo(0);
 });
 
 test('a frozen role uses version 0 and is not trained', async () => {
   const stage = stageOf(script, { tasks: 4, freeze: ['judge'] });
   expect(stage.round.roles).toMatchObject({ judge: { version: 0 }, solver: { version: 3 } });
-  const { proposals, groups } = await playRound(stage);
-  expect(Object.keys(assemble(trio, stage.round, proposals, groups))).toEqual(['proposer', 'solver']);
+  const { proposals, groups } = await playStages(stage);
+  expect(Object.keys(await batchOf(stage, proposals, groups))).toEqual(['proposer', 'solver']);
 });
 
 test('a missing group is missing data: its proposal has no reward and is not trained on', async () => {
   const stage = stageOf(script, { tasks: 4 });
-  const { proposals, groups } = await playRound(stage);
-  const batch = assemble(trio, stage.round, proposals, groups.slice(1));
+  const { proposals, groups } = await playStages(stage);
+  const batch = await batchOf(stage, proposals, groups.slice(1));
   const ids = batch.proposer!.map((item) => item.sample.id);
   expect(ids).not.toContain(groups[0]!.proposal);
   expect(
@@ -113,7 +121,7 @@ test('a missing group is missing data: its proposal has no reward and is not tra
 
 test('the judge’s verdict pays the solver where the reward is gold-free', async () => {
   const stage = stageOf(script, { tasks: 4, reward: 'judge' });
-  const { groups } = await playRound(stage);
+  const { groups } = await playStages(stage);
   expect(groups[0]!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 0]);
   expect(groups[0]!.judgments).toHaveLength(12);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
-import { ensureSeed } from '../../cli/import-policy.ts';
+import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { type OwnMesh, startSharedMesh } from '../../cli/state-access.ts';
 import { openStateFolder } from '../../cli/state-folder.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { url, secrets } = own.mesh;
   meshKey = secrets.MESH_KEY;
   gateway = new GatewayClient({ url, token: secrets.LEARNER_TOKEN });
-  await ensureSeed(gateway, 'models/seed');
+  await ensureShipped(gateway);
   const order = { recipe: 'trio', seed: 21, tasks: 4, group: 2 };
   const { round: id } = await orderRounds(url, secrets.WEBHOOK_SECRET, order);
   do {

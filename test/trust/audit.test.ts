@@ -19,8 +19,7 @@ beforeAll(async () => {
     ...record.proposals.samples,
     ...record.groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),
   ];
-  const policy = recordedPolicy(tools.policyOf('solver').ref, all);
-  remembered = { ...tools, policyOf: () => policy };
+  remembered = { ...tools, use: (ref, work) => work(recordedPolicy(ref, all)) };
 });
 
 /** Findings of an audit that draws `fraction` again, by group. */

@@ -2,9 +2,7 @@
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { recordedPolicy } from '../../core/audit/recorded-policy.ts';
 import type { Random } from '../../core/random.ts';
-import { judge } from '../../core/roles/judge.ts';
-import { propose } from '../../core/roles/propose.ts';
-import { solve } from '../../core/roles/solve.ts';
+import { openStage, type Stage } from '../../core/roles/stage.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 export interface Scene {
@@ -32,18 +30,23 @@ const withSample = <T extends { samples: Sample[] }>(of: T, i: number, sample: S
 
 /** Outcomes, judgments' places and rewards as the mesh's own functions make them of these completions. */
 async function consistent({ record, tools }: Scene, forged: ScoredGroup): Promise<ScoredGroup> {
-  const { recipe, round } = record;
-  const ref = round.roles.solver!;
-  const stage = { recipe, round, tokenizer: tools.tokenizerOf('solver') };
+  const { recipe } = record;
+  const stage = playingBack(record, tools, [...forged.samples, ...forged.judgments]);
   const task = record.proposals.tasks.find(({ group }) => group === forged.group)!;
-  const rolled = await solve({ ...stage, policy: recordedPolicy(ref, forged.samples) }, [task]);
-  const [group] = await judge({ ...stage, policy: recordedPolicy(ref, forged.judgments) }, rolled);
+  const [group] = await recipe.judge(stage, await recipe.rollOut(stage, [task]));
   return group!;
 }
 
+const playingBack = (
+  { recipe, round }: RoundRecord,
+  { tokenizer, memory }: AuditTools,
+  samples: readonly Sample[],
+): Stage =>
+  openStage({ recipe, round, tokenizer, memory, use: (ref, work) => work(recordedPolicy(ref, samples)) });
+
 /** A step or an answer that is another digit: the text stays well-formed, and may even become right. */
 function otherDigit(ids: readonly number[], tools: AuditTools, random: Random): number[] | null {
-  const tokenizer = tools.tokenizerOf('solver');
+  const { tokenizer } = tools;
   const digits = [...'123456789'].map((digit) => tokenizer.id(digit));
   const places = ids.flatMap((id, i) => (digits.includes(id) ? [i] : []));
   if (!places.length) return null;
@@ -158,9 +161,7 @@ const proposal: Forgery = async (scene, random) => {
   const ids = otherDigit(sample.ids, tools, random);
   if (!ids) return null;
   const { samples } = withSample(record.proposals, i, { ...sample, ids });
-  const { recipe, round } = record;
-  const policy = recordedPolicy(round.roles.proposer!, samples);
-  const proposals = await propose({ recipe, round, tokenizer: tools.tokenizerOf('proposer'), policy });
+  const proposals = await record.recipe.propose(playingBack(record, tools, samples));
   return { record: { ...record, proposals }, group: null };
 };
 

@@ -1,8 +1,7 @@
 /** A small round of the seed policy, played in this process: the honest record that forgers start from. */
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
-import { judge } from '../../core/roles/judge.ts';
-import { propose } from '../../core/roles/propose.ts';
-import { solve } from '../../core/roles/solve.ts';
+import { playStages } from '../../core/roles/play-stages.ts';
+import { openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { openVersion } from '../../infer/open-version.ts';
@@ -18,15 +17,17 @@ export interface HonestRound {
 export async function playHonestRound(index: number, tasks: number, group: number): Promise<HonestRound> {
   const files = await readSeed('models/seed');
   const settings = { recipe: 'trio', seed: 11, policy: 'trio-11', reward: 'mix', freeze: [], tasks, group };
-  const round = roundOf(settings, trio.roles, index, 0);
+  const round = roundOf(settings, { proposer: {}, solver: {}, judge: {} }, index, 0);
   const policy = await openVersion(await loadOrt(), { name: 'trio-11', version: 0 }, files);
-  const tokenizer = tokenizerOf(files, 'trio-11');
-  const stage = { recipe: trio, round, policy, tokenizer };
-  const proposals = await propose(stage);
-  const groups = await judge(stage, await solve(stage, proposals.tasks));
+  const tools: AuditTools = {
+    tokenizer: tokenizerOf(files, 'trio-11'),
+    use: (_ref, work) => work(policy),
+    memory: () => Promise.resolve(undefined),
+  };
+  const { proposals, groups } = await playStages(openStage({ recipe: trio, round, ...tools }));
   return {
     // As the mesh keeps it: JSON.
     record: { recipe: trio, round, ...JSON.parse(JSON.stringify({ proposals, groups })) },
-    tools: { policyOf: () => policy, tokenizerOf: () => tokenizer },
+    tools,
   };
 }

@@ -1,10 +1,7 @@
 /** One live session at a time: the old one is gone before the new one is opened, and none goes while it is used. */
 import { expect, test } from 'vitest';
 import type { Policy, PolicyRef } from '../../core/policy.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { PolicySession } from '../../workers/shared/policy-session.ts';
-
-const tokenizer: Tokenizer = { encode: () => [], decode: () => '', id: () => 0, vocabSize: 1 };
 
 function recorded() {
   const events: string[] = [];
@@ -19,7 +16,7 @@ function recorded() {
         events.push(`dispose ${ref.version}`);
       },
     };
-    return { policy, tokenizer };
+    return policy;
   };
   return { events, session: new PolicySession(open) };
 }
@@ -29,7 +26,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
 test('uses of one version share its session; another version replaces it', async () => {
   const { events, session } = recorded();
   const use = (version: number) =>
-    session.use(ref(version), async ({ policy }) => {
+    session.use(ref(version), async (policy) => {
       events.push(`begin ${policy.ref.version}`);
       await pause();
       events.push(`end ${policy.ref.version}`);
@@ -57,6 +54,6 @@ test('a version that cannot be opened and a use that fails leave the session usa
       throw new Error('the use failed');
     }),
   ).rejects.toThrow('the use failed');
-  expect(await session.use(ref(1), async ({ policy }) => policy.ref.version)).toBe(1);
+  expect(await session.use(ref(1), async (policy) => policy.ref.version)).toBe(1);
   expect(events).toEqual(['open 1', 'dispose 1', 'open 1']);
 });

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
-import { type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
+import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
 import { createPolicy, getPolicy } from '../../store/policies.ts';
 import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
 import { forkVersion } from '../../store/versions.ts';
@@ -45,7 +45,9 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
   const { db, now } = services;
   await ensurePolicy(services, run);
   const { settings, recipe, rounds } = run;
-  if (!(await orderRounds(db, { delivery, settings, roles: recipe.roles, rounds, now: now() })))
+  if (
+    !(await orderRounds(db, { delivery, settings, roles: bindingsOf(recipe, settings), rounds, now: now() }))
+  )
     throw new HttpError(409, 'delivery.replay', 'This delivery was taken before.', {
       next: 'Nothing to do; sign again to ask for more rounds.',
     });
@@ -65,17 +67,26 @@ export async function sendProposal({ queues }: Services, round: RoundSpec): Prom
   }
 }
 
-/** A run that names no policy gets one of its own, begun from version 0 of the seed policy. */
+/** The start that a mesh may replace by a policy of its own choice. */
+const DEFAULT_START = 'seed';
+
+/** A run that names no policy gets one of its own, begun from version 0 of the recipe's start. */
 async function ensurePolicy({ db, bucket, settings, now }: Services, run: OrderedRun): Promise<void> {
   const { policy } = run.settings;
   if (await getPolicy(db, policy)) return;
-  if (run.named || !(await getPolicy(db, settings.seedPolicy)))
+  const { start } = run.recipe;
+  const from = start === DEFAULT_START ? settings.seedPolicy : start;
+  if (run.named || !(await getPolicy(db, from)))
     throw new RollmeshError(
       'wrong-input',
       'policy.missing',
-      `There is no policy ${run.named ? policy : settings.seedPolicy}.`,
-      { next: 'Import it: `npm run policy -- import DIR --name NAME`.' },
+      `There is no policy ${run.named ? policy : from}.`,
+      {
+        next: run.named
+          ? 'Import it: `npm run policy -- import DIR --name NAME`.'
+          : `Import it: \`npm run policy -- import models/${start} --name ${from}\`.`,
+      },
     );
-  const forked: Manifest = await forkVersion(bucket, { name: settings.seedPolicy, version: 0 }, policy);
+  const forked: Manifest = await forkVersion(bucket, { name: from, version: 0 }, policy);
   await createPolicy(db, forked, now());
 }

@@ -2,12 +2,11 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import { provenanceMac } from '../../core/provenance.ts';
-import { judge } from '../../core/roles/judge.ts';
 import { type JudgeMessage, keys } from '../../core/schema/round.ts';
 import { type AdmittedTask, type RolledGroup, rolledGroup } from '../../core/schema/sample.ts';
 import { markScored, rollingTasks } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
-import { type ActingMesh, actAs, roundOfMessage } from '../shared/acting.ts';
+import { type ActingMesh, roundOfMessage, stageOf } from '../shared/acting.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 
 export interface JudgingMesh extends ActingMesh {
@@ -29,7 +28,8 @@ export async function judgeGroups(
   );
   if (tasks.length === 0) return;
   const rolled = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, round, task)));
-  const scored = await actAs(mesh, row, 'judge', (stage) => judge(stage, rolled));
+  const stage = await stageOf(mesh, row);
+  const scored = await stage.recipe.judge(stage, rolled);
   const stored = await Promise.all(
     scored.map(async (group) => {
       const key = keys.scored(round, group.group);

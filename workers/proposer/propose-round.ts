@@ -1,10 +1,9 @@
 /** One propose message: the round's tasks, written once, and a rollout message for each. */
-import { propose } from '../../core/roles/propose.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
 import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
 import { admitTasks, failRound } from '../../store/rounds.ts';
-import { type ActingMesh, actAs, roundOfMessage } from '../shared/acting.ts';
+import { type ActingMesh, roundOfMessage, stageOf } from '../shared/acting.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 
 export interface ProposingMesh extends ActingMesh {
@@ -18,7 +17,8 @@ export async function proposeRound(mesh: ProposingMesh, round: string): Promise<
   const key = keys.proposals(round);
   let written = await readJson(mesh.bucket, key, proposals);
   if (!written) {
-    written = await actAs(mesh, row, 'proposer', propose);
+    const stage = await stageOf(mesh, row);
+    written = await stage.recipe.propose(stage);
     if (!(await putJsonOnce(mesh.bucket, key, written)))
       written = (await readJson(mesh.bucket, key, proposals)) ?? written;
   }

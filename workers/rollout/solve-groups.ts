@@ -1,10 +1,9 @@
 /** Rollout messages of one round: the groups that are still to be done are solved in one call, then handed to the judge. */
-import { solve } from '../../core/roles/solve.ts';
 import { keys, type RolloutMessage } from '../../core/schema/round.ts';
 import { rollingTasks } from '../../store/groups.ts';
 import { putJson } from '../../store/objects.ts';
 import { touchRound } from '../../store/rounds.ts';
-import { type ActingMesh, actAs, roundOfMessage } from '../shared/acting.ts';
+import { type ActingMesh, roundOfMessage, stageOf } from '../shared/acting.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 
 export interface SolvingMesh extends ActingMesh {
@@ -24,7 +23,8 @@ export async function solveGroups(
     messages.map((message) => message.group),
   );
   if (tasks.length === 0) return;
-  const rolled = await actAs(mesh, row, 'solver', (stage) => solve(stage, tasks));
+  const stage = await stageOf(mesh, row);
+  const rolled = await stage.recipe.rollOut(stage, tasks);
   await Promise.all(rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group), group)));
   await sendAll(
     mesh.judgments,

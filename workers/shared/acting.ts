@@ -1,12 +1,16 @@
-/** What a stage Worker needs, and how it acts as a role: with exactly the version that the round names, unless it was withdrawn. */
+/** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
-import type { RoleName, Stage } from '../../core/roles/stage.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import { openStage, type Stage } from '../../core/roles/stage.ts';
+import { newestOf } from '../../core/schema/round.ts';
+import { memoryOf } from '../../core/text/policy-memory.ts';
 import { findRecipe } from '../../recipes/index.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
-import { missingVersion } from '../../store/versions.ts';
+import { loadVersion, missingVersion } from '../../store/versions.ts';
+import { loadTokenizer } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
 
 export interface ActingMesh {
@@ -25,20 +29,22 @@ export async function roundOfMessage(db: Database, id: string): Promise<RoundRow
   });
 }
 
-export async function actAs<T>(
-  mesh: ActingMesh,
-  { spec }: RoundRow,
-  role: RoleName,
-  work: (stage: Stage) => Promise<T>,
-): Promise<T> {
-  const recipe = findRecipe(spec.settings.recipe);
-  const ref = spec.roles[role];
-  if (!ref)
-    throw new RollmeshError('give-up', 'round.role', `Round ${spec.id} has no ${role}.`, {
-      expected: `one of ${Object.keys(spec.roles).join(', ')}`,
-    });
-  const version = await getVersion(mesh.db, ref);
+/** The stage of a message. Every version that the round names must be usable before anything is done. */
+export async function stageOf({ db, bucket, session }: ActingMesh, { spec }: RoundRow): Promise<Stage> {
+  const refs = Object.values(spec.roles);
+  for (const ref of new Map(refs.map((ref) => [ref.version, ref])).values()) await expectUsable(db, ref);
+  const newest = newestOf(spec);
+  return openStage({
+    recipe: findRecipe(spec.settings.recipe),
+    round: spec,
+    tokenizer: await loadTokenizer(bucket, newest),
+    use: (ref, work) => session.use(ref, work),
+    memory: async () => memoryOf(await loadVersion(bucket, newest, ['memory.json'])),
+  });
+}
+
+async function expectUsable(db: Database, ref: PolicyRef): Promise<void> {
+  const version = await getVersion(db, ref);
   if (!version) throw missingVersion(ref, 'it is not committed');
   if (version.withdrawn !== null) throw missingVersion(ref, version.withdrawn);
-  return mesh.session.use(ref, ({ policy, tokenizer }) => work({ recipe, round: spec, policy, tokenizer }));
 }

@@ -1,26 +1,31 @@
 /** From a version's stored files to a live policy: verified bytes, checked tensors, one ONNX session an isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy.ts';
+import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
+import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
 import { loadVersion } from '../../store/versions.ts';
 import { log } from './log.ts';
-import { type OpenPolicy, PolicySession } from './policy-session.ts';
+import { PolicySession } from './policy-session.ts';
 
-async function open(bucket: R2Bucket, ref: PolicyRef): Promise<OpenPolicy> {
+async function open(bucket: R2Bucket, ref: PolicyRef): Promise<Policy> {
   const started = Date.now();
-  const files = await loadVersion(bucket, ref, ['config.json', 'tokenizer.json', 'model.safetensors']);
-  const tokenizer = tokenizerOf(files, ref.name);
+  const wanted = weightsFile(ref.set);
+  let files = await loadVersion(bucket, ref, ['config.json', wanted]);
+  // No round has trained this set yet: it is what the policy began with.
+  if (!files[wanted]) files = await loadVersion(bucket, ref, ['config.json', weightsFile()]);
   const runtime = await loadOrt();
   const policy = await openVersion(runtime, ref, files);
   log('info', 'policy.opened', {
     policy: ref.name,
     version: ref.version,
+    set: ref.set ?? MAIN_SET,
     ms: Date.now() - started,
     heapBytes: runtime.heapBytes(),
   });
-  return { policy, tokenizer };
+  return policy;
 }
 
 let session: PolicySession | undefined;
@@ -29,4 +34,15 @@ let session: PolicySession | undefined;
 export function sessionOf(bucket: R2Bucket): PolicySession {
   session ??= new PolicySession((ref) => open(bucket, ref));
   return session;
+}
+
+let tokenizer: { readonly policy: string; readonly of: Tokenizer } | undefined;
+
+/** All versions of a policy have one tokenizer: it is read once. */
+export async function loadTokenizer(bucket: R2Bucket, ref: PolicyRef): Promise<Tokenizer> {
+  if (tokenizer?.policy !== ref.name) {
+    const files = await loadVersion(bucket, ref, ['tokenizer.json']);
+    tokenizer = { policy: ref.name, of: tokenizerOf(files, ref.name) };
+  }
+  return tokenizer.of;
 }

@@ -3,36 +3,31 @@
  * the new one comes; and uses are queued, so that none is disposed while it runs.
  */
 import type { Policy, PolicyRef } from '../../core/policy.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 
-export interface OpenPolicy {
-  readonly policy: Policy;
-  readonly tokenizer: Tokenizer;
-}
-
-const sameRef = (a: PolicyRef, b: PolicyRef) => a.name === b.name && a.version === b.version;
+const sameRef = (a: PolicyRef, b: PolicyRef) =>
+  a.name === b.name && a.version === b.version && a.set === b.set;
 
 export class PolicySession {
-  readonly #open: (ref: PolicyRef) => Promise<OpenPolicy>;
-  #live: OpenPolicy | undefined;
+  readonly #open: (ref: PolicyRef) => Promise<Policy>;
+  #live: Policy | undefined;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(open: (ref: PolicyRef) => Promise<OpenPolicy>) {
+  constructor(open: (ref: PolicyRef) => Promise<Policy>) {
     this.#open = open;
   }
 
   /** Runs `work` with exactly this version; one use at a time, in the order asked. */
-  use<T>(ref: PolicyRef, work: (open: OpenPolicy) => Promise<T>): Promise<T> {
+  use<T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>): Promise<T> {
     const turn = this.#tail.then(async () => work(await this.#switchTo(ref)));
     this.#tail = turn.catch(() => undefined);
     return turn;
   }
 
-  async #switchTo(ref: PolicyRef): Promise<OpenPolicy> {
-    if (this.#live && sameRef(this.#live.policy.ref, ref)) return this.#live;
+  async #switchTo(ref: PolicyRef): Promise<Policy> {
+    if (this.#live && sameRef(this.#live.ref, ref)) return this.#live;
     const old = this.#live;
     this.#live = undefined;
-    await old?.policy.dispose();
+    await old?.dispose();
     this.#live = await this.#open(ref);
     return this.#live;
   }

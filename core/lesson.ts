@@ -1,0 +1,25 @@
+/** What a recipe's `learn` teaches, held to the run's settings: roles that are frozen are not trained, whatever the recipe says. */
+import type { Recipe } from './recipe.ts';
+import type { LearnTools, Lesson, RoundRecords } from './training.ts';
+
+export async function lessonOf(
+  recipe: Pick<Recipe, 'name' | 'sets' | 'learn'>,
+  records: RoundRecords,
+  tools: LearnTools,
+): Promise<Lesson> {
+  const lesson = await recipe.learn(
+    { ...records, groups: [...records.groups].sort((a, b) => a.index - b.index) },
+    tools,
+  );
+  const frozen = new Set(records.round.settings.freeze);
+  return {
+    ...lesson,
+    updates: lesson.updates.map((update) => {
+      if (!recipe.sets[update.set]?.optimizer)
+        throw new Error(
+          `internal: recipe ${recipe.name} trains the set ${update.set}, which has no optimiser`,
+        );
+      return { ...update, parts: update.parts.filter((part) => !frozen.has(part.role)) };
+    }),
+  };
+}

@@ -1,0 +1,16 @@
+/** What rewards may know of the truth: all of it, or nothing; and the coin of the random-reward control. */
+import { Random } from '../random.ts';
+import type { Stage } from './stage.ts';
+
+/** Gold is handed over behind a check: a reward that is declared gold-free cannot read it, not even by mistake. */
+export const sealedGold =
+  <T>({ recipe, round }: Pick<Stage, 'recipe' | 'round'>, gold: T) =>
+  (): T => {
+    const { reward } = round.settings;
+    if (!recipe.rewards[reward]?.usesGold)
+      throw new Error(`internal: the gold-free reward "${reward}" of ${recipe.name} read the oracle`);
+    return gold;
+  };
+
+/** A fair coin, the same for the same sample in every run of it. */
+export const coinOf = (sample: string): boolean => new Random(`coin/${sample}`).bool();

@@ -1,0 +1,9 @@
+/** The data side of a round in one go: propose, roll out, judge. What the mesh does by queues, group by group, with the same result. */
+import type { Proposals, ScoredGroup } from '../schema/sample.ts';
+import type { Stage } from './stage.ts';
+
+export async function playStages(stage: Stage): Promise<{ proposals: Proposals; groups: ScoredGroup[] }> {
+  const { propose, rollOut, judge } = stage.recipe;
+  const proposals = await propose(stage);
+  return { proposals, groups: await judge(stage, await rollOut(stage, proposals.tasks)) };
+}

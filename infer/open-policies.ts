@@ -1,0 +1,55 @@
+/**
+ * The policies that are open in a process, each by its exact version and set, the longest unused one given up first. For Node, where
+ * several fit; an isolate has room for one (workers/shared/policy-session.ts).
+ */
+import type { Policy, PolicyRef } from '../core/policy.ts';
+import type { VersionFiles } from '../core/schema/policy.ts';
+import { MAIN_SET, weightsFile } from '../core/schema/policy.ts';
+import { openVersion } from './open-version.ts';
+import type { Runtime } from './runtime.ts';
+
+const keyOf = ({ name, version, set = MAIN_SET }: PolicyRef) => `${name}@${version}/${set}`;
+
+export class OpenPolicies {
+  readonly #runtime: Runtime;
+  readonly #load: (ref: PolicyRef) => Promise<VersionFiles>;
+  readonly #capacity: number;
+  /** In the order of their last use. */
+  readonly #open = new Map<string, Policy>();
+
+  /** `load` gives at least the files that `filesOf` names. */
+  constructor(runtime: Runtime, load: (ref: PolicyRef) => Promise<VersionFiles>, capacity = 4) {
+    this.#runtime = runtime;
+    this.#load = load;
+    this.#capacity = capacity;
+  }
+
+  /** Runs `work` with exactly this policy. Uses of one process come one after the other. */
+  readonly use = async <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>): Promise<T> => {
+    const key = keyOf(ref);
+    let policy = this.#open.get(key);
+    this.#open.delete(key);
+    if (!policy) {
+      await this.#shrink(this.#capacity - 1);
+      policy = await openVersion(this.#runtime, ref, await this.#load(ref));
+    }
+    this.#open.set(key, policy);
+    return work(policy);
+  };
+
+  async #shrink(size: number): Promise<void> {
+    for (const [key, policy] of this.#open) {
+      if (this.#open.size <= size) return;
+      this.#open.delete(key);
+      await policy.dispose();
+    }
+  }
+
+  dispose(): Promise<void> {
+    return this.#shrink(0);
+  }
+}
+
+/** What it takes to open a version's main set, and what to ask for in the place of its weights for another set. */
+export const filesOf = ({ set }: PolicyRef) =>
+  ['config.json', 'tokenizer.json', ...new Set([weightsFile(set), weightsFile()])] as const;
