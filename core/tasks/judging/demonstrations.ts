@@ -4,7 +4,7 @@
  * five is of a band drawn blindly; the proposer spoils a question in four. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../../random.ts';
-import { arithmetic, randomTask, runningTotals, writeSolution } from '../arithmetic.ts';
+import { arithmetic, runningTotals, writeSolution } from '../arithmetic.ts';
 import {
   type Demonstration,
   flawedSolution,
@@ -36,13 +36,6 @@ const SLIP_SHARE = 0.25;
 const BLIND_SHARE = 0.2;
 /** Share of proposals, and of rated and solved questions, that are no sound tasks. */
 const SPOILED_SHARE = { propose: 0.25, rateQuestion: 0.5, rateAnswer: 0.1, solve: 0.06 } as const;
-
-function freshTask(random: Random): string {
-  for (;;) {
-    const task = randomTask(random);
-    if (!arithmetic.isHeldOut(task)) return task;
-  }
-}
 
 const exact = (task: string): Solution => {
   const totals = runningTotals(task).map(String);

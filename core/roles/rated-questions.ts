@@ -1,0 +1,171 @@
+/**
+ * Questions in a store, proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. What each is paid, and which
+ * questions enter the store, is the recipe's.
+ */
+import { deriveId, Random } from '../random.ts';
+import type { AdmittedTask, Proposals, RolledGroup, ScoredGroup } from '../schema/sample.ts';
+import { arithmetic, writeSolution } from '../tasks/arithmetic.ts';
+import { freshTask } from '../tasks/demonstrations.ts';
+import { type Reading, refuse, type Solution } from '../tasks/family.ts';
+import { proposalPrompt, readQuestion, soundness } from '../tasks/judging/questions.ts';
+import { answerPrompt, questionPrompt, readRating } from '../tasks/judging/ratings.ts';
+import { isInteger, readWorked } from '../tasks/worked.ts';
+import { coinOf, sealedGold } from './gold.ts';
+import { type Stage, sampleOf } from './stage.ts';
+
+const SEED_QUESTIONS = 200;
+
+/** The store of questions: unlabelled seeds, then what passed the gate. */
+export const storeOf = (memory: unknown, seed: number): readonly string[] => {
+  if (memory !== undefined) return memory as readonly string[];
+  const random = new Random(`mae/seeds/${seed}`);
+  return Array.from({ length: SEED_QUESTIONS }, () => freshTask(random));
+};
+
+/** New questions, half of them varied from a stored one, and as many stored ones for the solver to train on. */
+export async function proposeQuestions(stage: Stage): Promise<Proposals> {
+  const { round, tokenizer } = stage;
+  const { tasks: count, seed } = round.settings;
+  const store = storeOf(await stage.memory(), seed);
+  const random = new Random(`${round.id}/questions`);
+  const prompts = Array.from({ length: count }, (_, i) => ({
+    ids: tokenizer.encode(proposalPrompt(random.bool() ? random.pick(store) : undefined)),
+    sampleIds: [deriveId(round.id, 'proposer', i)],
+  }));
+  const completions = await stage.generate('proposer', prompts);
+  const read = prompts.map(({ ids, sampleIds }, i) => {
+    const completion = completions[i]![0]!;
+    const reading = readQuestion(tokenizer.decode(completion.ids));
+    const heldOut = reading.ok && arithmetic.isHeldOut(reading.value);
+    const outcome = reading.ok
+      ? heldOut
+        ? 'held-out'
+        : 'ok'
+      : completion.stopped
+        ? reading.reason
+        : 'cut-off';
+    return {
+      question: reading.ok ? reading.value : '',
+      sample: sampleOf(stage, 'proposer', sampleIds[0]!, ids, completion, outcome),
+    };
+  });
+  const fresh = read.flatMap(({ question, sample }) =>
+    sample.outcome === 'ok' ? [{ task: question, proposal: sample.id }] : [],
+  );
+  const stored = Array.from({ length: count }, () => ({ task: random.pick(store), proposal: null }));
+  const tasks = [...fresh, ...stored].map((task, index) => ({
+    group: deriveId(round.id, 'group', index),
+    index,
+    ...task,
+  }));
+  return { round: round.id, samples: read.map(({ sample }) => sample), tasks };
+}
+
+/** Some answers to a new question, to learn how difficult it is; one to a stored question, to learn from. */
+export async function answerQuestions(stage: Stage, tasks: readonly AdmittedTask[]): Promise<RolledGroup[]> {
+  const { round, tokenizer } = stage;
+  const prompts = tasks.map(({ group, task, proposal }) => ({
+    ids: tokenizer.encode(arithmetic.solverPrompt(task)),
+    sampleIds: Array.from({ length: proposal ? round.settings.group : 1 }, (_, i) =>
+      deriveId(group, 'solver', i),
+    ),
+  }));
+  const completions = await stage.generate('solver', prompts);
+  return tasks.map((task, t) => ({
+    round: round.id,
+    ...task,
+    samples: completions[t]!.map((completion, i) => {
+      const reading = answerOf(tokenizer.decode(completion.ids));
+      const outcome = reading.ok ? 'ok' : completion.stopped ? reading.reason : 'cut-off';
+      return sampleOf(stage, 'solver', prompts[t]!.sampleIds[i]!, prompts[t]!.ids, completion, outcome);
+    }),
+  }));
+}
+
+/** An answer in form: any number of steps, since a question that asks nothing has no right number of them. */
+const answerOf = (text: string): Reading<Solution> =>
+  readWorked(text, { step: isInteger, answer: isInteger });
+
+/** What is paid for a rating, and for the answer it is of. */
+export interface RatingEvidence {
+  /** A score in 1 … 10; unreadable where the judge wrote none, or where there is no answer to rate. */
+  readonly rating: Reading<number>;
+  /** Exact: is the question sound, is the answer right? */
+  readonly gold: () => boolean;
+  readonly coin: boolean;
+}
+
+/**
+ * Ratings of each new question, `round.settings.group` times, and once of each answer in form. Recorded with every judgment: whether
+ * it can be read (`reward`) and what the recipe makes of it (`rating`). An answer out of form is not shown to the judge.
+ */
+export async function rateQuestions(
+  stage: Stage,
+  groups: readonly RolledGroup[],
+  value: (evidence: RatingEvidence) => number,
+  solverReward: (rating: number | null) => number,
+): Promise<ScoredGroup[]> {
+  const { round, tokenizer } = stage;
+  const answers = groups.map(({ samples }) =>
+    samples.map(({ ids, outcome }) => (outcome === 'ok' ? answerOf(tokenizer.decode(ids)) : refuse(outcome))),
+  );
+  const right = (question: string, answer: Reading<Solution>) =>
+    answer.ok && soundness(question) === 'sound' && arithmetic.gold(question, answer.value);
+  const asked = groups.flatMap(({ task, proposal, samples }, g) => {
+    const question = {
+      g,
+      of: proposal!,
+      prompt: questionPrompt(task),
+      votes: round.settings.group,
+      gold: soundness(task) === 'sound',
+    };
+    const rated = samples.flatMap(({ id }, s) => {
+      const answer = answers[g]![s]!;
+      if (!answer.ok) return [];
+      return [
+        {
+          g,
+          of: id,
+          prompt: answerPrompt(task, writeSolution(answer.value)),
+          votes: 1,
+          gold: right(task, answer),
+        },
+      ];
+    });
+    return proposal ? [question, ...rated] : rated;
+  });
+  const prompts = asked.map(({ of, prompt, votes }) => ({
+    ids: tokenizer.encode(prompt),
+    sampleIds: Array.from({ length: votes }, (_, i) => deriveId(of, 'judge', i)),
+  }));
+  const completions = await stage.generate('judge', prompts);
+  const judgments = asked.map(({ of, gold }, a) =>
+    completions[a]!.map((completion, i) => {
+      const rating = completion.stopped ? readRating(tokenizer.decode(completion.ids)) : refuse('cut-off');
+      const { ids, sampleIds } = prompts[a]!;
+      const id = sampleIds[i]!;
+      const rewards = {
+        reward: Number(rating.ok),
+        rating: value({ rating, gold: sealedGold(stage, gold), coin: coinOf(id) }),
+      };
+      return {
+        ...sampleOf(stage, 'judge', id, ids, completion, rating.ok ? 'ok' : rating.reason, rewards),
+        of,
+      };
+    }),
+  );
+  return groups.map((group, g) => {
+    const own = judgments.flatMap((ratings, a) => (asked[a]!.g === g ? ratings : []));
+    const paid = new Map(own.map(({ of, rewards }) => [of, rewards.rating ?? null]));
+    return {
+      ...group,
+      samples: group.samples.map((sample) => {
+        const rating = paid.get(sample.id) ?? null;
+        return { ...sample, rewards: { reward: solverReward(rating), passed: rating ?? 0 } };
+      }),
+      judgments: own,
+      gold: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
+      truth: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
+    };
+  });
+}

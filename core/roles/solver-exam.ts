@@ -1,0 +1,68 @@
+/** What the held-out tasks show of a solver: greedy, sampled, and greedy with the steps forced; by the oracle, apart from every reward. */
+import { deriveId } from '../random.ts';
+import { mean } from '../rl/statistics.ts';
+import type { HeldOut } from '../schema/evaluation.ts';
+import { type Reading, refuse, type Solution, type TaskFamily } from '../tasks/family.ts';
+import type { Exam, Stage } from './stage.ts';
+
+export interface Solver {
+  readonly family: TaskFamily;
+  readonly role: string;
+  /** Of the sampled accuracy. */
+  readonly temperature: number;
+}
+
+interface Asked {
+  /** Keys the samples: other seeds draw other answers. */
+  readonly seed: string;
+  readonly temperature: number;
+  /** What every answer is made to begin with. */
+  readonly prefix?: string;
+}
+
+/** A solver's answers to held-out tasks, as read. */
+export async function heldOutAnswers(
+  { family, role }: Pick<Solver, 'family' | 'role'>,
+  { tokenizer, generate }: Pick<Stage, 'tokenizer' | 'generate'>,
+  { seed, temperature, prefix = '' }: Asked,
+): Promise<Reading<Solution>[]> {
+  const tasks = family.heldOut();
+  const completions = await generate(
+    role,
+    tasks.map((task) => ({
+      ids: tokenizer.encode(family.solverPrompt(task) + prefix),
+      sampleIds: [deriveId('evaluate', seed, task)],
+    })),
+    { temperature },
+  );
+  return tasks.map((task, i) => {
+    const completion = completions[i]![0]!;
+    if (!completion.stopped) return refuse('cut-off');
+    return family.readSolution(task, prefix + tokenizer.decode(completion.ids));
+  });
+}
+
+export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut> {
+  const { family, temperature } = solver;
+  const tasks = family.heldOut();
+  const share = (
+    answers: readonly Reading<Solution>[],
+    test: (solution: Solution, task: string) => boolean,
+  ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i]!))));
+  const exact = (solution: Solution, task: string) => family.gold(task, solution);
+  const greedy = await heldOutAnswers(solver, exam, { seed: 'greedy', temperature: 0 });
+  const sampled = await heldOutAnswers(solver, exam, { seed: 'natural', temperature });
+  const forced = await heldOutAnswers(solver, exam, {
+    seed: 'forced',
+    temperature: 0,
+    prefix: family.workedPrefix,
+  });
+  return {
+    n: tasks.length,
+    accuracy: share(greedy, exact),
+    sampled: share(sampled, exact),
+    forcedWorked: share(forced, exact),
+    worked: share(greedy, (solution) => solution.steps.length > 0),
+    formatRate: share(greedy, () => true),
+  };
+}

@@ -1,0 +1,256 @@
+/**
+ * mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere.
+ *
+ *   proposer  (quality + difficulty + format) / 3 where the judge's quality reaches 0.7, else (quality + format) / 3, and the question
+ *             is not stored; difficulty = 1 - the mean rating of the solver's answers to it
+ *   solver    half the rating of its answer to a stored question, half format
+ *   judge     format alone: exactly one score
+ *
+ * Advantages are whitened role by role. The gate is what keeps questions that nobody can solve, and that therefore look difficult,
+ * out of the store.
+ */
+import { atEnd, type Claim, lately, rise } from '../core/claims.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { whitenBatch } from '../core/rl/task-relative.ts';
+import {
+  answerQuestions,
+  proposeQuestions,
+  type RatingEvidence,
+  rateQuestions,
+  storeOf,
+} from '../core/roles/rated-questions.ts';
+import { examineRatings } from '../core/roles/rating-exam.ts';
+import { examineSolver } from '../core/roles/solver-exam.ts';
+import { evaluation } from '../core/schema/evaluation.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { soundness } from '../core/tasks/judging/questions.ts';
+import { normalised } from '../core/tasks/judging/ratings.ts';
+import type { Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
+
+const QUALITY_GATE = 0.7;
+/** What a rating that cannot be read counts as. */
+const NEUTRAL = 0.5;
+
+/** `rating` is null where the answer is out of form, which earns nothing. */
+export const solverReward = (rating: number | null): number => (rating === null ? 0 : 0.5 * rating + 0.5);
+
+/** Of a question that can be read; others earn 0. */
+export const proposerReward = (quality: number, difficulty: number, gate = QUALITY_GATE): number =>
+  (quality + (quality >= gate ? difficulty : 0) + 1) / 3;
+
+/** What a rating counts, by the run's reward. */
+export function ratingValue(reward: string, { rating, gold, coin }: RatingEvidence): number {
+  if (reward === 'gold') return Number(gold());
+  if (reward === 'random') return Number(coin);
+  if (reward === 'format') return 1;
+  return rating.ok ? normalised(rating.value) : NEUTRAL;
+}
+
+const ratingOf = ({ rewards }: Sample) => rewards.rating ?? NEUTRAL;
+
+/** Mean rating of a new question, and one less the mean rating of its answers, where those out of form count 0. */
+export function appraise({ proposal, samples, judgments }: ScoredGroup): {
+  quality: number;
+  difficulty: number;
+} {
+  return {
+    quality: mean(judgments.filter(({ of }) => of === proposal).map(ratingOf)),
+    difficulty: 1 - mean(samples.map(({ rewards }) => rewards.passed ?? 0)),
+  };
+}
+
+function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
+  const gate = round.settings.variant === 'no-gate' ? 0 : QUALITY_GATE;
+  const fresh = new Map(
+    groups.flatMap((group) =>
+      group.proposal ? [[group.proposal, { ...appraise(group), task: group.task }]] : [],
+    ),
+  );
+  const stored = groups.filter(({ proposal }) => proposal === null);
+  const part = (
+    role: string,
+    samples: readonly Sample[],
+    rewards: readonly (number | null)[],
+  ): PolicyPart => {
+    const advantages = whitenBatch(rewards);
+    return {
+      kind: 'policy',
+      role,
+      weight: 1,
+      items: samples.flatMap((sample, i) =>
+        advantages[i] === null ? [] : [{ sample, advantage: advantages[i]! }],
+      ),
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
+      aggregation: { mode: 'token-mean' },
+      entropy: 1e-3,
+    };
+  };
+  const paid = proposals.samples.map(({ id, outcome }) => {
+    const appraised = fresh.get(id);
+    // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
+    if (appraised) return proposerReward(appraised.quality, appraised.difficulty, gate);
+    return outcome === 'ok' || outcome === 'held-out' ? null : 0;
+  });
+  const answers = stored.flatMap(({ samples }) => samples);
+  const ratings = stored.flatMap(({ judgments }) => judgments);
+  const admitted = [...fresh.values()].filter(({ quality }) => quality >= gate).map(({ task }) => task);
+  const store = [...storeOf(memory, round.settings.seed), ...admitted];
+  const all = [...fresh.values()];
+  const unsolvable = (questions: readonly string[]) =>
+    mean(questions.map((question) => Number(soundness(question) !== 'sound')));
+  return {
+    updates: [
+      {
+        set: MAIN_SET,
+        parts: [
+          part('proposer', proposals.samples, paid),
+          part(
+            'solver',
+            answers,
+            answers.map(({ rewards }) => rewards.reward ?? null),
+          ),
+          part(
+            'judge',
+            ratings,
+            ratings.map(({ rewards }) => rewards.reward ?? null),
+          ),
+        ],
+      },
+    ],
+    memory: store,
+    figures: {
+      stored: store.length,
+      unsolvable: unsolvable(store),
+      unsolvableProposed: unsolvable(all.map(({ task }) => task)),
+      quality: mean(all.map(({ quality }) => quality)),
+    },
+  };
+}
+
+const claim: Claim = {
+  says: 'With one shared policy and no ground truth, the gate on quality keeps unsolvable questions out of the store, and without it the solver fares worst; each frozen role costs something.',
+  seeds: [0, 1, 2],
+  rounds: 12,
+  evaluateEvery: 6,
+  arms: [
+    { name: 'full', says: 'as published' },
+    {
+      name: 'no gate',
+      variant: 'no-gate',
+      says: 'every readable question is stored and paid for difficulty',
+    },
+    { name: 'frozen proposer', freeze: ['proposer'], says: 'the proposer stays version 0' },
+    {
+      name: 'frozen solver',
+      freeze: ['solver'],
+      says: 'the solver is not trained: what sharing weights does alone',
+    },
+    { name: 'frozen judge', freeze: ['judge'], says: 'the judge stays version 0' },
+    { name: 'gold', reward: 'gold', says: 'upper bound: the oracle instead of ratings' },
+    { name: 'format', reward: 'format', says: 'control: every rating counts 1' },
+    { name: 'random', reward: 'random', says: 'control: a coin instead of ratings' },
+  ],
+  conditions: [
+    {
+      says: 'unsolvable share of the store at the end, no gate above full',
+      measure: (r, s) => lately(r, 'no gate', s, 'unsolvable', 1) - lately(r, 'full', s, 'unsolvable', 1),
+      atLeast: 0.1,
+    },
+    {
+      says: 'unsolvable share among new questions, no gate above full',
+      measure: (r, s) =>
+        lately(r, 'no gate', s, 'unsolvableProposed') - lately(r, 'full', s, 'unsolvableProposed'),
+      atLeast: 0.1,
+    },
+    {
+      says: 'full: greedy accuracy rises',
+      measure: (r, s) => rise(r, 'full', s),
+      atLeast: 0.05,
+    },
+    {
+      says: 'greedy accuracy at the end, full above no gate',
+      measure: (r, s) => atEnd(r, 'full', s) - atEnd(r, 'no gate', s),
+      atLeast: 0.02,
+    },
+    {
+      says: 'greedy accuracy at the end, full above frozen solver',
+      measure: (r, s) => atEnd(r, 'full', s) - atEnd(r, 'frozen solver', s),
+      atLeast: 0.02,
+    },
+    {
+      says: 'random: greedy accuracy does not rise',
+      measure: (r, s) => rise(r, 'random', s),
+      atMost: 0.05,
+    },
+  ],
+};
+
+const SAMPLING = { temperature: 1 };
+
+export const mae: Recipe = {
+  name: 'mae',
+  title: 'Proposer, solver and judge that evolve together without ground truth',
+  paper: {
+    title: 'Multi-Agent Evolve: LLM Self-Improve through Co-evolution',
+    year: 2025,
+    source: 'arXiv:2510.23595',
+  },
+  summary:
+    'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
+  differences: [
+    'A score of 1 to 10 is written as one digit, after verdicts on the steps; the grammars have one answer or none, so that format is 1 or 0.',
+    'An answer out of form is not shown to the judge: it earns nothing.',
+    'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
+    'No repetition penalty; each role’s tokens have their own mean in the loss.',
+  ],
+  claim,
+  start: 'judging',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 96,
+  group: 5,
+  rewards: {
+    ratings: { says: 'the judge’s ratings and format: nobody sees gold', usesGold: false },
+    gold: { says: 'the oracle instead of the ratings', usesGold: true },
+    format: { says: 'control: every rating counts 1', usesGold: false },
+    random: { says: 'control: a coin instead of every rating', usesGold: false },
+  },
+  variants: { 'no-gate': 'every readable question is stored and paid for difficulty' },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 2e-4,
+        warmup: 10,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 2,
+      },
+    },
+  },
+  roles: {
+    proposer: { says: 'writes questions, some of them ill-formed', sampling: { ...SAMPLING, maxNew: 13 } },
+    solver: { says: 'answers, with or without steps', sampling: { ...SAMPLING, maxNew: 26 } },
+    judge: { says: 'rates questions and answers', sampling: { ...SAMPLING, maxNew: 10 } },
+  },
+  freezable: ['proposer', 'solver', 'judge'],
+  propose: proposeQuestions,
+  rollOut: answerQuestions,
+  judge: (stage, groups) => {
+    const { reward } = stage.round.settings;
+    return rateQuestions(stage, groups, (evidence) => ratingValue(reward, evidence), solverReward);
+  },
+  learn,
+  evaluate: async (exam) =>
+    evaluation(
+      await examineSolver(exam, { family: arithmetic, role: 'solver', temperature: 1 }),
+      await examineRatings(exam),
+    ),
+  describe: {
+    difficulty: arithmetic.difficulty,
+    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+  },
+};

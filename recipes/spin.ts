@@ -1,0 +1,195 @@
+/**
+ * spin: a model plays against its own previous iterate. The opponent answers the prompts of the supervised data; the player learns to
+ * prefer the data's response y to the opponent's y', by how far each has moved from the opponent's probability of it:
+ *
+ *   loss = -log sigmoid( lambda [ log p(y)/p_t(y) - log p(y')/p_t(y') ] ),   p_t = opponent and reference
+ *
+ * A round is an iteration: the newest version becomes opponent and reference, its answers are paired with the data's, those of the
+ * iteration before are mixed in, and the player goes over the pairs twice. Nobody is rewarded and no preference is labelled.
+ */
+import { type ArmResults, atEnd, type Claim, curveOf, rise } from '../core/claims.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { answerTasks, checkAnswers } from '../core/roles/answered-corpus.ts';
+import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { coinOf } from '../core/roles/gold.ts';
+import { examineSolver } from '../core/roles/solver-exam.ts';
+import type { Exam } from '../core/roles/stage.ts';
+import { evaluation } from '../core/schema/evaluation.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { exactTrace, workedCorpus } from '../core/tasks/worked-corpus.ts';
+import type { LearnTools, Lesson, PreferencePair, RoundRecords, UpdatePart } from '../core/training.ts';
+
+const LAMBDA = 0.1;
+const EPOCHS = 2;
+const PLAYER = 'player';
+const OPPONENT = 'opponent';
+/** The longest trace of five operators. */
+const MAX_NEW = 26;
+
+/** What an opponent answered to a prompt of the data, as the next iteration needs it again. */
+interface Played {
+  readonly task: string;
+  readonly ids: readonly number[];
+}
+
+/** The data's response against the opponent's; none where they are the same, as those have no gradient. */
+export function pairOf({ task, ids }: Played, encode: (text: string) => number[]): PreferencePair | null {
+  const prompt = encode(arithmetic.solverPrompt(task));
+  const gold = encode(exactTrace(task));
+  if (gold.length === ids.length && gold.every((id, i) => id === ids[i])) return null;
+  return { chosen: { prompt, ids: gold }, rejected: { prompt, ids } };
+}
+
+const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
+  chosen: rejected,
+  rejected: chosen,
+});
+
+function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools): Lesson {
+  const { reward, variant } = round.settings;
+  const counted = reward === 'oracle' ? groups.filter(({ gold }) => gold[0] !== true) : groups;
+  const played = counted.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
+  const earlier = (memory ?? []) as readonly Played[];
+  const pairs = [...played, ...earlier].flatMap((item) => pairOf(item, encode) ?? []);
+  const items = [...played, ...earlier].map(({ task }) => ({
+    prompt: encode(arithmetic.solverPrompt(task)),
+    ids: encode(exactTrace(task)),
+  }));
+  const part: UpdatePart =
+    variant === 'sft'
+      ? { kind: 'imitation', role: PLAYER, weight: 1, items }
+      : {
+          kind: 'preference',
+          role: PLAYER,
+          weight: 1,
+          pairs:
+            reward === 'random'
+              ? pairs.map((pair, i) => (coinOf(`${round.id}/${i}`) ? swapped(pair) : pair))
+              : pairs,
+          objective: { kind: 'spin', lambda: LAMBDA },
+          reference: { set: MAIN_SET, version: round.roles[OPPONENT]!.version },
+        };
+  return {
+    updates: [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }],
+    memory: played,
+    figures: { pairs: pairs.length },
+  };
+}
+
+/** Beside accuracy: the likelihood of the exact held-out traces, nats a token. */
+async function evaluate(exam: Exam) {
+  const heldOut = await examineSolver(exam, { family: arithmetic, role: PLAYER, temperature: 1 });
+  const traces = arithmetic.heldOut().map((task) => ({
+    from: exam.tokenizer.encode(arithmetic.solverPrompt(task)),
+    ids: exam.tokenizer.encode(exactTrace(task)),
+  }));
+  const scores = await exam.score(
+    PLAYER,
+    traces.map(({ from, ids }) => [...from, ...ids]),
+  );
+  const goldLogProb = mean(scores.flatMap(({ logprobs }, i) => logprobs.slice(traces[i]!.from.length - 1)));
+  return evaluation(heldOut, { goldLogProb });
+}
+
+const after = (iteration: number, arm: string) => (results: ArmResults, seed: number) =>
+  curveOf(results, arm, seed)[iteration + 1]!;
+const gain = (r: ArmResults, s: number, iteration: number) => {
+  const curve = curveOf(r, 'spin', s);
+  return curve[iteration + 1]! - curve[iteration]!;
+};
+
+const claim: Claim = {
+  says: 'Playing against the previous iterate on the data of supervised fine-tuning gains where more fine-tuning on that data does not, most in the first iteration and little by the third.',
+  seeds: [0, 1, 2],
+  rounds: 3,
+  evaluateEvery: 1,
+  arms: [
+    { name: 'spin', says: 'three iterations as published' },
+    { name: 'more sft', variant: 'sft', says: 'as many updates of supervised fine-tuning on the same data' },
+    { name: 'frozen opponent', freeze: [OPPONENT], says: 'opponent and reference stay version 0' },
+    { name: 'oracle pairs', reward: 'oracle', says: 'only pairs whose own answer the oracle finds wrong' },
+    { name: 'random', reward: 'random', says: 'control: a coin says which of a pair is preferred' },
+  ],
+  conditions: [
+    {
+      says: 'greedy accuracy after the first iteration, spin above more sft',
+      measure: (r, s) => after(0, 'spin')(r, s) - after(0, 'more sft')(r, s),
+      atLeast: 0.02,
+    },
+    {
+      says: 'spin: greedy accuracy rises over three iterations',
+      measure: (r, s) => rise(r, 'spin', s),
+      atLeast: 0.03,
+    },
+    {
+      says: 'spin: the third iteration gains less than the first',
+      measure: (r, s) => gain(r, s, 2) - gain(r, s, 0),
+      atMost: 0,
+    },
+    {
+      says: 'spin above more sft at the end, sampled',
+      measure: (r, s) => atEnd(r, 'spin', s, 'sampled') - atEnd(r, 'more sft', s, 'sampled'),
+      atLeast: 0.02,
+    },
+    { says: 'random: greedy accuracy does not rise', measure: (r, s) => rise(r, 'random', s), atMost: 0.02 },
+  ],
+};
+
+export const spin: Recipe = {
+  name: 'spin',
+  title: 'Self-play fine-tuning against the previous iterate',
+  paper: {
+    title: 'Self-Play Fine-Tuning Converts Weak Language Models to Strong Language Models',
+    year: 2024,
+    source: 'arXiv:2401.01335',
+  },
+  summary:
+    'The opponent, the newest version, answers the prompts of a fixed corpus; the player learns by a logistic loss to raise the corpus’ worked solutions above those answers, relative to the opponent. Then the player becomes the opponent.',
+  differences: [
+    'AdamW at a rate for a small model instead of RMSprop at 5e-7; lambda stays 0.1 in the last iteration, where the paper has 5.',
+    'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
+  ],
+  claim,
+  start: 'undertrained',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 768,
+  group: 1,
+  rewards: {
+    data: { says: 'the data’s response is preferred to the opponent’s', usesGold: true },
+    oracle: { says: 'the same where the oracle finds the opponent’s answer wrong', usesGold: true },
+    random: { says: 'control: a fair coin says which is preferred', usesGold: true },
+  },
+  variants: { sft: 'supervised fine-tuning on the same data, as many updates' },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 1e-4,
+        warmup: 5,
+        betas: [0.9, 0.95],
+        weightDecay: 0,
+        clipNorm: 1,
+        minibatches: 24,
+      },
+    },
+  },
+  roles: {
+    player: { says: 'is trained', sampling: { maxNew: MAX_NEW, temperature: 1 } },
+    opponent: {
+      says: 'the previous iterate, answers the prompts',
+      sampling: { maxNew: MAX_NEW, temperature: 1 },
+    },
+  },
+  freezable: [OPPONENT],
+  propose: async (stage) => drawnTasks(stage, (random) => random.pick(workedCorpus())),
+  rollOut: (stage, tasks) => answerTasks(arithmetic, OPPONENT, stage, tasks),
+  judge: async (stage, groups) => checkAnswers(arithmetic, stage, groups),
+  learn,
+  evaluate,
+  describe: {
+    difficulty: arithmetic.difficulty,
+    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+  },
+};
