@@ -39,12 +39,15 @@ const takeTurn = (episode: Episode, completion: Completion): Episode => ({
   stopped: completion.stopped,
 });
 
+/** The id of an episode's next turn: it keys that turn's random numbers. */
+export const turnId = ({ id, turns }: Pick<Episode, 'id' | 'turns'>): string => deriveId(id, 'turn', turns);
+
 /**
  * One more turn of each episode, in the order given. Episodes that are alike so far share the computation of their tokens.
  * The same episode gets the same turn whatever stands beside it, where the policy keeps that promise for samples.
  */
 export async function nextTurn(
-  policy: Policy,
+  policy: Pick<Policy, 'generate'>,
   episodes: readonly Episode[],
   settings: SamplingSettings,
 ): Promise<Episode[]> {
@@ -57,7 +60,7 @@ export async function nextTurn(
   const completions = await policy.generate(
     groups.map((indices) => ({
       ids: episodes[indices[0]!]!.ids,
-      sampleIds: indices.map((index) => deriveId(episodes[index]!.id, 'turn', episodes[index]!.turns)),
+      sampleIds: indices.map((index) => turnId(episodes[index]!)),
     })),
     settings,
   );

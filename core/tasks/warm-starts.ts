@@ -4,6 +4,7 @@
  */
 import type { Random } from '../random.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
+import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateStyle } from './style-demonstrations.ts';
 
 export interface WarmStart {
@@ -22,4 +23,5 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 1500, batch: 64, weights: { judge: 2.5 } },
+  grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
 };

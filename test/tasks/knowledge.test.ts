@@ -179,19 +179,19 @@ test('search finds the document of each triple first by its relation and subject
 });
 
 test('turns are read strictly', () => {
-  expect(readTurn('<step>?home of bo<sep>')).toEqual({
+  expect(readTurn('<step>?home of bo<eos>')).toEqual({
     ok: true,
     value: { kind: 'search', text: 'home of bo' },
   });
   expect(readTurn('<answer>miran<eos>')).toEqual({ ok: true, value: { kind: 'answer', text: 'miran' } });
-  expect(readTurn('<step>first the home<step>?bo<sep>')).toMatchObject({ ok: true, value: { text: 'bo' } });
+  expect(readTurn('<step>first the home<step>?bo<eos>')).toMatchObject({ ok: true, value: { text: 'bo' } });
   for (const bad of [
-    '<step>?<sep>',
-    '<step>? <sep>',
-    '<step>home<sep>',
+    '<step>?<eos>',
+    '<step>? <eos>',
+    '<step>home<eos>',
     '<answer>miran',
     '<answer>a b<eos>',
-    '?bo<sep>',
+    '?bo<eos>',
   ])
     expect(readTurn(bad).ok, bad).toBe(false);
   expect(writeFindings([])).toBe('nothing<sep>');

@@ -40,6 +40,13 @@ export function outcomes(move: Move, slip: number): readonly (readonly [Move, nu
   ];
 }
 
+/** Where an action really leads, by the luck of this turn. */
+function slipped(action: Move, slip: number, seed: string, turn: number): Move {
+  const goes = outcomes(action, slip);
+  const luck = new Random(deriveId('lake/slip', seed, turn));
+  return goes[luck.weighted(goes.map(([, probability]) => probability))]![0];
+}
+
 const go = (at: number, move: Move): number => neighbour(SIDE, at, move) ?? at;
 
 /** Fewest moves from a cell to the goal when nothing slips; null where holes bar the way. */
@@ -124,10 +131,7 @@ export function lake(settings: Partial<LakeSettings> = {}): Environment<Lake> {
       const turns = state.turns + 1;
       const late = turns >= full.maxTurns;
       if (!isMove(action)) return show({ ...state, turns, done: late }, ILLEGAL_REWARD, false);
-      const goes = outcomes(action, full.slip);
-      const luck = new Random(deriveId('lake/slip', state.seed, turns));
-      const [move] = goes[luck.weighted(goes.map(([, probability]) => probability))]!;
-      const at = go(state.at, move);
+      const at = go(state.at, full.slip > 0 ? slipped(action, full.slip, state.seed, turns) : action);
       const done = late || state.map[at] !== '.';
       return show({ ...state, at, turns, done }, state.map[at] === 'g' ? 1 : 0, true);
     },

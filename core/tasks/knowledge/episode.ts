@@ -2,7 +2,7 @@
  * Search episodes over a world: questions drawn with the split in mind, the strict grammar of a turn, and the exact checks a
  * proposer's question must pass (Search Self-Play, 2025), among them that the documents it read really answer it.
  *
- *     turn   (<step>thought)? ( <step>?query<sep>  |  <answer>name<eos> )
+ *     turn   (<step>thought)? ( <step>?query<eos>  |  <answer>name<eos> )
  */
 import { Random } from '../../random.ts';
 import type { Reading } from '../family.ts';
@@ -34,7 +34,7 @@ export function knowledgeOf(seed: string, size?: WorldSize): Knowledge {
 
 export type Turn = { readonly kind: 'search' | 'answer'; readonly text: string };
 
-const TURN = /^(?:<step>[^<>?]{1,120})?(?:<step>\?([a-z0-9 ]{1,120})<sep>|<answer>([a-z]{1,20})<eos>)$/;
+const TURN = /^(?:<step>[^<>?]{1,120})?(?:<step>\?([a-z0-9 ]{1,120})<eos>|<answer>([a-z]{1,20})<eos>)$/;
 
 /** One turn of a search episode. */
 export function readTurn(text: string): Reading<Turn> {

@@ -1,0 +1,117 @@
+/**
+ * Episodes of several turns in a stage: a role speaks, a world answers, until the world ends it or no turn fits any more. A
+ * record is one sample a turn: its prompt is all that came before, so that only what the role itself wrote can carry a loss.
+ */
+import { type Episode, insertTokens, nextTurn, startEpisode, turnId } from '../episode.ts';
+import type { SamplingSettings } from '../policy.ts';
+import type { Sample } from '../schema/sample.ts';
+import { type Stage, sampleOf, samplingOf } from './stage.ts';
+
+/** Tokens that a context may hold. */
+const ROOM = 256;
+
+export interface Beginning<World> {
+  /** Keys the random numbers of the episode. */
+  readonly id: string;
+  readonly prompt: string;
+  readonly world: World;
+}
+
+/** What becomes of a turn. */
+export interface Answered<World> {
+  readonly world: World;
+  /** What the role reads before its next turn; null: the episode is over. */
+  readonly reply: string | null;
+  /** `ok`, or why the text is no valid turn. */
+  readonly outcome: string;
+}
+
+export interface Played<World> {
+  readonly world: World;
+  readonly turns: readonly Sample[];
+}
+
+interface Running<World> extends Played<World> {
+  readonly episode: Episode;
+  readonly over: boolean;
+}
+
+export interface PlaySettings<World> {
+  readonly maxTurns: number;
+  readonly answer: (world: World, text: string) => Answered<World>;
+  readonly sampling?: Partial<SamplingSettings>;
+}
+
+/** Plays all episodes side by side, in the order given. */
+export async function playEpisodes<World>(
+  stage: Stage,
+  role: string,
+  beginnings: readonly Beginning<World>[],
+  { maxTurns, answer, sampling = {} }: PlaySettings<World>,
+): Promise<Played<World>[]> {
+  const settings = { ...samplingOf(stage.recipe, stage.tokenizer, role), ...sampling };
+  const voice = {
+    generate: (prompts: Parameters<Stage['generate']>[1]) => stage.generate(role, prompts, sampling),
+  };
+  let all = beginnings.map(
+    ({ id, prompt, world }): Running<World> => ({
+      world,
+      turns: [],
+      episode: startEpisode(id, stage.tokenizer.encode(prompt)),
+      over: false,
+    }),
+  );
+  for (let turn = 0; turn < maxTurns; turn++) {
+    const goesOn = ({ episode, over }: Running<World>) =>
+      !over && episode.ids.length + settings.maxNew <= ROOM;
+    const live = all.filter(goesOn);
+    if (live.length === 0) break;
+    const spoken = await nextTurn(
+      voice,
+      live.map(({ episode }) => episode),
+      settings,
+    );
+    const after = live.map((running, i) => take(stage, role, running, spoken[i]!, answer));
+    let at = 0;
+    all = all.map((running) => (goesOn(running) ? after[at++]! : running));
+  }
+  return all.map(({ world, turns }) => ({ world, turns }));
+}
+
+function take<World>(
+  stage: Stage,
+  role: string,
+  { world, turns, episode }: Running<World>,
+  spoken: Episode,
+  answer: PlaySettings<World>['answer'],
+): Running<World> {
+  const from = episode.ids.length;
+  const completion = {
+    ids: spoken.ids.slice(from),
+    logprobs: spoken.logprobs.slice(from),
+    stopped: spoken.stopped,
+  };
+  const answered = answer(world, stage.tokenizer.decode(completion.ids));
+  const id = turnId(episode);
+  const sample: Sample = {
+    ...sampleOf(stage, role, id, episode.ids, completion, spoken.stopped ? answered.outcome : 'cut-off'),
+    turn: episode.turns,
+    ...(turns[0] ? { of: turns[0].id } : {}),
+  };
+  return {
+    world: answered.world,
+    turns: [...turns, sample],
+    episode: answered.reply === null ? spoken : insertTokens(spoken, stage.tokenizer.encode(answered.reply)),
+    over: answered.reply === null,
+  };
+}
+
+/** The turns of each episode among a group's samples, in order. */
+export function episodesOf(samples: readonly Sample[]): Sample[][] {
+  const episodes = new Map<string, Sample[]>();
+  for (const sample of samples) {
+    const key = sample.of ?? sample.id;
+    episodes.set(key, [...(episodes.get(key) ?? []), sample]);
+  }
+  return [...episodes.values()];
+}

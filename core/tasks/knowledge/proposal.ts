@@ -1,0 +1,51 @@
+/**
+ * The texts of Search Self-Play's three roles, and the rules a proposal must keep that need neither a model nor an oracle. The
+ * proposer knows the answer and searches backwards from it; the solver searches forwards; the reader has documents and no search.
+ */
+import type { Reading } from '../family.ts';
+import { read, refuse } from '../family.ts';
+import { readTurn, writeFindings } from './episode.ts';
+import { readQuestion } from './question.ts';
+
+export const proposerPrompt = (answer: string, searches: number): string =>
+  `<propose>${answer} ${searches}<sep>`;
+export const solverPrompt = (question: string): string => `<solve>${question}<sep>`;
+export const readerPrompt = (question: string, documents: readonly string[]): string =>
+  `<judge>${question}<sep>${writeFindings(documents)}`;
+
+export const writeSearch = (query: string): string => `<step>?${query}<eos>`;
+export const writeAnswer = (name: string): string => `<answer>${name}<eos>`;
+export const writeProposal = (question: string): string => `<answer>${question}<eos>`;
+
+export type ProposerTurn = { readonly kind: 'search' | 'question'; readonly text: string };
+
+const PROPOSAL = /^<answer>([^<>]{1,120})<eos>$/;
+
+/** One turn of the proposer: a search as the solver's, or a question in the grammar of questions. */
+export function readProposerTurn(text: string): Reading<ProposerTurn> {
+  const question = PROPOSAL.exec(text)?.[1];
+  if (question !== undefined) {
+    const reading = readQuestion(question);
+    return reading.ok ? read({ kind: 'question', text: question }) : reading;
+  }
+  const turn = readTurn(text);
+  if (!turn.ok) return turn;
+  return turn.value.kind === 'search'
+    ? read({ kind: 'search', text: turn.value.text })
+    : refuse('no-question');
+}
+
+/** What a proposer did: its queries in order, and what each found. */
+export interface Researched {
+  readonly answer: string;
+  readonly question: string;
+  readonly queries: readonly string[];
+}
+
+/** The rules of a proposal: it searched, no query twice, and its question does not contain the answer. */
+export function admitProposal({ answer, question, queries }: Researched): Reading<string> {
+  if (queries.length === 0) return refuse('no-search');
+  if (new Set(queries).size < queries.length) return refuse('repeated-query');
+  if (question.split(/[^a-z]+/).includes(answer)) return refuse('gives-away');
+  return read(question);
+}
