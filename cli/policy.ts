@@ -2,12 +2,13 @@
 import { Command } from 'commander';
 import { fail } from './fail.ts';
 import { addEval, addGenerate, addScore } from './policy/model-commands.ts';
-import { addExport, addImport, addList, addRollback } from './policy/store-commands.ts';
+import { addExport, addImport, addList, addPrune, addRollback } from './policy/store-commands.ts';
 
 const command = new Command('npm run policy --').description(
-  'The versions of policies: imported, exported, listed, evaluated, scored, sampled from, rolled back.',
+  'The versions of policies: imported, exported, listed, evaluated, scored, sampled from, rolled back, pruned.',
 );
-for (const add of [addImport, addExport, addList, addEval, addScore, addGenerate, addRollback]) add(command);
+for (const add of [addImport, addExport, addList, addEval, addScore, addGenerate, addRollback, addPrune])
+  add(command);
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -60,6 +60,7 @@
  * @property {number} bytes
  * @property {number} createdAt
  * @property {string | null} withdrawn
+ * @property {number | null} [prunedAt] when its files were removed
  */
 
 /** @typedef {{ name: string, current: number, next: number, versions: PolicyVersion[] }} PolicyHistory */

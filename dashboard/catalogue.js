@@ -25,12 +25,12 @@ const scrolling = (content) => h('div', { class: 'scroller', tabindex: 0 }, cont
  */
 export function showVersions(element, policy, { current, next, versions }) {
   const shown = versions.slice(0, VERSIONS);
-  const rows = shown.map(({ version, parent, bytes, createdAt, withdrawn }) => [
+  const rows = shown.map(({ version, parent, bytes, createdAt, withdrawn, prunedAt }) => [
     version === current ? h('b', {}, `${version} (current)`) : String(version),
     parent === null ? 'imported' : `from ${parent}`,
     size(bytes),
     time(createdAt),
-    withdrawn ? h('span', { class: 'bad' }, withdrawn) : '',
+    withdrawn ? h('span', { class: 'bad' }, withdrawn) : prunedAt ? 'pruned' : '',
   ]);
   fill(
     element,

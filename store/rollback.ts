@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
 import { type Database, writeAll } from './database.ts';
 
-/** @returns false where the version does not exist or was withdrawn itself */
+/** @returns false where the version does not exist, was withdrawn itself, or has no files any more */
 export async function rollBack(
   db: Database,
   { name, version }: PolicyRef,
@@ -11,11 +11,11 @@ export async function rollBack(
   now: number,
 ): Promise<boolean> {
   const usable = sql`EXISTS (SELECT 1 FROM versions
-    WHERE policy = ${name} AND version = ${version} AND withdrawn IS NULL)`;
+    WHERE policy = ${name} AND version = ${version} AND withdrawn IS NULL AND pruned_at IS NULL)`;
   const why = `Rolled back to version ${version}: ${reason}`;
   const [moved] = await writeAll(db, [
     sql`UPDATE policies SET current = ${version}, updated_at = ${now} WHERE name = ${name} AND ${usable}`,
-    sql`UPDATE versions SET withdrawn = ${why}
+    sql`UPDATE versions SET withdrawn = ${why}, withdrawn_at = ${now}
         WHERE policy = ${name} AND version > ${version} AND withdrawn IS NULL AND ${usable}`,
     sql`UPDATE rounds SET stage = 'failed', reason = ${why}, ended_at = ${now}, touched_at = ${now}
         WHERE stage IN ('proposing', 'solving', 'training') AND ${usable}

@@ -3,8 +3,9 @@
  * rollouts, weights) are in R2; nothing here is needed to read them, only to know what exists and what is due.
  */
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { USAGE_STAGES } from '../core/cost/usage.ts';
 import type { FailureKind } from '../core/errors.ts';
-import type { RoundSpec, RunSettings } from '../core/schema/round.ts';
+import type { RoleBinding, RoundSpec, RunSettings } from '../core/schema/round.ts';
 
 export const STAGES = ['proposing', 'solving', 'training', 'done', 'failed'] as const;
 export type StageName = (typeof STAGES)[number];
@@ -22,8 +23,8 @@ export interface Failure {
 export const runs = sqliteTable('runs', {
   id: text().primaryKey(),
   settings: text({ mode: 'json' }).$type<RunSettings>().notNull(),
-  /** Roles of the recipe in the order they act: a run keeps those it began with. */
-  roles: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+  /** Roles of the recipe in the order they act, and the weights they use: a run keeps those it began with. */
+  roles: text({ mode: 'json' }).$type<Readonly<Record<string, RoleBinding>>>().notNull(),
   /** Index of the last round that is wanted. */
   target: integer().notNull(),
   /** A failed round stops its run; the next webhook opens it again. */
@@ -101,8 +102,30 @@ export const versions = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** Why it must not be used any more; null = it may be. */
     withdrawn: text(),
+    withdrawnAt: integer('withdrawn_at'),
+    /** When retention took its files, its manifest excepted; `bytes` is 0 once they are gone. */
+    prunedAt: integer('pruned_at'),
   },
   (t) => [primaryKey({ columns: [t.policy, t.version] })],
+);
+
+/** What was used for a round, by who used it: one row a stage, added to once a batch. Columns as in core/cost/usage.ts. */
+export const usage = sqliteTable(
+  'usage',
+  {
+    round: text().notNull(),
+    stage: text({ enum: USAGE_STAGES }).notNull(),
+    requests: integer().notNull(),
+    cpuMs: integer('cpu_ms').notNull(),
+    queueOperations: integer('queue_operations').notNull(),
+    d1RowsRead: integer('d1_rows_read').notNull(),
+    d1RowsWritten: integer('d1_rows_written').notNull(),
+    r2ClassA: integer('r2_class_a').notNull(),
+    r2ClassB: integer('r2_class_b').notNull(),
+    r2BytesWritten: integer('r2_bytes_written').notNull(),
+    r2BytesRead: integer('r2_bytes_read').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.round, t.stage] })],
 );
 
 /** Webhook deliveries seen, so that each counts once. */

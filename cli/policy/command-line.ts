@@ -1,6 +1,7 @@
 /** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { remoteMesh } from '../mesh-access.ts';
 import { whole } from '../run-options.ts';
 import { openStore } from '../state-access.ts';
 import { openStateFolder } from '../state-folder.ts';
@@ -8,6 +9,8 @@ import { openStateFolder } from '../state-folder.ts';
 export interface Common {
   readonly state: string;
   readonly json: boolean;
+  /** Of a mesh elsewhere, where the command can be told of one. */
+  readonly url?: string;
 }
 
 export const print = (line: string): void => console.log(line);
@@ -27,12 +30,16 @@ export const versionCommand = (parent: Command, name: string, description: strin
     .argument('<name>', 'name of the policy')
     .argument('<version>', 'number of the version', whole(0));
 
+/** Lets a command work on a mesh elsewhere. */
+export const withUrl = (command: Command): Command =>
+  command.option('--url <url>', 'a deployed mesh instead; its learner token is read from LEARNER_TOKEN');
+
 /** Does the work with the store open, and closes it whatever happens. */
 export async function withStore<T>(
-  { state }: Common,
+  { state, url }: Common,
   work: (gateway: GatewayClient) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(openStateFolder(state, false));
+  const store = url === undefined ? await openStore(openStateFolder(state, false)) : remoteMesh(url);
   try {
     return await work(store.gateway);
   } finally {

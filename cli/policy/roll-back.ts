@@ -14,14 +14,19 @@ export interface RolledBack {
 /** @throws RollmeshError `policy.missing`, or `rollback.version` where that version is not there or withdrawn itself. */
 export async function rollBack(gateway: GatewayClient, ref: PolicyRef, reason: string): Promise<RolledBack> {
   const { versions, current } = await findPolicy(gateway, ref.name);
-  const usable = versions.filter((row) => row.withdrawn === null).map((row) => row.version);
+  const usable = versions
+    .filter((row) => row.withdrawn === null && row.prunedAt === null)
+    .map((row) => row.version);
   const oldest = versions.at(-1)?.version ?? 0;
   if (ref.version >= oldest && !usable.includes(ref.version))
     throw wrongInput('rollback.version', `Policy ${ref.name} has no usable version ${ref.version}.`, {
-      expected: `a version from 0 to ${current} that was not withdrawn`,
+      expected: `a version from 0 to ${current} that was neither withdrawn nor pruned`,
       next: 'See `npm run policy -- list`.',
     });
   await gateway.rollBack(ref, reason);
-  const withdrawn = usable.filter((version) => version > ref.version).toReversed();
+  const withdrawn = versions
+    .filter((row) => row.withdrawn === null && row.version > ref.version)
+    .map((row) => row.version)
+    .toReversed();
   return { policy: ref.name, current: ref.version, withdrawn };
 }

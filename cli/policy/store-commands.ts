@@ -1,11 +1,21 @@
-/** The commands that move policies in, out and back: import, export, list, rollback. */
+/** The commands that move policies in, out and back: import, export, list, rollback, prune. */
 import { type Command, Option } from 'commander';
 import type { StorageType } from '../../model/safetensors.ts';
-import { type Common, print, printJson, subcommand, versionCommand, withStore } from './command-line.ts';
+import { whole } from '../run-options.ts';
+import {
+  type Common,
+  print,
+  printJson,
+  subcommand,
+  versionCommand,
+  withStore,
+  withUrl,
+} from './command-line.ts';
 import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
 import { checkName, readImport, storeImport } from './import-checkpoint.ts';
+import { type PruneRule, prune } from './prune.ts';
 import { rollBack } from './roll-back.ts';
-import { heading, VERSIONS, versionRows } from './tables.ts';
+import { heading, pruneLines, VERSIONS, versionRows } from './tables.ts';
 
 const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
 
@@ -37,7 +47,7 @@ export function addExport(parent: Command): void {
 }
 
 export function addList(parent: Command): void {
-  subcommand(parent, 'list', 'every policy and its versions').action((options: Common) =>
+  withUrl(subcommand(parent, 'list', 'every policy and its versions')).action((options: Common) =>
     withStore(options, async (gateway) => {
       if (!options.json) print(heading(VERSIONS));
       for (const name of await gateway.listPolicies()) {
@@ -50,7 +60,7 @@ export function addList(parent: Command): void {
 }
 
 export function addRollback(parent: Command): void {
-  versionCommand(parent, 'rollback', 'back to an earlier version; later ones are withdrawn for good')
+  withUrl(versionCommand(parent, 'rollback', 'back to an earlier version; later ones are withdrawn for good'))
     .option('--reason <text>', 'kept with the versions that are withdrawn', 'by hand')
     .action(async (name: string, version: number, options: Common & { reason: string }) => {
       checkName(name);
@@ -59,5 +69,19 @@ export function addRollback(parent: Command): void {
       );
       if (options.json) return printJson(done);
       print(`${name} is at version ${version}; withdrawn: ${done.withdrawn.join(', ') || 'none'}`);
+    });
+}
+
+export function addPrune(parent: Command): void {
+  withUrl(subcommand(parent, 'prune', 'removes old versions that nothing names'))
+    .argument('<name>', 'name of the policy')
+    .requiredOption('--keep <n>', 'newest versions to keep, the current one included', whole(1))
+    .option('--withdrawn-days <n>', 'days that a withdrawn version is kept', whole(0), 7)
+    .option('--dry-run', 'only say what would be removed', false)
+    .action(async (name: string, options: Common & PruneRule) => {
+      checkName(name);
+      const done = await withStore(options, (gateway) => prune(gateway, name, options));
+      if (options.json) return printJson(done);
+      for (const line of pruneLines(done)) print(line);
     });
 }

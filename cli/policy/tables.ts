@@ -1,6 +1,6 @@
 /** The commands' results for people: plain columns, numbers to the right. */
 import type { Completion, TokenScores } from '../../core/policy.ts';
-import type { PolicyVersions } from '../../learner/transport/views.ts';
+import type { PolicyVersions, Pruned } from '../../learner/transport/views.ts';
 import { decimal } from '../figures.ts';
 
 export interface Column {
@@ -39,12 +39,25 @@ const time = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(
 
 /** A policy's versions, oldest first; the pointer's is marked. */
 export function versionRows({ name, current, next, versions }: PolicyVersions): string[] {
-  const rows = versions.toReversed().map(({ version, parent, bytes, createdAt, withdrawn }) => {
-    const mark = withdrawn !== null ? 'withdrawn' : version === current ? 'current' : '';
+  const rows = versions.toReversed().map(({ version, parent, bytes, createdAt, withdrawn, prunedAt }) => {
+    const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
+    const mark = version === current ? 'current' : state;
     return row(VERSIONS, [name, String(version), String(parent ?? '–'), size(bytes), time(createdAt), mark]);
   });
   const unlisted = next - versions.length;
   return unlisted > 0 ? [`${name}: ${unlisted} older versions are not listed`, ...rows] : rows;
+}
+
+/** What went, or would go, and what is kept beyond the newest for a reason of its own. */
+export function pruneLines({ policy, dryRun, versions }: Pruned): string[] {
+  const going = versions.filter(({ kept }) => kept === null);
+  const bytes = going.reduce((total, version) => total + version.bytes, 0);
+  const numbers = going.map(({ version }) => version).join(', ');
+  const lines = versions.map(({ version, kept }) => `${policy} ${version} is kept: ${kept}`);
+  return [
+    ...lines.filter((_, i) => versions[i]!.kept !== null),
+    `${policy}: ${going.length} ${going.length === 1 ? 'version' : 'versions'} ${dryRun ? 'would go' : 'removed'}, ${size(bytes)}${numbers && ` (${numbers})`}`,
+  ];
 }
 
 export const SCORES: readonly Column[] = [

@@ -57,12 +57,24 @@ export const policyVersions = v.object({
       createdAt: count,
       /** Why it must not be used any more; null = it may be. */
       withdrawn: v.nullable(v.string()),
+      /** When retention removed its files; null = they are there. */
+      prunedAt: v.optional(v.nullable(count), null),
     }),
   ),
 });
 export type PolicyVersions = v.InferOutput<typeof policyVersions>;
 
 export const rolledBack = v.object({ policy: name, current: count });
+
+/** What a retention rule found, oldest version first, and what it removed in this call. */
+export const pruned = v.object({
+  policy: name,
+  dryRun: v.boolean(),
+  /** Every version that had its files; `kept` says why it keeps them, null = nothing names it. */
+  versions: v.array(v.object({ version: count, bytes: count, kept: v.nullable(v.string()) })),
+  removed: v.array(v.object({ policy: name, version: count, bytes: count })),
+});
+export type Pruned = v.InferOutput<typeof pruned>;
 
 export const runState = v.object({
   id,

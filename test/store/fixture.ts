@@ -56,7 +56,7 @@ export const tasksOf = (count: number): AdmittedTask[] =>
 export async function orderRun(db: Database, seed: number, rounds = 2): Promise<RoundSpec> {
   const run = settings(seed);
   await createPolicy(db, manifestOf(run.policy, 0), 1);
-  const roles = ['proposer', 'solver', 'judge'];
+  const roles = { proposer: {}, solver: {}, judge: {} };
   await orderRounds(db, { delivery: `d-${seed}`, settings: run, roles, rounds, now: 1 });
   const round = await advanceRun(db, runIdOf(run), 2);
   if (!round) throw new Error('no round was opened');

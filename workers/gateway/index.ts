@@ -5,6 +5,7 @@ import type { StageQueue } from '../shared/messages.ts';
 import { gatewayApp } from './app.ts';
 import { tellEnds } from './callback.ts';
 import { buryDead } from './dead-letter-queue.ts';
+import { retentionOf } from './prune.ts';
 import { reconcile } from './reconcile.ts';
 import type { Services } from './services.ts';
 
@@ -20,6 +21,8 @@ export interface Env {
   readonly READ_LIMIT: RateLimit;
   readonly SEED_POLICY: string;
   readonly STALL_SECONDS: string;
+  readonly KEEP_VERSIONS: string;
+  readonly KEEP_WITHDRAWN_DAYS: string;
   /** Set by the local mesh alone. */
   readonly QUEUES_SINCE?: string;
   readonly WEBHOOK_SECRET?: string;
@@ -48,6 +51,7 @@ const servicesOf = (env: Env): Services => ({
     seedPolicy: env.SEED_POLICY,
     stallMs: Number(env.STALL_SECONDS) * 1000,
     queuesSince: Number(env.QUEUES_SINCE ?? 0),
+    retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
   },
   now: () => Date.now(),
 });

@@ -4,6 +4,8 @@ import * as v from 'valibot';
 import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
+import { getPolicy } from '../../store/policies.ts';
+import { judgeVersions } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { getRound, setReport } from '../../store/rounds.ts';
 import { putVersionFile } from '../../store/versions.ts';
@@ -12,6 +14,7 @@ import { commit } from './commit.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound, versionNumber, versionText } from './parameters.ts';
+import { DAY_MS, prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 
 /** Only what rounds and policies are made of; no empty segment and no dots-only segment, so no path leads elsewhere. */
@@ -39,6 +42,11 @@ const failure = v.object({
 const rollback = v.object({
   version: versionNumber,
   reason: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+});
+const pruning = v.object({
+  keep: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  withdrawnDays: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(36_500)), 7),
+  dryRun: v.optional(v.boolean(), false),
 });
 
 export const learnerRoutes = new Hono<GatewayTypes>()
@@ -85,6 +93,16 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     if (!(await rollBack(db, { name: policy, version }, reason, now())))
       throw notFound('usable version', `${policy}@${version}`);
     return c.json({ policy, current: version });
+  })
+  .post('/api/policies/:name/prune', learnerOnly, async (c) => {
+    const policy = check(name, c.req.param('name'), 'policy.name');
+    const { keep, withdrawnDays, dryRun } = await readJsonBody(c.req.raw, pruning, 4096);
+    const { services } = c.var;
+    if (!(await getPolicy(services.db, policy))) throw notFound('policy', policy);
+    const rule = { keep, withdrawnMs: withdrawnDays * DAY_MS };
+    const versions = await judgeVersions(services.db, policy, rule, services.now());
+    const removed = dryRun ? [] : await prune(services, policy, rule);
+    return c.json({ policy, dryRun, versions, removed });
   })
   .post('/api/rounds/:id/report', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');

@@ -13,6 +13,7 @@ import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
+import { prune } from './prune.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
 
@@ -33,6 +34,9 @@ export async function reconcile(services: Services): Promise<void> {
       const round = await advanceRun(db, id, now());
       if (round) await sendProposal(services, round);
     });
+  const { retention } = settings;
+  if (retention)
+    await guarded('versions.prune', 'all', async () => void (await prune(services, null, retention)));
   await forgetDeliveries(db, now() - REMEMBER_MS);
 }
 

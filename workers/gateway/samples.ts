@@ -23,9 +23,10 @@ const readable = (sample: Sample, tokenizer: Tokenizer | null) => ({
   text: tokenizer && { prompt: tokenizer.decode(sample.prompt), completion: tokenizer.decode(sample.ids) },
 });
 
+/** A policy keeps the tokenizer it began with, and version 0 is there even where the round's own version was pruned. */
 async function tokenizerOf(bucket: R2Bucket, ref: Policy['ref'] | undefined): Promise<Tokenizer | null> {
   if (!ref) return null;
-  const { 'tokenizer.json': bytes } = await loadVersion(bucket, ref, ['tokenizer.json']);
+  const { 'tokenizer.json': bytes } = await loadVersion(bucket, { ...ref, version: 0 }, ['tokenizer.json']);
   return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
 }
 

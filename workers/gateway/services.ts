@@ -1,5 +1,6 @@
 /** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
 import type { Database } from '../../store/database.ts';
+import type { RetentionRule } from '../../store/retention.ts';
 import type { StageQueue } from '../shared/messages.ts';
 
 export interface Services {
@@ -31,6 +32,8 @@ export interface Services {
     readonly stallMs: number;
     /** Whatever was queued before this moment is gone (ms since 1970): a local mesh keeps queues in memory only. */
     readonly queuesSince: number;
+    /** By which the clock removes old versions; null = it keeps them all. */
+    readonly retention: RetentionRule | null;
   };
   readonly now: () => number;
 }

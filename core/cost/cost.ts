@@ -1,0 +1,60 @@
+/** From what was used to what it costs at the published prices. Dollars throughout; what is not known stays null. */
+import { PRICES } from './prices.ts';
+import { totalUsage, type Usage, type UsageByStage } from './usage.ts';
+
+/** Of the bill's parts; `stored` is one month of the objects that were written. */
+export interface Cost {
+  readonly requests: number;
+  readonly cpu: number;
+  readonly queues: number;
+  readonly d1: number;
+  readonly r2: number;
+  readonly stored: number;
+  readonly total: number;
+}
+
+export function costOf(used: Usage): Cost {
+  const price = (field: keyof typeof PRICES.perMillion) => (used[field] * PRICES.perMillion[field]) / 1e6;
+  const parts = {
+    requests: price('requests'),
+    cpu: price('cpuMs'),
+    queues: price('queueOperations'),
+    d1: price('d1RowsRead') + price('d1RowsWritten'),
+    r2: price('r2ClassA') + price('r2ClassB'),
+    stored: (used.r2BytesWritten * PRICES.storedGigabyteMonth) / 1e9,
+  };
+  return { ...parts, total: Object.values(parts).reduce((sum, part) => sum + part, 0) };
+}
+
+/** A run's bill. */
+export interface RunCost {
+  readonly pricesOf: string;
+  readonly used: Usage;
+  readonly cost: Cost;
+  readonly perRound: number;
+  /** By a million generated tokens; null where none were generated. */
+  readonly perMillionTokens: number | null;
+  /** By a percentage point of held-out accuracy gained since version 0; null where it was not evaluated twice, or did not rise. */
+  readonly perPoint: number | null;
+}
+
+/** null where no round says what it used: a run in one process uses nothing of the platform. */
+export function runCost(
+  rounds: readonly (UsageByStage | null | undefined)[],
+  tokens: number,
+  /** Of held-out accuracy, as a share. */
+  gain: number | null,
+): RunCost | null {
+  const known = rounds.filter((round): round is UsageByStage => !!round && Object.keys(round).length > 0);
+  if (!known.length) return null;
+  const used = totalUsage(known.flatMap((round) => Object.values(round)));
+  const cost = costOf(used);
+  return {
+    pricesOf: PRICES.asOf,
+    used,
+    cost,
+    perRound: cost.total / known.length,
+    perMillionTokens: tokens > 0 ? (cost.total * 1e6) / tokens : null,
+    perPoint: gain !== null && gain > 0 ? cost.total / (100 * gain) : null,
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Which versions of a policy are kept, and the removal of the others. A version's row and manifest stay for ever, so that its number is not
+ * given again and the chain of parents still says what each contains; what goes is its other files. One statement decides and takes, so that
+ * a round which begins at the same moment either is seen or finds the version taken.
+ */
+import type { R2Bucket } from '@cloudflare/workers-types';
+import { type SQL, sql } from 'drizzle-orm';
+import { keys } from '../core/schema/round.ts';
+import { type Database, writeAll } from './database.ts';
+import { readManifest } from './versions.ts';
+
+export interface RetentionRule {
+  /** Versions in the chain of parents that ends at the current one, which is the first of them. */
+  readonly keep: number;
+  /** How long a withdrawn version stays, ms: time to find out what was wrong with it. */
+  readonly withdrawnMs: number;
+}
+
+export interface JudgedVersion {
+  readonly policy: string;
+  readonly version: number;
+  readonly bytes: number;
+  /** Why it is kept, in words; null = nothing names it. */
+  readonly kept: string | null;
+}
+
+/** Versions taken in one call of the clock. */
+const AT_ONCE = 50;
+
+/**
+ * Every version whose files are still there, with why it is kept. What may name a version: the pointer; a frozen role, a reference model or
+ * a fork (version 0); the chain of recent parents; a round that is open, or failed as the last of its run, since a replay opens it again; and
+ * the next round of a run whose roles lag behind the newest version, or hold one for some rounds.
+ */
+const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now: number): SQL => sql`
+  WITH RECURSIVE recent(policy, version, place) AS (
+    SELECT name, current, 1 FROM policies
+    UNION ALL
+    SELECT recent.policy, versions.parent, place + 1 FROM recent
+      JOIN versions ON versions.policy = recent.policy AND versions.version = recent.version
+      WHERE versions.parent IS NOT NULL AND place < ${keep}
+  ), named(policy, version) AS (
+    SELECT role.value->>'name', role.value->>'version' FROM rounds, json_each(rounds.spec, '$.roles') AS role
+      WHERE rounds.stage IN ('proposing', 'solving', 'training')
+        OR (rounds.stage = 'failed' AND NOT EXISTS
+          (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run AND later.idx > rounds.idx))
+  ), lagging(policy, oldest) AS (
+    SELECT name, min(current - coalesce(role.value->>'behind', 0) - coalesce(role.value->>'holds', 1) + 1)
+      FROM policies JOIN runs ON runs.settings->>'policy' = name, json_each(runs.roles) AS role
+      WHERE role.type = 'object' GROUP BY name
+  )
+  SELECT policy, version, bytes, CASE
+    WHEN EXISTS (SELECT 1 FROM policies WHERE name = own.policy AND current = own.version) THEN 'the current version'
+    WHEN version = 0 THEN 'where the policy began'
+    WHEN (policy, version) IN (SELECT policy, version FROM named) THEN 'a round names it'
+    WHEN withdrawn IS NULL AND EXISTS (SELECT 1 FROM lagging WHERE policy = own.policy AND oldest <= own.version)
+      THEN 'a role lags so far behind'
+    WHEN withdrawn IS NULL AND (policy, version) IN (SELECT policy, version FROM recent) THEN 'a recent parent'
+    WHEN withdrawn IS NOT NULL AND coalesce(withdrawn_at, created_at) > ${now - withdrawnMs} THEN 'withdrawn not long ago'
+    END AS kept
+  FROM versions AS own
+  WHERE pruned_at IS NULL AND (${policy} IS NULL OR policy = ${policy})`;
+
+/** What the rule would do, oldest version first; `policy` null = all of them. */
+export const judgeVersions = (
+  db: Database,
+  policy: string | null,
+  rule: RetentionRule,
+  now: number,
+): Promise<JudgedVersion[]> =>
+  db.all<JudgedVersion>(sql`${judged(policy, rule, now)} ORDER BY policy, version`);
+
+/** Marks what nothing names as pruned: from now on it is refused. @returns how many were taken */
+export async function takeUnnamed(
+  db: Database,
+  policy: string | null,
+  rule: RetentionRule,
+  now: number,
+): Promise<number> {
+  const [taken] = await writeAll(db, [
+    sql`UPDATE versions SET pruned_at = ${now} WHERE (policy, version) IN
+      (SELECT policy, version FROM (${judged(policy, rule, now)}) WHERE kept IS NULL ORDER BY version LIMIT ${AT_ONCE})`,
+  ]);
+  return taken!;
+}
+
+/** Versions that were taken and whose files are there still: the newest, or what a crash left. */
+export const takenVersions = (db: Database): Promise<Omit<JudgedVersion, 'kept'>[]> =>
+  db.all(
+    sql`SELECT policy, version, bytes FROM versions WHERE pruned_at IS NOT NULL AND bytes > 0 LIMIT ${AT_ONCE}`,
+  );
+
+/** Removes a taken version's files, whatever its manifest names; doing it again removes nothing more. */
+export async function removeFiles(
+  db: Database,
+  bucket: R2Bucket,
+  { policy, version }: Pick<JudgedVersion, 'policy' | 'version'>,
+): Promise<void> {
+  const manifest = await readManifest(bucket, { name: policy, version });
+  const files = Object.keys(manifest?.files ?? {}).map((file) => keys.version(policy, version, file));
+  if (files.length) await bucket.delete(files);
+  await writeAll(db, [sql`UPDATE versions SET bytes = 0 WHERE policy = ${policy} AND version = ${version}`]);
+}

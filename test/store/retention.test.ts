@@ -1,0 +1,180 @@
+/** Retention against a real D1 and R2: nothing that is still named goes, whatever happens at the same moment. */
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeAll } from '../../store/database.ts';
+import { commitVersion, getVersion } from '../../store/policies.ts';
+import {
+  judgeVersions,
+  type RetentionRule,
+  removeFiles,
+  takenVersions,
+  takeUnnamed,
+} from '../../store/retention.ts';
+import { rollBack } from '../../store/rollback.ts';
+import { failRound } from '../../store/rounds.ts';
+import { advanceRun, getRun, insertRound, nextRound, orderRounds } from '../../store/runs.ts';
+import { manifestOf, openStore, orderRun } from './fixture.ts';
+
+let store: Awaited<ReturnType<typeof openStore>>;
+beforeAll(async () => {
+  store = await openStore();
+});
+afterAll(() => store.close());
+
+const DAY = 24 * 3600 * 1000;
+const rule = (keep: number, days = 0): RetentionRule => ({ keep, withdrawnMs: days * DAY });
+const keptOf = async (policy: string, by: RetentionRule, now = 1000) =>
+  Object.fromEntries(
+    (await judgeVersions(store.db, policy, by, now)).map(({ version, kept }) => [version, kept]),
+  );
+
+/** Versions 1 to n, each made from the one before it, outside of any round. */
+async function commitUpTo(policy: string, n: number, from = 0) {
+  for (let version = from + 1; version <= n; version++)
+    await commitVersion(store.db, manifestOf(policy, version), null, 10 + version);
+}
+
+let seeds = 100;
+/** A policy whose open round names version 0 alone. */
+async function policyWith(versions: number) {
+  const round = await orderRun(store.db, ++seeds);
+  await commitUpTo(`p-${seeds}`, versions);
+  return { round, policy: `p-${seeds}` };
+}
+
+test('the current version, its recent parents and version 0 are kept', async () => {
+  const { policy } = await policyWith(6);
+  // The chain is 6, 5, 4: three of them.
+  expect(await keptOf(policy, rule(3))).toEqual({
+    0: 'where the policy began',
+    1: null,
+    2: null,
+    3: null,
+    4: 'a recent parent',
+    5: 'a recent parent',
+    6: 'the current version',
+  });
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 5: null, 6: 'the current version' });
+});
+
+test('the chain goes by parents: after a rollback the numbers between are no part of it', async () => {
+  const { policy, round } = await policyWith(4);
+  await failRound(store.db, round.id, ['proposing'], 'over', 20);
+  await rollBack(store.db, { name: policy, version: 2 }, 'bad', 5 * DAY);
+  await commitVersion(store.db, manifestOf(policy, 5, { parent: 2 }), null, 5 * DAY + 1);
+  const at = (days: number) => keptOf(policy, rule(2, 7), days * DAY);
+  expect(await at(11)).toEqual({
+    0: 'where the policy began',
+    1: null,
+    2: 'a recent parent',
+    3: 'withdrawn not long ago',
+    4: 'withdrawn not long ago',
+    5: 'the current version',
+  });
+  expect(await at(13)).toMatchObject({ 3: null, 4: null });
+});
+
+test('a version that an open round names stays; when the round fails as the last of its run, it still may be replayed', async () => {
+  const { policy, round } = await policyWith(2);
+  const run = (await getRun(store.db, round.run))!;
+  await failRound(store.db, round.id, ['proposing'], 'over', 20);
+  await orderRounds(store.db, {
+    delivery: `again-${seeds}`,
+    settings: run.settings,
+    roles: run.roles,
+    rounds: 2,
+    now: 21,
+  });
+  const second = await advanceRun(store.db, round.run, 22);
+  expect(second?.roles.solver?.version).toBe(2);
+  await commitUpTo(policy, 9, 2);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: 'a round names it', 3: null });
+  await failRound(store.db, second!.id, ['proposing'], 'over', 30);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: 'a round names it', 3: null });
+  // A third round: the second can never open again.
+  await orderRounds(store.db, {
+    delivery: `thrice-${seeds}`,
+    settings: run.settings,
+    roles: run.roles,
+    rounds: 2,
+    now: 31,
+  });
+  expect((await advanceRun(store.db, round.run, 32))?.roles.solver?.version).toBe(9);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: null, 9: 'the current version' });
+});
+
+test('a run whose role lags two behind and holds for three rounds may still name the fourth before the newest', async () => {
+  const { policy, round } = await policyWith(9);
+  await failRound(store.db, round.id, ['proposing'], 'over', 20);
+  const roles = JSON.stringify({ solver: {}, opponent: { behind: 2, holds: 3 } });
+  await writeAll(store.db, [sql`UPDATE runs SET roles = ${roles} WHERE id = ${round.run}`]);
+  // Round 3 at version 9 is the third of the held ones: 9 - 2 - 2.
+  expect(await keptOf(policy, rule(1))).toMatchObject({
+    4: null,
+    5: 'a role lags so far behind',
+    8: 'a role lags so far behind',
+  });
+});
+
+test('what is taken is refused from then on: no rollback to it, and no round at it', async () => {
+  const { policy, round } = await policyWith(5);
+  expect(await takeUnnamed(store.db, policy, rule(2), 50)).toBe(3);
+  expect((await getVersion(store.db, { name: policy, version: 3 }))?.prunedAt).toBe(50);
+  expect(await rollBack(store.db, { name: policy, version: 3 }, 'no', 51)).toBe(false);
+  expect(await rollBack(store.db, { name: policy, version: 4 }, 'yes', 52)).toBe(true);
+  const run = (await getRun(store.db, round.run))!;
+  await failRound(store.db, round.id, ['proposing'], 'over', 53);
+  const late = nextRound({ ...run, state: 'open' }, 1, 3)!;
+  expect(await writeAll(store.db, [insertRound(late, 54)])).toEqual([0]);
+  expect(await writeAll(store.db, [insertRound(nextRound({ ...run, state: 'open' }, 1, 4)!, 54)])).toEqual([
+    1,
+  ]);
+});
+
+test('a race between a beginning round and the pruning: never both', async () => {
+  for (let i = 0; i < 8; i++) {
+    const { policy, round } = await policyWith(3);
+    await failRound(store.db, round.id, ['proposing'], 'over', 20);
+    const run = (await getRun(store.db, round.run))!;
+    // The round was decided on while version 2 was current, and is written now.
+    const late = nextRound({ ...run, state: 'open' }, 1, 2)!;
+    const begin = () => writeAll(store.db, [insertRound(late, 30)]);
+    const take = () => takeUnnamed(store.db, policy, rule(1), 30);
+    const [[inserted]] =
+      i % 2
+        ? await Promise.all([begin(), take()])
+        : await Promise.all([take(), begin()]).then(([, b]) => [b]);
+    const pruned = (await getVersion(store.db, { name: policy, version: 2 }))!.prunedAt !== null;
+    expect(pruned).toBe(inserted === 0);
+  }
+});
+
+test('the files that the manifest names go, whatever they are called; the manifest stays; a crash between is made up for', async () => {
+  const { policy } = await policyWith(1);
+  const files = [
+    'config.json',
+    'model.safetensors',
+    'critic.safetensors',
+    'critic.optimizer.safetensors',
+    'memory.json',
+  ];
+  const entry = { sha256: 'a'.repeat(64), bytes: 8 };
+  const manifest = manifestOf(policy, 2, { files: Object.fromEntries(files.map((file) => [file, entry])) });
+  await commitVersion(store.db, manifest, null, 20);
+  await commitUpTo(policy, 3, 2);
+  const key = (file: string) => `policies/${policy}/2/${file}`;
+  for (const file of files) await store.bucket.put(key(file), 'x');
+  await store.bucket.put(key('manifest.json'), JSON.stringify(manifest));
+  await takeUnnamed(store.db, policy, rule(1), 60);
+  // Version 1 has no manifest in the bucket: its row is settled all the same.
+  const taken = (await takenVersions(store.db)).filter((row) => row.policy === policy);
+  expect(taken).toEqual([
+    { policy, version: 1, bytes: 8 },
+    { policy, version: 2, bytes: 40 },
+  ]);
+  await store.bucket.delete(key('config.json'));
+  for (const version of taken) await removeFiles(store.db, store.bucket, version);
+  const { objects } = await store.bucket.list({ prefix: `policies/${policy}/2/` });
+  expect(objects.map((object) => object.key)).toEqual([key('manifest.json')]);
+  expect((await takenVersions(store.db)).filter((row) => row.policy === policy)).toEqual([]);
+});
