@@ -1,0 +1,31 @@
+/** Tasks from a fixed generator instead of a proposer: seeded by the round, none twice, none held out (the generator's own promise). */
+import { deriveId, Random } from '../random.ts';
+import type { RoundSpec } from '../schema/round.ts';
+import type { Proposals } from '../schema/sample.ts';
+import { drawUntil } from '../tasks/split.ts';
+import type { Stage } from './stage.ts';
+
+/** Tasks that nobody proposed, in this order; one may come more than once, as a group each. */
+export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[]): Proposals => ({
+  round: round.id,
+  samples: [],
+  tasks: tasks.map((task, index) => ({
+    group: deriveId(round.id, 'group', index),
+    index,
+    task,
+    proposal: null,
+  })),
+});
+
+export function drawnTasks({ round }: Pick<Stage, 'round'>, draw: (random: Random) => string): Proposals {
+  const random = new Random(`${round.id}/tasks`);
+  const drawn = new Set<string>();
+  while (drawn.size < round.settings.tasks)
+    drawn.add(
+      drawUntil(
+        () => draw(random),
+        (task) => !drawn.has(task),
+      ),
+    );
+  return admitTasks(round, [...drawn]);
+}

@@ -1,0 +1,113 @@
+/**
+ * A solver that plays alone over a task family: the shape of round that reinforcement learning with a checkable answer shares. Tasks
+ * are drawn, each is answered by a group of rollouts, a reward pays them, nobody proposes or judges. A recipe says which tasks, what is
+ * paid, and what a round teaches.
+ */
+import { wrongInput } from '../errors.ts';
+import type { Recipe } from '../recipe.ts';
+import type { Key, Maybe } from '../rl/types.ts';
+import { evaluation } from '../schema/evaluation.ts';
+import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+import type { TaskFamily } from '../tasks/family.ts';
+import { drawUntil } from '../tasks/split.ts';
+import type { PolicyItem } from '../training.ts';
+import { type AnswerReward, payAnswers } from './answer-rewards.ts';
+import { drawnTasks } from './drawn-tasks.ts';
+import { solve } from './solve.ts';
+import { examineSolver } from './solver-exam.ts';
+import type { Exam, Stage } from './stage.ts';
+
+export const SOLVER = 'solver';
+
+export interface SolverGame {
+  readonly family: TaskFamily;
+  /** Of rollouts and of the sampled exam; default 1. */
+  readonly temperature?: number;
+  /** Longest answer in tokens, stop included; default the family's. */
+  readonly maxNew?: number;
+  /** The first is the default. */
+  readonly rewards: Readonly<Record<string, AnswerReward>>;
+  /** A round's tasks; default: drawn by the family, none twice, none held out. */
+  readonly tasks?: (stage: Stage) => Proposals;
+  /** Further figures of the exam. */
+  readonly examine?: (exam: Exam) => Promise<Readonly<Record<string, number>>>;
+}
+
+type SolverParts = Pick<
+  Recipe,
+  | 'taskName'
+  | 'stop'
+  | 'rewards'
+  | 'roles'
+  | 'freezable'
+  | 'propose'
+  | 'rollOut'
+  | 'judge'
+  | 'evaluate'
+  | 'describe'
+>;
+
+export function solverAlone({
+  family,
+  temperature = 1,
+  maxNew = family.maxNew.solver,
+  rewards,
+  tasks = familyTasks(family),
+  examine,
+}: SolverGame): SolverParts {
+  return {
+    taskName: family.name,
+    stop: family.stop,
+    rewards,
+    roles: {
+      [SOLVER]: { says: 'solves tasks, with or without steps', sampling: { maxNew, temperature } },
+    },
+    freezable: [],
+    propose: async (stage) => tasks(stage),
+    rollOut: (stage, admitted) => solve({ family }, stage, admitted),
+    judge: async (stage, groups) => {
+      const reward = rewardNamed(rewards, stage.round.settings.reward);
+      return groups.map((group) => payAnswers(family, reward, stage, group));
+    },
+    evaluate: async (exam) =>
+      evaluation(await examineSolver(exam, { family, role: SOLVER, temperature }), await examine?.(exam)),
+    describe: {
+      difficulty: (task) => family.difficulty(task),
+      worked: (text) => text.startsWith(family.workedPrefix),
+    },
+  };
+}
+
+const familyTasks = (family: TaskFamily) => (stage: Stage) =>
+  drawnTasks(stage, (random) =>
+    drawUntil(
+      () => family.random(random),
+      (task) => !family.isHeldOut(task),
+    ),
+  );
+
+function rewardNamed(rewards: SolverGame['rewards'], name: string): AnswerReward {
+  const reward = rewards[name];
+  if (reward) return reward;
+  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
+    expected: `one of ${Object.keys(rewards).join(', ')}`,
+  });
+}
+
+/** Samples with their advantages; what has none is not trained on. samples [n], advantages [n] -> at most n. */
+export const advantaged = (samples: readonly Sample[], advantages: readonly Maybe[]): PolicyItem[] =>
+  samples.flatMap((sample, i) => {
+    const advantage = advantages[i] ?? null;
+    return advantage === null ? [] : [{ sample, advantage }];
+  });
+
+/** What the samples of some groups are to be trained with, by an estimator over their rewards [n] and groups [n]. */
+export function groupItems(
+  groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
+  estimator: (rewards: Maybe[], groups: Key[]) => Maybe[],
+): PolicyItem[] {
+  const samples = groups.flatMap((group) => group.samples);
+  const groupOf = groups.flatMap((group) => group.samples.map(() => group.group));
+  const rewards = samples.map(({ rewards: { reward } }) => reward ?? null);
+  return advantaged(samples, estimator(rewards, groupOf));
+}
