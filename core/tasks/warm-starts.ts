@@ -5,7 +5,9 @@
 import type { Random } from '../random.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
+import { demonstrateJudging } from './judging/demonstrations.ts';
 import { demonstrateStyle } from './style-demonstrations.ts';
+import { demonstrateCorpus } from './worked-corpus.ts';
 
 export interface WarmStart {
   /** A fresh demonstration each time; its role and text follow from `random` alone. */
@@ -24,4 +26,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 1500, batch: 64, weights: { judge: 2.5 } },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
+  judging: { demonstrate: demonstrateJudging, steps: 1800, weights: { judge: 2.5 } },
+  // Stopped early over a small corpus: right on two in five held-out tasks.
+  undertrained: { demonstrate: demonstrateCorpus, steps: 600 },
 };

@@ -8,6 +8,7 @@ import { arithmetic, runningTotals, writeSolution } from '../arithmetic.ts';
 import {
   type Demonstration,
   flawedSolution,
+  freshTask,
   judgedSolution,
   solverDemonstration,
 } from '../demonstrations.ts';
