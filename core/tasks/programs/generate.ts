@@ -22,9 +22,10 @@ export interface ProgramSettings {
   readonly elements: number;
 }
 
-export const DEFAULT_PROGRAMS: ProgramSettings = { instructions: [2, 5], loops: 0.1, elements: 4 };
+/** Small enough that a policy of 0.2 M parameters solves some of each kind of question. */
+export const DEFAULT_PROGRAMS: ProgramSettings = { instructions: [1, 4], loops: 0.05, elements: 3 };
 
-const randomWord = (random: Random): string =>
+export const randomWord = (random: Random): string =>
   random.bool() ? `${random.pick(WITH_DIGIT)}${1 + random.int(9)}` : random.pick(PLAIN);
 
 /** A list of one to `elements` numbers from -9 to 9. */

@@ -116,9 +116,29 @@ function readSolution(kind: QuestionKind, task: string, text: string): Reading<S
   return reading.value.steps.length === expectedSteps(kind, task).length ? reading : refuse('partial-steps');
 }
 
-/** What a proposer is shown besides its role: programs from a buffer that its own must differ from. */
+/** References a proposer is shown: three of the longest programs and a proposal still fit 256 positions; six, as published, do not. */
+export const MAX_REFERENCES = 3;
+
+/**
+ * What a proposer is shown besides its role. Deduction and abduction: programs from a buffer, which its own must differ from.
+ * Induction: the one program that it writes inputs for, without which it writes a program too.
+ */
 export const proposerPromptWith = (kind: QuestionKind, references: readonly string[]): string =>
   `<propose>${kind[0]}:${references.join(';')}`;
+
+/** The task that a proposal means beside the programs its proposer was shown; an induction's inputs belong to the one shown. */
+export function readProposalWith(
+  kind: QuestionKind,
+  references: readonly string[],
+  text: string,
+): Reading<string> {
+  const body = withoutStop(text);
+  if (body === null) return refuse('off-grammar');
+  const [shown] = references;
+  const task = kind === 'induction' && shown !== undefined ? `${shown};${body}` : body;
+  const question = readQuestion(kind, task);
+  return question.ok ? read(task) : question;
+}
 
 /** A random task of a kind on the training side of the split. */
 export function randomQuestion(
@@ -157,12 +177,7 @@ function programFamily(kind: QuestionKind): TaskFamily {
     proposerPrompt: () => proposerPromptWith(kind, []),
     solverPrompt: (task) => `<solve>${questionText(kind, task)}<sep>`,
     judgePrompt: (task, solution) => `<judge>${questionText(kind, task)}<sep>${writeSolution(solution)}<sep>`,
-    readProposal: (text) => {
-      const task = withoutStop(text);
-      if (task === null) return refuse('off-grammar');
-      const question = readQuestion(kind, task);
-      return question.ok ? read(task) : question;
-    },
+    readProposal: (text) => readProposalWith(kind, [], text),
     readSolution: (task, text) => readSolution(kind, task, text),
     readJudgment,
     gold: (task, solution) => isRight(kind, task, solution.answer),
