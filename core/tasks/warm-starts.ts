@@ -6,6 +6,7 @@ import type { Random } from '../random.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
+import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateStyle } from './style-demonstrations.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
 
@@ -23,6 +24,7 @@ export interface WarmStart {
 export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A judge's verdicts are few and hard.
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
+  programs: { demonstrate: demonstratePrograms, steps: 1200, batch: 64 },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 1500, batch: 64, weights: { judge: 2.5 } },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
