@@ -17,7 +17,12 @@ export interface AdamWSettings {
   weightDecay: number;
   /** Largest global gradient norm; longer gradients are scaled down to it. Infinity: never. */
   clipNorm: number;
+  /** A larger global norm skips the update, as one that is not finite does. */
+  skipNorm: number;
 }
+
+/** Anything above is as good as infinite in float32. */
+const LARGEST_NORM = 3e38;
 
 export const ADAMW_DEFAULTS: AdamWSettings = {
   lr: 1e-4,
@@ -25,10 +30,8 @@ export const ADAMW_DEFAULTS: AdamWSettings = {
   eps: 1e-8,
   weightDecay: 0,
   clipNorm: 1,
+  skipNorm: LARGEST_NORM,
 };
-
-/** Anything above is as good as infinite in float32. */
-const LARGEST_NORM = 3e38;
 
 /** Everything that a resumed run needs to go on exactly. */
 export interface AdamWState {
@@ -58,10 +61,11 @@ export class AdamW {
 
   /**
    * One update. Returns the gradients' global norm before clipping, still on the device; the caller disposes it. Where the norm is
-   * not finite the update is skipped on the device: no NaN reaches the weights, and the caller sees it when it reads the norm.
+   * not finite or exceeds `skipNorm` the update is skipped on the device: no NaN reaches the weights, and the caller sees it when it
+   * reads the norm. A skipped step counts as a step.
    */
   step(grads: Gradients, lr = this.settings.lr): tf.Scalar {
-    const { betas, eps, weightDecay, clipNorm } = this.settings;
+    const { betas, eps, weightDecay, clipNorm, skipNorm } = this.settings;
     this.#step++;
     return tf.tidy(() => {
       // Pairwise sums: tf.addN binds one buffer a tensor, more than a GPU's shader stage may have.
@@ -71,7 +75,7 @@ export class AdamW {
         ? tf.minimum(1, tf.div(clipNorm, tf.add(norm, 1e-6)))
         : tf.scalar(1);
       // A comparison, because GPU compilers may assume that NaN and infinity do not occur.
-      const scale = tf.where(tf.less(norm, LARGEST_NORM), clipped, SKIP_UPDATE);
+      const scale = tf.where(tf.lessEqual(norm, Math.min(skipNorm, LARGEST_NORM)), clipped, SKIP_UPDATE);
       for (const [name, gradient] of grads) {
         const parameter = this.#params.tensors.get(name)!;
         const moments = this.#moments.get(name)!;

@@ -1,48 +1,65 @@
-/** From role batches to optimiser steps and micro-batches, on plain arrays. Which samples share a step is drawn by the round's id. */
+/** From an update's units to optimiser steps and micro-batches, on plain arrays. Which units share a step is drawn by the round's id. */
 import type { Random } from '../../core/random.ts';
-import type { TrainingSample } from '../../core/recipe.ts';
-import type { RoleBatches } from '../../core/roles/assemble.ts';
-import type { RoleName } from '../../core/roles/stage.ts';
-import { microBatches as groupByTokens, type SequenceInput } from '../nn/pack.ts';
+import type { Sequence, UpdatePart } from '../../core/training.ts';
+import { kindOfPart } from './parts/index.ts';
+import type { Unit } from './parts/kind.ts';
 
-/** A sample ready for the trainer. */
-export interface TrainingItem extends TrainingSample {
-  readonly role: RoleName;
-  /** Weight of each of its completion tokens in the step's loss: the role's weight over the role's tokens in the step (token-mean). */
-  readonly tokenWeight: number;
-}
+export const sequenceTokens = ({ prompt, ids }: Sequence): number => prompt.length + ids.length;
 
-export const completionTokens = (items: readonly TrainingSample[]): number =>
-  items.reduce((sum, { sample }) => sum + sample.ids.length, 0);
+/** Prompt and scored tokens of a unit. */
+export const unitTokens = ({ sequences }: Pick<Unit, 'sequences'>): number =>
+  sequences.reduce((sum, sequence) => sum + sequenceTokens(sequence), 0);
 
-export const sequenceTokens = ({ sample }: TrainingSample): number =>
-  sample.prompt.length + sample.ids.length;
-
-/** `count` steps; each role's samples are shuffled and dealt out evenly. Steps without a sample are left out. */
-export function minibatches(
-  batches: RoleBatches,
-  roleWeight: (role: RoleName) => number,
-  count: number,
-  random: Random,
-): TrainingItem[][] {
-  const steps: TrainingItem[][] = Array.from({ length: count }, () => []);
-  for (const role of ['proposer', 'solver', 'judge'] as const) {
-    const shuffled = random.shuffle(batches[role] ?? []);
-    for (const [m, step] of steps.entries()) {
-      const part = shuffled.filter((_, i) => i % count === m);
-      const tokenWeight = roleWeight(role) / Math.max(1, completionTokens(part));
-      step.push(...part.map((item) => ({ ...item, role, tokenWeight })));
-    }
+/** `count` steps; the units of each part are shuffled and dealt out evenly. Steps without a unit are left out. */
+export function minibatches(parts: readonly (readonly Unit[])[], count: number, random: Random): Unit[][] {
+  const steps: Unit[][] = Array.from({ length: count }, () => []);
+  for (const units of parts) {
+    const shuffled = random.shuffle(units);
+    for (const [m, step] of steps.entries()) step.push(...shuffled.filter((_, i) => i % count === m));
   }
   return steps.filter((step) => step.length > 0);
 }
 
-/** Prompt and completion of an item; the completion is what is scored. */
-export const sequenceOf = ({ sample }: TrainingSample): SequenceInput => ({
-  ids: [...sample.prompt, ...sample.ids],
-  from: sample.prompt.length,
-});
+/** Consecutive items of one key whose tokens fit `budget` together; a longer item has a group of its own. */
+export function groupByTokens<T>(
+  items: readonly T[],
+  budget: number,
+  tokens: (item: T) => number,
+  key: (item: T) => string = () => '',
+): T[][] {
+  const groups: T[][] = [];
+  let room = 0;
+  let current: string | undefined;
+  for (const item of items) {
+    if (key(item) !== current || tokens(item) > room) {
+      groups.push([]);
+      room = budget;
+      current = key(item);
+    }
+    groups.at(-1)!.push(item);
+    room -= tokens(item);
+  }
+  return groups;
+}
 
-/** Consecutive items whose sequences fit `budget` tokens together; a longer sequence has a micro-batch of its own. */
-export const microBatches = <T extends TrainingSample>(items: readonly T[], budget: number): T[][] =>
-  groupByTokens(items.map(sequenceOf), budget).map((group) => group.map((i) => items[i]!));
+export const temperatureOf = (part: UpdatePart): number =>
+  part.kind === 'policy' ? (part.temperature ?? 1) : 1;
+
+/** Units that one forward pass serves: of one readout at one temperature, within the budget of tokens. */
+export const microBatches = (units: readonly Unit[], budget: number): Unit[][] =>
+  groupByTokens(
+    units,
+    budget,
+    unitTokens,
+    ({ part }) => `${kindOfPart(part).readout}/${temperatureOf(part)}`,
+  );
+
+/** Runs of consecutive units of the same part. */
+export function byPart(units: readonly Unit[]): Unit[][] {
+  const runs: Unit[][] = [];
+  for (const unit of units) {
+    if (runs.at(-1)?.[0]?.part !== unit.part) runs.push([]);
+    runs.at(-1)!.push(unit);
+  }
+  return runs;
+}

@@ -1,172 +1,127 @@
 /**
- * One round's training: role batches in, the next version's files out. The trainer itself keeps nothing that matters: all
- * it needs is in the parent version (weights and optimiser), so a crash loses no more than the time since the last publish.
- * The weights of the last version stay on the device only to save loading them again.
+ * One round's training: the round's records in, the next version's files out. The recipe says what they teach; the trainer plans
+ * the steps, scores what has to be known beforehand, and takes them. It keeps nothing that matters: all it needs is in the parent
+ * version (weights, heads, optimisers, memory), so a crash loses no more than the time since the last publish. The sets of the
+ * last version stay on the device only to save loading them again.
  */
-import { RollmeshError } from '../../core/errors.ts';
-import { Random } from '../../core/random.ts';
+import { lessonOf } from '../../core/lesson.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { RoleBatches } from '../../core/roles/assemble.ts';
-import { rewardKind } from '../../core/roles/stage.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import { parseConfig } from '../../model/config.ts';
-import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
-import { AdamW } from '../nn/adamw.ts';
-import { type ParamSet, paramsFrom } from '../nn/params.ts';
-import { minibatches, sequenceTokens } from './minibatches.ts';
-import { readOptimizer, writeOptimizer } from './optimizer-file.ts';
-import { scoreItems, summarizeScores } from './scores.ts';
-import { type StepFigures, updateStep } from './update.ts';
+import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
+import type { Lesson, WeightsRef } from '../../core/training.ts';
+import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
+import { HeldSets } from './held-sets.ts';
+import { type PlannedUpdate, planLesson } from './plan.ts';
+import { RoundScores } from './scores.ts';
+import { takeSteps } from './steps.ts';
+import { figuresOf, reportOf } from './summary.ts';
+import { learnTools } from './tools.ts';
 
 export interface RoundToTrain {
-  readonly recipe: Recipe;
+  readonly recipe: Pick<Recipe, 'name' | 'sets' | 'learn'>;
   readonly round: RoundSpec;
-  readonly batches: RoleBatches;
+  readonly proposals: Proposals;
+  readonly groups: readonly ScoredGroup[];
   /** The version to train from: the policy's current one, which may be newer than the one that wrote the samples. */
   readonly parent: number;
   /** The number the new version will have. */
   readonly next: number;
   /** Files of a version of the run's policy. */
-  readonly load: (version: number) => Promise<VersionFiles>;
+  readonly load: LoadVersion;
 }
 
 export interface TrainedRound {
   readonly files: VersionFiles;
   readonly report: TrainingReport;
+  /** The recipe's own figures, and those of the parts, by name. */
+  readonly figures: Readonly<Record<string, number>>;
 }
 
 interface Held {
-  readonly policy: string;
-  readonly version: number;
-  readonly params: ParamSet;
-  readonly optimizer: AdamW;
+  /** What the sets were made of. */
+  readonly key: string;
   readonly files: VersionFiles;
+  readonly sets: HeldSets;
 }
 
 export class RoundTrainer {
   /** Tokens of a micro-batch: bounds the activations that are held at once. */
   readonly #tokenBudget: number;
+  readonly #frozen = new FrozenSets();
   #held: Held | undefined;
-  #start: { policy: string; params: ParamSet } | undefined;
 
   constructor({ tokenBudget = 8192 }: { tokenBudget?: number } = {}) {
     this.#tokenBudget = tokenBudget;
   }
 
   /**
-   * Trains one epoch over the batches. Throws `give-up` where there is nothing to train on or a loss or gradient is not
-   * finite; nothing of such a round may be published.
+   * Throws `give-up` where there is nothing to train on, a loss or gradient is not finite, or every gradient has exploded, and
+   * `wrong-input` for a lesson that does not fit the recipe's sets; nothing of such a round may be published.
    */
   async train(work: RoundToTrain): Promise<TrainedRound> {
-    const { recipe, round, batches, parent, next } = work;
-    const held = await this.#hold(round.settings.policy, parent, recipe, work.load);
-    const start = await this.#startOf(round.settings.policy, work.load);
+    const held = await this.#hold(work);
     // Until the new version is complete the weights on the device belong to no version.
     this.#held = undefined;
     try {
-      const trained = await this.#train(held, start, recipe, round, batches);
-      this.#held = { ...held, version: next, files: trained.files };
+      const trained = await this.#train(held, work);
+      const { files } = trained;
+      this.#held = { key: keyOf(work, work.next), files, sets: held.sets.as(files) };
       return trained;
     } catch (error) {
-      held.params.dispose();
-      held.optimizer.dispose();
+      held.sets.dispose();
       throw error;
     }
   }
 
-  async #train(held: Held, start: ParamSet, recipe: Recipe, round: RoundSpec, batches: RoleBatches) {
-    const { learningRate, warmup, minibatches: count } = recipe.optimizer;
-    const steps = minibatches(
-      batches,
-      (role) => recipe.objective[role].weight,
-      count,
-      new Random(`${round.id}/train`),
-    );
-    const items = steps.flat();
-    if (!items.length)
-      throw new RollmeshError(
-        'give-up',
-        'learner.empty-round',
-        `Round ${round.id} has nothing to train on.`,
-        {
-          expected: 'at least one sample with a reward',
-          next: 'Look at the round’s monitors: rewards may all be missing.',
-        },
-      );
-    const scores = await scoreItems(held.params, start, items, this.#tokenBudget);
-    const kl = rewardKind(recipe, round.settings.reward).kl;
-    let rate = learningRate;
-    const updates: StepFigures[] = [];
-    for (const step of steps) {
-      rate = learningRate * Math.min(1, (held.optimizer.steps + 1) / Math.max(1, warmup));
-      updates.push(
-        await updateStep(held.params, held.optimizer, step, scores, {
-          recipe,
-          kl,
-          rate,
-          tokenBudget: this.#tokenBudget,
-        }),
-      );
-    }
-    const mean = (pick: (figures: StepFigures) => number) =>
-      updates.reduce((sum, update) => sum + pick(update), 0) / updates.length;
-    const report: TrainingReport = {
-      ...summarizeScores(items, scores),
-      tokens: items.reduce((sum, item) => sum + sequenceTokens(item), 0),
-      updates: updates.length,
-      loss: mean((update) => update.loss),
-      gradientNorm: mean((update) => update.gradientNorm),
-      clipFraction: mean((update) => update.clipFraction),
-      learningRate: rate,
+  async #train({ files, sets }: Held, work: RoundToTrain): Promise<TrainedRound> {
+    const { recipe, round, proposals, groups, parent, load } = work;
+    const { policy } = round.settings;
+    const find = async (ref: WeightsRef) =>
+      ref.version === parent ? (await sets.get(ref.set)).params : this.#frozen.get(policy, ref, load);
+    const tools = learnTools({ policy, files, sets, find, tokenBudget: this.#tokenBudget });
+    const records = { round, proposals, groups, memory: memoryOf(files), version: parent };
+    const lesson = await lessonOf(recipe, records, tools);
+    const plan = planLesson(lesson, recipe.sets, round.id);
+    const scores = new RoundScores(this.#tokenBudget, find);
+    for (const { set, epochs } of plan) await scores.add(set, (await sets.get(set)).params, unitsOf(epochs));
+    const steps = await takeSteps(plan, sets, scores, this.#tokenBudget);
+    await sets.average();
+    return {
+      files: { ...(await sets.files()), ...memoryFile(lesson) },
+      report: reportOf(plan, scores, steps),
+      figures: { ...figuresOf(steps), ...lesson.figures },
     };
-    const files: VersionFiles = {
-      ...held.files,
-      'model.safetensors': writeSafetensors(await held.params.toTensors()),
-      'optimizer.safetensors': writeOptimizer(await held.optimizer.exportState()),
-    };
-    return { files, report };
   }
 
-  async #hold(policy: string, version: number, recipe: Recipe, load: RoundToTrain['load']): Promise<Held> {
-    if (this.#held?.policy === policy && this.#held.version === version) return this.#held;
-    this.#held?.params.dispose();
-    this.#held?.optimizer.dispose();
+  async #hold(work: RoundToTrain): Promise<Held> {
+    const { recipe, parent, load } = work;
+    const key = keyOf(work, parent);
+    if (this.#held?.key === key) return this.#held;
+    this.#held?.sets.dispose();
     this.#held = undefined;
-    const files = await load(version);
-    const params = paramsOf(files);
-    const { betas, weightDecay, clipNorm } = recipe.optimizer;
-    const optimizer = new AdamW(params, { betas, weightDecay, clipNorm });
-    const state = files['optimizer.safetensors'];
-    if (state) optimizer.importState(readOptimizer(state));
-    return { policy, version, params, optimizer, files };
-  }
-
-  async #startOf(policy: string, load: RoundToTrain['load']): Promise<ParamSet> {
-    if (this.#start?.policy === policy) return this.#start.params;
-    this.#start?.params.dispose();
-    this.#start = { policy, params: paramsOf(await load(0)) };
-    return this.#start.params;
+    const files = await load(parent);
+    return { key, files, sets: new HeldSets(files, recipe.sets, load) };
   }
 
   dispose(): void {
-    this.#held?.params.dispose();
-    this.#held?.optimizer.dispose();
-    this.#start?.params.dispose();
+    this.#held?.sets.dispose();
     this.#held = undefined;
-    this.#start = undefined;
+    this.#frozen.dispose();
   }
 }
 
-function paramsOf(files: VersionFiles): ParamSet {
-  const config = files['config.json'];
-  const weights = files['model.safetensors'];
-  if (!config || !weights)
-    throw new RollmeshError(
-      'give-up',
-      'policy.incomplete',
-      'The version lacks config.json or model.safetensors.',
-    );
-  return paramsFrom(parseConfig(JSON.parse(new TextDecoder().decode(config))), readSafetensors(weights));
-}
+const keyOf = ({ recipe, round }: RoundToTrain, version: number): string =>
+  JSON.stringify([round.settings.policy, version, recipe.sets]);
+
+/** All units of an update, in the order of its first epoch. */
+const unitsOf = (epochs: PlannedUpdate['epochs']) => epochs[0]!.flat();
+
+const memoryOf = (files: VersionFiles): unknown => {
+  const bytes = files['memory.json'];
+  return bytes ? JSON.parse(new TextDecoder().decode(bytes)) : undefined;
+};
+
+const memoryFile = ({ memory }: Lesson): VersionFiles =>
+  memory === undefined ? {} : { 'memory.json': new TextEncoder().encode(JSON.stringify(memory)) };

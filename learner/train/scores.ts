@@ -1,102 +1,96 @@
 /**
- * One pass over a round's samples before the first update: log-probabilities and entropies under the policy that is about
- * to be trained, and log-probabilities under version 0. They are what ratios are taken against, give the KL term its
+ * What is known before the round's first update: log-probabilities and entropies under the sets that are about to be trained, and
+ * log-probabilities under frozen references. Ratios are taken against them; they give KL terms and preference losses their
  * reference, stale samples their correction, and the report its figures.
  */
-import { logRatios, truncatedWeights } from '../../core/rl/importance.ts';
-import { klOfLogRatio } from '../../core/rl/kl.ts';
-import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
-import { packSequences } from '../nn/pack.ts';
+import type { Sequence, WeightsRef } from '../../core/training.ts';
 import type { ParamSet } from '../nn/params.ts';
-import { tokenLogProbs } from '../nn/token-log-probs.ts';
 import * as tf from '../tfjs.ts';
-import { agreement } from './agreement.ts';
-import { microBatches, sequenceOf, type TrainingItem } from './minibatches.ts';
+import { microBatches, temperatureOf } from './minibatches.ts';
+import { kindOfPart } from './parts/index.ts';
+import { scoredTokens, type Unit, type UnitScores } from './parts/kind.ts';
+import { type Model, pack, type Readout, readOut } from './readouts.ts';
 
-/** Of one sample's completion tokens, nats [tokens]. */
-export interface ItemScores {
-  readonly logprobs: Float32Array;
-  readonly entropy: Float32Array;
-  readonly reference: Float32Array;
-  /**
-   * Truncated importance weights min(now / when sampled, cap): they correct for samples of an older version, and are 1
-   * but for rounding where the version is the same.
-   */
-  readonly correction: readonly number[];
+/** Gives the weights that a reference names; they stay the giver's. */
+export type FindWeights = (ref: WeightsRef) => Promise<ParamSet>;
+
+/** Cuts numbers of things laid end to end into rows of the given lengths. */
+export function cut(numbers: Float32Array, lengths: readonly number[]): Float32Array[] {
+  let at = 0;
+  return lengths.map((length) => {
+    at += length;
+    return numbers.slice(at - length, at);
+  });
 }
 
-/** Cap on an importance weight (verl's default). */
-const IMPORTANCE_CAP = 2;
+/** A readout of some sequences, without gradients: for each of its tensors the numbers of all rows. */
+export async function read(
+  model: Model,
+  sequences: readonly Sequence[],
+  readout: Readout,
+  temperature = 1,
+): Promise<Float32Array[]> {
+  const tensors = tf.tidy(() => readOut(model, pack(sequences), readout, temperature));
+  const numbers = await Promise.all(tensors.map((tensor) => tensor.data()));
+  tf.dispose(tensors);
+  return numbers as Float32Array[];
+}
 
-export type Scores = ReadonlyMap<TrainingItem, ItemScores>;
+const refKey = ({ set, version }: WeightsRef): string => `${set}/${version}`;
 
-export const packItems = (items: readonly TrainingItem[]) => packSequences(items.map(sequenceOf));
+/** Scores of the units of a round, kept on the host. */
+export class RoundScores {
+  readonly #own = new Map<Unit, NonNullable<UnitScores['own']>>();
+  readonly #references = new Map<Unit, Map<string, Float32Array>>();
+  readonly #tokenBudget: number;
+  readonly #find: FindWeights;
 
-export async function scoreItems(
-  params: ParamSet,
-  start: ParamSet,
-  items: readonly TrainingItem[],
-  tokenBudget: number,
-): Promise<Scores> {
-  const scores = new Map<TrainingItem, ItemScores>();
-  for (const part of microBatches(items, tokenBudget)) {
-    const batch = packItems(part);
-    const now = tokenLogProbs(params, batch);
-    const then = tokenLogProbs(start, batch);
-    const [logprobs, entropy, reference] = (await Promise.all(
-      [now.logp, now.entropy, then.logp].map((tensor) => tensor.data()),
-    )) as [Float32Array, Float32Array, Float32Array];
-    tf.dispose([...Object.values(now), ...Object.values(then)]);
-    let at = 0;
-    for (const item of part) {
-      const end = at + item.sample.ids.length;
-      const mine = logprobs.slice(at, end);
-      scores.set(item, {
-        logprobs: mine,
-        entropy: entropy.slice(at, end),
-        reference: reference.slice(at, end),
-        correction: correctionOf(mine, item.sample.logprobs),
+  constructor(tokenBudget: number, find: FindWeights) {
+    this.#tokenBudget = tokenBudget;
+    this.#find = find;
+  }
+
+  /** Scores units of one set under its own weights and under every reference that their parts ask for. */
+  async add(set: string, params: ParamSet, units: readonly Unit[]): Promise<void> {
+    const own = units.filter(({ part }) => kindOfPart(part).ownScores);
+    await this.#pass(params, own, (unit, logprobs, entropy) => this.#own.set(unit, { logprobs, entropy }));
+    const refsOf = ({ part }: Unit) => kindOfPart(part).references?.(part, set) ?? [];
+    const refs = new Map(units.flatMap(refsOf).map((ref) => [refKey(ref), ref]));
+    for (const [key, ref] of refs) {
+      const wanting = units.filter((unit) => refsOf(unit).some((other) => refKey(other) === key));
+      await this.#pass(await this.#find(ref), wanting, (unit, logprobs) => {
+        if (!this.#references.has(unit)) this.#references.set(unit, new Map());
+        this.#references.get(unit)!.set(key, logprobs);
       });
-      at = end;
     }
   }
-  return scores;
-}
 
-function correctionOf(now: Float32Array, sampled: readonly number[]): number[] {
-  const tokens = {
-    logRatios: logRatios(now, sampled),
-    mask: sampled.map(() => 1),
-    sequence: sampled.map(() => 0),
-  };
-  return truncatedWeights(tokens, 'token', IMPORTANCE_CAP);
-}
-
-/** Figures by role, and the agreement with the rollouts' log-probabilities. */
-export function summarizeScores(
-  items: readonly TrainingItem[],
-  scores: Scores,
-): Pick<TrainingReport, 'roles' | 'mismatch' | 'ratio'> {
-  const roles: Record<string, RoleTraining> = {};
-  for (const role of new Set(items.map((item) => item.role))) {
-    const mine = items.filter((item) => item.role === role);
-    const tokens = mine.flatMap((item) => {
-      const { logprobs, entropy, reference } = scores.get(item)!;
-      return Array.from(logprobs, (logprob, t) => ({
-        entropy: entropy[t]!,
-        kl: klOfLogRatio('k3', logprob - reference[t]!),
-      }));
-    });
-    const mean = (pick: (token: { entropy: number; kl: number }) => number) =>
-      tokens.reduce((sum, token) => sum + pick(token), 0) / tokens.length;
-    roles[role] = {
-      samples: mine.length,
-      tokens: tokens.length,
-      entropy: mean((token) => token.entropy),
-      klToStart: mean((token) => token.kl),
-    };
+  async #pass(
+    params: ParamSet,
+    units: readonly Unit[],
+    keep: (unit: Unit, logprobs: Float32Array, entropy: Float32Array) => void,
+  ): Promise<void> {
+    for (const batch of microBatches(units, this.#tokenBudget)) {
+      const sequences = batch.flatMap((unit) => unit.sequences);
+      const [logprobs, entropy] = await read(
+        { params },
+        sequences,
+        'logprobs',
+        temperatureOf(batch[0]!.part),
+      );
+      const lengths = batch.map(scoredTokens);
+      const [mine, theirs] = [cut(logprobs!, lengths), cut(entropy!, lengths)];
+      for (const [i, unit] of batch.entries()) keep(unit, mine[i]!, theirs[i]!);
+    }
   }
-  const learner = items.flatMap((item) => Array.from(scores.get(item)!.logprobs));
-  const rollout = items.flatMap((item) => item.sample.logprobs);
-  return { roles, ...agreement(learner, rollout) };
+
+  of(unit: Unit): UnitScores {
+    const own = this.#own.get(unit);
+    const reference = (ref: WeightsRef): Float32Array => {
+      const scores = this.#references.get(unit)?.get(refKey(ref));
+      if (!scores) throw new Error(`internal: ${refKey(ref)} was not scored before training.`);
+      return scores;
+    };
+    return own ? { own, reference } : { reference };
+  }
 }

@@ -1,93 +1,106 @@
-/** One optimiser step: the clipped objective with its KL term, accumulated over micro-batches, then AdamW. */
-import { RollmeshError } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { klToReference } from '../losses/kl.ts';
-import { ppoClip } from '../losses/ppo-clip.ts';
+/** One optimiser step: the losses of all parts, accumulated over micro-batches, then AdamW. Nothing is read from the device. */
+import type { UpdatePart } from '../../core/training.ts';
 import type { AdamW } from '../nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../nn/loss-and-grads.ts';
-import type { ParamSet } from '../nn/params.ts';
-import { tokenLogProbs } from '../nn/token-log-probs.ts';
+import type { Trainable } from '../nn/trainable.ts';
 import * as tf from '../tfjs.ts';
-import { completionTokens, microBatches, type TrainingItem } from './minibatches.ts';
-import { packItems, type Scores } from './scores.ts';
+import { byPart, microBatches, temperatureOf } from './minibatches.ts';
+import { kindOfPart } from './parts/index.ts';
+import { scoredTokens, sumOf, type Unit, type UnitWeights } from './parts/kind.ts';
+import { type Model, pack, readOut } from './readouts.ts';
+import type { RoundScores } from './scores.ts';
 
-export interface StepSettings {
-  readonly recipe: Recipe;
-  /** Weight of the k3 KL to version 0 in the loss. */
-  readonly kl: number;
-  readonly rate: number;
-  readonly tokenBudget: number;
+/** A parameter set with its optimiser. */
+export interface Learner extends Model {
+  /** Everything of the model that is trained. */
+  readonly trainable: Trainable;
+  readonly optimizer: AdamW;
 }
 
-export interface StepFigures {
-  readonly loss: number;
-  /** Before clipping. */
-  readonly gradientNorm: number;
-  readonly clipFraction: number;
+/** What a step leaves on the device, until the round's end: [loss, gradient norm before clipping, then each part's loss and count]. */
+export interface StepRecord {
+  readonly parts: readonly UpdatePart[];
+  /** Float32 [2 + 2 · parts]. */
+  readonly numbers: tf.Tensor1D;
 }
 
-/** Trains `params` in place. Throws `give-up` where the loss or the gradient is not finite: the weights are then void. */
-export async function updateStep(
-  params: ParamSet,
-  optimizer: AdamW,
-  items: readonly TrainingItem[],
-  scores: Scores,
-  settings: StepSettings,
-): Promise<StepFigures> {
-  const clipped: tf.Tensor[] = [];
+type WeightOf = ReadonlyMap<Unit, UnitWeights>;
+
+/** Weights over the whole step, before it is cut into micro-batches. */
+const weigh = (step: readonly Unit[]): WeightOf =>
+  new Map(
+    byPart(step).flatMap((units) => {
+      const { part } = units[0]!;
+      const weights = kindOfPart(part).weights(part, units);
+      return units.map((unit, i) => [unit, weights[i]!] as const);
+    }),
+  );
+
+/** Trains the set in place. Where the gradient is not finite or has exploded the optimiser leaves the weights alone, see AdamW. */
+export function updateStep(
+  learner: Learner,
+  step: readonly Unit[],
+  scores: RoundScores,
+  { rate, tokenBudget }: { readonly rate: number; readonly tokenBudget: number },
+): StepRecord {
+  const weights = weigh(step);
+  const parts = byPart(step).map((units) => units[0]!.part);
   let total: LossAndGrads | undefined;
-  for (const part of microBatches(items, settings.tokenBudget)) {
-    const next = lossAndGrads(params, () => roleLosses(params, part, scores, settings));
-    clipped.push(next.metrics.clipped!);
-    if (total) accumulate(total, next);
-    else total = next;
+  const figures = new Map<UpdatePart, tf.Tensor1D>();
+  for (const units of microBatches(step, tokenBudget)) {
+    const runs = byPart(units);
+    const next = lossAndGrads(learner.trainable, () => batchLoss(learner, runs, weights, scores));
+    for (const [i, [{ part }]] of runs.map((run) => run as [Unit]).entries()) {
+      const figure = next.metrics[i] as tf.Tensor1D;
+      const before = figures.get(part);
+      figures.set(part, before ? tf.keep(tf.add(before, figure)) : figure);
+      if (before) tf.dispose([before, figure]);
+    }
+    if (total) accumulate(total, { ...next, metrics: {} });
+    else total = { ...next, metrics: {} };
   }
-  const norm = optimizer.step(total!.grads, settings.rate);
-  const read = await Promise.all([total!.loss, norm, ...clipped].map((tensor) => tensor.data()));
-  const [loss, gradientNorm, ...counts] = read.map((data) => data[0]!) as [number, number, ...number[]];
+  const norm = learner.optimizer.step(total!.grads, rate);
+  const each = parts.map((part) => figures.get(part)!);
+  const numbers = tf.keep(
+    tf.tidy(() => tf.concat1d([tf.stack([total!.loss, norm]) as tf.Tensor1D, ...each])),
+  );
   disposeResult(total!);
-  tf.dispose([norm, ...clipped]);
-  if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm))
-    throw new RollmeshError(
-      'give-up',
-      'learner.non-finite',
-      `The loss is ${loss} and the gradient norm ${gradientNorm}.`,
-      {
-        expected: 'finite numbers',
-        next: 'Nothing of this round is published. Lower the learning rate, or look for damaged samples.',
-      },
-    );
-  const active = counts.reduce((sum, count) => sum + count, 0);
-  return { loss, gradientNorm, clipFraction: active / completionTokens(items) };
+  tf.dispose([norm, ...each]);
+  return { parts, numbers };
 }
 
-/** One forward pass for all roles; each role's objective sees its own tokens alone. */
-function roleLosses(
-  params: ParamSet,
-  items: readonly TrainingItem[],
-  scores: Scores,
-  { recipe, kl }: StepSettings,
-) {
-  const { logp } = tokenLogProbs(params, packItems(items));
-  const perToken = (value: (item: TrainingItem) => number) =>
-    tf.tensor1d(items.flatMap((item) => item.sample.ids.map(() => value(item))));
-  const common = {
-    logprobs: logp,
-    oldLogprobs: tf.tensor1d(items.flatMap((item) => Array.from(scores.get(item)!.logprobs))),
-    correction: tf.tensor1d(items.flatMap((item) => scores.get(item)!.correction)),
-    advantages: perToken((item) => item.advantage),
-  };
-  const surrogates = [...new Set(items.map((item) => item.role))].map((role) => {
-    const weights = perToken((item) => (item.role === role ? item.tokenWeight : 0));
-    return ppoClip({ ...common, weights }, recipe.objective[role]);
+/** One forward pass for all parts of a micro-batch; each part's loss sees its own rows alone. Metrics: [loss, count] by run. */
+function batchLoss(
+  model: Model,
+  runs: readonly (readonly Unit[])[],
+  weights: WeightOf,
+  scores: RoundScores,
+): { loss: tf.Scalar; metrics: Record<string, tf.Tensor> } {
+  const { part: first } = runs[0]![0]!;
+  const { readout } = kindOfPart(first);
+  const batch = pack(runs.flat().flatMap((unit) => unit.sequences));
+  const outputs = readOut(model, batch, readout, temperatureOf(first));
+  let at = 0;
+  const losses = runs.map((units) => {
+    const { part } = units[0]!;
+    const rows =
+      readout === 'classes' ? sumOf(units, ({ sequences }) => sequences.length) : sumOf(units, scoredTokens);
+    const from = at;
+    at += rows;
+    return kindOfPart(part).loss(part, {
+      units,
+      weights: units.map((unit) => weights.get(unit)!),
+      scores: units.map((unit) => scores.of(unit)),
+      outputs: outputs.map((tensor) => rowsOf(tensor, from, rows)),
+    });
   });
-  const add = (parts: readonly tf.Scalar[]) => parts.reduce((sum, part) => tf.add(sum, part));
-  let loss = add(surrogates.map((surrogate) => surrogate.loss));
-  if (kl > 0) {
-    const reference = tf.tensor1d(items.flatMap((item) => Array.from(scores.get(item)!.reference)));
-    const weights = perToken((item) => item.tokenWeight);
-    const drift = klToReference({ logprobs: logp, reference, weights }, { estimator: 'k3' });
-    loss = tf.add(loss, tf.mul(drift.loss, kl));
-  }
-  return { loss, metrics: { clipped: add(surrogates.map((surrogate) => surrogate.clippedTokens)) } };
+  return {
+    loss: losses.map(({ loss }) => loss).reduce((sum, loss) => tf.add(sum, loss)),
+    metrics: Object.fromEntries(losses.map(({ loss, counted }, i) => [i, tf.stack([loss, counted])])),
+  };
+}
+
+function rowsOf(tensor: tf.Tensor, from: number, rows: number): tf.Tensor {
+  const [, ...others] = tensor.shape;
+  return tf.slice(tensor, [from, ...others.map(() => 0)], [rows, ...others]);
 }

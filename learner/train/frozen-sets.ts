@@ -1,0 +1,50 @@
+/** Weights of older versions, for references: held frozen on the device, the two that were used last. */
+import { RollmeshError } from '../../core/errors.ts';
+import { MAIN_SET, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
+import type { WeightsRef } from '../../core/training.ts';
+import { parseConfig } from '../../model/config.ts';
+import { readSafetensors } from '../../model/safetensors.ts';
+import { type ParamSet, paramsFrom } from '../nn/params.ts';
+
+/** Files of a version of the run's policy. */
+export type LoadVersion = (version: number) => Promise<VersionFiles>;
+
+const HELD = 2;
+
+/** A set's weights from a version's files; one that the version has not trained yet still is version 0's main set. */
+export async function weightsOf(files: VersionFiles, set: string, load: LoadVersion): Promise<ParamSet> {
+  const config = files['config.json'];
+  const weights = files[weightsFile(set)] ?? (set === MAIN_SET ? undefined : (await load(0))[weightsFile()]);
+  if (!config || !weights)
+    throw new RollmeshError(
+      'give-up',
+      'policy.incomplete',
+      'The version lacks config.json or model.safetensors.',
+    );
+  return paramsFrom(parseConfig(JSON.parse(new TextDecoder().decode(config))), readSafetensors(weights));
+}
+
+export class FrozenSets {
+  /** The one that was used last stands last. */
+  readonly #held = new Map<string, ParamSet>();
+
+  /** Valid until two other references were asked for. */
+  async get(policy: string, { set, version }: WeightsRef, load: LoadVersion): Promise<ParamSet> {
+    // All sets of version 0 are its main set.
+    const name = version === 0 ? MAIN_SET : set;
+    const key = `${policy}/${name}/${version}`;
+    const params = this.#held.get(key) ?? (await weightsOf(await load(version), name, load));
+    this.#held.delete(key);
+    this.#held.set(key, params);
+    for (const [oldest, unused] of [...this.#held].slice(0, -HELD)) {
+      unused.dispose();
+      this.#held.delete(oldest);
+    }
+    return params;
+  }
+
+  dispose(): void {
+    for (const params of this.#held.values()) params.dispose();
+    this.#held.clear();
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The parameter sets of one version on the device, each put there when it is first needed: weights, head, optimiser. All that
+ * matters is in the version's files, and what was changed goes into those of the next; what was not touched keeps its bytes.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import { headFile, optimizerFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
+import type { OptimizerSettings, SetSettings } from '../../core/training.ts';
+import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { AdamW } from '../nn/adamw.ts';
+import { createHead, Head } from '../nn/heads.ts';
+import type { ParamSet } from '../nn/params.ts';
+import { placeTensors, readTensors, type Trainable, together } from '../nn/trainable.ts';
+import { scaleAddInto } from '../ops/in-place.ts';
+import { type LoadVersion, weightsOf } from './frozen-sets.ts';
+import { readOptimizer, writeOptimizer } from './optimizer-file.ts';
+import type { Model } from './readouts.ts';
+import type { Learner } from './update.ts';
+
+export interface HeldSet extends Model {
+  readonly trainable: Trainable;
+  optimizer?: AdamW;
+}
+
+/** A gradient norm this many times the clip's has exploded, unless the recipe says otherwise. */
+const EXPLODED = 1000;
+
+/** The norm above which a step is left out. */
+export const skipNormOf = ({ skipNorm, clipNorm }: OptimizerSettings): number =>
+  skipNorm ?? EXPLODED * clipNorm;
+
+export class HeldSets {
+  readonly #files: VersionFiles;
+  readonly #settings: Readonly<Record<string, SetSettings>>;
+  readonly #load: LoadVersion;
+  readonly #held = new Map<string, HeldSet>();
+  /** Sets that are no longer those of the files. */
+  readonly #changed = new Set<string>();
+
+  constructor(files: VersionFiles, settings: Readonly<Record<string, SetSettings>>, load: LoadVersion) {
+    this.#files = files;
+    this.#settings = settings;
+    this.#load = load;
+  }
+
+  async get(set: string): Promise<HeldSet> {
+    const held = this.#held.get(set) ?? (await this.#place(set));
+    this.#held.set(set, held);
+    return held;
+  }
+
+  /** The set with its optimiser, about to be changed. */
+  async learner(set: string): Promise<Learner & { readonly settings: OptimizerSettings }> {
+    const settings = this.#settingsOf(set).optimizer;
+    if (!settings)
+      throw wrongInput(
+        'lesson.set',
+        `The parameter set ${set} has no optimiser, and there is an update for it.`,
+        {
+          expected: 'an update of a set that is trained',
+        },
+      );
+    const held = await this.get(set);
+    held.optimizer ??= this.#optimizer(set, held.trainable, settings);
+    this.#changed.add(set);
+    return { ...held, optimizer: held.optimizer, settings };
+  }
+
+  /** Sets that follow others move: this = decay · this + (1 − decay) · other, weights and heads of the same name. */
+  async average(): Promise<void> {
+    for (const [set, { average }] of Object.entries(this.#settings)) {
+      if (!average) continue;
+      const { trainable: mine } = await this.get(set);
+      const { trainable: other } = await this.get(average.of);
+      for (const [name, tensor] of mine.tensors) {
+        const theirs = other.tensors.get(name);
+        if (theirs) scaleAddInto(tensor, theirs, 1 - average.decay, average.decay);
+      }
+      this.#changed.add(set);
+    }
+  }
+
+  /** The files of the version that these sets have become. */
+  async files(): Promise<VersionFiles> {
+    const files: VersionFiles = { ...this.#files };
+    for (const set of this.#changed) {
+      const { params, head, optimizer } = this.#held.get(set)!;
+      files[weightsFile(set)] = writeSafetensors(await params.toTensors());
+      if (head) files[headFile(set)] = writeSafetensors(await readTensors(head.head));
+      if (optimizer) files[optimizerFile(set)] = writeOptimizer(await optimizer.exportState());
+    }
+    return files;
+  }
+
+  /** The same sets, as those of the version with these files. This holder is then void. */
+  as(files: VersionFiles): HeldSets {
+    const next = new HeldSets(files, this.#settings, this.#load);
+    for (const [set, held] of this.#held) next.#held.set(set, held);
+    this.#held.clear();
+    return next;
+  }
+
+  dispose(): void {
+    for (const { params, head, optimizer } of this.#held.values()) {
+      params.dispose();
+      head?.head.dispose();
+      optimizer?.dispose();
+    }
+    this.#held.clear();
+  }
+
+  #settingsOf(set: string): SetSettings {
+    const settings = this.#settings[set];
+    if (!settings)
+      throw wrongInput('lesson.set', `There is no parameter set ${set}.`, {
+        expected: `one of ${Object.keys(this.#settings).join(', ')}`,
+      });
+    return settings;
+  }
+
+  async #place(set: string): Promise<HeldSet> {
+    const { head: wanted } = this.#settingsOf(set);
+    const params = await weightsOf(this.#files, set, this.#load);
+    if (!wanted) return { params, trainable: params };
+    const head = { kind: wanted.kind, head: this.#head(set, wanted, params) };
+    return { params, head, trainable: together(params, head.head) };
+  }
+
+  #head(set: string, wanted: NonNullable<SetSettings['head']>, { config }: ParamSet): Head {
+    const settings = {
+      name: wanted.kind === 'value' ? 'value_head' : 'class_head',
+      hiddenSize: config.hiddenSize,
+      outputs: wanted.kind === 'value' ? 1 : wanted.count,
+    };
+    const file = this.#files[headFile(set)];
+    return file ? new Head(settings, placeTensors(readSafetensors(file))) : createHead(settings);
+  }
+
+  #optimizer(set: string, trainable: Trainable, settings: OptimizerSettings): AdamW {
+    const { betas, weightDecay, clipNorm } = settings;
+    const optimizer = new AdamW(trainable, { betas, weightDecay, clipNorm, skipNorm: skipNormOf(settings) });
+    const state = this.#files[optimizerFile(set)];
+    if (state) optimizer.importState(readOptimizer(state));
+    return optimizer;
+  }
+}

@@ -1,0 +1,52 @@
+/** What a lesson comes to: for every update its units, dealt to optimiser steps epoch by epoch. */
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { Random } from '../../core/random.ts';
+import type { Lesson, SetSettings, Update } from '../../core/training.ts';
+import { minibatches } from './minibatches.ts';
+import { unitsOf } from './parts/index.ts';
+import type { Unit } from './parts/kind.ts';
+
+export interface PlannedUpdate {
+  readonly set: string;
+  /** [epochs][steps][units]; every unit is in one step of each epoch. */
+  readonly epochs: readonly (readonly (readonly Unit[])[])[];
+}
+
+/**
+ * Updates without a unit are left out. Throws `give-up` where that leaves none of a lesson that has updates, and `wrong-input`
+ * where one is for a set that cannot be trained or has items that do not fit.
+ */
+export function planLesson(
+  lesson: Lesson,
+  sets: Readonly<Record<string, SetSettings>>,
+  round: string,
+): PlannedUpdate[] {
+  const planned = lesson.updates
+    .map((update, u) => planUpdate(update, sets, (epoch) => streamOf(round, u, epoch)))
+    .filter(({ epochs }) => epochs.some((steps) => steps.length > 0));
+  if (lesson.updates.length && !planned.length)
+    throw new RollmeshError('give-up', 'learner.empty-round', `Round ${round} has nothing to train on.`, {
+      expected: 'at least one sample with a reward',
+      next: 'Look at the round’s monitors: rewards may all be missing.',
+    });
+  return planned;
+}
+
+/** Each epoch of each update draws its own shuffles. */
+const streamOf = (round: string, update: number, epoch: number): Random =>
+  new Random(update === 0 && epoch === 0 ? `${round}/train` : `${round}/train/${update}/${epoch}`);
+
+function planUpdate(
+  { set, parts, minibatches: count, epochs = 1 }: Update,
+  sets: Readonly<Record<string, SetSettings>>,
+  randomOf: (epoch: number) => Random,
+): PlannedUpdate {
+  const optimizer = sets[set]?.optimizer;
+  if (!optimizer)
+    throw wrongInput('lesson.set', `There is an update for the parameter set ${set}, which is not trained.`, {
+      expected: 'a set of the recipe that has an optimiser',
+    });
+  const units = parts.map(unitsOf);
+  const steps = (epoch: number) => minibatches(units, count ?? optimizer.minibatches, randomOf(epoch));
+  return { set, epochs: Array.from({ length: epochs }, (_, epoch) => steps(epoch)) };
+}

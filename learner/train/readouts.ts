@@ -1,0 +1,53 @@
+/** A set's model and what is read from it: log-probabilities of tokens, values before tokens, or classes of whole sequences. */
+import { wrongInput } from '../../core/errors.ts';
+import type { Sequence } from '../../core/training.ts';
+import type { Head } from '../nn/heads.ts';
+import { lastStates, scoredStates } from '../nn/model.ts';
+import { type PackedBatch, packSequences } from '../nn/pack.ts';
+import type { ParamSet } from '../nn/params.ts';
+import { tokenLogProbs } from '../nn/token-log-probs.ts';
+import * as tf from '../tfjs.ts';
+
+/**
+ * `logprobs`: log-probability and entropy of each scored token, [T] and [T] · `values`: the value before each [T] · `classes`:
+ * logits after each sequence's last token [S, classes].
+ */
+export type Readout = 'logprobs' | 'values' | 'classes';
+
+export interface Model {
+  readonly params: ParamSet;
+  readonly head?: { readonly kind: 'value' | 'classes'; readonly head: Head } | undefined;
+}
+
+/** Prompts and completions end to end; the completions are what is scored. */
+export const pack = (sequences: readonly Sequence[]): PackedBatch =>
+  packSequences(sequences.map(({ prompt, ids }) => ({ ids: [...prompt, ...ids], from: prompt.length })));
+
+/** Inside a gradient function the tensors carry gradients to the model. Throws `wrong-input` where the set lacks the head. */
+export function readOut(model: Model, batch: PackedBatch, readout: Readout, temperature = 1): tf.Tensor[] {
+  switch (readout) {
+    case 'logprobs': {
+      const { logp, entropy } = tokenLogProbs(model.params, batch, { temperature });
+      return [logp, entropy];
+    }
+    case 'values': {
+      const head = headOf(model, 'value');
+      return [tf.reshape(head.outputs(scoredStates(model.params, batch)), [batch.targets.length])];
+    }
+    case 'classes':
+      return [headOf(model, 'classes').outputs(lastStates(model.params, batch))];
+  }
+}
+
+function headOf({ head }: Model, kind: 'value' | 'classes'): Head {
+  if (head?.kind !== kind)
+    throw wrongInput(
+      'lesson.head',
+      `The parameter set has ${head ? `a head of kind ${head.kind}` : 'no head'}.`,
+      {
+        expected: `one of kind ${kind}`,
+        next: 'Give the set that head in the recipe.',
+      },
+    );
+  return head.head;
+}

@@ -1,0 +1,94 @@
+/** The optimiser steps of a plan, one after the other, and what they leave: figures on the device until the end, then one reading. */
+import { RollmeshError } from '../../core/errors.ts';
+import type { UpdatePart } from '../../core/training.ts';
+import * as tf from '../tfjs.ts';
+import { type HeldSets, skipNormOf } from './held-sets.ts';
+import type { Unit } from './parts/kind.ts';
+import type { PlannedUpdate } from './plan.ts';
+import type { RoundScores } from './scores.ts';
+import { type StepRecord, updateStep } from './update.ts';
+
+/** One optimiser step, read. */
+export interface StepFigures {
+  readonly set: string;
+  readonly units: readonly Unit[];
+  readonly rate: number;
+  readonly loss: number;
+  /** Before clipping. */
+  readonly gradientNorm: number;
+  /** Its gradient had exploded, and the weights were left alone. */
+  readonly skipped: boolean;
+  /** Loss of each part in the step, and what its kind's monitor counted. */
+  readonly parts: readonly { readonly part: UpdatePart; readonly loss: number; readonly counted: number }[];
+}
+
+/**
+ * Trains the sets in place, updates and epochs in order. Throws `give-up` where a loss or gradient is not finite or every step has
+ * exploded; the weights are then void.
+ */
+export async function takeSteps(
+  plan: readonly PlannedUpdate[],
+  sets: HeldSets,
+  scores: RoundScores,
+  tokenBudget: number,
+): Promise<StepFigures[]> {
+  const taken: (Pick<StepFigures, 'set' | 'units' | 'rate'> & { record: StepRecord; skipNorm: number })[] =
+    [];
+  try {
+    for (const { set, epochs } of plan) {
+      const { settings, ...learner } = await sets.learner(set);
+      for (const units of epochs.flat()) {
+        const warm = Math.min(1, (learner.optimizer.steps + 1) / Math.max(1, settings.warmup));
+        const rate = settings.learningRate * warm;
+        const record = updateStep(learner, units, scores, { rate, tokenBudget });
+        taken.push({ set, units, rate, record, skipNorm: skipNormOf(settings) });
+      }
+    }
+    const numbers = await Promise.all(taken.map(({ record }) => record.numbers.data()));
+    return finite(
+      taken.map(({ record, skipNorm, ...step }, i) => {
+        const [loss, gradientNorm, ...parts] = Array.from(numbers[i]!) as [number, number, ...number[]];
+        return {
+          ...step,
+          loss,
+          gradientNorm,
+          skipped: gradientNorm > Math.fround(skipNorm),
+          parts: record.parts.map((part, p) => ({
+            part,
+            loss: parts[2 * p]!,
+            counted: parts[2 * p + 1]!,
+          })),
+        };
+      }),
+    );
+  } finally {
+    tf.dispose(taken.map(({ record }) => record.numbers));
+  }
+}
+
+function finite(steps: StepFigures[]): StepFigures[] {
+  const bad = steps.find(
+    ({ loss, gradientNorm }) => !Number.isFinite(loss) || !Number.isFinite(gradientNorm),
+  );
+  if (bad)
+    throw new RollmeshError(
+      'give-up',
+      'learner.non-finite',
+      `The loss is ${bad.loss} and the gradient norm ${bad.gradientNorm}.`,
+      {
+        expected: 'finite numbers',
+        next: 'Nothing of this round is published. Lower the learning rate, or look for damaged samples.',
+      },
+    );
+  if (steps.length && steps.every(({ skipped }) => skipped))
+    throw new RollmeshError(
+      'give-up',
+      'learner.exploded',
+      `The gradient exploded in every step of the round: its norm was up to ${Math.max(...steps.map(({ gradientNorm }) => gradientNorm))}.`,
+      {
+        expected: 'gradient norms up to the set’s skipNorm in at least one step',
+        next: 'Nothing of this round is published. Look at the scale of rewards and targets, or raise skipNorm.',
+      },
+    );
+  return steps;
+}

@@ -1,0 +1,119 @@
+/** A round's training in figures: by role for what a policy objective trains, by name for everything else. */
+import { klOfLogRatio } from '../../core/rl/kl.ts';
+import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
+import type { PolicyPart } from '../../core/training.ts';
+import { agreement } from './agreement.ts';
+import { unitTokens } from './minibatches.ts';
+import { kindOfPart } from './parts/index.ts';
+import { scoredTokens, sumOf, type Unit } from './parts/kind.ts';
+import { startOf } from './parts/policy.ts';
+import type { PlannedUpdate } from './plan.ts';
+import type { RoundScores } from './scores.ts';
+import type { StepFigures } from './steps.ts';
+
+const mean = (values: readonly number[]): number =>
+  values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+
+export function reportOf(
+  plan: readonly PlannedUpdate[],
+  scores: RoundScores,
+  steps: readonly StepFigures[],
+): TrainingReport {
+  const skipped = steps.filter((step) => step.skipped).length;
+  const clipped = steps.flatMap((step) => shareOf(step, ({ part }) => part.kind === 'policy'));
+  return {
+    ...summarizeScores(plan, scores),
+    tokens: sumOf(steps, ({ units }) => sumOf(units, unitTokens)),
+    updates: steps.length,
+    ...(skipped ? { skipped } : {}),
+    loss: mean(steps.map((step) => step.loss)),
+    gradientNorm: mean(steps.map((step) => step.gradientNorm)),
+    clipFraction: mean(clipped),
+    learningRate: steps.at(-1)?.rate ?? 0,
+  };
+}
+
+/** Means over steps: `<set>/gradientNorm`, and of each kind of part `<set>/<role>/<kind>/loss` and its monitor's share. */
+export function figuresOf(steps: readonly StepFigures[]): Record<string, number> {
+  const series = new Map<string, number[]>();
+  const add = (name: string, values: readonly number[]) =>
+    series.set(name, [...(series.get(name) ?? []), ...values]);
+  for (const step of steps) {
+    add(`${step.set}/gradientNorm`, [step.gradientNorm]);
+    for (const { part, loss } of step.parts) {
+      const name = `${step.set}/${part.role}/${part.kind}`;
+      add(`${name}/loss`, [loss]);
+      const { monitor } = kindOfPart(part);
+      if (monitor)
+        add(
+          `${name}/${monitor.name}`,
+          shareOf(step, (other) => other.part === part),
+        );
+    }
+  }
+  return Object.fromEntries([...series].map(([name, values]) => [name, mean(values)]));
+}
+
+/** Share of tokens or units that the monitors of some of the step's parts counted; none where there is no such part. */
+function shareOf(
+  { parts, units }: StepFigures,
+  which: (part: StepFigures['parts'][number]) => boolean,
+): number[] {
+  const chosen = parts.filter(which);
+  const of = new Set(chosen.map(({ part }) => part));
+  const size = ({ part }: Unit) => kindOfPart(part).monitor?.per === 'token';
+  const total = sumOf(
+    units.filter((unit) => of.has(unit.part)),
+    (unit) => (size(unit) ? scoredTokens(unit) : 1),
+  );
+  return total ? [sumOf(chosen, ({ counted }) => counted) / total] : [];
+}
+
+interface Sampled {
+  readonly role: string;
+  /** What the rollout runtime said, nats [tokens]. */
+  readonly rollout: readonly number[];
+  readonly logprobs: Float32Array;
+  readonly entropy: Float32Array;
+  readonly start: Float32Array;
+}
+
+/** Figures by role, and the agreement with the rollouts' log-probabilities. */
+function summarizeScores(
+  plan: readonly PlannedUpdate[],
+  scores: RoundScores,
+): Pick<TrainingReport, 'roles' | 'mismatch' | 'ratio'> {
+  const sampled = plan.flatMap(({ set, epochs }) =>
+    epochs[0]!.flat().flatMap((unit): Sampled[] => {
+      if (unit.part.kind !== 'policy') return [];
+      const { own, reference } = scores.of(unit);
+      const { role, items }: PolicyPart = unit.part;
+      const rollout = items[unit.item]!.sample.logprobs;
+      return [{ role, rollout, ...own!, start: reference(startOf(set)) }];
+    }),
+  );
+  const roles = Object.fromEntries(
+    [...new Set(sampled.map(({ role }) => role))].map((role) => [
+      role,
+      trainingOf(sampled.filter((other) => other.role === role)),
+    ]),
+  );
+  const learner = sampled.flatMap(({ logprobs }) => Array.from(logprobs));
+  const rollout = sampled.flatMap((sample) => sample.rollout);
+  return { roles, ...agreement(learner, rollout) };
+}
+
+function trainingOf(samples: readonly Sampled[]): RoleTraining {
+  const tokens = samples.flatMap(({ logprobs, entropy, start }) =>
+    Array.from(logprobs, (logprob, t) => ({
+      entropy: entropy[t]!,
+      kl: klOfLogRatio('k3', logprob - start[t]!),
+    })),
+  );
+  return {
+    samples: samples.length,
+    tokens: tokens.length,
+    entropy: mean(tokens.map(({ entropy }) => entropy)),
+    klToStart: mean(tokens.map(({ kl }) => kl)),
+  };
+}

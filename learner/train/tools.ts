@@ -1,0 +1,66 @@
+/** What a recipe's `learn` may ask of the models, over the sets as the parent version has them. */
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
+import type { LearnTools, Sequence } from '../../core/training.ts';
+import type { HeldSets } from './held-sets.ts';
+import { groupByTokens, sequenceTokens } from './minibatches.ts';
+import type { Model, Readout } from './readouts.ts';
+import { cut, type FindWeights, read } from './scores.ts';
+
+export function learnTools({
+  policy,
+  files,
+  sets,
+  find,
+  tokenBudget,
+}: {
+  readonly policy: string;
+  readonly files: VersionFiles;
+  readonly sets: HeldSets;
+  readonly find: FindWeights;
+  readonly tokenBudget: number;
+}): LearnTools {
+  let tokenizer: Tokenizer | undefined;
+  const text = () => {
+    tokenizer ??= tokenizerOf(files, policy);
+    return tokenizer;
+  };
+  // One after the other: the weights that one call looks up must outlive it.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+  /** [sequences][rows of the sequence]. */
+  const rows = async (model: Model, sequences: readonly Sequence[], readout: Readout) => {
+    const out: Float32Array[] = [];
+    for (const batch of groupByTokens(sequences, tokenBudget, sequenceTokens)) {
+      const [numbers] = await read(model, batch, readout);
+      const each = batch.map(({ ids }) =>
+        readout === 'classes' ? numbers!.length / batch.length : ids.length,
+      );
+      out.push(...cut(numbers!, each));
+    }
+    return out;
+  };
+  return {
+    decode: (ids) => text().decode(ids),
+    encode: (string) => text().encode(string),
+    score: (set, sequences, version) =>
+      inTurn(async () => {
+        const params = version === undefined ? (await sets.get(set)).params : await find({ set, version });
+        return rows({ params }, sequences, 'logprobs');
+      }),
+    values: (set, sequences) => inTurn(async () => rows(await sets.get(set), sequences, 'values')),
+    classes: (set, sequences) =>
+      inTurn(async () => (await rows(await sets.get(set), sequences, 'classes')).map(logSoftmax)),
+  };
+}
+
+function logSoftmax(logits: Float32Array): Float32Array {
+  const most = Math.max(...logits);
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
+  return logits.map((logit) => logit - most - Math.log(sum));
+}
