@@ -10,6 +10,7 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
+import { memoryOf } from '../../core/text/policy-memory.ts';
 import type { Lesson, WeightsRef } from '../../core/training.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
@@ -117,11 +118,6 @@ const keyOf = ({ recipe, round }: RoundToTrain, version: number): string =>
 
 /** All units of an update, in the order of its first epoch. */
 const unitsOf = (epochs: PlannedUpdate['epochs']) => epochs[0]!.flat();
-
-const memoryOf = (files: VersionFiles): unknown => {
-  const bytes = files['memory.json'];
-  return bytes ? JSON.parse(new TextDecoder().decode(bytes)) : undefined;
-};
 
 const memoryFile = ({ memory }: Lesson): VersionFiles =>
   memory === undefined ? {} : { 'memory.json': new TextEncoder().encode(JSON.stringify(memory)) };
