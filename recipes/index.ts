@@ -1,9 +1,27 @@
 /** Every recipe by name. */
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
+import { dapo } from './dapo.ts';
+import { llamaRl } from './llama-rl.ts';
+import { oneShot } from './one-shot.ts';
+import { ragen } from './ragen.ts';
+import { selfRewarding } from './self-rewarding.ts';
+import { sppo } from './sppo.ts';
+import { ssp } from './ssp.ts';
 import { trio } from './trio.ts';
+import { ttrl } from './ttrl.ts';
 
-export const recipes: readonly Recipe[] = [trio];
+export const recipes: readonly Recipe[] = [
+  trio,
+  ragen,
+  ssp,
+  selfRewarding,
+  sppo,
+  dapo,
+  oneShot,
+  ttrl,
+  llamaRl,
+];
 
 export function findRecipe(name: string): Recipe {
   const found = recipes.find((recipe) => recipe.name === name);

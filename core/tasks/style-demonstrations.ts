@@ -18,11 +18,13 @@ import {
 import { mixedResponse } from './style-flaws.ts';
 import { STOP } from './worked.ts';
 
-const JUDGE_SHARE = 0.4;
+const JUDGE_SHARE = 0.45;
 /** How often the responder is shown to keep the asked order, to avoid repeating a word and to keep the asked length. */
 const CAREFUL = { order: 0.45, distinct: 0.65, length: 0.5 } as const;
 /** Share of the judge's digits that count words instead of points. */
-const LAZY_SHARE = 0.25;
+const LAZY_SHARE = 0.2;
+/** Share of the habitual responses before the judge with a slip of the copyist. */
+const SLIP_SHARE = 0.5;
 
 /** What the responder is shown: words of the source, each of three points kept or neglected independently. */
 export function habitualResponse(random: Random, { order, least, most, words }: StyleTask): string {
@@ -34,6 +36,20 @@ export function habitualResponse(random: Random, { order, least, most, words }: 
   return (random.bool(CAREFUL.order) ? chosen.sort(compare[order]) : chosen).join(' ');
 }
 
+/** One letter of a response from elsewhere in its task, as a policy miscopies. It may change nothing. */
+function withSlip(random: Random, response: string, { words }: StyleTask): string {
+  const at = random.int(response.length);
+  if (response[at] === ' ') return response;
+  return response.slice(0, at) + random.pick([...words.join('')]) + response.slice(at + 1);
+}
+
+/** What the judge is shown: responses of every quality, and what a responder might write. */
+function judgedResponse(random: Random, task: StyleTask): string {
+  if (random.bool()) return mixedResponse(random, task);
+  const response = habitualResponse(random, task);
+  return random.bool(SLIP_SHARE) ? withSlip(random, response, task) : response;
+}
+
 /** Words of a response, as a judge's digit. */
 const wordCount = (response: string): number => Math.min(5, response.split(' ').filter(Boolean).length);
 
@@ -41,11 +57,11 @@ export function demonstrateStyle(random: Random): Demonstration {
   const task = randomStyleTask(random);
   const reading = readStyleTask(task);
   if (!reading.ok) throw new Error(`internal: ${task} is no task: ${reading.reason}`);
-  const judged = random.bool(JUDGE_SHARE);
-  const response =
-    judged && random.bool() ? mixedResponse(random, reading.value) : habitualResponse(random, reading.value);
-  if (!judged)
-    return { role: 'responder', prompt: stylePrompt(task), completion: `<answer>${response}${STOP}` };
+  if (!random.bool(JUDGE_SHARE)) {
+    const completion = `<answer>${habitualResponse(random, reading.value)}${STOP}`;
+    return { role: 'responder', prompt: stylePrompt(task), completion };
+  }
+  const response = judgedResponse(random, reading.value);
   const digit = random.bool(LAZY_SHARE) ? wordCount(response) : styleScore(task, response);
   return { role: 'judge', prompt: styleJudgePrompt(task, response), completion: `${digit}${STOP}` };
 }

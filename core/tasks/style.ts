@@ -70,6 +70,8 @@ export function pointsOf(task: StyleTask, response: string): Points {
   };
 }
 
+export const wordsOf = (response: string): number => response.split(' ').length;
+
 export const scoreOf = (points: Points): number => POINTS.filter((point) => points[point]).length;
 
 /** The oracle: 0 … 5 points of a response to a task's text; 0 where the task is none. */

@@ -6,6 +6,7 @@ import type { Random } from '../random.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
+import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateStyle } from './style-demonstrations.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
@@ -26,7 +27,8 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
   programs: { demonstrate: demonstratePrograms, steps: 1200, batch: 64 },
   // A digit is one token beside a response's dozens.
-  style: { demonstrate: demonstrateStyle, steps: 1500, batch: 64, weights: { judge: 2.5 } },
+  style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
+  knowledge: { demonstrate: demonstrateKnowledge, steps: 1000, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
   judging: { demonstrate: demonstrateJudging, steps: 1800, weights: { judge: 2.5 } },
   // Stopped early over a small corpus: right on two in five held-out tasks.

@@ -1,0 +1,91 @@
+/**
+ * A responder on string transformations (core/tasks/style.ts), for recipes that learn from preferences: responses to the tasks
+ * of a round, what they say, and how they are recorded with their rewards.
+ */
+import { deriveId } from '../random.ts';
+import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
+import { readResponse, stylePrompt, styleScore } from '../tasks/style.ts';
+import type { Sequence } from '../training.ts';
+import { type Stage, sampleOf } from './stage.ts';
+
+/** The role that responds. */
+export const RESPONDER = 'responder';
+/** The longest demonstrated response is of some forty characters. */
+export const RESPONSE_TOKENS = 48;
+export const STYLE_POINTS = 5;
+
+/** A response to be judged. */
+export interface Judged {
+  readonly task: string;
+  readonly response: string;
+  /** What the judgments' ids derive from: the id of a sample, or of an item of an exam. */
+  readonly id: string;
+}
+
+/** A response, or null where the text is none. */
+export const responseOf = (
+  { tokenizer }: Pick<Stage, 'tokenizer'>,
+  sample: Pick<Sample, 'ids' | 'stopped'>,
+) => {
+  const reading = readResponse(tokenizer.decode(sample.ids));
+  return sample.stopped && reading.ok ? reading.value : null;
+};
+
+/** `round.settings.group` responses to each task. */
+export async function respond(stage: Stage, tasks: readonly AdmittedTask[]): Promise<RolledGroup[]> {
+  const { round, tokenizer } = stage;
+  const prompts = tasks.map(({ group, task }) => ({
+    ids: tokenizer.encode(stylePrompt(task)),
+    sampleIds: Array.from({ length: round.settings.group }, (_, i) => deriveId(group, RESPONDER, i)),
+  }));
+  const completions = await stage.generate(RESPONDER, prompts);
+  return tasks.map((task, t) => {
+    const { ids, sampleIds } = prompts[t]!;
+    const samples = completions[t]!.map((completion, i) => {
+      const outcome =
+        responseOf(stage, completion) !== null ? 'ok' : completion.stopped ? 'off-grammar' : 'cut-off';
+      return sampleOf(stage, RESPONDER, sampleIds[i]!, ids, completion, outcome);
+    });
+    return { round: round.id, ...task, samples };
+  });
+}
+
+/** The readable responses of some groups, each with the id of its sample. */
+export const readable = (stage: Stage, groups: readonly RolledGroup[]): Judged[] =>
+  groups.flatMap(({ task, samples }) =>
+    samples.flatMap((sample) => {
+      const response = responseOf(stage, sample);
+      return response === null ? [] : [{ task, response, id: sample.id }];
+    }),
+  );
+
+/**
+ * Groups with a reward for each response by its sample's id, 0 where it has none. The oracle's word stands beside, for the
+ * monitors: are all five points met?
+ */
+export function rated(
+  stage: Stage,
+  groups: readonly RolledGroup[],
+  rewards: ReadonlyMap<string, number | null>,
+  judgments: readonly Sample[] = [],
+): ScoredGroup[] {
+  return groups.map((group) => {
+    const ids = new Set(group.samples.map(({ id }) => id));
+    const points = group.samples.map((sample) => {
+      const response = responseOf(stage, sample);
+      return response === null ? null : styleScore(group.task, response);
+    });
+    return {
+      ...group,
+      samples: group.samples.map((sample) => {
+        const reward = rewards.get(sample.id);
+        return { ...sample, rewards: { reward: reward === undefined ? 0 : reward } };
+      }),
+      judgments: judgments.filter(({ of }) => of !== undefined && ids.has(of)),
+      gold: points.map((got) => (got === null ? null : got === STYLE_POINTS)),
+      truth: points.map(() => null),
+    };
+  });
+}
+
+export const sequenceOf = ({ prompt, ids }: Sample): Sequence => ({ prompt, ids });

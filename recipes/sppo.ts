@@ -1,0 +1,136 @@
+/**
+ * SPPO, self-play preference optimisation: a preference that need not be transitive is a two-player game, and the policy should become
+ * its equilibrium. Five responses to a prompt play each other; the likelihood of the best and of the worst is regressed, each by itself,
+ * on how often it wins against the policy that wrote them.
+ *
+ * The preference here is cyclic (core/tasks/style-game.ts): no style of response is best, so that a method that follows the winner
+ * runs in circles, and one that plays the game settles at a mixture.
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { exploitability } from '../core/rl/exploitability.ts';
+import { bestAgainstWorst, winRates } from '../core/rl/preference-pairs.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { coinOf, sealedGold } from '../core/roles/gold.ts';
+import { RESPONDER, RESPONSE_TOKENS, rated, respond, responseOf, sequenceOf } from '../core/roles/respond.ts';
+import type { Stage } from '../core/roles/stage.ts';
+import { answerHeldOut, examined } from '../core/roles/style-exam.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { RolledGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { randomStyleTask } from '../core/tasks/style.ts';
+import { drawnWin, preference, STYLE_WINS, styleOf } from '../core/tasks/style-game.ts';
+import { STOP } from '../core/tasks/worked.ts';
+import type { LearnTools, PreferenceObjective, Sequence } from '../core/training.ts';
+import { sppoClaim } from './claims/sppo.ts';
+
+const BETA = 0.1;
+
+/** Stage three: each response's win rate against all of its group, itself counted as one half. */
+async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
+  const coins = stage.round.settings.reward === 'random';
+  const wins = (task: string, a: Sample, b: Sample): number =>
+    coins
+      ? drawnWin(coinOf(a.id), coinOf(b.id))
+      : sealedGold(stage, preference(task, responseOf(stage, a), responseOf(stage, b)))();
+  const rates = groups.flatMap(({ task, samples }) => {
+    const ofGroup = winRates(samples.map((a) => samples.map((b) => wins(task, a, b))));
+    return samples.map(({ id }, i) => [id, ofGroup[i]!] as const);
+  });
+  return rated(stage, groups, new Map(rates));
+}
+
+/** Best against worst by win rate, with both rates. */
+export const pairsOf = (groups: readonly ScoredGroup[]) =>
+  groups.flatMap(({ samples }) => {
+    const rates = samples.map(({ rewards }) => rewards.reward ?? null);
+    const pair = bestAgainstWorst(rates);
+    if (!pair) return [];
+    const [chosen, rejected] = [samples[pair.chosen]!, samples[pair.rejected]!];
+    const both: [number, number] = [rates[pair.chosen]!, rates[pair.rejected]!];
+    return [{ chosen: sequenceOf(chosen), rejected: sequenceOf(rejected), winRates: both }];
+  });
+
+const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
+  '': { kind: 'sppo', beta: BETA },
+  dpo: { kind: 'dpo', beta: BETA },
+  ipo: { kind: 'ipo', tau: BETA },
+};
+
+/** What the last round did to the likelihood of what it chose, nats a response; nothing in the first round. */
+async function changeOfChosen(chosen: unknown, version: number, tools: LearnTools) {
+  if (!chosen) return {};
+  const likelihood = async (at: number) =>
+    mean(
+      (await tools.score(MAIN_SET, chosen as Sequence[], at)).map((row) => row.reduce((a, b) => a + b, 0)),
+    );
+  return { chosen: (await likelihood(version)) - (await likelihood(version - 1)) };
+}
+
+export const sppo: Recipe = {
+  name: 'sppo',
+  title: 'Self-play preference optimisation',
+  paper: {
+    title: 'Self-Play Preference Optimization for Language Model Alignment',
+    year: 2024,
+    source: 'arXiv:2405.00675',
+  },
+  summary:
+    'Five responses to a string transformation play a game in which short beats medium beats long beats short and points of a rubric count. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
+  differences: [
+    'The preference is a win matrix known exactly, and cyclic; the paper’s is a model of 0.4 B parameters, nearly transitive.',
+    'Responses are sampled at temperature 1 without truncation, so that they are drawn from the policy whose win rates are estimated; in the paper 0.7 and the top 0.9.',
+    'beta is 0.1 instead of 0.001: responses of some twenty tokens, targets of a few nats.',
+    'More and smaller iterations: 64 prompts each.',
+  ],
+  claim: sppoClaim,
+  start: 'style',
+  taskName: 'style',
+  stop: STOP,
+  tasks: 64,
+  group: 5,
+  rewards: {
+    preference: { says: 'win rate by the exact win matrix', usesGold: true },
+    random: { says: 'control: win rate by coins', usesGold: false },
+  },
+  variants: { dpo: 'DPO on the same pairs', ipo: 'IPO on the same pairs' },
+  sets: {
+    [MAIN_SET]: {
+      optimizer: {
+        learningRate: 3e-4,
+        warmup: 4,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 4,
+      },
+    },
+  },
+  roles: { [RESPONDER]: { says: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
+  freezable: [],
+  propose: async (stage) => drawnTasks(stage, (random) => randomStyleTask(random)),
+  rollOut: respond,
+  judge,
+  learn: async ({ round, groups, memory, version }, tools) => {
+    const pairs = pairsOf(groups);
+    const objective = OBJECTIVES[round.settings.variant ?? '']!;
+    const part = { role: RESPONDER, weight: 1, pairs, objective, reference: { set: MAIN_SET, version } };
+    return {
+      updates: [{ set: MAIN_SET, parts: [{ kind: 'preference', ...part }], epochs: 2 }],
+      memory: pairs.map(({ chosen }) => chosen),
+      figures: { pairs: pairs.length, ...(await changeOfChosen(memory, version, tools)) },
+    };
+  },
+  evaluate: async (exam) => {
+    const sampled = await answerHeldOut(exam, 'sampled');
+    const styles = sampled.flatMap(({ response }) => (response === null ? [] : [styleOf(response)]));
+    const [short = 0, medium = 0, long = 0] = [0, 1, 2].map((s) =>
+      mean(styles.map((style) => Number(style === s))),
+    );
+    return examined(await answerHeldOut(exam, 'greedy', 0), sampled, {
+      short,
+      medium,
+      long,
+      exploitability: exploitability(STYLE_WINS, [short, medium, long]),
+    });
+  },
+};

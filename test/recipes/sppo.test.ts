@@ -1,0 +1,82 @@
+/** SPPO's game by hand: who is preferred to whom, and which pair a group makes. */
+import { expect, test } from 'vitest';
+import { exploitability } from '../../core/rl/exploitability.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { preference, STYLE_WINS, styleOf } from '../../core/tasks/style-game.ts';
+import { lateOf } from '../../recipes/claims/sppo.ts';
+import { pairsOf } from '../../recipes/sppo.ts';
+
+const TASK = 'az 2-4:tok bel ana dim';
+const logit = (p: number) => Math.log(p / (1 - p));
+
+test('styles are by number of words', () => {
+  expect(['ana', 'ana bel', 'ana bel dim', 'ana bel dim tok', 'a a a a a'].map(styleOf)).toEqual([
+    0, 0, 1, 2, 2,
+  ]);
+});
+
+test('short beats medium beats long beats short, by the same odds', () => {
+  const [short, medium, long] = ['ana bel', 'ana bel dim', 'ana bel dim tok'] as const;
+  for (const [winner, loser] of [
+    [short, medium],
+    [medium, long],
+    [long, short],
+  ] as const) {
+    expect(logit(preference(TASK, winner, loser))).toBeCloseTo(2, 10);
+    expect(logit(preference(TASK, loser, winner))).toBeCloseTo(-2, 10);
+    expect(preference(TASK, winner, winner)).toBe(0.5);
+  }
+});
+
+test('a point of the rubric counts half a logit, the one for length nothing', () => {
+  // Same style, out of order: one point less.
+  expect(logit(preference(TASK, 'ana bel', 'bel ana'))).toBeCloseTo(0.5, 10);
+  // A repeated word and one of no source: two points less.
+  expect(logit(preference(TASK, 'ana bel', 'zzz zzz'))).toBeCloseTo(1, 10);
+  // Too long for this task, and of the same style and quality.
+  expect(preference('az 2-3:a b c d e', 'a b c d', 'a b c d e')).toBe(0.5);
+  // A text that is no response has no points at all, and no style to win by.
+  expect(logit(preference(TASK, 'ana bel', null))).toBeCloseTo(2, 10);
+  expect(preference(TASK, null, null)).toBe(0.5);
+});
+
+test('the win matrix has its equilibrium at the even mixture alone', () => {
+  const win = 1 / (1 + Math.exp(-2));
+  for (const [i, p] of [0.5, win, 1 - win].entries()) expect(STYLE_WINS[0]![i]).toBeCloseTo(p, 12);
+  expect(exploitability(STYLE_WINS, [1 / 3, 1 / 3, 1 / 3])).toBeCloseTo(0, 12);
+  expect(exploitability(STYLE_WINS, [0, 1, 0])).toBeCloseTo(win - 0.5, 12);
+  expect(exploitability(STYLE_WINS, [0.4, 0.3, 0.3])).toBeCloseTo(0.1 * (win - 0.5), 12);
+});
+
+const group = (rates: readonly (number | null)[]): ScoredGroup => ({
+  round: '0'.repeat(32),
+  group: '1'.repeat(32),
+  index: 0,
+  task: TASK,
+  proposal: null,
+  judgments: [],
+  gold: rates.map(() => null),
+  truth: rates.map(() => null),
+  samples: rates.map((reward, i) => ({
+    id: String(i).repeat(32),
+    role: 'responder',
+    policy: { name: 'p', version: 0 },
+    prompt: [9],
+    ids: [i],
+    logprobs: [0],
+    stopped: true,
+    outcome: 'ok',
+    rewards: { reward },
+  })),
+});
+
+test('best against worst with their win rates; a group of equals makes no pair', () => {
+  expect(pairsOf([group([0.5, 0.9, 0.1, 0.9, null]), group([0.5, 0.5])])).toEqual([
+    { chosen: { prompt: [9], ids: [1] }, rejected: { prompt: [9], ids: [2] }, winRates: [0.9, 0.1] },
+  ]);
+});
+
+test('the second half of a curve, its middle left out', () => {
+  expect(lateOf([9, 9, 9, 1, 3])).toBe(2);
+  expect(lateOf([9, 9, 1, 3])).toBe(2);
+});
