@@ -5,28 +5,23 @@
  */
 import type { Random } from '../../random.ts';
 import type { Demonstration } from '../demonstrations.ts';
-import { isHeldOutQuestion, type Knowledge, knowledgeOf, writeFindings } from './episode.ts';
+import { drawUntil } from '../split.ts';
+import { drawQuestion, isHeldOutQuestion, type Knowledge, knowledgeOf, writeFindings } from './episode.ts';
 import {
+  FINDINGS,
+  MAX_SEARCHES,
   proposerPrompt,
-  readerPrompt,
   solverPrompt,
   writeAnswer,
   writeProposal,
   writeSearch,
 } from './proposal.ts';
-import { writeQuestion } from './question.ts';
+import { readQuestion, writeQuestion } from './question.ts';
 import { RELATION_NAMES, RELATIONS, type Relation, readDocument, type Triple } from './world.ts';
-
-/** Documents a search gives: more would not fit three searches into the context. */
-export const FINDINGS = 1;
-/** Most searches a proposer is asked for, and hops a demonstrated question has. */
-export const MAX_SEARCHES = 3;
-/** Foreign documents between the reader's own. */
-export const NOISE = 2;
 
 const WORLDS = 64;
 const SIZE = { person: 60, town: 40, guild: 24, land: 12 };
-const SHARES = { proposer: 0.3, solver: 0.45, reader: 0.25 } as const;
+const PROPOSER_SHARE = 0.55;
 /** Of 1, 2, 3 documents that a proposer uses, as far as it has them. */
 const LAZY = [0.6, 0.25, 0.15];
 /** Share of proposals with a wrong relation in them. */
@@ -57,26 +52,18 @@ export function traceBack(random: Random, { index }: Knowledge, answer: string, 
   return trail;
 }
 
-interface Trail {
-  readonly answer: string;
-  /** From the answer backwards. */
-  readonly found: readonly Triple[];
-  /** How many of them, from the first, its question uses. */
-  readonly used: number;
-}
-
-/** Documents that lead to an answer, and a question that uses some or all of them and is not held out. */
-function someTrail(random: Random, knowledge: Knowledge, lazy: boolean): Trail {
+/** Documents that lead to an answer, found from it backwards; nothing is passed twice. */
+function someTrail(random: Random, knowledge: Knowledge): { answer: string; found: Triple[] } {
   const { names } = knowledge.world;
   const searches = 1 + random.int(MAX_SEARCHES);
-  for (;;) {
-    const answer = random.pick(names[random.pick(['town', 'guild', 'land', 'person'] as const)]);
-    const found = traceBack(random, knowledge, answer, searches);
-    const passed = new Set([answer, ...found.map(({ subject }) => subject)]);
-    if (found.length < searches || passed.size <= searches) continue;
-    const used = lazy ? 1 + random.weighted(LAZY.slice(0, searches)) : searches;
-    if (!isHeldOutQuestion(questionOf(found.slice(0, used)))) return { answer, found, used };
-  }
+  return drawUntil(
+    () => {
+      const answer = random.pick(names[random.pick(['town', 'guild', 'land', 'person'] as const)]);
+      return { answer, found: traceBack(random, knowledge, answer, searches) };
+    },
+    ({ answer, found }) =>
+      found.length === searches && new Set([answer, ...found.map(({ subject }) => subject)]).size > searches,
+  );
 }
 
 const questionOf = (trail: readonly Triple[]): string =>
@@ -88,65 +75,65 @@ function oneTurn(random: Random, role: Demonstration['role'], texts: readonly st
   return { role, prompt: texts.slice(0, turn).join(''), completion: texts[turn]! };
 }
 
-/** The document of a search as text; empty where nothing is found. */
-const find = ({ index }: Knowledge, query: string) => index.search(query, FINDINGS);
+/** The question that a proposer asks of what it found: of the first documents only, and with a wrong relation now and then. */
+function proposal(random: Random, found: readonly Triple[]): string {
+  const used = found.slice(0, 1 + random.weighted(LAZY.slice(0, found.length)));
+  if (!random.bool(WRONG)) return questionOf(used);
+  const at = random.int(used.length);
+  const [subject, object] = RELATIONS[used[at]!.relation];
+  const fits = RELATION_NAMES.filter(
+    (name) => RELATIONS[name][0] === subject && (at === 0 || RELATIONS[name][1] === object),
+  );
+  return questionOf(
+    used.map((triple, i) => (i === at ? { ...triple, relation: random.pick(fits) } : triple)),
+  );
+}
 
 function proposer(random: Random, knowledge: Knowledge): Demonstration {
-  const { found: trail, used, answer } = someTrail(random, knowledge, true);
-  const texts = [proposerPrompt(answer, trail.length)];
-  for (const { relation, object } of trail) {
-    const query = `${relation} ${object}`;
-    texts.push(writeSearch(query), writeFindings(find(knowledge, query)));
+  const drawn = () => {
+    const { answer, found } = someTrail(random, knowledge);
+    return { answer, found, question: proposal(random, found) };
+  };
+  const { answer, found, question } = drawUntil(drawn, (it) => !isHeldOutQuestion(it.question));
+  const searches = found.flatMap(({ relation, object }) => search(knowledge, relation, object));
+  return oneTurn(random, 'proposer', [
+    proposerPrompt(answer, found.length),
+    ...searches,
+    writeProposal(question),
+  ]);
+}
+
+const search = ({ index }: Knowledge, relation: Relation, name: string): string[] => {
+  const query = `${relation} ${name}`;
+  return [writeSearch(query), writeFindings(index.search(query, FINDINGS))];
+};
+
+/** A question of 1 … MAX_SEARCHES hops, and the triples on the way to its answer in order. */
+function someWay(random: Random, knowledge: Knowledge): { question: string; way: Triple[] } {
+  const hops = 1 + random.int(MAX_SEARCHES);
+  const question = drawQuestion(random, knowledge, { hops: [hops, hops], described: 0 });
+  const reading = readQuestion(question);
+  if (!reading.ok) throw new Error(`internal: a drawn question is ${reading.reason}`);
+  const { path, base } = reading.value;
+  const way: Triple[] = [];
+  let subject = String(base);
+  for (const relation of [...path].reverse()) {
+    const object = knowledge.graph.object(subject, relation)!;
+    way.push({ subject, relation, object });
+    subject = object;
   }
-  const path = trail.slice(0, used).map(({ relation }) => relation);
-  if (random.bool(WRONG)) {
-    const at = random.int(used);
-    const [subject, object] = RELATIONS[path[at]!];
-    const fits = RELATION_NAMES.filter(
-      (r) => RELATIONS[r][0] === subject && (at === 0 || RELATIONS[r][1] === object),
-    );
-    path[at] = random.pick(fits);
-  }
-  texts.push(writeProposal(writeQuestion({ path, base: trail[used - 1]!.subject })));
-  return oneTurn(random, 'proposer', texts);
+  return { question, way };
 }
 
 function solver(random: Random, knowledge: Knowledge): Demonstration {
-  const { found: trail, used } = someTrail(random, knowledge, false);
-  const hops = trail.slice(0, used).reverse();
-  const texts = [solverPrompt(questionOf(trail.slice(0, used)))];
-  let at = hops[0]!.subject;
-  for (const [i, { relation }] of hops.entries()) {
-    if (i > 0 && random.bool(STOPS_EARLY)) break;
-    const query = `${relation} ${at}`;
-    texts.push(writeSearch(query), writeFindings(find(knowledge, query)));
-    at = knowledge.graph.object(at, relation as Relation)!;
-  }
-  texts.push(writeAnswer(at));
-  return oneTurn(random, 'solver', texts);
-}
-
-/** The reader names what it passes on the way, then the answer. */
-function reader(random: Random, knowledge: Knowledge): Demonstration {
-  const { found: trail, used } = someTrail(random, knowledge, false);
-  const noise = Array.from({ length: NOISE }, () => random.pick(knowledge.world.triples));
-  const documents = random.shuffle([...new Set([...trail, ...noise])]);
-  const texts = documents.map(
-    ({ subject, relation, object }) => `the ${relation} of ${subject} is ${object}.`,
-  );
-  const passed = trail
-    .slice(0, used)
-    .reverse()
-    .map(({ object }) => object);
-  const thought = passed.length > 1 ? `<step>${passed.slice(0, -1).join(' ')}` : '';
-  return {
-    role: 'judge',
-    prompt: readerPrompt(questionOf(trail.slice(0, used)), texts),
-    completion: thought + writeAnswer(passed.at(-1)!),
-  };
+  const { question, way } = someWay(random, knowledge);
+  const stop = way.findIndex((_, i) => i > 0 && random.bool(STOPS_EARLY));
+  const passed = way.slice(0, stop < 0 ? way.length : stop);
+  const searches = passed.flatMap(({ relation, subject }) => search(knowledge, relation, subject));
+  return oneTurn(random, 'solver', [solverPrompt(question), ...searches, writeAnswer(passed.at(-1)!.object)]);
 }
 
 export function demonstrateKnowledge(random: Random): Demonstration {
-  const role = [proposer, solver, reader][random.weighted(Object.values(SHARES))]!;
+  const role = random.bool(PROPOSER_SHARE) ? proposer : solver;
   return role(random, someWorld(random));
 }

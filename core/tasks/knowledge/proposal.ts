@@ -1,17 +1,21 @@
 /**
- * The texts of Search Self-Play's three roles, and the rules a proposal must keep that need neither a model nor an oracle. The
- * proposer knows the answer and searches backwards from it; the solver searches forwards; the reader has documents and no search.
+ * The texts of Search Self-Play's roles, and the rules a proposal must keep that need neither a model nor an oracle. The proposer
+ * knows the answer and searches backwards from it; the solver searches forwards from the question.
  */
+import { wrongInput } from '../../errors.ts';
 import type { Reading } from '../family.ts';
 import { read, refuse } from '../family.ts';
-import { readTurn, writeFindings } from './episode.ts';
+import { readTurn } from './episode.ts';
 import { readQuestion } from './question.ts';
+
+/** Documents a search gives: more would not fit three searches into the context. */
+export const FINDINGS = 1;
+/** Most searches a proposer is asked for, and hops a demonstrated question has. */
+export const MAX_SEARCHES = 3;
 
 export const proposerPrompt = (answer: string, searches: number): string =>
   `<propose>${answer} ${searches}<sep>`;
 export const solverPrompt = (question: string): string => `<solve>${question}<sep>`;
-export const readerPrompt = (question: string, documents: readonly string[]): string =>
-  `<judge>${question}<sep>${writeFindings(documents)}`;
 
 export const writeSearch = (query: string): string => `<step>?${query}<eos>`;
 export const writeAnswer = (name: string): string => `<answer>${name}<eos>`;
@@ -48,4 +52,16 @@ export function admitProposal({ answer, question, queries }: Researched): Readin
   if (new Set(queries).size < queries.length) return refuse('repeated-query');
   if (question.split(/[^a-z]+/).includes(answer)) return refuse('gives-away');
   return read(question);
+}
+
+/** A task of the solver: a question, and the answer its proposer was given. The solver sees the question alone. */
+export const writeTask = (question: string, answer: string): string => `${question} ${answer}`;
+
+/** Throws on text that is no task. */
+export function readTask(task: string): { readonly question: string; readonly answer: string } {
+  const [, question, answer] = /^(.+\?) ([a-z]+)$/.exec(task) ?? [];
+  if (question !== undefined && answer !== undefined) return { question, answer };
+  throw wrongInput('tasks.question', `${JSON.stringify(task)} is no question with an answer.`, {
+    expected: 'a question, a space and a name',
+  });
 }

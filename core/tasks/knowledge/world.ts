@@ -44,15 +44,16 @@ export const DEFAULT_SIZE: WorldSize = { person: 750, town: 120, guild: 80, land
 
 const CONSONANTS = 'bdfgklmnprstvz';
 const VOWELS = 'aeiou';
-/** Three syllables give 343,000 names. */
+const SYLLABLES = CONSONANTS.length * VOWELS.length;
 const MAX_NAMES = 20_000;
 
 const syllable = (random: Random) => random.pick([...CONSONANTS]) + random.pick([...VOWELS]);
 
-/** Name `count` things; a name is lower-case, six letters, and never a relation. */
+/** Names of `count` things: lower-case, never a relation, and as short as leaves nine in ten unused (up to 490 things: two syllables). */
 function drawNames(random: Random, count: number): string[] {
+  const length = Math.ceil(Math.log(10 * count) / Math.log(SYLLABLES));
   const names = new Set<string>();
-  while (names.size < count) names.add(syllable(random) + syllable(random) + syllable(random));
+  while (names.size < count) names.add(Array.from({ length }, () => syllable(random)).join(''));
   return [...names];
 }
 

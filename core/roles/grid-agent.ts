@@ -1,0 +1,132 @@
+/** An agent on grid worlds: its episodes, what each came to, and how often it succeeds in worlds that it never trained on. */
+import { deriveId } from '../random.ts';
+import { mean } from '../rl/statistics.ts';
+import { type Evaluation, evaluation } from '../schema/evaluation.ts';
+import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
+import { readActions } from '../tasks/environment.ts';
+import {
+  agentPrompt,
+  agentSees,
+  GRID_KINDS,
+  type GridKind,
+  type GridOutcome,
+  gridOutcome,
+  gridTask,
+  MAX_GRID_TURNS,
+  openGrid,
+} from '../tasks/grids/play.ts';
+import { episodesOf, type Played, playEpisodes } from './episodes.ts';
+import type { Exam, Stage } from './stage.ts';
+
+export const AGENT = 'agent';
+/** `<answer>`, five actions with spaces between them, the stop token, and one to overrun by. */
+export const TURN_TOKENS = 12;
+
+const play = (
+  stage: Stage,
+  episodes: readonly { readonly id: string; readonly task: string }[],
+  { heldOut = false, temperature }: { heldOut?: boolean; temperature?: number } = {},
+) =>
+  playEpisodes(
+    stage,
+    AGENT,
+    episodes.map(({ id, task }) => {
+      const game = openGrid(task, heldOut);
+      const situation = game.start();
+      return { id, prompt: agentPrompt(situation.observation), world: { game, situation } };
+    }),
+    {
+      maxTurns: MAX_GRID_TURNS,
+      answer: ({ game, situation }, text) => {
+        const next = game.turn(situation, text);
+        const reading = readActions(text);
+        return {
+          world: { game, situation: next },
+          reply: next.done ? null : agentSees(next.observation),
+          outcome: reading.ok ? 'ok' : reading.reason,
+        };
+      },
+      ...(temperature === undefined ? {} : { sampling: { temperature } }),
+    },
+  );
+
+/** `round.settings.group` episodes in each task's world; a group's samples are the turns of all of them. */
+export async function rollGrid(stage: Stage, tasks: readonly AdmittedTask[]): Promise<RolledGroup[]> {
+  const { group: size } = stage.round.settings;
+  const played = await play(
+    stage,
+    tasks.flatMap(({ group, task }) =>
+      Array.from({ length: size }, (_, i) => ({ id: deriveId(group, AGENT, i), task })),
+    ),
+  );
+  return tasks.map((task, t) => ({
+    round: stage.round.id,
+    ...task,
+    samples: played.slice(t * size, (t + 1) * size).flatMap(({ turns }) => turns),
+  }));
+}
+
+/** Rewards by episode, written on each of its turns; gold is success. */
+export function scoreGrid(
+  { tokenizer }: Pick<Stage, 'tokenizer'>,
+  group: RolledGroup,
+  rewardOf: (outcome: () => GridOutcome, turns: readonly Sample[]) => number,
+): ScoredGroup {
+  const rated = episodesOf(group.samples).map((turns) => {
+    const texts = turns.map(({ ids }) => tokenizer.decode(ids));
+    const outcome = gridOutcome(openGrid(group.task), texts);
+    return { turns, outcome, reward: rewardOf(() => outcome, turns) };
+  });
+  const gold = rated.flatMap(({ turns, outcome }) => turns.map(() => outcome.success));
+  return {
+    ...group,
+    samples: rated.flatMap(({ turns, reward }) => turns.map((turn) => ({ ...turn, rewards: { reward } }))),
+    judgments: [],
+    gold,
+    truth: gold,
+  };
+}
+
+/** Worlds that an evaluation plays in, of each kind. */
+const EXAM_WORLDS = 100;
+
+const examTasks = (kind: GridKind) =>
+  Array.from({ length: EXAM_WORLDS }, (_, i) => gridTask(kind, deriveId('grids/held-out', kind, i)));
+
+/** Success on held-out worlds, greedy and sampled, and by kind. */
+export async function examineGrid(exam: Exam, kinds: readonly GridKind[] = GRID_KINDS): Promise<Evaluation> {
+  const figures: Record<string, number> = {};
+  const rates: Record<'greedy' | 'sampled' | 'wellFormed', number[]> = {
+    greedy: [],
+    sampled: [],
+    wellFormed: [],
+  };
+  for (const kind of kinds) {
+    const tasks = examTasks(kind).map((task) => ({ id: deriveId(task, 'exam'), task }));
+    for (const [name, temperature] of [
+      ['greedy', 0],
+      ['sampled', 1],
+    ] as const) {
+      const played = await play(exam, tasks, { heldOut: true, temperature });
+      const outcomes = played.map(({ turns }: Played<unknown>, i) =>
+        gridOutcome(
+          openGrid(tasks[i]!.task, true),
+          turns.map(({ ids }) => exam.tokenizer.decode(ids)),
+        ),
+      );
+      figures[`${kind}-${name}`] = mean(outcomes.map(({ success }) => Number(success)));
+      rates[name].push(figures[`${kind}-${name}`]!);
+      if (name === 'sampled')
+        rates.wellFormed.push(...outcomes.map(({ wellFormed, turns }) => wellFormed / turns));
+    }
+  }
+  return evaluation(
+    {
+      n: EXAM_WORLDS * kinds.length,
+      accuracy: mean(rates.greedy),
+      sampled: mean(rates.sampled),
+      formatRate: mean(rates.wellFormed),
+    },
+    figures,
+  );
+}

@@ -1,0 +1,159 @@
+/**
+ * The two roles of Search Self-Play in one world: a proposer that searches backwards from an answer it is given, and a solver
+ * that searches forwards from a question.
+ */
+import type { SamplingSettings } from '../policy.ts';
+import { deriveId, Random } from '../random.ts';
+import { mean } from '../rl/statistics.ts';
+import { type Evaluation, evaluation } from '../schema/evaluation.ts';
+import type { Sample } from '../schema/sample.ts';
+import {
+  answerOf,
+  drawQuestion,
+  type Knowledge,
+  knowledgeOf,
+  readTurn,
+  writeFindings,
+} from '../tasks/knowledge/episode.ts';
+import {
+  FINDINGS,
+  MAX_SEARCHES,
+  proposerPrompt,
+  readProposerTurn,
+  solverPrompt,
+} from '../tasks/knowledge/proposal.ts';
+import { type Played, playEpisodes } from './episodes.ts';
+import type { Exam, Stage } from './stage.ts';
+
+export const PROPOSER = 'proposer';
+export const SOLVER = 'solver';
+
+/** The longest question; a search or an answer. Stop token included. */
+export const TURN_TOKENS = { proposer: 58, solver: 22 } as const;
+
+let world: Knowledge | undefined;
+/** The world that is searched: none of those of the warm start. */
+export function theWorld(): Knowledge {
+  world ??= knowledgeOf('search-self-play', { person: 200, town: 120, guild: 80, land: 20 });
+  return world;
+}
+
+export interface Assignment {
+  readonly id: string;
+  readonly answer: string;
+  /** How often the proposer is told to search. */
+  readonly searches: number;
+}
+
+export interface Research extends Assignment {
+  readonly queries: readonly string[];
+  readonly documents: readonly string[];
+  /** null where the episode ended without one. */
+  readonly question: string | null;
+}
+
+/** Proposers' episodes: searches until a question, or until a turn breaks the grammar. */
+export const research = (stage: Stage, assignments: readonly Assignment[]): Promise<Played<Research>[]> =>
+  playEpisodes(
+    stage,
+    PROPOSER,
+    assignments.map((assignment) => ({
+      id: assignment.id,
+      prompt: proposerPrompt(assignment.answer, assignment.searches),
+      world: { ...assignment, queries: [], documents: [], question: null } as Research,
+    })),
+    {
+      maxTurns: MAX_SEARCHES + 1,
+      answer: (state, text) => {
+        const turn = readProposerTurn(text);
+        if (!turn.ok) return { world: state, reply: null, outcome: turn.reason };
+        if (turn.value.kind === 'question')
+          return { world: { ...state, question: turn.value.text }, reply: null, outcome: 'ok' };
+        const found = theWorld().index.search(turn.value.text, FINDINGS);
+        const queries = [...state.queries, turn.value.text];
+        const documents = [...new Set([...state.documents, ...found])];
+        return { world: { ...state, queries, documents }, reply: writeFindings(found), outcome: 'ok' };
+      },
+    },
+  );
+
+export interface Search {
+  readonly searches: number;
+  /** null where the episode ended without one. */
+  readonly answer: string | null;
+}
+
+/** Solvers' episodes: searches until an answer, or until a turn breaks the grammar. */
+export const solve = (
+  stage: Stage,
+  questions: readonly { readonly id: string; readonly question: string }[],
+  sampling: Partial<SamplingSettings> = {},
+): Promise<Played<Search>[]> =>
+  playEpisodes(
+    stage,
+    SOLVER,
+    questions.map(({ id, question }) => ({
+      id,
+      prompt: solverPrompt(question),
+      world: { searches: 0, answer: null } as Search,
+    })),
+    {
+      maxTurns: MAX_SEARCHES + 1,
+      sampling,
+      answer: (state, text) => {
+        const turn = readTurn(text);
+        if (!turn.ok) return { world: state, reply: null, outcome: turn.reason };
+        if (turn.value.kind === 'answer')
+          return { world: { ...state, answer: turn.value.text }, reply: null, outcome: 'ok' };
+        const found = theWorld().index.search(turn.value.text, FINDINGS);
+        return {
+          world: { ...state, searches: state.searches + 1 },
+          reply: writeFindings(found),
+          outcome: 'ok',
+        };
+      },
+    },
+  );
+
+/** What a solver's last turn answered, from the record; null where it is no answer. */
+export function answerIn({ tokenizer }: Pick<Stage, 'tokenizer'>, turns: readonly Sample[]): string | null {
+  const reading = readTurn(tokenizer.decode(turns.at(-1)!.ids));
+  return reading.ok && reading.value.kind === 'answer' ? reading.value.text : null;
+}
+
+/** Held-out questions of each number of hops. */
+const EXAM_QUESTIONS = 60;
+
+/** Exact answers to held-out questions, by hops; greedy, and sampled over those of two and three hops. */
+export async function examineSearch(exam: Exam): Promise<Evaluation> {
+  const figures: Record<string, number> = {};
+  const answered: number[] = [];
+  for (let hops = 1; hops <= MAX_SEARCHES; hops++) {
+    const random = new Random(`knowledge/exam/${hops}`);
+    const questions = new Set<string>();
+    while (questions.size < EXAM_QUESTIONS)
+      questions.add(drawQuestion(random, theWorld(), { hops: [hops, hops], described: 0, heldOut: true }));
+    const asked = [...questions].map((question) => ({ id: deriveId('exam', question), question }));
+    for (const [name, temperature] of [
+      ['greedy', 0],
+      ['sampled', 1],
+    ] as const) {
+      const played = await solve(exam, asked, { temperature });
+      const right = played.map(
+        ({ world: { answer } }, i) => answer === answerOf(theWorld(), asked[i]!.question),
+      );
+      figures[`${name}-${hops}`] = mean(right.map(Number));
+      answered.push(...played.map(({ world: { answer } }) => Number(answer !== null)));
+    }
+  }
+  const multiHop = (name: string) => mean([figures[`${name}-2`]!, figures[`${name}-3`]!]);
+  return evaluation(
+    {
+      n: 2 * EXAM_QUESTIONS,
+      accuracy: multiHop('greedy'),
+      sampled: multiHop('sampled'),
+      formatRate: mean(answered),
+    },
+    figures,
+  );
+}

@@ -1,0 +1,89 @@
+/** RAGEN's claim: plain StarPO runs into the echo trap, its signs come before its fall, and StarPO-S keeps out of it. */
+import { type ArmResults, atEnd, type Claim, lost, monitorOf, rise } from '../../core/claims.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+const END = 'sampled';
+
+/** Mean of a monitor over five rounds from each round on. */
+const smooth = (values: readonly number[]): number[] =>
+  values.slice(4).map((_, i) => mean(values.slice(i, i + 5)));
+
+/** The round (its index) from which a curve stays away from its early level by this share of it; its length where it never does. */
+export function departs(values: readonly number[], share: number): number {
+  const level = values[0] ?? 0;
+  const at = values.findIndex((_, i) =>
+    values
+      .slice(i)
+      .every((value) => (share < 0 ? value <= level * (1 + share) : value >= level * (1 + share))),
+  );
+  return at < 0 ? values.length : at;
+}
+
+/** Rounds by which the entropy's fall below half goes before the gradient norm's rise above twice its early level. */
+const lead = (results: ArmResults, arm: string, seed: number): number => {
+  const curve = (figure: string) => smooth(monitorOf(results, arm, seed, figure));
+  return departs(curve('gradientNorm'), 1) - departs(curve('entropy'), -0.5);
+};
+
+export const ragenClaim: Claim = {
+  says: 'Plain StarPO rises, then loses variety and falls; training on the quarter of the worlds whose returns differ most, with a wider clip upwards and no KL (StarPO-S), keeps what it gained.',
+  seeds: [0, 1, 2],
+  rounds: 40,
+  evaluateEvery: 5,
+  pictures: { sampled: 'Held-out success, sampled at temperature 1' },
+  arms: [
+    {
+      name: 'starpo-s',
+      says: 'as published: the quarter of the worlds with the largest deviation, no KL, clip .2/.28',
+    },
+    { name: 'starpo', variant: 'starpo', says: 'every world, KL .001, clip .2/.2' },
+    { name: 'keep-all', variant: 'keep-all', says: 'StarPO-S without its filter' },
+    {
+      name: 'starpo-reuse',
+      variant: 'starpo-reuse',
+      says: 'StarPO that goes through each round’s episodes ten times',
+    },
+    { name: 'reuse', variant: 'reuse', says: 'StarPO-S that goes through them ten times' },
+    { name: 'random', reward: 'random', says: 'control: a fair coin pays each episode' },
+    { name: 'format', reward: 'format', says: 'control: the share of turns that keep to the grammar' },
+  ],
+  conditions: [
+    {
+      says: 'StarPO-S: sampled held-out success rises by 10 points',
+      measure: (results, seed) => rise(results, 'starpo-s', seed, END),
+      atLeast: 0.1,
+    },
+    {
+      says: 'random reward: it rises by no more than 3 points',
+      measure: (results, seed) => rise(results, 'random', seed, END),
+      atMost: 0.03,
+    },
+    {
+      says: 'format only: it rises by no more than 3 points',
+      measure: (results, seed) => rise(results, 'format', seed, END),
+      atMost: 0.03,
+    },
+    {
+      says: 'ten passes over each round’s episodes: plain StarPO loses at least 10 points of its best success',
+      measure: (results, seed) => lost(results, 'starpo-reuse', seed, END),
+      atLeast: 0.1,
+    },
+    {
+      says: 'StarPO-S loses less under the same ten passes, by at least 5 points',
+      measure: (results, seed) =>
+        lost(results, 'starpo-reuse', seed, END) - lost(results, 'reuse', seed, END),
+      atLeast: 0.05,
+    },
+    {
+      says: 'in the arm that collapses entropy halves before the gradient norm doubles, by a round or more',
+      measure: (results, seed) => lead(results, 'starpo-reuse', seed),
+      atLeast: 1,
+    },
+    {
+      says: 'StarPO-S ends with at least the success of the same without its filter',
+      measure: (results, seed) =>
+        atEnd(results, 'starpo-s', seed, END) - atEnd(results, 'keep-all', seed, END),
+      atLeast: 0,
+    },
+  ],
+};

@@ -1,0 +1,70 @@
+/** Search Self-Play's claim: the proposer's training is what keeps the questions worth answering, and the reader what keeps them answerable. */
+import { atEnd, type Claim, lately, rise } from '../../core/claims.ts';
+import { PROPOSER, SOLVER } from '../../core/roles/searchers.ts';
+
+/** Held-out questions of two and three hops, sampled at temperature 1: the greedy answer flips with the first change of strategy. */
+const END = 'sampled';
+
+export const sspClaim: Claim = {
+  says: 'A proposer that is trained beside the solver makes questions harder as the solver gets better, so that it learns more than from a frozen proposer’s; without the reader, or with a penalty for refused questions, that fails.',
+  seeds: [0, 1, 2],
+  rounds: 40,
+  evaluateEvery: 10,
+  pictures: {
+    sampled: 'Held-out questions of two and three hops, sampled',
+    'sampled-3': 'Of three hops alone, sampled',
+  },
+  arms: [
+    { name: 'ssp', says: 'as published: both roles trained, the reader admits' },
+    { name: 'solver only', freeze: [PROPOSER], says: 'the proposer stays at version 0' },
+    {
+      name: 'proposer only',
+      freeze: [SOLVER],
+      says: 'the solver stays at version 0 while the proposer trains',
+    },
+    { name: 'no reader', variant: 'no-reader', says: 'nothing checks that a question has its answer' },
+    { name: 'penalty', variant: 'penalty', says: 'a refused question earns -0.1' },
+    { name: 'random', reward: 'random', says: 'control: a fair coin pays the solver' },
+  ],
+  conditions: [
+    {
+      says: 'held-out accuracy on two and three hops rises by 10 points',
+      measure: (results, seed) => rise(results, 'ssp', seed, END),
+      atLeast: 0.1,
+    },
+    {
+      says: 'it ends at least 3 points above the arm with a frozen proposer',
+      measure: (results, seed) => atEnd(results, 'ssp', seed, END) - atEnd(results, 'solver only', seed, END),
+      atLeast: 0.03,
+    },
+    {
+      says: 'and at least 3 points above the arm with a frozen solver',
+      measure: (results, seed) =>
+        atEnd(results, 'ssp', seed, END) - atEnd(results, 'proposer only', seed, END),
+      atLeast: 0.03,
+    },
+    {
+      says: 'the solver’s reward stays below that on a frozen proposer’s questions (last five rounds)',
+      measure: (results, seed) =>
+        lately(results, 'solver only', seed, 'solverReward') - lately(results, 'ssp', seed, 'solverReward'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'without the reader fewer questions have the answer they were written for, by 20 points (last five rounds)',
+      measure: (results, seed) =>
+        lately(results, 'ssp', seed, 'answerable') - lately(results, 'no reader', seed, 'answerable'),
+      atLeast: 0.2,
+    },
+    {
+      says: 'with a penalty fewer than half as many questions are admitted as without (last five rounds)',
+      measure: (results, seed) =>
+        lately(results, 'penalty', seed, 'valid') / lately(results, 'ssp', seed, 'valid'),
+      atMost: 0.5,
+    },
+    {
+      says: 'random reward: held-out accuracy rises by no more than 3 points',
+      measure: (results, seed) => rise(results, 'random', seed, END),
+      atMost: 0.03,
+    },
+  ],
+};

@@ -1,0 +1,168 @@
+/**
+ * RAGEN (Wang et al. 2025): an agent in small worlds, paid for whole episodes of several turns (StarPO). Its finding is a collapse,
+ * the echo trap: what is paid rises, then the variety of the answers dies, gradients grow and success falls. StarPO-S holds it off:
+ *
+ *     train on the groups whose returns differ most, no KL, a wider clip upwards, an entropy bonus
+ *
+ *   return      sum of the episode's rewards: 1 for the goal, -0.1 for every refused action; the same for all its turns
+ *   advantage   (return - mean)/σ over the episodes of one world (the paper's GRPO variant)
+ */
+import { deriveId } from '../core/random.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { groupsOfLargestDeviation } from '../core/rl/group-filter.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { deviation, mean } from '../core/rl/statistics.ts';
+import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { episodesOf } from '../core/roles/episodes.ts';
+import { coinOf, sealedGold } from '../core/roles/gold.ts';
+import { AGENT, examineGrid, rollGrid, scoreGrid, TURN_TOKENS } from '../core/roles/grid-agent.ts';
+import type { ScoredGroup } from '../core/schema/sample.ts';
+import { GRID_KINDS, gridTask } from '../core/tasks/grids/play.ts';
+import { STOP } from '../core/tasks/worked.ts';
+import type { Lesson, PolicyItem, RoundRecords } from '../core/training.ts';
+import { ragenClaim } from './claims/ragen.ts';
+
+interface Settings {
+  /** Share of the groups that are trained on: those whose returns differ most. */
+  readonly keep: number;
+  readonly clipHigh: number;
+  readonly kl: number;
+  readonly entropy: number;
+  /** Times that a round's episodes are gone through. */
+  readonly epochs: number;
+}
+
+const STABLE: Settings = { keep: 0.25, clipHigh: 0.28, kl: 0, entropy: 1e-3, epochs: 1 };
+const PLAIN: Settings = { keep: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 };
+
+const SETTINGS: Readonly<Record<string, Settings>> = {
+  '': STABLE,
+  starpo: PLAIN,
+  'keep-50': { ...STABLE, keep: 0.5 },
+  'keep-all': { ...STABLE, keep: 1 },
+  'starpo-filtered': { ...PLAIN, keep: 0.25 },
+  'starpo-reuse': { ...PLAIN, epochs: 10 },
+  reuse: { ...STABLE, epochs: 10 },
+};
+
+/** Returns by episode, with the group each belongs to. */
+const returnsOf = (groups: readonly ScoredGroup[]) =>
+  groups.flatMap(({ group, samples }) =>
+    episodesOf(samples).map((turns) => ({ group, turns, value: turns[0]!.rewards.reward ?? null })),
+  );
+
+/** Every turn of an episode gets the episode's advantage; groups that do not differ enough are left out. */
+export function weighEpisodes(groups: readonly ScoredGroup[], keep: number): PolicyItem[] {
+  const episodes = returnsOf(groups);
+  const [values, keys] = [episodes.map(({ value }) => value), episodes.map(({ group }) => group)];
+  const kept = new Set(groupsOfLargestDeviation(values, keys, keep));
+  const advantages = grpo(values, keys);
+  return episodes.flatMap(({ group, turns }, i) => {
+    const advantage = advantages[i] ?? null;
+    return advantage === null || !kept.has(group) ? [] : turns.map((sample) => ({ sample, advantage }));
+  });
+}
+
+/** The echo trap's signs: how far returns differ within a world, and the share of different first answers among its episodes. */
+export function signsOf(groups: readonly ScoredGroup[]): Record<string, number> {
+  const spread = groups.map(({ samples }) =>
+    deviation(
+      episodesOf(samples).map(([first]) => first!.rewards.reward ?? 0),
+      0,
+    ),
+  );
+  const variety = groups.map(({ samples }) => {
+    const answers = episodesOf(samples).map(([first]) => first!.ids.join());
+    return new Set(answers).size / answers.length;
+  });
+  const turns = groups.flatMap(({ samples }) => episodesOf(samples).map((episode) => episode.length));
+  return { returnSpread: mean(spread), variety: mean(variety), turns: mean(turns) };
+}
+
+function learn({ round, groups }: RoundRecords): Lesson {
+  const { keep, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
+  return {
+    updates: [
+      {
+        set: 'main',
+        epochs,
+        parts: [
+          {
+            kind: 'policy',
+            role: AGENT,
+            weight: 1,
+            items: weighEpisodes(groups, keep),
+            objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh },
+            aggregation: { mode: 'token-mean' },
+            entropy,
+            ...(kl ? { kl: { weight: kl, estimator: 'k3', reference: { set: 'main', version: 0 } } } : {}),
+          },
+        ],
+      },
+    ],
+    figures: signsOf(groups),
+  };
+}
+
+export const ragen: Recipe = {
+  name: 'ragen',
+  title: 'StarPO-S: multi-turn agents, paid for episodes, trained where returns differ',
+  paper: {
+    title: 'RAGEN: Understanding Self-Evolution in LLM Agents via Multi-Turn Reinforcement Learning',
+    year: 2025,
+    source: 'arXiv:2504.20073',
+  },
+  summary:
+    'One agent plays lakes and box-pushing worlds in up to five turns of up to five moves. All turns of an episode are paid its return. Only the quarter of the worlds whose episodes differ most in return is trained on.',
+  differences: [
+    'Worlds are a 4 x 4 lake and one box on 5 x 5; no bandit, no WebShop. Ice does not slip.',
+    'Answers have no thoughts: at this size they would be templates from the first.',
+    'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
+  ],
+  claim: ragenClaim,
+  start: 'grids',
+  taskName: 'grids',
+  stop: STOP,
+  tasks: 8,
+  group: 8,
+  rewards: {
+    return: { usesGold: true, says: 'the episode’s return: 1 for the goal, -0.1 for each refused action' },
+    format: { usesGold: false, says: 'control: the share of an episode’s turns that keep to the grammar' },
+    random: { usesGold: false, says: 'control: a fair coin' },
+  },
+  variants: {
+    starpo: 'every world, KL .001, clip .2/.2, no entropy bonus',
+    'keep-50': 'half of the worlds',
+    'keep-all': 'every world',
+    'starpo-reuse': 'StarPO, ten passes over each round',
+    reuse: 'StarPO-S, ten passes over each round',
+  },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 3e-4,
+        warmup: 10,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 2,
+      },
+    },
+  },
+  roles: { [AGENT]: { says: 'plays', sampling: { maxNew: TURN_TOKENS, temperature: 1 } } },
+  freezable: [],
+  propose: async (stage) =>
+    drawnTasks(stage, (random) => gridTask(random.pick(GRID_KINDS), deriveId('world', random.uint32()))),
+  rollOut: rollGrid,
+  judge: async (stage, groups) =>
+    groups.map((group) =>
+      scoreGrid(stage, group, (outcome, turns) => {
+        const { reward } = stage.round.settings;
+        if (reward === 'random') return Number(coinOf(turns[0]!.id));
+        if (reward === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
+        return sealedGold(stage, outcome())().total;
+      }),
+    ),
+  learn,
+  evaluate: (exam) => examineGrid(exam),
+};

@@ -1,0 +1,188 @@
+/**
+ * Search Self-Play (2025): one policy writes questions by searching backwards from an answer it is given, and answers questions by
+ * searching forwards. No question and no oracle is given, only names that are to be answers.
+ *
+ *   solver     1 where its answer is the one the proposer was given; GRPO over the episodes of a question
+ *   proposer   1 - the solver's mean reward; 0, and never less, for a refused question; no baseline (REINFORCE)
+ *   reader     admits a question if the proposer's documents, among some of others', lead to the answer
+ *
+ * Refused questions' places are filled from a pool of earlier ones, which is emptied every ten rounds.
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { episodesOf } from '../core/roles/episodes.ts';
+import { coinOf } from '../core/roles/gold.ts';
+import { rollSearch, scoreSearch } from '../core/roles/search-groups.ts';
+import { proposeQuestions } from '../core/roles/search-proposals.ts';
+import { examineSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from '../core/roles/searchers.ts';
+import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { answerOf, questionDifficulty } from '../core/tasks/knowledge/episode.ts';
+import { readTask } from '../core/tasks/knowledge/proposal.ts';
+import { STOP } from '../core/tasks/worked.ts';
+import type { Lesson, PolicyItem, PolicyPart, RoundRecords } from '../core/training.ts';
+import { sspClaim } from './claims/ssp.ts';
+
+/** Rounds after which the pool is emptied. */
+const RESET = 10;
+/** What a refused question earns in the arm that punishes it. */
+const PENALTY = -0.1;
+
+/** Foreign documents between the reader's own. */
+const NOISE = 4;
+
+const VARIANTS = {
+  'no-reader': 'no reader: every question that keeps the rules is admitted',
+  penalty: 'a refused question earns -0.1 instead of 0',
+};
+
+/** Admitted and not yet forgotten tasks, oldest first. */
+interface Pool {
+  readonly tasks: readonly string[];
+}
+const poolOf = (memory: unknown): readonly string[] => (memory as Pool | undefined)?.tasks ?? [];
+
+/** The pool after a round: its fresh tasks are added, and every ten rounds nothing is left. */
+export const poolAfter = (memory: unknown, round: number, { tasks }: Pick<Proposals, 'tasks'>): Pool => ({
+  tasks:
+    round % RESET === 0
+      ? []
+      : [...poolOf(memory), ...tasks.filter(({ proposal }) => proposal !== null).map(({ task }) => task)],
+});
+
+const rewardOf = (turns: readonly Sample[]) => turns[0]!.rewards.reward ?? null;
+const successOf = ({ samples }: ScoredGroup) =>
+  mean(episodesOf(samples).flatMap((turns) => rewardOf(turns) ?? []));
+
+/** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; undefined where it is neither. */
+export function proposerRewards(
+  { samples, tasks }: Proposals,
+  groups: readonly ScoredGroup[],
+  refused: number,
+): { turns: Sample[]; reward: number }[] {
+  const groupOf = new Map(tasks.map(({ proposal, group }) => [proposal, group]));
+  const scored = new Map(groups.map((group) => [group.group, group]));
+  return episodesOf(samples.filter(({ role }) => role === PROPOSER)).flatMap((turns) => {
+    const outcome = turns.at(-1)!.outcome;
+    if (outcome === 'held-out') return [];
+    if (outcome !== 'ok') return [{ turns, reward: refused }];
+    // A group that is missing, as one that failed, says nothing about its question.
+    const group = scored.get(groupOf.get(turns[0]!.id) ?? '');
+    return group ? [{ turns, reward: 1 - successOf(group) }] : [];
+  });
+}
+
+const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
+  turns.map((sample) => ({ sample, advantage }));
+
+/** GRPO over the episodes of each question. */
+export function weighSolver(groups: readonly ScoredGroup[]): PolicyItem[] {
+  const episodes = groups.flatMap(({ group, samples }) =>
+    episodesOf(samples).map((turns) => ({ group, turns })),
+  );
+  const advantages = grpo(
+    episodes.map(({ turns }) => rewardOf(turns)),
+    episodes.map(({ group }) => group),
+  );
+  return episodes.flatMap(({ turns }, i) => (advantages[i] === null ? [] : spread(turns, advantages[i]!)));
+}
+
+const partOf = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
+  kind: 'policy',
+  role,
+  weight: 1,
+  items,
+  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.285 },
+  aggregation: { mode: 'token-mean' },
+  kl: { weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } },
+});
+
+function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
+  const paid = proposerRewards(proposals, groups, round.settings.variant === 'penalty' ? PENALTY : 0);
+  const fresh = groups.filter(({ proposal }) => proposal !== null).map(({ task }) => readTask(task));
+  const share = (values: readonly boolean[]) => mean(values.map(Number));
+  return {
+    updates: [
+      {
+        set: 'main',
+        parts: [
+          partOf(
+            PROPOSER,
+            paid.flatMap(({ turns, reward }) => spread(turns, reward)),
+          ),
+        ],
+      },
+      { set: 'main', parts: [partOf(SOLVER, weighSolver(groups))] },
+    ],
+    memory: poolAfter(memory, round.index, proposals),
+    figures: {
+      valid: share(paid.map(({ turns }) => turns.at(-1)!.outcome === 'ok')),
+      hops: mean(fresh.map(({ question }) => questionDifficulty(question))),
+      // By the oracle, for the report alone.
+      answerable: share(fresh.map(({ question, answer }) => answerOf(theWorld(), question) === answer)),
+      solverReward: mean(groups.map(successOf)),
+      proposerReward: mean(paid.map(({ reward }) => reward)),
+    },
+  };
+}
+
+export const ssp: Recipe = {
+  name: 'ssp',
+  title: 'Search Self-Play: questions written backwards from their answers, a reader as the gate',
+  paper: {
+    title: 'Search Self-Play: Pushing the Frontier of Agent Capability without Supervision',
+    year: 2025,
+    source: 'arXiv:2510.18821',
+  },
+  summary:
+    'One policy over a fictional world of 1,340 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
+  differences: [
+    'Names to ask for are 220 towns, guilds and lands; a search gives the one best document, where the paper gives three of Wikipedia’s.',
+    'Questions are paths of up to three relations from a name; the rule of ten words and that of two searches are left out.',
+    'The reader is exact, where the paper has a frozen 32B model: it takes each document by its words, and nothing else. With documents that say one thing each, foreign ones hardly matter to it; the arms of more and fewer are left out.',
+  ],
+  claim: sspClaim,
+  start: 'knowledge',
+  taskName: 'knowledge',
+  stop: STOP,
+  tasks: 12,
+  group: 5,
+  rewards: {
+    given: { usesGold: false, says: 'the answer that the proposer was given' },
+    random: { usesGold: false, says: 'control: a fair coin' },
+  },
+  variants: VARIANTS,
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 3e-4,
+        warmup: 5,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 2,
+      },
+    },
+  },
+  roles: {
+    [PROPOSER]: { says: 'writes questions', sampling: { maxNew: TURN_TOKENS.proposer, temperature: 1 } },
+    [SOLVER]: { says: 'answers them', sampling: { maxNew: TURN_TOKENS.solver, temperature: 1 } },
+  },
+  freezable: [PROPOSER, SOLVER],
+  propose: async (stage) =>
+    proposeQuestions(stage, {
+      reader: stage.round.settings.variant !== 'no-reader',
+      noise: NOISE,
+      pool: poolOf(await stage.memory()),
+    }),
+  rollOut: rollSearch,
+  judge: async (stage, groups) =>
+    groups.map((group) =>
+      scoreSearch(stage, group, ({ answer, given, turns }) =>
+        Number(stage.round.settings.reward === 'random' ? coinOf(turns[0]!.id) : answer === given),
+      ),
+    ),
+  learn,
+  evaluate: examineSearch,
+  describe: { difficulty: (task) => questionDifficulty(readTask(task).question) },
+};
