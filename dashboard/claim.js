@@ -12,9 +12,7 @@ import { decimal, percent } from './figures.js';
  * @property {string} name
  * @property {string} says
  * @property {readonly number[]} rounds
- * @property {readonly number[]} accuracy Means over the seeds, by round; so are the next two.
- * @property {readonly number[]} sampled
- * @property {readonly number[]} forcedWorked
+ * @property {Readonly<Record<string, readonly (number | null)[]>>} curves Means over the seeds, by figure and round.
  */
 
 /**
@@ -25,15 +23,10 @@ import { decimal, percent } from './figures.js';
  * @property {readonly number[]} seeds
  * @property {string} commit
  * @property {readonly { says: string, bound: string, measured: readonly number[], holds: boolean }[]} conditions
+ * @property {Readonly<Record<string, string>>} pictures Titles of the curves, by figure.
  * @property {readonly ClaimArm[]} arms
  */
 
-/** @type {readonly { figure: 'accuracy' | 'sampled' | 'forcedWorked', title: string }[]} */
-const FIGURES = [
-  { figure: 'accuracy', title: 'Greedy, by arm' },
-  { figure: 'sampled', title: 'Sampled, by arm' },
-  { figure: 'forcedWorked', title: 'Steps forced, by arm' },
-];
 const INKS = 6;
 
 /** @type {Promise<Record<string, Claim>> | null} */
@@ -60,13 +53,13 @@ export async function showClaim(element, recipe) {
 }
 
 /** @param {Claim} claim */
-function claimView({ claim, verdict, rounds, seeds, commit, conditions, arms }) {
+function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures, arms }) {
   const cursor = new Cursor();
   const known = [...new Set(arms.flatMap((arm) => arm.rounds))].sort((a, b) => a - b);
-  const charts = FIGURES.map(({ figure, title }) => {
+  const charts = Object.entries(pictures).map(([figure, title]) => {
     const chart = new Chart({
       title,
-      note: `Held-out accuracy, mean of ${seeds.length} seeds.`,
+      note: `By arm, mean of ${seeds.length} seeds.`,
       cursor,
       height: 220,
     });
@@ -79,7 +72,7 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, arms }) 
       series: arms.map((arm, i) => ({
         name: arm.name,
         ink: (i % INKS) + 1,
-        values: known.map((round) => arm[figure][arm.rounds.indexOf(round)]),
+        values: known.map((round) => arm.curves[figure]?.[arm.rounds.indexOf(round)] ?? undefined),
       })),
     });
     return chart.element;

@@ -11,6 +11,10 @@ const PICTURES: Readonly<Record<string, string>> = {
   forcedWorked: 'Held-out accuracy, steps forced',
 };
 
+/** Titles of a claim's curves, by figure. */
+export const picturesOf = ({ pictures }: Pick<ClaimRecord, 'pictures'>): Readonly<Record<string, string>> =>
+  pictures ?? PICTURES;
+
 const points = (value: number) => (100 * value).toFixed(1);
 const meanOf = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 const spread = (values: readonly number[]) =>
@@ -24,7 +28,7 @@ export const pictureName = (recipe: string, figure: string) => `${recipe}-${figu
 /** SVG pictures by file name: one a figure, one line an arm (mean over seeds) with each seed behind it. */
 export function pictures(record: ClaimRecord): Map<string, string> {
   return new Map(
-    Object.entries(record.pictures ?? PICTURES).map(([figure, title]) => {
+    Object.entries(picturesOf(record)).map(([figure, title]) => {
       const series = record.arms.map(
         ({ name, runs }): Series => ({
           name,
@@ -40,7 +44,7 @@ export function pictures(record: ClaimRecord): Map<string, string> {
 
 function section(record: ClaimRecord): string {
   const { recipe, claim, verdict, conditions, arms, machine, seeds, rounds } = record;
-  const drawn = Object.entries(record.pictures ?? PICTURES);
+  const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
   const began = drawn.map(([figure, title]) => `${title.toLowerCase()} ${points(ofPoint(start, figure))}`);
   return [

@@ -61,7 +61,7 @@ export interface Summary {
     readonly passRate: number | null;
   }[];
   /** Collapse monitors by round: reward, gold, format, length, entropy, KL and what else the recipe reports. */
-  readonly monitors: readonly MonitorPoint[];
+  readonly monitors?: readonly MonitorPoint[];
   readonly groups: GroupCounts;
   /** Messages that arrived more than once and changed nothing. */
   readonly duplicates: number;

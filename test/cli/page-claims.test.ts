@@ -67,9 +67,7 @@ test('curves are means over the seeds at the rounds that every seed has', () => 
       name: 'mix',
       says: 'the default',
       rounds: [0, 10],
-      accuracy: [0.35, 0.65],
-      sampled: [0.175, 0.325],
-      forcedWorked: [0.7, 0.7],
+      curves: { accuracy: [0.35, 0.65], sampled: [0.175, 0.325], forcedWorked: [0.7, 0.7] },
     },
   ]);
 });

@@ -8,7 +8,6 @@ import { keys } from '../../core/schema/round.ts';
 import { proposals, type Sample, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { findRecipe } from '../../recipes/index.ts';
 import type { Database } from '../../store/database.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { readJson } from '../../store/objects.ts';
@@ -46,26 +45,42 @@ export async function groupPage(bucket: R2Bucket, { id, spec }: RoundRow, group:
 export async function findSample(db: Database, bucket: R2Bucket, wanted: string, round: string | undefined) {
   const rows = round ? [await getRound(db, round)] : await listRounds(db, { limit: SEARCHED_ROUNDS });
   for (const row of rows) {
-    const found = row && (await findInRound(db, bucket, wanted, row));
+    const found = row && (await findInRound(db, bucket, wanted, row, round !== undefined));
     if (found) return found;
   }
   return null;
 }
 
-async function findInRound(db: Database, bucket: R2Bucket, wanted: string, row: RoundRow) {
+/** Judgments of a solution that are looked for by their derived ids. */
+const MOST_VOTES = 16;
+
+/** Ids of a solver's rollouts of a group and of their judgments, as most recipes derive them: found without reading an object. */
+function isDerivedFrom(group: string, rollouts: number, wanted: string): boolean {
+  for (let i = 0; i < rollouts; i++) {
+    const solverId = deriveId(group, 'solver', i);
+    if (solverId === wanted) return true;
+    for (let vote = 0; vote < MOST_VOTES; vote++)
+      if (deriveId(solverId, 'judge', vote) === wanted) return true;
+  }
+  return false;
+}
+
+/** `everywhere`: reads every group of the round, for recipes whose samples have ids of another kind. */
+async function findInRound(
+  db: Database,
+  bucket: R2Bucket,
+  wanted: string,
+  row: RoundRow,
+  everywhere: boolean,
+) {
   const { id, spec } = row;
-  const votes = findRecipe(spec.settings.recipe).rewards[spec.settings.reward]?.votes ?? 1;
   for (const { id: group, index, task } of await groupsOf(db, id)) {
-    for (let i = 0; i < spec.settings.group; i++) {
-      const solverId = deriveId(group, 'solver', i);
-      const judgeIds = Array.from({ length: votes }, (_, vote) => deriveId(solverId, 'judge', vote));
-      if (solverId !== wanted && !judgeIds.includes(wanted)) continue;
-      const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
-      const sample = scored && inGroup(scored, wanted);
-      if (!sample) return null;
-      const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
-      return { round: id, group, index, task, sample: readable(sample, tokenizer) };
-    }
+    if (!everywhere && !isDerivedFrom(group, spec.settings.group, wanted)) continue;
+    const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
+    const sample = scored && inGroup(scored, wanted);
+    if (!sample) continue;
+    const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
+    return { round: id, group, index, task, sample: readable(sample, tokenizer) };
   }
   return findProposal(bucket, wanted, row);
 }

@@ -1,0 +1,68 @@
+/** What must hold for every recipe by its definition alone: arms, roles, sets and starts that exist, and words for all of it. */
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { recipes } from '../../recipes/index.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+
+test('names are unique', () => {
+  const names = recipes.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name', ({ recipe }) => {
+  test('begins from a policy that is shipped, with the main set among its sets', () => {
+    expect(existsSync(`models/${recipe.start}/model.safetensors`)).toBe(true);
+    expect(Object.keys(recipe.sets)).toContain(MAIN_SET);
+    const sets = Object.values(recipe.roles).map(({ set }) => set ?? MAIN_SET);
+    for (const set of sets) expect(Object.keys(recipe.sets)).toContain(set);
+    for (const { average } of Object.values(recipe.sets))
+      if (average) expect(Object.keys(recipe.sets)).toContain(average.of);
+  });
+
+  test('freezes only roles it has, and binds only those', () => {
+    const roles = Object.keys(recipe.roles);
+    for (const role of recipe.freezable) expect(roles).toContain(role);
+    for (const variant of [undefined, ...Object.keys(recipe.variants)]) {
+      const { settings } = runOf({
+        recipe: recipe.name,
+        seed: 0,
+        rounds: 1,
+        freeze: [],
+        ...(variant ? { variant } : {}),
+      });
+      expect(Object.keys(bindingsOf(recipe, settings)).sort()).toEqual([...roles].sort());
+    }
+  });
+
+  test('every arm of its claim can be ordered, under a policy of its own', () => {
+    const { arms, conditions, seeds } = recipe.claim;
+    const orders = arms.map(({ reward, variant, freeze = [] }) =>
+      runOf({
+        recipe: recipe.name,
+        seed: 0,
+        rounds: 1,
+        freeze: [...freeze],
+        ...(reward ? { reward } : {}),
+        ...(variant ? { variant } : {}),
+      }),
+    );
+    const names = orders.map(({ settings }) =>
+      JSON.stringify([settings.reward, settings.variant, settings.freeze]),
+    );
+    expect(new Set(names).size).toBe(arms.length);
+    expect(new Set(arms.map(({ name }) => name)).size).toBe(arms.length);
+    expect(conditions.length).toBeGreaterThan(0);
+    expect(seeds.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('says what it is', () => {
+    expect(recipe.summary.length).toBeGreaterThan(80);
+    for (const { says } of [
+      ...Object.values(recipe.rewards),
+      ...Object.values(recipe.roles),
+      ...recipe.claim.arms,
+    ])
+      expect(says.length).toBeGreaterThan(2);
+  });
+});
