@@ -7,10 +7,11 @@ import { wrongInput } from '../errors.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Key, Maybe } from '../rl/types.ts';
 import { evaluation } from '../schema/evaluation.ts';
+import { MAIN_SET } from '../schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
 import { drawUntil } from '../tasks/split.ts';
-import type { PolicyItem } from '../training.ts';
+import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../training.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { drawnTasks } from './drawn-tasks.ts';
 import { solve } from './solve.ts';
@@ -78,7 +79,8 @@ export function solverAlone({
   };
 }
 
-const familyTasks = (family: TaskFamily) => (stage: Stage) =>
+/** Tasks as the family draws them, none held out. */
+export const familyTasks = (family: TaskFamily) => (stage: Stage) =>
   drawnTasks(stage, (random) =>
     drawUntil(
       () => family.random(random),
@@ -86,13 +88,37 @@ const familyTasks = (family: TaskFamily) => (stage: Stage) =>
     ),
   );
 
-function rewardNamed(rewards: SolverGame['rewards'], name: string): AnswerReward {
+export function rewardNamed(rewards: SolverGame['rewards'], name: string): AnswerReward {
   const reward = rewards[name];
   if (reward) return reward;
   throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
     expected: `one of ${Object.keys(rewards).join(', ')}`,
   });
 }
+
+/** The main set, trained as every small solver is unless a recipe says otherwise: the step size of which skill survives. */
+export const trainedSolver = (change: Partial<OptimizerSettings> = {}): Recipe['sets'] => ({
+  [MAIN_SET]: {
+    optimizer: {
+      learningRate: 1e-4,
+      warmup: 20,
+      betas: [0.9, 0.95],
+      weightDecay: 0.01,
+      clipNorm: 1,
+      minibatches: 4,
+      ...change,
+    },
+  },
+});
+
+/** One update of the solver's weights by a policy objective; none where nothing carries a signal. */
+export const solverUpdate = (
+  items: readonly PolicyItem[],
+  how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
+): Update[] =>
+  items.length
+    ? [{ set: MAIN_SET, parts: [{ kind: 'policy', role: SOLVER, weight: 1, items, ...how }] }]
+    : [];
 
 /** Samples with their advantages; what has none is not trained on. samples [n], advantages [n] -> at most n. */
 export const advantaged = (samples: readonly Sample[], advantages: readonly Maybe[]): PolicyItem[] =>

@@ -1,0 +1,103 @@
+/**
+ * A challenger's questions, what a solver's votes say of them, and a set of questions that the votes label: the stages that R-Zero's
+ * phases are made of. What is paid is the recipe's.
+ */
+import { deriveId, Random } from '../random.ts';
+import { mean } from '../rl/statistics.ts';
+import { majority } from '../rl/votes.ts';
+import type { AdmittedTask, Proposals, RolledGroup } from '../schema/sample.ts';
+import type { TaskFamily } from '../tasks/family.ts';
+import { admitTasks } from './drawn-tasks.ts';
+import { solve } from './solve.ts';
+import { type Stage, sampleOf } from './stage.ts';
+
+export const CHALLENGER = 'challenger';
+
+/** A question, the answer that most of the solver's attempts gave, and that answer's share among all attempts; shares of nothing are 0. */
+export interface Vote {
+  readonly task: string;
+  readonly label: string | null;
+  readonly share: number;
+}
+
+/** The set that a solver trains on: what the last collection left. */
+export const labelledOf = (memory: unknown): readonly Vote[] => (memory as readonly Vote[] | undefined) ?? [];
+
+/** One prompt for all: `count` questions by the challenger; each that can be read and is not held out becomes a task. */
+export async function challenge(family: TaskFamily, stage: Stage, count: number): Promise<Proposals> {
+  const { round, tokenizer } = stage;
+  const ids = tokenizer.encode(family.proposerPrompt());
+  const sampleIds = Array.from({ length: count }, (_, i) => deriveId(round.id, CHALLENGER, i));
+  const [completions] = await stage.generate(CHALLENGER, [{ ids, sampleIds }]);
+  const read = completions!.map((completion, i) => {
+    const reading = family.readProposal(tokenizer.decode(completion.ids));
+    const outcome = !completion.stopped
+      ? 'cut-off'
+      : !reading.ok
+        ? reading.reason
+        : family.isHeldOut(reading.value)
+          ? 'held-out'
+          : 'ok';
+    return {
+      task: reading.ok ? reading.value : '',
+      sample: sampleOf(stage, CHALLENGER, sampleIds[i]!, ids, completion, outcome),
+    };
+  });
+  const valid = read.filter(({ sample }) => sample.outcome === 'ok');
+  return {
+    round: round.id,
+    samples: read.map(({ sample }) => sample),
+    tasks: valid.map(({ task, sample }, index) => ({
+      group: deriveId(round.id, 'group', index),
+      index,
+      task,
+      proposal: sample.id,
+    })),
+  };
+}
+
+/** Questions of the set, as many as a round has tasks; none twice, so that a small set makes a small round. */
+export const drawLabelled = ({ round }: Pick<Stage, 'round'>, set: readonly Vote[]): Proposals =>
+  admitTasks(
+    round,
+    new Random(`${round.id}/questions`)
+      .shuffle(set)
+      .slice(0, round.settings.tasks)
+      .map(({ task }) => task),
+  );
+
+/** Attempts at tasks: `count` each, whatever the round's group size is. */
+export const attempt = (
+  family: TaskFamily,
+  stage: Stage,
+  tasks: readonly AdmittedTask[],
+  count: number,
+): Promise<RolledGroup[]> => {
+  const settings = { ...stage.round.settings, group: count };
+  return solve({ family }, { ...stage, round: { ...stage.round, settings } }, tasks);
+};
+
+/** What the attempts at each question say [groups]; the first of equally frequent answers is the label. */
+export const votesOf = (
+  family: TaskFamily,
+  groups: readonly Pick<RolledGroup, 'task' | 'samples'>[],
+  decode: (ids: readonly number[]) => string,
+): Vote[] =>
+  groups.map(({ task, samples }) => {
+    const vote = majority(
+      samples.map(({ ids, outcome }) => {
+        const reading = outcome === 'ok' ? family.readSolution(task, decode(ids)) : null;
+        return reading?.ok ? reading.value.answer : null;
+      }),
+    );
+    return { task, label: vote?.answer ?? null, share: vote?.share ?? 0 };
+  });
+
+/** What a report says of some questions: nothing here reaches a reward. */
+export const voteFigures = (family: TaskFamily, votes: readonly Vote[]) => ({
+  agreement: mean(votes.map(({ share }) => share)),
+  difficulty: mean(votes.map(({ task }) => family.difficulty(task))),
+  labelAccuracy: mean(
+    votes.map(({ task, label }) => Number(label !== null && family.gold(task, { steps: [], answer: label }))),
+  ),
+});

@@ -1,0 +1,34 @@
+/** What held-out programs show of their solver: greedy and sampled, by kind of question. */
+import { mean } from '../rl/statistics.ts';
+import { type Evaluation, evaluation } from '../schema/evaluation.ts';
+import { KINDS, kindOf, programs } from '../tasks/programs/family.ts';
+import { heldOutAnswers } from './solver-exam.ts';
+import type { Exam } from './stage.ts';
+
+export async function examinePrograms(exam: Exam): Promise<Evaluation> {
+  const tasks = programs.heldOut();
+  const solver = { family: programs, role: 'solver' };
+  const right = async (seed: string, temperature: number) =>
+    (await heldOutAnswers(solver, exam, { seed, temperature })).map((answer, i) => ({
+      kind: kindOf(tasks[i]!),
+      inForm: Number(answer.ok),
+      right: Number(answer.ok && programs.gold(tasks[i]!, answer.value)),
+    }));
+  const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
+  const greedy = await right('greedy', 0);
+  const sampled = await right('natural', 1);
+  return evaluation(
+    {
+      n: tasks.length,
+      accuracy: share(greedy),
+      sampled: share(sampled),
+      formatRate: mean(greedy.map(({ inForm }) => inForm)),
+    },
+    Object.fromEntries(
+      KINDS.flatMap((kind) => [
+        [kind, share(greedy.filter((answer) => answer.kind === kind))],
+        [`${kind}Sampled`, share(sampled.filter((answer) => answer.kind === kind))],
+      ]),
+    ),
+  );
+}

@@ -1,0 +1,98 @@
+/**
+ * The three kinds of questions about programs as one family: a task carries its kind, `d:program;input`. What a task means is the
+ * kind's own family's matter.
+ */
+import type { Reading, TaskFamily } from '../family.ts';
+import { read, refuse } from '../family.ts';
+import { drawUntil } from '../split.ts';
+import { STOP } from '../worked.ts';
+import { behaviourOf } from './interpreter.ts';
+import { parseProgram } from './language.ts';
+import { abduction, deduction, induction, type QuestionKind, readProposalWith } from './questions.ts';
+
+export const KINDS: readonly QuestionKind[] = ['deduction', 'abduction', 'induction'];
+const FAMILIES = { deduction, abduction, induction } as const;
+/** Held-out tasks of each kind. */
+const HELD_OUT_EACH = 100;
+
+export const taskOf = (kind: QuestionKind, task: string): string => `${kind[0]}:${task}`;
+
+/** Kind and task without it; null for text that names no kind. */
+export function splitTask(text: string): { kind: QuestionKind; task: string } | null {
+  const kind = KINDS.find((name) => text.startsWith(`${name[0]}:`));
+  return kind ? { kind, task: text.slice(2) } : null;
+}
+
+export const kindOf = (task: string): QuestionKind | null => splitTask(task)?.kind ?? null;
+
+/** The program that a task is about; empty for text that is no task. */
+export const programOf = (text: string): string => splitTask(text)?.task.split(';')[0] ?? '';
+
+/** What the task's program does, as text: equal texts, equal behaviour on the probes. */
+export function behaviourOfTask(text: string): string {
+  const program = parseProgram(programOf(text));
+  return program.ok ? behaviourOf(program.value) : program.reason;
+}
+
+/** Asks the kind's family; `none` for text that names no kind. */
+function ask<T>(text: string, none: T, question: (family: TaskFamily, task: string) => T): T {
+  const parts = splitTask(text);
+  return parts ? question(FAMILIES[parts.kind], parts.task) : none;
+}
+
+/** A proposal of a kind beside the programs its proposer was shown, as a task of this family. */
+export function readProgramProposal(
+  kind: QuestionKind,
+  references: readonly string[],
+  text: string,
+): Reading<string> {
+  const reading = readProposalWith(kind, references, text);
+  return reading.ok ? read(taskOf(kind, reading.value)) : reading;
+}
+
+const most = (role: 'proposer' | 'solver' | 'judge') =>
+  Math.max(...KINDS.map((kind) => FAMILIES[kind].maxNew[role]));
+
+let heldOut: readonly string[] | undefined;
+
+export const programs: TaskFamily = {
+  name: 'programs',
+  maxNew: { proposer: most('proposer'), solver: most('solver'), judge: most('judge') },
+  stop: STOP,
+  workedPrefix: '<step>',
+  random: (random) => {
+    const kind = random.pick(KINDS);
+    return taskOf(
+      kind,
+      drawUntil(
+        () => FAMILIES[kind].random(random),
+        (task) => !FAMILIES[kind].isHeldOut(task),
+      ),
+    );
+  },
+  heldOut: () => {
+    heldOut ??= KINDS.flatMap((kind) =>
+      FAMILIES[kind]
+        .heldOut()
+        .slice(0, HELD_OUT_EACH)
+        .map((task) => taskOf(kind, task)),
+    );
+    return heldOut;
+  },
+  isHeldOut: (text) => ask(text, false, (family, task) => family.isHeldOut(task)),
+  difficulty: (text) => ask(text, 0, (family, task) => family.difficulty(task)),
+  proposerPrompt: () => deduction.proposerPrompt(),
+  solverPrompt: (text) => ask(text, '', (family, task) => family.solverPrompt(task)),
+  judgePrompt: (text, solution) => ask(text, '', (family, task) => family.judgePrompt(task, solution)),
+  readProposal: (text) => readProgramProposal('deduction', [], text),
+  readSolution: (text, solution) =>
+    ask<Reading<never> | ReturnType<TaskFamily['readSolution']>>(text, refuse('no-kind'), (family, task) =>
+      family.readSolution(task, solution),
+    ),
+  readJudgment: deduction.readJudgment,
+  gold: (text, solution) => ask(text, false, (family, task) => family.gold(task, solution)),
+  truth: (text, solution) =>
+    ask(text, { steps: solution.steps.map(() => false), right: false }, (family, task) =>
+      family.truth(task, solution),
+    ),
+};

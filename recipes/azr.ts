@@ -1,0 +1,179 @@
+/**
+ * azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher, and nobody
+ * supplies a task.
+ *
+ *   proposer  1 - s where 0 < s < 1, s = the solver's rate over a group of attempts; -0.5 where it is 0 or 1; -1 for an invalid question
+ *   solver    1 for an answer that the interpreter confirms; -0.5 for another; -1 for one out of form
+ *
+ * Three kinds of questions: what comes out (deduction), what went in (abduction), which program it was (induction). Rewards are
+ * whitened in six streams, (role, kind), because the kinds differ in how hard they are.
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { interiorDifficulty } from '../core/rl/proposer-rewards.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { taskRelative } from '../core/rl/task-relative.ts';
+import { type AnswerReward, payAnswers } from '../core/roles/answer-rewards.ts';
+import { coinOf } from '../core/roles/gold.ts';
+import { examinePrograms } from '../core/roles/program-exam.ts';
+import { bufferOf, grown, proposedKind, proposePrograms } from '../core/roles/proposed-programs.ts';
+import { solve } from '../core/roles/solve.ts';
+import { advantaged, rewardNamed } from '../core/roles/solver-recipe.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { Sample } from '../core/schema/sample.ts';
+import { behaviourOfTask, KINDS, kindOf, programs } from '../core/tasks/programs/family.ts';
+import type { LearnTools, Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
+import { azrClaim } from './claims/azr.ts';
+
+/** What an answer in form is paid, by whether it is right. */
+const composite = (right: boolean): number => (right ? 1 : -0.5);
+
+/** `rate` is null where the solver's rate could not be had; a held-out question is not paid for. */
+export function proposerReward(outcome: string, rate: number | null): number | null {
+  if (outcome === 'held-out') return null;
+  if (outcome !== 'ok') return -1;
+  return rate === null ? null : interiorDifficulty(rate) || -0.5;
+}
+
+const OUT_OF_FORM = -1;
+const rewards: Readonly<Record<string, AnswerReward>> = {
+  executor: {
+    says: 'the interpreter confirms the answer',
+    usesGold: true,
+    pay: ({ gold }) => gold().map((right) => (right === null ? OUT_OF_FORM : composite(right))),
+  },
+  format: {
+    says: 'control: any answer in form is right',
+    usesGold: false,
+    pay: ({ solutions }) => solutions.map(({ ok }) => (ok ? composite(true) : OUT_OF_FORM)),
+  },
+  random: {
+    says: 'control: a coin says whether an answer in form is right',
+    usesGold: false,
+    pay: ({ group, solutions }) =>
+      solutions.map(({ ok }, i) => (ok ? composite(coinOf(group.samples[i]!.id)) : OUT_OF_FORM)),
+  },
+};
+
+const kindsOf = (variant?: string) => (variant === 'no-induction' ? KINDS.slice(0, 2) : KINDS);
+
+/** Share of a task's attempts that were paid as right; null without attempts. */
+export const solveRate = (attempts: readonly Sample[]): number | null =>
+  attempts.length ? mean(attempts.map((attempt) => Number(attempt.rewards.reward === 1))) : null;
+
+function learn({ round, proposals, groups, memory }: RoundRecords, tools: LearnTools): Lesson {
+  const { variant } = round.settings;
+  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
+  const proposed = proposals.samples.map((sample) => ({
+    sample,
+    stream: `proposer/${proposedKind(tools.decode(sample.prompt))}`,
+    reward: proposerReward(sample.outcome, rates.get(sample.id) ?? null),
+  }));
+  const solved = groups.flatMap(({ task, samples }) =>
+    samples.map((sample) => ({
+      sample,
+      stream: `solver/${kindOf(task)}`,
+      reward: sample.rewards.reward ?? null,
+    })),
+  );
+  const all = [...proposed, ...solved];
+  const advantages = taskRelative(
+    all.map(({ reward }) => reward),
+    all.map(({ stream }) => (variant === 'pooled' ? 'all' : stream)),
+  );
+  const part = (role: string, from: number, samples: readonly { sample: Sample }[]): PolicyPart => ({
+    kind: 'policy',
+    role,
+    weight: 1,
+    items: advantaged(
+      samples.map(({ sample }) => sample),
+      advantages.slice(from, from + samples.length),
+    ),
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+    aggregation: { mode: 'token-mean' },
+  });
+  const fresh = groups.filter(({ proposal }) => proposal !== null);
+  const freshTasks = fresh.map(({ task }) => task);
+  const interior = fresh.map(({ samples }) => Number(interiorDifficulty(solveRate(samples) ?? 0) > 0));
+  const buffer = grown(bufferOf(memory), freshTasks, kindsOf(variant));
+  return {
+    updates: [
+      { set: MAIN_SET, parts: [part('proposer', 0, proposed), part('solver', proposed.length, solved)] },
+    ],
+    memory: buffer,
+    figures: {
+      valid: mean(proposals.samples.map(({ outcome }) => Number(outcome === 'ok'))),
+      interior: mean(interior),
+      /** Of the round's valid questions, how many programs that behave differently, a question. */
+      distinct: new Set(freshTasks.map(behaviourOfTask)).size / Math.max(1, fresh.length),
+      known: new Set(buffer.map(behaviourOfTask)).size,
+      difficulty: mean(freshTasks.map(programs.difficulty)),
+    },
+  };
+}
+
+const SAMPLING = { temperature: 1 };
+
+export const azr: Recipe = {
+  name: 'azr',
+  title: 'Proposer and solver of programs over an interpreter, without any data',
+  paper: {
+    title: 'Absolute Zero: Reinforced Self-play Reasoning with Zero Data',
+    year: 2025,
+    source: 'arXiv:2505.03335',
+  },
+  summary:
+    'One policy proposes questions about small programs beside programs it proposed earlier, and solves them. The interpreter says which questions are valid and which answers are right. The proposer is paid for questions that the solver sometimes fails, the solver for right answers, each of the six streams against its own mean.',
+  differences: [
+    'The solver trains on the attempts that price the proposals, a group each; the paper draws one further answer to each task.',
+    'Three references instead of six, as many as fit; an induction hides four of eight examples and carries no message.',
+    'The buffer starts from the identity program and grows while training; the paper first lets the untrained proposer fill it.',
+    'Outside the held-out programs any valid question counts, repeated ones too; the interpreter is deterministic by construction.',
+    'Each role’s tokens have their own mean in the loss.',
+  ],
+  claim: azrClaim,
+  start: 'programs',
+  taskName: programs.name,
+  stop: programs.stop,
+  tasks: 48,
+  group: 8,
+  rewards,
+  variants: {
+    'no-references': 'the proposer of deduction and abduction is shown no earlier programs',
+    'no-induction': 'deduction and abduction alone',
+    pooled: 'one baseline for all six streams',
+  },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 3e-4,
+        warmup: 6,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 3,
+      },
+    },
+  },
+  roles: {
+    proposer: {
+      says: 'writes a program with an input, or inputs for a program',
+      sampling: { ...SAMPLING, maxNew: 100 },
+    },
+    solver: { says: 'answers, deduction with its steps', sampling: { ...SAMPLING, maxNew: 100 } },
+  },
+  freezable: ['proposer', 'solver'],
+  propose: (stage) =>
+    proposePrograms(
+      stage,
+      kindsOf(stage.round.settings.variant),
+      stage.round.settings.variant !== 'no-references',
+    ),
+  rollOut: (stage, tasks) => solve({ family: programs }, stage, tasks),
+  judge: async (stage, groups) =>
+    groups.map((group) =>
+      payAnswers(programs, rewardNamed(rewards, stage.round.settings.reward), stage, group),
+    ),
+  learn,
+  evaluate: examinePrograms,
+  describe: { difficulty: programs.difficulty, worked: (text) => text.startsWith(programs.workedPrefix) },
+};

@@ -1,0 +1,88 @@
+/** R-Zero's phases, and its claim: questions stay where the solver is in two minds, and what its votes are worth falls with them. */
+import { type ArmResults, atEnd, type Claim, lost, monitorOf, rise } from '../../core/claims.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+/** Rounds of each phase of an iteration, in their order. */
+const PHASES = { challenge: 5, collect: 1, train: 5 } as const;
+export const ITERATION = PHASES.challenge + PHASES.collect + PHASES.train;
+const ITERATIONS = 3;
+
+export type Phase = keyof typeof PHASES;
+
+/** Phase of a round; rounds count from 1. */
+export function phaseOf(index: number): Phase {
+  const at = (index - 1) % ITERATION;
+  if (at < PHASES.challenge) return 'challenge';
+  return at === PHASES.challenge ? 'collect' : 'train';
+}
+
+const SEEDS = [0, 1, 2];
+
+/** A figure of the questions that an iteration (from 0) collected. */
+const collected = (results: ArmResults, arm: string, seed: number, figure: string, iteration: number) =>
+  monitorOf(results, arm, seed, figure)[iteration * ITERATION + PHASES.challenge] ?? Number.NaN;
+
+const change = (results: ArmResults, arm: string, seed: number, figure: string) =>
+  collected(results, arm, seed, figure, ITERATIONS - 1) - collected(results, arm, seed, figure, 0);
+
+/** Mean over the seeds of how far one arm ends above another: single seeds differ by more than the arms are expected to. */
+const above = (results: ArmResults, arm: string, other: string) =>
+  mean(SEEDS.map((_, s) => atEnd(results, arm, s, 'sampled') - atEnd(results, other, s, 'sampled')));
+
+export const rZeroClaim: Claim = {
+  says: 'Without any data challenger and solver lift each other: the questions stay where the solver is in two minds and get harder, the labels get worse, and the solver still gains more than from an untrained challenger.',
+  seeds: SEEDS,
+  rounds: ITERATIONS * ITERATION,
+  evaluateEvery: ITERATION,
+  arms: [
+    { name: 'full', says: 'as published' },
+    { name: 'untrained challenger', freeze: ['challenger'], says: 'the challenger stays version 0' },
+    { name: 'no penalty', variant: 'no-penalty', says: 'repetition is not penalised' },
+    { name: 'no filter', variant: 'no-filter', says: 'every question is trained on' },
+    { name: 'oracle', reward: 'oracle', says: 'upper bound: exact labels' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer is paid' },
+    { name: 'random', reward: 'random', says: 'control: a coin instead of agreement' },
+  ],
+  conditions: [
+    {
+      says: 'full: sampled held-out accuracy rises by 5 points',
+      measure: (r, s) => rise(r, 'full', s, 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'full: the solver’s agreement on the last collected questions is .35 or more',
+      measure: (r, s) => collected(r, 'full', s, 'agreement', ITERATIONS - 1),
+      atLeast: 0.35,
+    },
+    {
+      says: 'full: and .65 or less',
+      measure: (r, s) => collected(r, 'full', s, 'agreement', ITERATIONS - 1),
+      atMost: 0.65,
+    },
+    {
+      says: 'full: questions get harder from the first iteration to the last, operators',
+      measure: (r, s) => change(r, 'full', s, 'difficulty'),
+      atLeast: 0.3,
+    },
+    {
+      says: 'full: accuracy of the labels that are trained on falls by 2 points from the first iteration to the last',
+      measure: (r, s) => change(r, 'full', s, 'keptAccuracy'),
+      atMost: -0.02,
+    },
+    ...['untrained challenger', 'no penalty', 'no filter'].map((arm) => ({
+      says: `sampled held-out accuracy at the end, full above ${arm}, mean of the seeds`,
+      measure: (r: ArmResults) => above(r, 'full', arm),
+      atLeast: 0,
+    })),
+    {
+      says: 'oracle: sampled held-out accuracy at the end is within 5 points of its best',
+      measure: (r, s) => lost(r, 'oracle', s, 'sampled'),
+      atMost: 0.05,
+    },
+    ...['format', 'random'].map((arm) => ({
+      says: `${arm}: sampled held-out accuracy rises by no more than 3 points`,
+      measure: (r: ArmResults, s: number) => rise(r, arm, s, 'sampled'),
+      atMost: 0.03,
+    })),
+  ],
+};

@@ -1,0 +1,209 @@
+/**
+ * r-zero: two copies of one policy. The challenger is paid for questions that the solver answers in two minds, the solver for the answer
+ * that most of its own attempts gave. They train in turns, each against the other frozen; nobody supplies a task or an answer.
+ *
+ *   challenger  min(p, 1 - p), p = share of the solver's majority answer, less the share of the batch that its question clusters with;
+ *               -1 less that share for text that is no question
+ *   solver      0.9 for the label, the majority of ten attempts, and 0.1 for form
+ *
+ * An iteration: challenger rounds; one round that collects questions, keeps those with p in [0.3, 0.8] and labels them; solver rounds.
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { clusterShares } from '../core/rl/average-linkage.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { bandPass } from '../core/rl/proposer-rewards.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { type AnswerEvidence, majorityReward, payAnswers } from '../core/roles/answer-rewards.ts';
+import {
+  attempt,
+  CHALLENGER,
+  challenge,
+  drawLabelled,
+  labelledOf,
+  voteFigures,
+  votesOf,
+} from '../core/roles/challenges.ts';
+import { coinOf } from '../core/roles/gold.ts';
+import { examineSolver } from '../core/roles/solver-exam.ts';
+import { advantaged, groupItems, SOLVER } from '../core/roles/solver-recipe.ts';
+import type { Stage } from '../core/roles/stage.ts';
+import { evaluation } from '../core/schema/evaluation.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { RolledGroup, ScoredGroup } from '../core/schema/sample.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { charBleu } from '../core/text/bleu.ts';
+import type { LearnTools, Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
+import { phaseOf, rZeroClaim } from './claims/r-zero.ts';
+
+const ATTEMPTS = 10;
+/** Questions of the challenger that share a baseline. */
+const CHALLENGE_GROUP = 4;
+/** Questions asked for when collecting, for each task of a solver round. */
+const COLLECTED = 3;
+const BAND = [0.3, 0.8] as const;
+
+/** `share` is the majority answer's, null where the text is no question; `repeated` the share of the batch in its cluster. */
+export const challengerReward = (share: number | null, repeated: number): number =>
+  (share === null ? -1 : bandPass(share)) - repeated;
+
+export const solverReward = (inForm: boolean, agrees: boolean): number =>
+  0.9 * Number(inForm && agrees) + 0.1 * Number(inForm);
+
+/** Shares are tenths; rounding must not decide at the ends. */
+export const inBand = (share: number): boolean => share >= BAND[0] - 1e-9 && share <= BAND[1] + 1e-9;
+
+/** What `--reward` may put in the place of the vote: which of a question's answers [samples] count as right. */
+const rewards: Recipe['rewards'] = {
+  votes: { says: 'the label that most of the solver’s own attempts gave', usesGold: false },
+  oracle: { says: 'upper bound: the exact answer instead of the label', usesGold: true },
+  format: { says: 'control: any well-formed answer', usesGold: false },
+  random: { says: 'control: a coin instead of agreement', usesGold: false },
+};
+
+function agrees(reward: string, label: string | null, { answers, gold, group }: AnswerEvidence) {
+  if (reward === 'oracle') return gold();
+  if (reward === 'format') return answers.map(() => true);
+  if (reward === 'random') return group.samples.map(({ id }) => coinOf(id));
+  return answers.map((answer) => answer === label);
+}
+
+/** In the solver's phase the attempts are paid by their labels; in the others they are votes, and nobody is paid for voting. */
+async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
+  const { index, settings } = stage.round;
+  const pays = rewards[settings.reward]!;
+  if (phaseOf(index) !== 'train')
+    return groups.map((group) => payAnswers(arithmetic, majorityReward, stage, group));
+  const labels = new Map(labelledOf(await stage.memory()).map(({ task, label }) => [task, label]));
+  return groups.map((group) => {
+    const pay = (evidence: AnswerEvidence) =>
+      agrees(settings.reward, labels.get(group.task) ?? null, evidence).map((right, i) =>
+        solverReward(evidence.solutions[i]!.ok, right === true),
+      );
+    return payAnswers(arithmetic, { ...pays, pay }, stage, group);
+  });
+}
+
+const lesson = (role: string, set: string, items: PolicyPart['items']): Lesson['updates'] => [
+  {
+    set,
+    parts: [
+      {
+        kind: 'policy',
+        role,
+        weight: 1,
+        items,
+        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
+        aggregation: { mode: 'token-mean' },
+        kl: { weight: 0.01, estimator: 'k3', reference: { set, version: 0 } },
+      },
+    ],
+  },
+];
+
+function learn({ round, proposals, groups }: RoundRecords, { decode }: LearnTools): Lesson {
+  const { variant } = round.settings;
+  const phase = phaseOf(round.index);
+  if (phase === 'train') return { updates: lesson(SOLVER, MAIN_SET, groupItems(groups, grpo)) };
+  const votes = votesOf(arithmetic, groups, decode);
+  const figures = voteFigures(arithmetic, votes);
+  if (phase === 'collect') {
+    const kept = votes.filter(
+      ({ label, share }) => label !== null && (variant === 'no-filter' || inBand(share)),
+    );
+    return {
+      updates: [],
+      memory: [...new Map(kept.map((vote) => [vote.task, vote])).values()],
+      figures: {
+        ...figures,
+        kept: kept.length / votes.length,
+        keptAccuracy: voteFigures(arithmetic, kept).labelAccuracy,
+      },
+    };
+  }
+  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
+  const repeated = clusterShares(
+    proposals.samples.map(({ ids }) => decode(ids)),
+    charBleu,
+  );
+  const paid = proposals.samples.map(({ id, outcome }, i) =>
+    // A held-out question is not paid for, and neither is one whose attempts are missing.
+    outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
+      ? null
+      : challengerReward(shares.get(id) ?? null, variant === 'no-penalty' ? 0 : repeated[i]!),
+  );
+  const advantages = grpo(
+    paid,
+    paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP)),
+  );
+  return {
+    updates: lesson(CHALLENGER, CHALLENGER, advantaged(proposals.samples, advantages)),
+    figures: { ...figures, repeated: mean(repeated) },
+  };
+}
+
+const optimizer = (minibatches: number) => ({
+  learningRate: 2e-4,
+  warmup: 5,
+  betas: [0.9, 0.95] as const,
+  weightDecay: 0.01,
+  clipNorm: 1,
+  minibatches,
+});
+
+export const rZero: Recipe = {
+  name: 'r-zero',
+  title: 'A challenger at the edge of what its solver can do, and a solver that believes its own votes',
+  paper: {
+    title: 'R-Zero: Self-Evolving Reasoning LLM from Zero Data',
+    year: 2025,
+    source: 'arXiv:2508.05004',
+  },
+  summary:
+    'Challenger and solver start as copies of one policy and train in turns. The challenger is paid for questions whose majority answer about half of the solver’s attempts give, less a penalty for questions that resemble others of the batch. The solver trains on the questions that are neither too easy nor too hard for it, with its own majority answers as labels.',
+  differences: [
+    'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0.',
+    'Ten votes for labels too, as in the paper; the code has nine.',
+    'Questions are arithmetic chains without the challenger’s own answer; BLEU is taken over characters.',
+    'An iteration collects 96 questions instead of 8,000, and a solver round has up to 32 of them in three updates.',
+    'No top-p: sampling is from the whole distribution.',
+  ],
+  claim: rZeroClaim,
+  start: 'seed',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 32,
+  group: 5,
+  rewards,
+  variants: {
+    'no-penalty': 'resembling questions are not penalised',
+    'no-filter': 'every question is kept, whatever the share of its label',
+  },
+  sets: { main: { optimizer: optimizer(3) }, [CHALLENGER]: { optimizer: optimizer(1) } },
+  roles: {
+    [CHALLENGER]: {
+      says: 'writes questions, from one fixed prompt',
+      set: CHALLENGER,
+      sampling: { maxNew: arithmetic.maxNew.proposer, temperature: 1 },
+    },
+    [SOLVER]: {
+      says: 'answers them, with or without steps, and labels them by its votes',
+      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
+    },
+  },
+  freezable: [CHALLENGER, SOLVER],
+  propose: async (stage) => {
+    const { index, settings } = stage.round;
+    const phase = phaseOf(index);
+    if (phase === 'train') return drawLabelled(stage, labelledOf(await stage.memory()));
+    return challenge(arithmetic, stage, settings.tasks * (phase === 'collect' ? COLLECTED : 1));
+  },
+  rollOut: (stage, tasks) => {
+    const { index, settings } = stage.round;
+    return attempt(arithmetic, stage, tasks, phaseOf(index) === 'train' ? settings.group : ATTEMPTS);
+  },
+  judge,
+  learn,
+  evaluate: async (exam) =>
+    evaluation(await examineSolver(exam, { family: arithmetic, role: SOLVER, temperature: 1 })),
+  describe: { difficulty: arithmetic.difficulty, worked: (text) => text.startsWith(arithmetic.workedPrefix) },
+};
