@@ -1,9 +1,11 @@
 /** Every recipe by name. */
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
+import { azr } from './azr.ts';
 import { dapo } from './dapo.ts';
 import { llamaRl } from './llama-rl.ts';
 import { oneShot } from './one-shot.ts';
+import { rZero } from './r-zero.ts';
 import { ragen } from './ragen.ts';
 import { selfRewarding } from './self-rewarding.ts';
 import { sppo } from './sppo.ts';
@@ -13,6 +15,8 @@ import { ttrl } from './ttrl.ts';
 
 export const recipes: readonly Recipe[] = [
   trio,
+  azr,
+  rZero,
   ragen,
   ssp,
   selfRewarding,
