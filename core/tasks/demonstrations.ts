@@ -37,7 +37,7 @@ const worked = (totals: readonly number[], answer = totals.at(-1)!): Solution =>
 });
 
 /** A plausible wrong total. */
-const off = (random: Random, total: number) =>
+export const off = (random: Random, total: number) =>
   total + random.pick([-10, -3, -2, -2, -1, -1, 1, 1, 2, 2, 3, 10]);
 
 /** A worked solution whose totals go wrong at one step and carry the error on, or whose answer miscopies the last total. */

@@ -3,6 +3,7 @@
  * paid. A family adds one line. Demonstrations are imperfect on purpose and never touch the held-out side.
  */
 import type { Random } from '../random.ts';
+import { demonstrateCareless } from './careless.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
@@ -25,6 +26,7 @@ export interface WarmStart {
 export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A judge's verdicts are few and hard.
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
+  careless: { demonstrate: demonstrateCareless, steps: 1200, weights: { judge: 2.5 } },
   programs: { demonstrate: demonstratePrograms, steps: 1200, batch: 64 },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
