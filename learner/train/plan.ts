@@ -1,6 +1,7 @@
 /** What a lesson comes to: for every update its units, dealt to optimiser steps epoch by epoch. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Lesson, SetSettings, Update } from '../../core/training.ts';
 import { minibatches } from './minibatches.ts';
 import { unitsOf } from './parts/index.ts';
@@ -22,7 +23,10 @@ export function planLesson(
   round: string,
 ): PlannedUpdate[] {
   const planned = lesson.updates
-    .map((update, u) => planUpdate(update, sets, (epoch) => streamOf(round, u, epoch)))
+    .map((update, u) => {
+      const nth = lesson.updates.slice(0, u).filter(({ set }) => set === update.set).length;
+      return planUpdate(update, sets, (epoch) => streamOf(round, update.set, nth, epoch));
+    })
     .filter(({ epochs }) => epochs.some((steps) => steps.length > 0));
   if (lesson.updates.length && !planned.length)
     throw new RollmeshError('give-up', 'learner.empty-round', `Round ${round} has nothing to train on.`, {
@@ -32,9 +36,11 @@ export function planLesson(
   return planned;
 }
 
-/** Each epoch of each update draws its own shuffles. */
-const streamOf = (round: string, update: number, epoch: number): Random =>
-  new Random(update === 0 && epoch === 0 ? `${round}/train` : `${round}/train/${update}/${epoch}`);
+/** Each epoch of a set's nth update draws its own shuffles, so that what other sets train changes nothing. */
+const streamOf = (round: string, set: string, nth: number, epoch: number): Random =>
+  new Random(
+    set === MAIN_SET && nth === 0 && epoch === 0 ? `${round}/train` : `${round}/train/${set}/${nth}/${epoch}`,
+  );
 
 function planUpdate(
   { set, parts, minibatches: count, epochs = 1 }: Update,

@@ -1,17 +1,17 @@
-/** The trainer over real samples of the seed policy: a small round, in memory. */
+/** The trainer over real samples of the seed policy: a small round of the flagship, in memory. */
 import { beforeAll, expect, test } from 'vitest';
-import { assemble, type RoleBatches } from '../../core/roles/assemble.ts';
-import { judge } from '../../core/roles/judge.ts';
-import { propose } from '../../core/roles/propose.ts';
-import { solve } from '../../core/roles/solve.ts';
+import { playStages } from '../../core/roles/play-stages.ts';
+import { openStage } from '../../core/roles/stage.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
+import type { PolicyItem } from '../../core/training.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { bindingsOf } from '../../recipes/run-order.ts';
 import { trio } from '../../recipes/trio.ts';
 
 const settings = {
@@ -23,29 +23,49 @@ const settings = {
   tasks: 6,
   group: 4,
 };
+const roundAt = (index: number): RoundSpec => roundOf(settings, bindingsOf(trio, settings), index, index - 1);
+const round = roundAt(1);
 let seed: VersionFiles;
-let batches: RoleBatches;
-const round: RoundSpec = roundOf(settings, trio.roles, 1, 0);
+let records: Pick<RoundToTrain, 'proposals' | 'groups'>;
 
 beforeAll(async () => {
   await openDevice({ device: 'cpu', threads: 1 });
   seed = await readSeed('models/seed');
   const policy = await openVersion(await loadOrt(), { name: 'p', version: 0 }, seed);
-  const stage = { recipe: trio, round, policy, tokenizer: tokenizerOf(seed, 'p') };
-  const proposals = await propose(stage);
-  const groups = await judge(stage, await solve(stage, proposals.tasks));
+  const tokenizer = tokenizerOf(seed, 'p');
+  const memory = () => Promise.resolve(undefined);
+  records = await playStages(
+    openStage({ recipe: trio, round, tokenizer, memory, use: (_, work) => work(policy) }),
+  );
   await policy.dispose();
-  batches = assemble(trio, round, proposals, groups);
 });
 
 const work = (change: Partial<RoundToTrain> = {}): RoundToTrain => ({
   recipe: trio,
   round,
-  batches,
+  ...records,
   parent: 0,
   next: 1,
   load: () => Promise.resolve(seed),
   ...change,
+});
+
+/** trio, with the items of a role changed on their way to the trainer. */
+const trioWith = (
+  change: (items: readonly PolicyItem[]) => readonly PolicyItem[],
+  roles: readonly string[] = ['solver'],
+): RoundToTrain['recipe'] => ({
+  ...trio,
+  learn: async (all, tools) => {
+    const lesson = await trio.learn(all, tools);
+    const updates = lesson.updates.map((update) => ({
+      ...update,
+      parts: update.parts.map((part) =>
+        part.kind === 'policy' && roles.includes(part.role) ? { ...part, items: change(part.items) } : part,
+      ),
+    }));
+    return { ...lesson, updates };
+  },
 });
 const bytes = (files: VersionFiles, file: 'model.safetensors' | 'optimizer.safetensors') =>
   Buffer.from(files[file]!);
@@ -64,7 +84,7 @@ test('training a round again gives the same bytes, from the stored version too',
   const again = await new RoundTrainer().train(work());
   expect(bytes(again.files, 'model.safetensors').equals(bytes(once.files, 'model.safetensors'))).toBe(true);
 
-  const next = { round: roundOf(settings, trio.roles, 2, 1), parent: 1, next: 2 };
+  const next = { round: roundAt(2), parent: 1, next: 2 };
   const trainer = new RoundTrainer();
   await trainer.train(work());
   const held = await trainer.train(
@@ -86,7 +106,7 @@ test('micro-batches do not change the step beyond rounding', async () => {
 });
 
 test('a round without a single advantage is refused by name', async () => {
-  const empty = work({ batches: { solver: [], proposer: [], judge: [] } });
+  const empty = work({ recipe: trioWith(() => [], ['proposer', 'solver', 'judge']) });
   await expect(new RoundTrainer().train(empty)).rejects.toMatchObject({
     kind: 'give-up',
     code: 'learner.empty-round',
@@ -95,9 +115,8 @@ test('a round without a single advantage is refused by name', async () => {
 
 test('a damaged sample stops the round: nothing comes back to publish, and the trainer goes on from the parent', async () => {
   const trainer = new RoundTrainer();
-  const [first, ...rest] = batches.solver!;
-  const damaged = { ...batches, solver: [{ ...first!, advantage: Number.NaN }, ...rest] };
-  await expect(trainer.train(work({ batches: damaged }))).rejects.toMatchObject({
+  const damaged = trioWith(([first, ...rest]) => [{ ...first!, advantage: Number.NaN }, ...rest]);
+  await expect(trainer.train(work({ recipe: damaged }))).rejects.toMatchObject({
     code: 'learner.non-finite',
   });
   const after = await trainer.train(work());
@@ -106,14 +125,13 @@ test('a damaged sample stops the round: nothing comes back to publish, and the t
 });
 
 test('samples of an older version are corrected, not taken at face value', async () => {
-  const shifted = {
-    ...batches,
-    solver: batches.solver!.map(({ sample, advantage }) => ({
+  const shifted = trioWith((items) =>
+    items.map(({ sample, advantage }) => ({
       advantage,
       sample: { ...sample, logprobs: sample.logprobs.map((logprob) => logprob - 5) },
     })),
-  };
-  const { report } = await new RoundTrainer().train(work({ batches: shifted }));
+  );
+  const { report } = await new RoundTrainer().train(work({ recipe: shifted }));
   expect(report.ratio.max).toBeGreaterThan(100);
   expect(Number.isFinite(report.loss)).toBe(true);
   expect(report.mismatch.mean).toBeGreaterThan(1e-3);
