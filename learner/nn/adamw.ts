@@ -17,8 +17,8 @@ export interface AdamWSettings {
   weightDecay: number;
   /** Largest global gradient norm; longer gradients are scaled down to it. Infinity: never. */
   clipNorm: number;
-  /** A larger global norm skips the update, as one that is not finite does. */
-  skipNorm: number;
+  /** A larger global norm skips the update, as one that is not finite does. Absent: none but those. */
+  skipNorm?: number;
 }
 
 /** Anything above is as good as infinite in float32. */
@@ -30,7 +30,6 @@ export const ADAMW_DEFAULTS: AdamWSettings = {
   eps: 1e-8,
   weightDecay: 0,
   clipNorm: 1,
-  skipNorm: LARGEST_NORM,
 };
 
 /** Everything that a resumed run needs to go on exactly. */
@@ -65,7 +64,7 @@ export class AdamW {
    * reads the norm. A skipped step counts as a step.
    */
   step(grads: Gradients, lr = this.settings.lr): tf.Scalar {
-    const { betas, eps, weightDecay, clipNorm, skipNorm } = this.settings;
+    const { betas, eps, weightDecay, clipNorm, skipNorm = LARGEST_NORM } = this.settings;
     this.#step++;
     return tf.tidy(() => {
       // Pairwise sums: tf.addN binds one buffer a tensor, more than a GPU's shader stage may have.
