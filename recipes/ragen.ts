@@ -17,7 +17,7 @@ import { episodesOf } from '../core/roles/episodes.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import { AGENT, examineGrid, rollGrid, scoreGrid, TURN_TOKENS } from '../core/roles/grid-agent.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
-import { GRID_KINDS, gridTask } from '../core/tasks/grids/play.ts';
+import { gridTask } from '../core/tasks/grids/play.ts';
 import { STOP } from '../core/tasks/worked.ts';
 import type { Lesson, PolicyItem, RoundRecords } from '../core/training.ts';
 import { ragenClaim } from './claims/ragen.ts';
@@ -113,15 +113,15 @@ export const ragen: Recipe = {
     source: 'arXiv:2504.20073',
   },
   summary:
-    'One agent plays lakes and box-pushing worlds in up to five turns of up to five moves. All turns of an episode are paid its return. Only the quarter of the worlds whose episodes differ most in return is trained on.',
+    'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return. Only the quarter of the worlds whose episodes differ most in return is trained on.',
   differences: [
-    'Worlds are a 4 x 4 lake and one box on 5 x 5; no bandit, no WebShop. Ice does not slip.',
+    'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
   claim: ragenClaim,
   start: 'grids',
-  taskName: 'grids',
+  taskName: 'lake',
   stop: STOP,
   tasks: 8,
   group: 8,
@@ -152,7 +152,7 @@ export const ragen: Recipe = {
   roles: { [AGENT]: { says: 'plays', sampling: { maxNew: TURN_TOKENS, temperature: 1 } } },
   freezable: [],
   propose: async (stage) =>
-    drawnTasks(stage, (random) => gridTask(random.pick(GRID_KINDS), deriveId('world', random.uint32()))),
+    drawnTasks(stage, (random) => gridTask('lake', deriveId('world', random.uint32()))),
   rollOut: rollGrid,
   judge: async (stage, groups) =>
     groups.map((group) =>
@@ -164,5 +164,5 @@ export const ragen: Recipe = {
       }),
     ),
   learn,
-  evaluate: (exam) => examineGrid(exam),
+  evaluate: (exam) => examineGrid(exam, ['lake']),
 };

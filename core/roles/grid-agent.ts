@@ -7,7 +7,6 @@ import { readActions } from '../tasks/environment.ts';
 import {
   agentPrompt,
   agentSees,
-  GRID_KINDS,
   type GridKind,
   type GridOutcome,
   gridOutcome,
@@ -88,13 +87,13 @@ export function scoreGrid(
 }
 
 /** Worlds that an evaluation plays in, of each kind. */
-const EXAM_WORLDS = 100;
+const EXAM_WORLDS = 150;
 
 const examTasks = (kind: GridKind) =>
   Array.from({ length: EXAM_WORLDS }, (_, i) => gridTask(kind, deriveId('grids/held-out', kind, i)));
 
 /** Success on held-out worlds, greedy and sampled, and by kind. */
-export async function examineGrid(exam: Exam, kinds: readonly GridKind[] = GRID_KINDS): Promise<Evaluation> {
+export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promise<Evaluation> {
   const figures: Record<string, number> = {};
   const rates: Record<'greedy' | 'sampled' | 'wellFormed', number[]> = {
     greedy: [],

@@ -38,7 +38,6 @@ const KINDS = {
     gameOf(boxPush({ distance: PUSH_DISTANCE, maxTurns: GRID_ACTIONS, heldOut }), seed),
 };
 export type GridKind = keyof typeof KINDS;
-export const GRID_KINDS = ['lake', 'push'] as const satisfies readonly GridKind[];
 
 export const gridTask = (kind: GridKind, seed: string): string => `${kind} ${seed}`;
 

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { playStages } from '../../core/roles/play-stages.ts';
+import { openStage, type Stage } from '../../core/roles/stage.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import { bestLakeMoves, type Lake } from '../../core/tasks/grids/lake.ts';
+import { openGrid } from '../../core/tasks/grids/play.ts';
+import { departs } from '../../recipes/claims/ragen.ts';
+import { ragen, signsOf, weighEpisodes } from '../../recipes/ragen.ts';
+import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import { groupOf, turnsOf } from './turns.ts';
+
+/** Three worlds of four episodes: returns 1 1 0 0, then 1 1 1 0, then all 1; the first episode of each has two turns. */
+const worlds = [
+  [1, 1, 0, 0],
+  [1, 1, 1, 0],
+  [1, 1, 1, 1],
+].map((returns, w) =>
+  groupOf(
+    `world-${w}`,
+    w,
+    `lake ${w}`,
+    returns.flatMap((value, i) => turnsOf(`${w}/${i}`, 'agent', i === 0 ? 2 : 1, value, { token: i % 3 })),
+  ),
+);
+
+test('every turn has its episode’s advantage, over the episodes of one world and not over their turns', () => {
+  const items = weighEpisodes(worlds.slice(0, 1), 1);
+  // mean 1/2, σ of 1 1 0 0 with n-1 is 1/√3; counted by turns the mean would be 3/5
+  expect(items.map(({ advantage }) => advantage as number)).toEqual(
+    [1, 1, 1, -1, -1].map((sign) => expect.closeTo((sign * Math.sqrt(3)) / 2, 4)),
+  );
+});
+
+test('the filter keeps the worlds whose returns differ most', () => {
+  const trained = (keep: number) => new Set(weighEpisodes(worlds, keep).map(({ sample }) => sample.id));
+  const ids = (w: number) => worlds[w]!.samples.map(({ id }) => id);
+  // deviations 1/2, √3/4 and 0; a third of three is one, two thirds are two
+  expect(trained(1 / 3)).toEqual(new Set(ids(0)));
+  expect(trained(2 / 3)).toEqual(new Set([...ids(0), ...ids(1)]));
+  expect(trained(1)).toEqual(new Set([...ids(0), ...ids(1), ...ids(2)]));
+});
+
+test('the signs of the echo trap', () => {
+  const signs = signsOf(worlds);
+  expect(signs.returnSpread).toBeCloseTo((1 / 2 + Math.sqrt(3) / 4) / 3, 12);
+  // first answers begin with 0 1 2 0: three of four differ
+  expect(signs.variety).toBeCloseTo(3 / 4, 12);
+  expect(signs.turns).toBeCloseTo(5 / 4, 12);
+});
+
+test('a curve departs where it stays away', () => {
+  expect(departs([4, 2, 3, 2, 1], -0.5)).toBe(3);
+  expect(departs([1, 3, 1, 2, 5], 1)).toBe(3);
+  expect(departs([1, 1.5, 1.9], 1)).toBe(3);
+});
+
+const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 2, group: 2 };
+
+function stageOf(write: (prompt: string, id: string, i: number) => string, reward = 'return'): Stage {
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(tokenizer, write);
+  return openStage({
+    recipe: ragen,
+    round: roundOf({ ...settings, reward }, { agent: {} }, 1, 3),
+    tokenizer,
+    memory: () => Promise.resolve(undefined),
+    use: (_ref, work) => work(policy),
+  });
+}
+
+test('an agent that makes one good move a turn reaches the goal and is paid 1 for every turn', async () => {
+  const stage = stageOf(() => '');
+  const { tasks } = await ragen.propose(stage);
+  const lakeTask = { ...tasks[0]!, task: 'lake 5' };
+  const start = openGrid('lake 5').start().state as Lake;
+  const way: string[] = [];
+  for (let at = start.at; start.map[at] !== 'g'; ) {
+    const [move] = bestLakeMoves(start.map, at, 10 - way.length, 0);
+    way.push(move!);
+    at += { u: -4, d: 4, l: -1, r: 1 }[move!];
+  }
+  const turnOf = (prompt: string) => prompt.split('<answer>').length - 1;
+  const player = stageOf((prompt) => `<answer>${way[turnOf(prompt)]}<eos>`);
+  const groups = await ragen.judge(player, await ragen.rollOut(player, [lakeTask]));
+  const { samples, gold } = groups[0]!;
+  expect(samples).toHaveLength(2 * way.length);
+  expect(samples.map(({ rewards }) => rewards.reward)).toEqual(samples.map(() => 1));
+  expect(gold.every((success) => success === true)).toBe(true);
+  expect(samples.slice(0, way.length).map(({ turn }) => turn)).toEqual(way.map((_, i) => i));
+  expect(samples[way.length - 1]!.of).toBe(way.length > 1 ? samples[0]!.id : undefined);
+});
+
+test('text outside the grammar costs a tenth a turn, and five turns are all there are', async () => {
+  const { groups } = await playStages(stageOf(() => 'up<eos>'));
+  for (const { samples } of groups) {
+    expect(samples).toHaveLength(10);
+    for (const sample of samples) {
+      expect(sample.outcome).toBe('off-grammar');
+      expect(sample.rewards.reward).toBeCloseTo(-0.5, 12);
+    }
+  }
+});
+
+test('the controls pay for grammar and for nothing', async () => {
+  const format = await playStages(stageOf((_p, _id, i) => (i ? '<answer>u<eos>' : 'x<eos>'), 'format'));
+  expect(format.groups[0]!.samples.map(({ rewards }) => rewards.reward)).toContain(0);
+  const random = await playStages(stageOf(() => '<answer>u<eos>', 'random'));
+  const paid = random.groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards.reward));
+  expect(paid.every((reward) => reward === 0 || reward === 1)).toBe(true);
+});

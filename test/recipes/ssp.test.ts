@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { playStages } from '../../core/roles/play-stages.ts';
+import { theWorld } from '../../core/roles/searchers.ts';
+import { openStage, type Stage } from '../../core/roles/stage.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import { isHeldOutQuestion } from '../../core/tasks/knowledge/episode.ts';
+import { readDocument } from '../../core/tasks/knowledge/world.ts';
+import { poolAfter, proposerRewards, ssp, weighSolver } from '../../recipes/ssp.ts';
+import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import { groupOf, turnsOf } from './turns.ts';
+
+const task = (proposal: string | null, index: number) => ({
+  group: `g${index}`,
+  index,
+  task: `the land of q${index}? a`,
+  proposal,
+});
+
+test('a proposal earns what the solver misses, a refused one what it is told, and never anything for what is not known', () => {
+  const episodes = [
+    turnsOf('asked', 'proposer', 2, null),
+    turnsOf('refused', 'proposer', 1, null, { outcome: 'unsupported' }),
+    turnsOf('held', 'proposer', 1, null, { outcome: 'held-out' }),
+    turnsOf('lost', 'proposer', 1, null),
+  ];
+  const [asked, , , lost] = episodes;
+  const tasks = [task(asked![0]!.id, 0), task(lost![0]!.id, 1), task(null, 2)];
+  // four episodes of the asked question, one of which succeeds, in one turn or two; the group of the other never came
+  const group = groupOf('g0', 0, tasks[0]!.task, [
+    ...turnsOf('s0', 'solver', 2, 1),
+    ...turnsOf('s1', 'solver', 1, 0),
+    ...turnsOf('s2', 'solver', 1, 0),
+    ...turnsOf('s3', 'solver', 1, 0),
+  ]);
+  const paid = (refused: number) =>
+    proposerRewards({ round: '', samples: episodes.flat(), tasks }, [group], refused).map(
+      ({ turns, reward }) => [turns.length, reward],
+    );
+  expect(paid(0)).toEqual([
+    [2, 0.75],
+    [1, 0],
+  ]);
+  expect(paid(-0.1)).toEqual([
+    [2, 0.75],
+    [1, -0.1],
+  ]);
+});
+
+test('solvers are compared by episode within a question', () => {
+  const groups = [
+    groupOf('g0', 0, 'q', [
+      ...turnsOf('a', 'solver', 3, 1),
+      ...turnsOf('b', 'solver', 1, 0),
+      ...turnsOf('c', 'solver', 2, 0),
+    ]),
+    groupOf('g1', 1, 'q', turnsOf('d', 'solver', 1, 1)),
+  ];
+  // 1 0 0: mean 1/3, σ with n-1 is 1/√3, so 2/√3 and -1/√3
+  const high = expect.closeTo(2 / Math.sqrt(3), 4);
+  const low = expect.closeTo(-1 / Math.sqrt(3), 4);
+  expect(
+    weighSolver(groups)
+      .slice(0, 6)
+      .map(({ advantage }) => advantage as number),
+  ).toEqual([high, high, high, low, low, low]);
+});
+
+test('the pool grows by what is fresh and is emptied every ten rounds', () => {
+  const proposals = { tasks: [task('p', 0), task(null, 1)] };
+  expect(poolAfter(undefined, 1, proposals)).toEqual({ tasks: [proposals.tasks[0]!.task] });
+  expect(poolAfter({ tasks: ['old'] }, 9, proposals)).toEqual({ tasks: ['old', proposals.tasks[0]!.task] });
+  expect(poolAfter({ tasks: ['old'] }, 10, proposals)).toEqual({ tasks: [] });
+});
+
+const settings = { recipe: 'ssp', seed: 0, policy: 'p', reward: 'given', freeze: [], tasks: 24, group: 2 };
+
+function stageOf(
+  write: (prompt: string, id: string, i: number) => string,
+  memory: unknown = undefined,
+): Stage {
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(tokenizer, write);
+  return openStage({
+    recipe: ssp,
+    round: roundOf(settings, { proposer: {}, solver: {} }, 1, 3),
+    tokenizer,
+    memory: () => Promise.resolve(memory),
+    use: (_ref, work) => work(policy),
+  });
+}
+
+/** The last document in a prompt. */
+const lastOf = (prompt: string) =>
+  readDocument(
+    prompt
+      .replace(/<sep>$/, '')
+      .split(/<sep>|<eos>/)
+      .at(-1)!,
+  );
+
+/** A proposer that searches once, for what the first relation finds, and asks for it; or asks something else of the same thing. */
+const propose = (prompt: string, wrong: boolean): string => {
+  const [, answer] = /^<propose>([a-z]+) /.exec(prompt)!;
+  if (!prompt.includes('<step>')) {
+    const { town, guild } = theWorld().world.names;
+    const relation = town.includes(answer!) ? 'home' : guild.includes(answer!) ? 'guild' : 'land';
+    return `<step>?${relation} ${answer}<eos>`;
+  }
+  const found = lastOf(prompt)!;
+  const relation = wrong
+    ? ({ home: 'guild', guild: 'home', land: 'mayor' } as Record<string, string>)[found.relation]
+    : found.relation;
+  return `<answer>the ${relation} of ${found.subject}?<eos>`;
+};
+
+/** A solver that does as the question says. */
+const solve = (prompt: string): string => {
+  if (prompt.includes('<step>')) return `<answer>${lastOf(prompt)!.object}<eos>`;
+  const [, relation, name] = /^<solve>the ([a-z]+) of ([a-z]+)\?/.exec(prompt)!;
+  return `<step>?${relation} ${name}<eos>`;
+};
+
+test('questions that their documents answer are admitted, others are not, and the pool fills their places', async () => {
+  const right = await playStages(
+    stageOf((prompt) => (prompt.startsWith('<solve>') ? solve(prompt) : propose(prompt, false))),
+  );
+  const asked = right.proposals.samples.filter(({ turn }) => turn === 1);
+  expect(asked).toHaveLength(24);
+  expect(asked.map(({ outcome }) => outcome)).toContain('ok');
+  for (const { outcome } of asked) expect(['ok', 'held-out', 'duplicate', 'unsupported']).toContain(outcome);
+  expect(right.groups).toHaveLength(asked.filter(({ outcome }) => outcome === 'ok').length);
+  for (const { samples, gold } of right.groups) {
+    expect(samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 1, 1]);
+    expect(gold).toEqual([true, true, true, true]);
+  }
+  for (const { task: text } of right.proposals.tasks)
+    expect(isHeldOutQuestion(text.slice(0, text.indexOf('?') + 1))).toBe(false);
+
+  const pool = { tasks: ['the land of bana? lita'] };
+  const wrong = await ssp.propose(stageOf((prompt) => propose(prompt, true), pool));
+  expect(wrong.samples.filter(({ turn, outcome }) => turn === 1 && outcome === 'ok')).toHaveLength(0);
+  expect(wrong.tasks.map(({ task: text, proposal }) => [text, proposal])).toEqual([[pool.tasks[0], null]]);
+});
+
+test('the solver is paid for the name the proposer was given, whatever the world says', async () => {
+  const { relation, subject, object } = theWorld().world.triples.find(
+    (triple) => !isHeldOutQuestion(`the ${triple.relation} of ${triple.subject}?`),
+  )!;
+  const stage = stageOf(solve);
+  const admitted = [
+    { group: 'g0', index: 0, task: `the ${relation} of ${subject}? ${object}`, proposal: null },
+    { group: 'g1', index: 1, task: `the ${relation} of ${subject}? other`, proposal: null },
+  ];
+  const [right, wrong] = await ssp.judge(stage, await ssp.rollOut(stage, admitted));
+  expect(right!.samples[0]!.rewards.reward).toBe(1);
+  expect(wrong!.samples[0]!.rewards.reward).toBe(0);
+  expect(wrong!.gold[0]).toBe(true);
+});
