@@ -1,8 +1,8 @@
 /**
- * `npm run pretrain`: makes a start policy from nothing, by supervised training on generated demonstrations of a task family's
+ * `npm run pretrain`: makes a start policy, from nothing or from another, by supervised training on generated demonstrations of a task family's
  * roles. Seeded: the same settings on the same kind of processor give the same file. Never sees evaluation data.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { sha256Hex } from '../core/random.ts';
@@ -17,8 +17,9 @@ import { parameterCount } from '../model/checkpoint.ts';
 import type { ModelConfig } from '../model/config.ts';
 import { toHfConfig } from '../model/hf-config.ts';
 import { randomCheckpoint } from '../model/init.ts';
-import { writeSafetensors } from '../model/safetensors.ts';
+import { readSafetensors, writeSafetensors } from '../model/safetensors.ts';
 import { fail } from './fail.ts';
+import { SHIPPED } from './import-policy.ts';
 import { whole } from './run-options.ts';
 
 /** `nano`: Qwen2's shape, small enough that a round takes seconds on a laptop. */
@@ -64,7 +65,10 @@ async function pretrain({ family, seed, threads, ...options }: PretrainOptions):
   const config = nano(vocabSize, tokenizer.id('<eos>'));
   const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
   console.log(`nano, ${parameterCount(config)} parameters, on ${device.description}`);
-  const params = paramsFrom(config, randomCheckpoint(config, `nano/${seed}`));
+  const weights = start.from
+    ? readSafetensors(await readFile(join(SHIPPED, start.from, 'model.safetensors')))
+    : randomCheckpoint(config, `nano/${seed}`);
+  const params = paramsFrom(config, weights);
   const started = performance.now();
   await warmStart(params, tokenizer, start, settings, 250, async ({ step, loss, tokens }) => {
     const seconds = (performance.now() - started) / 1000;
@@ -90,6 +94,7 @@ async function pretrain({ family, seed, threads, ...options }: PretrainOptions):
     settings: {
       madeBy: `npm run pretrain${family === DEFAULT_FAMILY ? '' : ` -- --family ${family}`}`,
       ...settings,
+      ...(start.from ? { from: start.from } : {}),
       ...Object.fromEntries(Object.entries(start.weights ?? {}).map(([role, w]) => [`${role}Weight`, w])),
     },
   };

@@ -15,6 +15,8 @@ import { demonstrateCorpus } from './worked-corpus.ts';
 export interface WarmStart {
   /** A fresh demonstration each time; its role and text follow from `random` alone. */
   readonly demonstrate: (random: Random) => Demonstration;
+  /** Shipped policy that it goes on from; default random weights. */
+  readonly from?: string;
   /** Training steps; default 2500, about five minutes on a thread where sequences are short. */
   readonly steps?: number;
   /** Demonstrations a step; default 96. */
@@ -27,12 +29,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A judge's verdicts are few and hard.
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
   careless: { demonstrate: demonstrateCareless, steps: 1200, weights: { judge: 2.5 } },
-  programs: { demonstrate: demonstratePrograms, steps: 1200, batch: 64 },
+  // What a proposer writes is mostly chance: its many tokens would drown the solver's.
+  programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.3 } },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 1000, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
-  judging: { demonstrate: demonstrateJudging, steps: 1800, weights: { judge: 2.5 } },
+  judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 1600, weights: { judge: 2.5 } },
   // Stopped early over a small corpus: right on two in five held-out tasks.
-  undertrained: { demonstrate: demonstrateCorpus, steps: 600 },
+  undertrained: { demonstrate: demonstrateCorpus, steps: 500 },
 };

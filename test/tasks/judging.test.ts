@@ -192,9 +192,9 @@ test('demonstrations keep to the grammars, to 256 tokens, and off the held-out t
       if (reading.value.choice === 'A') saysA++;
     } else expect(readRating(completion).ok, completion).toBe(true);
   }
-  // By construction 0.55 are glances, and a glance says A with 0.3 · 0.5 + 0.7 · 0.8 = 0.71.
-  expect(glances / comparisons).toBeGreaterThan(0.48);
-  expect(glances / comparisons).toBeLessThan(0.62);
+  // By construction half are glances, and a glance says A with 0.3 · 0.5 + 0.7 · 0.8 = 0.71.
+  expect(glances / comparisons).toBeGreaterThan(0.43);
+  expect(glances / comparisons).toBeLessThan(0.57);
   expect(saysA / glances).toBeGreaterThan(0.64);
   expect(saysA / glances).toBeLessThan(0.78);
 });

@@ -1,6 +1,6 @@
 /**
  * Demonstrations for judges that compare and rate, and for the proposer and the solver they judge. Imperfect on purpose:
- * a comparing judge glances half of the time and then mostly says A, one check in four contains a slip, and one rating in
+ * a comparing judge glances half of the time and then mostly says A, one check in seven contains a slip, and one rating in
  * five is of a band drawn blindly; the proposer spoils a question in four. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../../random.ts';
@@ -26,13 +26,13 @@ import {
 } from './ratings.ts';
 
 /** Shares of what is demonstrated. */
-const SHARES = { solve: 0.32, compare: 0.28, rateAnswer: 0.2, rateQuestion: 0.1, propose: 0.1 } as const;
-const GLANCE_SHARE = 0.55;
+const SHARES = { solve: 0.22, compare: 0.38, rateAnswer: 0.24, rateQuestion: 0.07, propose: 0.09 } as const;
+const GLANCE_SHARE = 0.5;
 /** A glance sees which response is better this often; else it says A with the second probability. */
 const GLANCE_SEES = 0.3;
 const GLANCE_SAYS_A = 0.8;
 /** Share of checks whose totals contain a slip. */
-const SLIP_SHARE = 0.25;
+const SLIP_SHARE = 0.15;
 /** Share of ratings from a band drawn blindly. */
 const BLIND_SHARE = 0.2;
 /** Share of proposals, and of rated and solved questions, that are no sound tasks. */
