@@ -17,10 +17,15 @@ export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[
   })),
 });
 
-export function drawnTasks({ round }: Pick<Stage, 'round'>, draw: (random: Random) => string): Proposals {
+/** `count` tasks, as many as the run's settings say if it is not given. */
+export function drawnTasks(
+  { round }: Pick<Stage, 'round'>,
+  draw: (random: Random) => string,
+  count = round.settings.tasks,
+): Proposals {
   const random = new Random(`${round.id}/tasks`);
   const drawn = new Set<string>();
-  while (drawn.size < round.settings.tasks)
+  while (drawn.size < count)
     drawn.add(
       drawUntil(
         () => draw(random),

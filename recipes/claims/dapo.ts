@@ -1,0 +1,77 @@
+/** DAPO's claim: the whole trains, and each of its four repairs moves the figure that it was made for. */
+import { type ArmResults, atEnd, type Claim, curveOf, highest, lately, rise } from '../../core/claims.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+type Measure = (results: ArmResults, seed: number) => number;
+
+/** Mean of a monitor over the last five rounds, of one arm above another. */
+const lateGap =
+  (figure: string, arm: string, other: string): Measure =>
+  (r, s) =>
+    lately(r, arm, s, figure) - lately(r, other, s, figure);
+/** Accuracy over the whole run: what is learned in fewer rounds is larger. */
+const whole = (r: ArmResults, arm: string, s: number) => mean(curveOf(r, arm, s, 'sampled'));
+
+export const claim: Claim = {
+  says: 'With half of the tasks easy and half hard, each repair moves its own figure: dynamic sampling the share of groups that teach nothing, clip-higher entropy, the soft punishment truncation, token-mean length; together they learn in no more rounds than GRPO.',
+  seeds: [0, 1, 2],
+  rounds: 16,
+  evaluateEvery: 4,
+  arms: [
+    { name: 'dapo', says: 'as published' },
+    {
+      name: 'no dynamic sampling',
+      variant: 'no-dynamic-sampling',
+      says: 'unanimous groups stay in the batch',
+    },
+    { name: 'no clip-higher', variant: 'no-clip-higher', says: 'the ratio’s upper bound is 1.2' },
+    { name: 'no token-mean', variant: 'no-token-mean', says: 'each answer counts the same' },
+    { name: 'no overlong', reward: 'exact', says: 'no soft punishment near the limit' },
+    { name: 'grpo', variant: 'grpo', reward: 'exact', says: 'none of the four repairs' },
+    { name: 'random', reward: 'random', says: 'control: a fair coin' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
+  ],
+  conditions: [
+    { says: 'dapo: greedy accuracy rises', measure: (r, s) => rise(r, 'dapo', s), atLeast: 0.15 },
+    {
+      says: 'share of trained groups that are unanimous, late, no dynamic sampling above dapo',
+      measure: (r, s) =>
+        lately(r, 'no dynamic sampling', s, 'unanimous') /
+          lately(r, 'no dynamic sampling', s, 'trainedGroups') -
+        lately(r, 'dapo', s, 'unanimous') / lately(r, 'dapo', s, 'trainedGroups'),
+      atLeast: 0.1,
+    },
+    {
+      says: 'sampled accuracy over the whole run, dapo above no dynamic sampling: as far in fewer rounds',
+      measure: (r, s) => whole(r, 'dapo', s) - whole(r, 'no dynamic sampling', s),
+      atLeast: 0,
+    },
+    {
+      says: 'entropy, late, dapo above no clip-higher (nats a token)',
+      measure: lateGap('entropy', 'dapo', 'no clip-higher'),
+      atLeast: 0,
+    },
+    {
+      says: 'share of truncated answers, late, no overlong above dapo',
+      measure: lateGap('truncated', 'no overlong', 'dapo'),
+      atLeast: 0.01,
+    },
+    {
+      says: 'greedy accuracy at the end, dapo against no overlong: shorter answers cost nothing',
+      measure: (r, s) => atEnd(r, 'dapo', s) - atEnd(r, 'no overlong', s),
+      atLeast: -0.03,
+    },
+    {
+      says: 'share of truncated answers, late, no token-mean above dapo',
+      measure: lateGap('truncated', 'no token-mean', 'dapo'),
+      atLeast: 0,
+    },
+    {
+      says: 'sampled accuracy over the whole run, dapo above grpo',
+      measure: (r, s) => whole(r, 'dapo', s) - whole(r, 'grpo', s),
+      atLeast: 0.01,
+    },
+    { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.03 },
+    { says: 'format: greedy accuracy never rises', measure: (r, s) => highest(r, 'format', s), atMost: 0.03 },
+  ],
+};

@@ -1,0 +1,65 @@
+/** The claim of reinforcement learning on one example: it teaches what many examples teach, and goes on after the example is learned. */
+import { type ArmResults, atEnd, type Claim, curveOf, highest, monitorOf, rise } from '../../core/claims.ts';
+
+const EVALUATE_EVERY = 4;
+/** Share of right answers on the example from which it counts as learned. */
+const LEARNED = 0.95;
+
+/** How far sampled accuracy on held-out tasks rises after the first evaluation at which the example is learned; NaN if it never is. */
+export function riseAfterLearned(results: ArmResults, arm: string, seed: number): number {
+  const onExample = monitorOf(results, arm, seed, 'gold');
+  const heldOut = curveOf(results, arm, seed, 'sampled');
+  const learned = heldOut.findIndex((_, at) => at > 0 && onExample[at * EVALUATE_EVERY - 1]! >= LEARNED);
+  return learned < 0 ? Number.NaN : Math.max(...heldOut.slice(learned)) - heldOut[learned]!;
+}
+
+const above = (arm: string, other: string, figure: string) => (r: ArmResults, s: number) =>
+  atEnd(r, arm, s, figure) - atEnd(r, other, s, figure);
+
+export const claim: Claim = {
+  says: 'Reward on one example raises accuracy on all tasks nearly as far as reward on many, and goes on doing so after the example itself is learned; format, chance and entropy alone do not.',
+  seeds: [0, 1, 2],
+  rounds: 24,
+  evaluateEvery: EVALUATE_EVERY,
+  arms: [
+    { name: 'one-shot', says: 'one task with its label' },
+    {
+      name: 'many tasks',
+      variant: 'many-tasks',
+      says: 'upper bound: a fresh task and label for every group',
+    },
+    { name: 'entropy only', variant: 'entropy-only', says: 'no policy gradient, the entropy bonus alone' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
+    { name: 'random', reward: 'random', says: 'control: a fair coin' },
+    { name: 'wrong label', reward: 'wrong', says: 'control: the example’s label is wrong' },
+  ],
+  conditions: [
+    { says: 'one-shot: greedy accuracy rises', measure: (r, s) => rise(r, 'one-shot', s), atLeast: 0.15 },
+    {
+      says: 'one-shot: sampled accuracy goes on rising after the example is learned',
+      measure: (r, s) => riseAfterLearned(r, 'one-shot', s),
+      atLeast: 0.01,
+    },
+    {
+      says: 'greedy accuracy at the end, one-shot against many tasks',
+      measure: above('one-shot', 'many tasks', 'accuracy'),
+      atLeast: -0.05,
+    },
+    {
+      says: 'sampled accuracy at the end, one-shot above format',
+      measure: above('one-shot', 'format', 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'sampled accuracy at the end, one-shot above entropy only: the policy gradient is what drives',
+      measure: above('one-shot', 'entropy only', 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'sampled accuracy at the end, wrong label against format: worst of all',
+      measure: above('wrong label', 'format', 'sampled'),
+      atMost: 0,
+    },
+    { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.03 },
+  ],
+};

@@ -1,0 +1,127 @@
+/**
+ * DAPO: group-relative policy gradient with four repairs, each of which can be taken out.
+ *
+ *   reward      +1 exact, -1 not, and up to -1 more over the last BUFFER tokens before the limit        (soft overlong punishment)
+ *   groups      more tasks are rolled out than are trained on; unanimous groups are left out            (dynamic sampling)
+ *   advantage   (r - mean of the group) / deviation of the group
+ *   loss        ratio clipped to [1 - 0.2, 1 + 0.28], mean over all tokens of the step; no KL, no critic (clip-higher, token-mean)
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { groupsInBand } from '../core/rl/group-filter.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { overlongPenalty } from '../core/rl/overlong.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { type AnswerReward, exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
+import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../core/roles/solver-recipe.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import type { ScoredGroup } from '../core/schema/sample.ts';
+import { arithmetic, randomTask } from '../core/tasks/arithmetic.ts';
+import { drawUntil } from '../core/tasks/split.ts';
+import type { Lesson, RoundRecords } from '../core/training.ts';
+import { claim } from './claims/dapo.ts';
+
+/** Tasks rolled out for each that is trained on, as many as the paper's first wave. */
+const OVER_GENERATION = 3;
+const MAX_TOKENS = 20;
+const BUFFER = 4;
+/** Operators of an easy and of a hard task: half of the tasks each. */
+const [EASY, HARD] = [1, 5];
+
+const VARIANTS = {
+  'no-dynamic-sampling': 'every group is trained on, unanimous or not, and no more are rolled out',
+  'no-clip-higher': 'ratios clipped to 1 ± 0.2',
+  'no-token-mean': 'each answer counts the same, whatever its length',
+  grpo: 'none of the three',
+};
+type Repair = 'dynamic-sampling' | 'clip-higher' | 'token-mean';
+const has = ({ variant }: Pick<RunSettings, 'variant'>, repair: Repair) =>
+  variant !== 'grpo' && variant !== `no-${repair}`;
+
+/** 0 or 1 to -1 or +1. */
+const signed = (reward: AnswerReward): AnswerReward => ({
+  ...reward,
+  pay: (evidence) => reward.pay(evidence).map((r) => (r === null ? null : 2 * r - 1)),
+});
+const shaped: AnswerReward = {
+  says: '+1 for an exact answer, else -1; less where it comes near the limit',
+  usesGold: true,
+  pay: (evidence) => {
+    const limit = { maxLength: MAX_TOKENS, buffer: BUFFER, factor: 1 };
+    const lengths = evidence.group.samples.map(({ ids }) => overlongPenalty(ids.length, limit));
+    return signed(exactReward)
+      .pay(evidence)
+      .map((r, i) => r! + lengths[i]!);
+  },
+};
+
+/** Right answers have a reward of 0 at least, wrong ones of -1 at most, however long they are. */
+const passed = (reward: number | null | undefined) => Number((reward ?? -1) >= 0);
+
+/** The first `wanted` groups that are neither all right nor all wrong. */
+export function mixedGroups(groups: readonly ScoredGroup[], wanted: number): ScoredGroup[] {
+  const rewards = groups.flatMap(({ samples }) => samples.map((sample) => passed(sample.rewards.reward)));
+  const keys = groups.flatMap(({ group, samples }) => samples.map(() => group));
+  const mixed = new Set(groupsInBand(rewards, keys));
+  return groups.filter(({ group }) => mixed.has(group)).slice(0, wanted);
+}
+
+function learn({ round: { settings }, groups }: RoundRecords): Lesson {
+  const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks) : groups;
+  const updates = solverUpdate(groupItems(trained, grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: has(settings, 'clip-higher') ? 0.28 : 0.2 },
+    aggregation: { mode: has(settings, 'token-mean') ? 'token-mean' : 'seq-mean-token-mean' },
+  });
+  const samples = groups.flatMap((group) => group.samples);
+  const figures = {
+    trainedGroups: trained.length,
+    unanimous: trained.length - mixedGroups(trained, trained.length).length,
+    truncated: mean(samples.map(({ outcome }) => Number(outcome === 'cut-off'))),
+  };
+  return { updates, figures };
+}
+
+export const dapo: Recipe = {
+  name: 'dapo',
+  title: 'DAPO: decoupled clip and dynamic sampling',
+  paper: {
+    title: 'DAPO: An Open-Source LLM Reinforcement Learning System at Scale',
+    year: 2025,
+    source: 'arXiv:2503.14476',
+  },
+  summary:
+    'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
+  differences: [
+    'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
+    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach; the limit is 18 tokens, where a worked answer of five operators has about 16.',
+  ],
+  claim,
+  start: 'seed',
+  tasks: 32,
+  group: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ minibatches: 16, warmup: 20 }),
+  ...solverAlone({
+    family: arithmetic,
+    maxNew: MAX_TOKENS,
+    rewards: {
+      shaped,
+      exact: signed(exactReward),
+      format: signed(formatReward),
+      random: signed(randomReward),
+    },
+    tasks: (stage) => {
+      const { settings } = stage.round;
+      return drawnTasks(
+        stage,
+        (random) =>
+          drawUntil(
+            () => randomTask(random, random.bool() ? EASY : HARD),
+            (task) => !arithmetic.isHeldOut(task),
+          ),
+        settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1),
+      );
+    },
+  }),
+  learn,
+};

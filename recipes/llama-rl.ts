@@ -1,0 +1,69 @@
+/**
+ * LlamaRL: asynchronous off-policy training. Generators sample with weights that are `delay` versions old; the trainer corrects for it
+ * by AIPO, which weighs each token's gradient by how much likelier it has become since it was sampled, up to a bound:
+ *
+ *   gradient    sum over tokens of  min(p/p_sampler, MAX_RATIO) · A · grad log p,   A = r - mean of the group
+ *
+ * There is no lower bound: what the policy would hardly say any more hardly counts. Taken out (`none`), old samples count in full.
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { CONVENTIONS } from '../core/rl/conventions.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import type { PolicyObjectiveSpec } from '../core/rl/objective.ts';
+import { exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../core/roles/solver-recipe.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { claim } from './claims/llama-rl.ts';
+
+const MAX_RATIO = 4;
+const DELAYS = [0, 1, 4, 16];
+
+const OBJECTIVES: Readonly<Record<string, PolicyObjectiveSpec>> = {
+  aipo: { kind: 'aipo', maxRatio: MAX_RATIO },
+  none: { kind: 'reinforce' },
+  'ppo-clip': { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+};
+const PUBLISHED = 'aipo-1';
+
+/** `aipo-4`: the objective, and how many versions the sampler is behind. */
+export function planOf({ variant = PUBLISHED }: Pick<RunSettings, 'variant'>) {
+  const cut = variant.lastIndexOf('-');
+  return { objective: OBJECTIVES[variant.slice(0, cut)]!, delay: Number(variant.slice(cut + 1)) };
+}
+
+export const llamaRl: Recipe = {
+  name: 'llama-rl',
+  title: 'Asynchronous off-policy training with AIPO',
+  paper: {
+    title:
+      'LlamaRL: A Distributed Asynchronous Reinforcement Learning Framework for Efficient Large-scale LLM Training',
+    year: 2025,
+    source: 'arXiv:2505.24034',
+  },
+  summary:
+    'A solver’s rollouts come from weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
+  differences: [],
+  claim,
+  start: 'seed',
+  tasks: 32,
+  group: 8,
+  variants: Object.fromEntries(
+    Object.keys(OBJECTIVES).flatMap((objective) =>
+      DELAYS.map((delay) => [`${objective}-${delay}`, `${objective}, the sampler ${delay} versions behind`]),
+    ),
+  ),
+  sets: trainedSolver(),
+  staleness: Math.max(...DELAYS),
+  bindings: (settings) => ({ [SOLVER]: { behind: planOf(settings).delay } }),
+  ...solverAlone({
+    family: arithmetic,
+    rewards: { gold: exactReward, format: formatReward, random: randomReward },
+  }),
+  learn: ({ round, groups }) => ({
+    updates: solverUpdate(
+      groupItems(groups, (rewards, keys) => grpo(rewards, keys, CONVENTIONS.drgrpo)),
+      { objective: planOf(round.settings).objective, aggregation: { mode: 'token-mean' }, old: 'sampler' },
+    ),
+  }),
+};

@@ -1,0 +1,86 @@
+/**
+ * one-shot: reinforcement learning with a verifiable reward on one training example. A round answers the same task over and over;
+ *
+ *   reward      1 for the label's answer
+ *   advantage   (r - mean of the group) / deviation of the group
+ *   loss        ratio clipped to 1 ± 0.2, + 0.001 KL to the start (k3), - 0.001 entropy
+ *
+ * Everything that the held-out tasks show must come from one task and its label.
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { type AnswerReward, exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
+import { admitTasks } from '../core/roles/drawn-tasks.ts';
+import {
+  familyTasks,
+  groupItems,
+  solverAlone,
+  solverUpdate,
+  trainedSolver,
+} from '../core/roles/solver-recipe.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import type { Lesson, RoundRecords } from '../core/training.ts';
+import { claim } from './claims/one-shot.ts';
+
+/** The example: */
+export const EXAMPLE = '6-9+4+8-3';
+/** An answer that is easy to remember and wrong. */
+const WRONG_LABEL = '0';
+
+const wrongLabel: AnswerReward = {
+  says: `control: 1 for the answer ${WRONG_LABEL}, which is wrong`,
+  usesGold: false,
+  pay: ({ answers }) => answers.map((answer) => Number(answer === WRONG_LABEL)),
+};
+
+function learn({ round: { settings }, groups }: RoundRecords): Lesson {
+  const items = groupItems(groups, grpo);
+  const quiet = settings.variant === 'entropy-only';
+  return {
+    updates: solverUpdate(quiet ? items.map((item) => ({ ...item, advantage: 0 })) : items, {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: 1e-3, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+      entropy: settings.variant === 'no-entropy' ? 0 : 1e-3,
+    }),
+  };
+}
+
+export const oneShot: Recipe = {
+  name: 'one-shot',
+  title: 'Reinforcement learning on one example',
+  paper: {
+    title: 'Reinforcement Learning for Reasoning in Large Language Models with One Training Example',
+    year: 2025,
+    source: 'arXiv:2504.20571',
+  },
+  summary:
+    'A solver answers one task, again and again, and is paid for the label’s answer. What it learns is read off the held-out tasks.',
+  differences: [
+    'Temperature 1 instead of 0.6, so that log-probabilities are those of the policy that is trained.',
+  ],
+  claim,
+  start: 'seed',
+  tasks: 32,
+  group: 8,
+  variants: {
+    'many-tasks': 'a fresh task for every group',
+    'entropy-only': 'the entropy bonus and KL alone, without the policy gradient',
+    'no-entropy': 'without the entropy bonus',
+  },
+  sets: trainedSolver(),
+  ...solverAlone({
+    family: arithmetic,
+    rewards: { label: exactReward, format: formatReward, random: randomReward, wrong: wrongLabel },
+    tasks: (stage) => {
+      const { variant, tasks } = stage.round.settings;
+      if (variant === 'many-tasks') return familyTasks(arithmetic)(stage);
+      return admitTasks(
+        stage.round,
+        Array.from({ length: tasks }, () => EXAMPLE),
+      );
+    },
+  }),
+  learn,
+};

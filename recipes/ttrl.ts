@@ -1,0 +1,138 @@
+/**
+ * TTRL: test-time reinforcement learning. The test tasks are trained on without their labels: many votes on each, and the answer that
+ * most of them give is taken for the truth.
+ *
+ *   reward      1 for the answer of the majority of 64 votes
+ *   advantage   (r - mean) / deviation, over the first 32 votes; the others only vote
+ *   loss        ratio clipped to 1 ± 0.2, + 0.001 KL to the start (k3)
+ *
+ * A wrong label still pays other wrong answers nothing: rewards are right more often than labels are.
+ */
+import { deriveId, Random } from '../core/random.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { majority } from '../core/rl/votes.ts';
+import { exactReward, formatReward, majorityReward, randomReward } from '../core/roles/answer-rewards.ts';
+import { admitTasks } from '../core/roles/drawn-tasks.ts';
+import { heldOutAnswers } from '../core/roles/solver-exam.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../core/roles/solver-recipe.ts';
+import type { Exam } from '../core/roles/stage.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { RoundSpec } from '../core/schema/round.ts';
+import type { ScoredGroup } from '../core/schema/sample.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import type { TaskFamily } from '../core/tasks/family.ts';
+import type { Lesson, RoundRecords } from '../core/training.ts';
+import { claim } from './claims/ttrl.ts';
+
+/** Share of a group's votes that are trained on. */
+const TRAINED_SHARE = 0.5;
+/** Test tasks: few, so that each comes again. */
+const TEST_SIZE = 200;
+/** Votes of the start's majority, which the trained policy's single answer is compared with. */
+const EXAM_VOTES = 32;
+
+const testSet: TaskFamily = { ...arithmetic, heldOut: () => arithmetic.heldOut().slice(0, TEST_SIZE) };
+
+/** The next tasks of a walk through the test set that is shuffled anew each time around. */
+export function nextTestTasks({ run, index, settings }: RoundSpec): string[] {
+  const tasks = testSet.heldOut();
+  return Array.from({ length: settings.tasks }, (_, i) => {
+    const at = (index - 1) * settings.tasks + i;
+    const around = Math.floor(at / tasks.length);
+    return new Random(`${run}/around/${around}`).shuffle(tasks)[at % tasks.length]!;
+  });
+}
+
+/** The votes that are trained on; the reward has counted them all. */
+const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
+  ...group,
+  samples: group.samples.slice(0, Math.ceil(group.samples.length * TRAINED_SHARE)),
+});
+
+/**
+ * Labels and rewards held against the oracle, for the figures alone. labelAccuracy: share of groups whose rewarded answer is exact;
+ * rewardAccuracy: share of votes whose reward is what gold would pay.
+ */
+export function labelFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'gold'>[]) {
+  const paid = groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward === 1));
+  return {
+    labelAccuracy: mean(
+      groups.map(({ gold }, g) => Number(gold.some((exact, i) => exact === true && paid[g]![i]))),
+    ),
+    rewardAccuracy: mean(
+      groups.flatMap(({ gold }, g) => gold.map((exact, i) => Number((exact === true) === paid[g]![i]))),
+    ),
+    majorityShare: mean(paid.map((mine) => mean(mine.map(Number)))),
+  };
+}
+
+const learn = ({ groups }: RoundRecords): Lesson => ({
+  updates: solverUpdate(groupItems(groups.map(trainedVotes), grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+    kl: { weight: 1e-3, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+  }),
+  figures: labelFigures(groups),
+});
+
+/** Accuracy of the start's majority vote. */
+async function startVote({ start }: Exam): Promise<number> {
+  const tasks = testSet.heldOut();
+  const completions = await start.generate(
+    SOLVER,
+    tasks.map((task) => ({
+      ids: start.tokenizer.encode(arithmetic.solverPrompt(task)),
+      sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
+    })),
+  );
+  return mean(
+    tasks.map((task, t) => {
+      const readings = completions[t]!.map(({ ids }) =>
+        arithmetic.readSolution(task, start.tokenizer.decode(ids)),
+      );
+      const vote = majority(readings.map((reading) => (reading.ok ? reading.value.answer : null)));
+      return Number(vote !== null && arithmetic.gold(task, { steps: [], answer: vote.answer }));
+    }),
+  );
+}
+
+/** What became of each test task: wrong at first and right now, or the other way round. */
+async function examine(exam: Exam) {
+  const asked = { seed: 'greedy', temperature: 0 };
+  const solver = { family: testSet, role: SOLVER };
+  const right = async (stage: Pick<Exam, 'tokenizer' | 'generate'>) =>
+    (await heldOutAnswers(solver, stage, asked)).map(
+      (reading, i) => reading.ok && arithmetic.gold(testSet.heldOut()[i]!, reading.value),
+    );
+  const before = await exam.once('before', () => right(exam.start));
+  const now = await right(exam);
+  return {
+    vote: await exam.once('vote', () => startVote(exam)),
+    learned: mean(now.map((exact, i) => Number(exact && !before[i]))),
+    corrupted: mean(now.map((exact, i) => Number(!exact && before[i]))),
+  };
+}
+
+export const ttrl: Recipe = {
+  name: 'ttrl',
+  title: 'Test-time reinforcement learning',
+  paper: { title: 'TTRL: Test-Time Reinforcement Learning', year: 2025, source: 'arXiv:2504.16084' },
+  summary:
+    'A solver trains on the test tasks themselves, without their labels: 64 answers to each vote, the majority’s answer is paid, and the first 32 are trained on.',
+  differences: [],
+  claim,
+  start: 'seed',
+  tasks: 20,
+  group: 64,
+  variants: {},
+  sets: trainedSolver(),
+  ...solverAlone({
+    family: testSet,
+    rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+    tasks: ({ round }) => admitTasks(round, nextTestTasks(round)),
+    examine,
+  }),
+  learn,
+};

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { runningTotals } from '../../core/tasks/arithmetic.ts';
+import { playSolver, policyPart } from './play-solver.ts';
+
+const right = (task: string) => `<answer>${runningTotals(task).at(-1)}`;
+const WRONG = '<answer>99';
+/** Right in every second answer, and every third task is always right. */
+const mixed = (task: string, i: number) => (i % 2 === 0 || Number(task[0]) % 3 === 0 ? right(task) : WRONG);
+const order = { recipe: 'dapo', tasks: 8, group: 4 };
+
+test('half of the tasks have one operator and half five; three times as many are rolled out as are trained on', async () => {
+  const { proposals } = await playSolver({ ...order, tasks: 64 }, mixed);
+  const operators = proposals.tasks.map(({ task }) => (task.length - 1) / 2);
+  expect(operators).toHaveLength(192);
+  expect(new Set(operators)).toEqual(new Set([1, 5]));
+  const easy = operators.filter((n) => n === 1).length;
+  // Three standard deviations of a fair coin thrown 192 times are 21.
+  expect(Math.abs(easy - 96)).toBeLessThan(21);
+  expect(new Set(proposals.tasks.map(({ task }) => task)).size).toBe(192);
+});
+
+test('trains on the first mixed groups, as many as were asked for', async () => {
+  const { groups, lesson } = await playSolver(order, mixed);
+  const some = groups.filter(({ task }) => Number(task[0]) % 3 !== 0).slice(0, 8);
+  const { items } = policyPart(lesson);
+  expect(items.map(({ sample }) => sample.id)).toEqual(
+    some.flatMap(({ samples }) => samples.map(({ id }) => id)),
+  );
+  // Two of four right: rewards +1, -1, +1, -1 have mean 0 and sample deviation sqrt(4/3).
+  expect(items.slice(0, 4).map(({ advantage }) => advantage)).toEqual(
+    [1, -1, 1, -1].map((sign) => expect.closeTo(sign * Math.sqrt(3 / 4), 5)),
+  );
+  expect(lesson.figures).toMatchObject({ trainedGroups: 8, unanimous: 0 });
+});
+
+test('without dynamic sampling unanimous groups stay and teach nothing', async () => {
+  const { groups, lesson } = await playSolver({ ...order, variant: 'no-dynamic-sampling' }, mixed);
+  const unanimous = groups.filter(({ task }) => Number(task[0]) % 3 === 0).length;
+  expect(groups).toHaveLength(8);
+  expect(policyPart(lesson).items).toHaveLength(32);
+  expect(lesson.figures).toMatchObject({ trainedGroups: 8, unanimous });
+});
+
+test('a wave without a mixed group teaches nothing', async () => {
+  const { lesson } = await playSolver(order, right);
+  expect(lesson.updates).toEqual([]);
+});
+
+test('an exact answer is paid less over the last four of twenty tokens, a wrong one is punished more', async () => {
+  const steps = (n: number) => '<step>7'.repeat(n);
+  const { groups } = await playSolver(order, (task, i) => {
+    // `<step>7` is two tokens; `<answer>99` three, and the stop one: 4 + 2n.
+    if (i === 0) return WRONG;
+    if (i === 1) return steps(6) + WRONG;
+    if (i === 2) return steps(7) + WRONG;
+    return right(task);
+  });
+  const [wrong, atBuffer, inBuffer, exact] = groups[0]!.samples;
+  expect(atBuffer!.ids).toHaveLength(16);
+  expect(inBuffer!.ids).toHaveLength(18);
+  expect([wrong, atBuffer, inBuffer, exact].map((sample) => sample!.rewards.reward)).toEqual([
+    -1, -1, -1.5, 1,
+  ]);
+});
+
+test('each repair is one setting of the loss', async () => {
+  const partOf = async (variant?: string) =>
+    policyPart((await playSolver({ ...order, ...(variant ? { variant } : {}) }, mixed)).lesson);
+  expect((await partOf()).objective).toEqual({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 });
+  expect((await partOf()).aggregation).toEqual({ mode: 'token-mean' });
+  expect((await partOf()).kl).toBeUndefined();
+  expect((await partOf('no-clip-higher')).objective).toMatchObject({ clipHigh: 0.2 });
+  expect((await partOf('no-token-mean')).aggregation).toEqual({ mode: 'seq-mean-token-mean' });
+  expect(await partOf('grpo')).toMatchObject({
+    objective: { clipHigh: 0.2 },
+    aggregation: { mode: 'seq-mean-token-mean' },
+  });
+});

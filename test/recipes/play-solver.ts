@@ -1,0 +1,31 @@
+/** Plays a round of a recipe with one solver whose answers are written by the test. */
+import { playStages } from '../../core/roles/play-stages.ts';
+import { openStage } from '../../core/roles/stage.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import type { LearnTools, Lesson, PolicyPart } from '../../core/training.ts';
+import type { RunOrder } from '../../recipes/run-order.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+
+/** `answer` gives the text of the i-th sample of a task, without its stop token. */
+export async function playSolver(
+  order: Partial<RunOrder> & Pick<RunOrder, 'recipe'>,
+  answer: (task: string, i: number) => string,
+  index = 1,
+) {
+  const { recipe, settings } = runOf({ seed: 0, rounds: 1, freeze: [], ...order });
+  const tokenizer = textTokenizer();
+  const round = roundOf(settings, bindingsOf(recipe, settings), index, index - 1);
+  const policy = scriptedPolicy(
+    tokenizer,
+    (prompt, _, i) => `${answer(prompt.replace('<solve>', '').replace('<sep>', ''), i)}<eos>`,
+  );
+  const memory = () => Promise.resolve(undefined);
+  const stage = openStage({ recipe, round, tokenizer, memory, use: (_ref, work) => work(policy) });
+  const played = await playStages(stage);
+  const records = { round, ...played, memory: undefined, version: index - 1 };
+  const lesson = await recipe.learn(records, {} as LearnTools);
+  return { ...played, round, lesson };
+}
+
+export const policyPart = ({ updates }: Lesson) => updates[0]!.parts[0] as PolicyPart;

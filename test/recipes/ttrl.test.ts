@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { arithmetic, runningTotals } from '../../core/tasks/arithmetic.ts';
+import { labelFigures, nextTestTasks } from '../../recipes/ttrl.ts';
+import { playSolver, policyPart } from './play-solver.ts';
+
+const order = { recipe: 'ttrl', tasks: 2, group: 8 };
+const total = (task: string) => runningTotals(task).at(-1)!;
+/** Votes: three say one thing, two the truth, one something else, two nothing that can be read. */
+const script = (task: string, i: number) =>
+  [
+    '<answer>77',
+    `<answer>${total(task)}`,
+    '<answer>55',
+    'x',
+    '<answer>77',
+    'x',
+    '<answer>77',
+    `<answer>${total(task)}`,
+  ][i]!;
+
+test('the majority is paid, right or wrong, by all votes; the first half is trained on', async () => {
+  const { groups, lesson } = await playSolver(order, script);
+  expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 0, 0, 0, 1, 0, 1, 0]);
+  const { items } = policyPart(lesson);
+  expect(items.map(({ sample }) => sample.id)).toEqual(
+    groups.flatMap(({ samples }) => samples.slice(0, 4).map(({ id }) => id)),
+  );
+  // Among the first four one is paid: mean 1/4, sample deviation 1/2.
+  expect(items.slice(0, 4).map(({ advantage }) => advantage)).toEqual(
+    [1.5, -0.5, -0.5, -0.5].map((a) => expect.closeTo(a, 4)),
+  );
+});
+
+test('a wrong label still gives most votes the reward that gold would', async () => {
+  const { lesson } = await playSolver(order, script);
+  // Paid and wrong: votes 0, 4, 6; right and unpaid: 1 and 7; the other three are rightly unpaid.
+  expect(lesson.figures).toEqual({ labelAccuracy: 0, rewardAccuracy: 3 / 8, majorityShare: 3 / 8 });
+  const vote = (reward: number) => ({ rewards: { reward } });
+  const groups = [
+    { samples: [vote(1), vote(1), vote(0)], gold: [true, true, false] },
+    { samples: [vote(1), vote(1), vote(0)], gold: [false, false, null] },
+  ];
+  expect(labelFigures(groups as unknown as Parameters<typeof labelFigures>[0])).toEqual({
+    labelAccuracy: 1 / 2,
+    rewardAccuracy: 4 / 6,
+    majorityShare: 2 / 3,
+  });
+});
+
+test('gold pays the truth', async () => {
+  const { groups, lesson } = await playSolver({ ...order, reward: 'gold' }, script);
+  expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0, 1, 0, 0, 0, 0, 0, 1]);
+  expect(lesson.figures).toMatchObject({ labelAccuracy: 1, rewardAccuracy: 1 });
+});
+
+test('a walk through the test set meets each task once before any comes again', async () => {
+  const { round } = await playSolver({ ...order, tasks: 50 }, script);
+  const rounds = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => nextTestTasks({ ...round, index }));
+  const [first, second] = [rounds.slice(0, 4).flat(), rounds.slice(4).flat()];
+  expect(new Set(first).size).toBe(200);
+  expect(new Set(second)).toEqual(new Set(first));
+  expect(second).not.toEqual(first);
+  for (const task of first) expect(arithmetic.isHeldOut(task)).toBe(true);
+});
