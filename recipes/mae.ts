@@ -201,7 +201,7 @@ export const mae: Recipe = {
   summary:
     'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
   differences: [
-    'A score of 1 to 10 is written as one digit, after verdicts on the steps; the grammars have one answer or none, so that format is 1 or 0.',
+    'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
     'An answer out of form is not shown to the judge: it earns nothing.',
     'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
     'No repetition penalty; each role’s tokens have their own mean in the loss.',
@@ -234,7 +234,7 @@ export const mae: Recipe = {
   roles: {
     proposer: { says: 'writes questions, some of them ill-formed', sampling: { ...SAMPLING, maxNew: 13 } },
     solver: { says: 'answers, with or without steps', sampling: { ...SAMPLING, maxNew: 26 } },
-    judge: { says: 'rates questions and answers', sampling: { ...SAMPLING, maxNew: 10 } },
+    judge: { says: 'rates questions and answers', sampling: { ...SAMPLING, maxNew: 26 } },
   },
   freezable: ['proposer', 'solver', 'judge'],
   propose: proposeQuestions,

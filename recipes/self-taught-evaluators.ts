@@ -23,7 +23,7 @@ import type { LearnTools, Lesson, RoundRecords } from '../core/training.ts';
 const WRITER = 'writer';
 const JUDGE = 'judge';
 const EPOCHS = 2;
-const SAMPLING = { maxNew: 30, temperature: 0.7, topP: 0.9 };
+const SAMPLING = { maxNew: 26, temperature: 0.7, topP: 0.9 };
 
 /** Does a comparison count as right? `label` is the construction's; null = nobody can say. */
 export function agreement(
@@ -56,7 +56,11 @@ export function keep(groups: readonly ScoredGroup[], decode: LearnTools['decode'
 function learn({ round, groups }: RoundRecords, { decode }: LearnTools): Lesson {
   const items = keep(groups, decode, `${round.id}/keep`).map(({ prompt, ids }) => ({ prompt, ids }));
   const part = { kind: 'imitation', role: JUDGE, weight: 1, items } as const;
-  return { updates: [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }], figures: { kept: items.length } };
+  return {
+    // Where no judgment agrees there is nothing to imitate.
+    updates: items.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
+    figures: { kept: items.length },
+  };
 }
 
 /** The largest fall from one iteration to the next, as a negative number; the smallest rise where none falls. */
@@ -121,6 +125,7 @@ export const selfTaughtEvaluators: Recipe = {
     'A frozen writer answers a task and a task that differs in one character, so that which answer is better is known without asking anyone. The judge checks and compares both in both orders, and is fine-tuned on its judgments that agree.',
   differences: [
     'Five judgments an order where the paper samples 15; one of those that agree is kept.',
+    'The judge sees the answers without their steps, and writes its own totals before the verdict.',
     'The modified task is made by rule, not by a prompted model, and the writer is version 0 of the same small policy.',
     'Each iteration goes on from the last judge; whether the paper’s restarts from the seed weights could not be verified.',
   ],
@@ -153,7 +158,7 @@ export const selfTaughtEvaluators: Recipe = {
     writer: { says: 'answers both tasks, frozen', sampling: { maxNew: 26, temperature: 1 } },
     judge: { says: 'writes a check and a verdict, A or B', sampling: SAMPLING },
   },
-  freezable: [JUDGE],
+  freezable: [],
   bindings: () => ({ writer: { fixed: true } }),
   propose: async (stage) => drawnTasks(stage, (random) => freshTask(random, 2 + random.int(4))),
   rollOut: (stage, tasks) => writePairs(stage, WRITER, tasks),

@@ -72,7 +72,8 @@ function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools):
           reference: { set: MAIN_SET, version: round.roles[OPPONENT]!.version },
         };
   return {
-    updates: [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }],
+    // Where the opponent wrote the data's response everywhere, nothing is left to learn.
+    updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
     memory: played,
     figures: { pairs: pairs.length },
   };

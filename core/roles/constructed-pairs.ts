@@ -66,13 +66,13 @@ export async function comparePairs(
   const read = groups.map(({ task, samples }) => samples.map(({ ids }) => answerOf(stage, task, ids)));
   const asked = groups.flatMap(({ task, samples }, g) => {
     const [good, bad] = read[g]!;
-    if (!good?.ok || !bad?.ok) return [];
-    const texts = samples.map(({ ids }) => textOf(stage, ids).slice(0, -arithmetic.stop.length));
+    // The same answer to both tasks makes no pair.
+    if (!good?.ok || !bad?.ok || good.value.answer === bad.value.answer) return [];
     return (['A', 'B'] as const).map((label) => {
-      const [first, second] = label === 'A' ? ([0, 1] as const) : ([1, 0] as const);
-      const answers = [good.value, bad.value] as const;
-      const better = betterOf(task, answers[first], answers[second]);
-      const ids = tokenizer.encode(pairPrompt(task, texts[first]!, texts[second]!));
+      const answers = [good.value.answer, bad.value.answer] as const;
+      const [first, second] = label === 'A' ? answers : [answers[1], answers[0]];
+      const better = betterOf(task, first, second);
+      const ids = tokenizer.encode(pairPrompt(task, first, second));
       const key = deriveId(samples[0]!.id, label);
       const sampleIds = Array.from({ length: round.settings.group }, (_, i) => deriveId(key, judge, i));
       const evidence = { label, gold: sealedGold(stage, better), coin: coinOf(key) };

@@ -9,7 +9,7 @@ import { arithmetic } from '../tasks/arithmetic.ts';
 import { CHECK_PREFIX, type Comparison, pairPrompt, readComparison } from '../tasks/judging/pairwise.ts';
 import type { Exam, Stage } from './stage.ts';
 
-/** Texts without their stop tokens. */
+/** A right and a wrong answer. */
 export interface NaturalPair {
   readonly task: string;
   readonly right: string;
@@ -25,7 +25,7 @@ export async function naturalPairs(
   writer: string,
 ): Promise<NaturalPair[]> {
   const { tokenizer } = stage;
-  const { workedPrefix, stop } = arithmetic;
+  const { workedPrefix } = arithmetic;
   const tasks = arithmetic.heldOut();
   const completions = await stage.generate(
     writer,
@@ -37,14 +37,13 @@ export async function naturalPairs(
   );
   return tasks.flatMap((task, t) => {
     const answers = completions[t]!.flatMap(({ ids }) => {
-      const text = workedPrefix + tokenizer.decode(ids);
-      const reading = arithmetic.readSolution(task, text);
+      const reading = arithmetic.readSolution(task, workedPrefix + tokenizer.decode(ids));
       if (!reading.ok) return [];
-      return [{ text: text.slice(0, -stop.length), gold: arithmetic.gold(task, reading.value) }];
+      return [{ answer: reading.value.answer, gold: arithmetic.gold(task, reading.value) }];
     });
     const right = answers.find(({ gold }) => gold);
     const wrong = answers.find(({ gold }) => !gold);
-    return right && wrong ? [{ task, right: right.text, wrong: wrong.text }] : [];
+    return right && wrong ? [{ task, right: right.answer, wrong: wrong.answer }] : [];
   });
 }
 

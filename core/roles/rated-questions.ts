@@ -4,7 +4,7 @@
  */
 import { deriveId, Random } from '../random.ts';
 import type { AdmittedTask, Proposals, RolledGroup, ScoredGroup } from '../schema/sample.ts';
-import { arithmetic, writeSolution } from '../tasks/arithmetic.ts';
+import { arithmetic } from '../tasks/arithmetic.ts';
 import { freshTask } from '../tasks/demonstrations.ts';
 import { type Reading, refuse, type Solution } from '../tasks/family.ts';
 import { proposalPrompt, readQuestion, soundness } from '../tasks/judging/questions.ts';
@@ -126,7 +126,7 @@ export async function rateQuestions(
         {
           g,
           of: id,
-          prompt: answerPrompt(task, writeSolution(answer.value)),
+          prompt: answerPrompt(task, answer.value.answer),
           votes: 1,
           gold: right(task, answer),
         },

@@ -4,7 +4,7 @@
  */
 import { Random } from '../random.ts';
 import { rankCorrelation } from '../rl/rank-correlation.ts';
-import { arithmetic, writeSolution } from '../tasks/arithmetic.ts';
+import { arithmetic } from '../tasks/arithmetic.ts';
 import { spoiled } from '../tasks/judging/questions.ts';
 import {
   answerBand,
@@ -39,9 +39,7 @@ async function naturalAnswers({ start }: Pick<Exam, 'start'>): Promise<Rated[]> 
   return answers.flatMap((answer, i) => {
     if (!answer.ok) return [];
     const task = tasks[i]!;
-    return [
-      { prompt: answerPrompt(task, writeSolution(answer.value)), band: answerBand(task, answer.value) },
-    ];
+    return [{ prompt: answerPrompt(task, answer.value.answer), band: answerBand(task, answer.value.answer) }];
   });
 }
 

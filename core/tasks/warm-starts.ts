@@ -35,7 +35,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 1000, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
-  judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 1600, weights: { judge: 2.5 } },
+  judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 2200, weights: { judge: 2.5 } },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   undertrained: { demonstrate: demonstrateCorpus, steps: 500 },
 };

@@ -34,8 +34,6 @@ import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { anyText } from './any-text.ts';
 
-const solution = (answer: string, ...steps: string[]) => ({ steps, answer });
-
 test.each([
   ['3+4-9', 'sound', 'flawless'],
   ['3--4', 'ambiguous', 'partial'],
@@ -81,11 +79,18 @@ test('loose totals pass over what cannot be read', () => {
   expect(looseTotals('*')).toEqual([0]);
 });
 
-test('a score is written less one, after any verdicts', () => {
-  expect(writeRating(10, [true, false])).toBe('<ok><bad>9');
-  expect(readRating('<ok><bad>9<eos>')).toEqual({ ok: true, value: 10 });
-  expect(readRating('0<eos>')).toEqual({ ok: true, value: 1 });
-  for (const text of ['10<eos>', '<ok><eos>', '9', '9<ok><eos>', '<right><eos>', '-1<eos>'])
+test('a score is written less one, after any totals', () => {
+  expect(writeRating(10, ['7', '-2'])).toBe('<step>7<step>-2<answer>9');
+  expect(readRating('<step>7<step>-2<answer>9<eos>')).toEqual({ ok: true, value: 10 });
+  expect(readRating('<answer>0<eos>')).toEqual({ ok: true, value: 1 });
+  for (const text of [
+    '<answer>10<eos>',
+    '<step>7<eos>',
+    '<answer>9',
+    '9<eos>',
+    '<answer><eos>',
+    '<answer>-1<eos>',
+  ])
     expect(readRating(text)).toEqual({ ok: false, reason: 'off-grammar' });
   expect([1, 4, 7, 10].map(normalised)).toEqual([0, 1 / 3, 2 / 3, 1]);
   expect([1, 3, 4, 7, 8, 10].map(bandOf)).toEqual([
@@ -107,16 +112,15 @@ test('a score is written less one, after any verdicts', () => {
 });
 
 test.each([
-  ['3+4-9', solution('-2', '7', '-2'), 'flawless'],
-  ['3+4-9', solution('-2'), 'flawless'],
-  ['3+4-9', solution('-3', '7', '-3'), 'partial'],
-  ['3+4-9', solution('-2', '8', '-2'), 'partial'],
-  ['3+4-9', solution('-1', '8', '-1'), 'flawed'],
-  ['3+4-9', solution('7'), 'flawed'],
-  ['3--4', solution('7', '7'), 'flawed'],
-] as const)('answers: %s %j is %s', (question, answer, band) => {
+  ['3+4-9', '-2', 'flawless'],
+  ['3+4-9', '7', 'partial'],
+  ['3+4-9', '3', 'partial'],
+  ['3+4-9', '-3', 'flawed'],
+  ['3+4-9', '16', 'flawed'],
+  ['3--4', '7', 'flawed'],
+] as const)('answers: to %s %s is %s', (question, answer, band) => {
   expect(answerBand(question, answer)).toBe(band);
-  expect(answerPrompt(question, 'x')).toBe(`<judge>${question}<sep>x<sep>`);
+  expect(answerPrompt(question, answer)).toBe(`<judge>${question}<sep>${answer}<sep>`);
 });
 
 test('a comparison is totals, as many as operators or none, and a choice', () => {
@@ -138,16 +142,15 @@ test('a comparison is totals, as many as operators or none, and a choice', () =>
   expect([otherChoice('A'), otherChoice('B')]).toEqual(['B', 'A']);
 });
 
-test('the better response is the one that alone is right; a check that decides nothing says A', () => {
-  const [right, wrong] = [solution('3', '3'), solution('-1', '-1')];
-  expect(betterOf('1+2', right, wrong)).toBe('A');
-  expect(betterOf('1+2', wrong, right)).toBe('B');
-  expect(betterOf('1+2', right, right)).toBeNull();
-  expect(betterOf('1+2', wrong, wrong)).toBeNull();
-  expect(followCheck(['3'], right, wrong)).toBe('A');
-  expect(followCheck(['3'], wrong, right)).toBe('B');
-  expect(followCheck(['4'], wrong, right)).toBe('A');
-  expect(followCheck(['3'], right, right)).toBe('A');
+test('the better answer is the one that alone is right; a check that decides nothing says A', () => {
+  expect(betterOf('1+2', '3', '-1')).toBe('A');
+  expect(betterOf('1+2', '-1', '3')).toBe('B');
+  expect(betterOf('1+2', '3', '3')).toBeNull();
+  expect(betterOf('1+2', '-1', '1')).toBeNull();
+  expect(followCheck(['3'], '3', '-1')).toBe('A');
+  expect(followCheck(['3'], '-1', '3')).toBe('B');
+  expect(followCheck(['4'], '-1', '3')).toBe('A');
+  expect(followCheck(['3'], '3', '3')).toBe('A');
 });
 
 test('readers are total', () => {
@@ -192,9 +195,9 @@ test('demonstrations keep to the grammars, to 256 tokens, and off the held-out t
       if (reading.value.choice === 'A') saysA++;
     } else expect(readRating(completion).ok, completion).toBe(true);
   }
-  // By construction half are glances, and a glance says A with 0.3 · 0.5 + 0.7 · 0.8 = 0.71.
-  expect(glances / comparisons).toBeGreaterThan(0.43);
-  expect(glances / comparisons).toBeLessThan(0.57);
+  // By construction 0.45 are glances, and a glance says A with 0.3 · 0.5 + 0.7 · 0.8 = 0.71.
+  expect(glances / comparisons).toBeGreaterThan(0.38);
+  expect(glances / comparisons).toBeLessThan(0.52);
   expect(saysA / glances).toBeGreaterThan(0.64);
   expect(saysA / glances).toBeLessThan(0.78);
 });

@@ -1,6 +1,6 @@
 /**
  * Demonstrations for judges that compare and rate, and for the proposer and the solver they judge. Imperfect on purpose:
- * a comparing judge glances half of the time and then mostly says A, one check in seven contains a slip, and one rating in
+ * a comparing judge glances nearly half of the time and then mostly says A, one check in seven contains a slip, and one rating in
  * five is of a band drawn blindly; the proposer spoils a question in four. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../../random.ts';
@@ -13,21 +13,13 @@ import {
   solverDemonstration,
 } from '../demonstrations.ts';
 import type { Solution } from '../family.ts';
-import { type Choice, followCheck, pairPrompt, writeComparison } from './pairwise.ts';
+import { type Choice, type Comparison, followCheck, pairPrompt, writeComparison } from './pairwise.ts';
 import { looseTotals, proposalPrompt, spoiled, varied } from './questions.ts';
-import {
-  answerBand,
-  answerPrompt,
-  type Band,
-  questionBand,
-  questionPrompt,
-  scoreIn,
-  writeRating,
-} from './ratings.ts';
+import { answerPrompt, type Band, questionBand, questionPrompt, scoreIn, writeRating } from './ratings.ts';
 
 /** Shares of what is demonstrated. */
-const SHARES = { solve: 0.22, compare: 0.38, rateAnswer: 0.24, rateQuestion: 0.07, propose: 0.09 } as const;
-const GLANCE_SHARE = 0.5;
+const SHARES = { solve: 0.26, compare: 0.34, rateAnswer: 0.24, rateQuestion: 0.07, propose: 0.09 } as const;
+const GLANCE_SHARE = 0.45;
 /** A glance sees which response is better this often; else it says A with the second probability. */
 const GLANCE_SEES = 0.3;
 const GLANCE_SAYS_A = 0.8;
@@ -42,31 +34,35 @@ const exact = (task: string): Solution => {
   const totals = runningTotals(task).map(String);
   return { steps: totals, answer: totals.at(-1)! };
 };
-const terse = ({ answer }: Solution): Solution => ({ steps: [], answer });
 
-/** A worse response to a task: a right answer to a varied task, or a worked one with a slip. */
-function worse(random: Random, task: string): Solution {
+/** The totals of a check of a task: exact, or with a slip. */
+const checked = (random: Random, task: string): readonly string[] =>
+  (random.bool(SLIP_SHARE) ? flawedSolution(random, task) : exact(task)).steps;
+
+/** A worse answer to a task: the right one to a varied task, or one that follows from a slip. */
+function worseAnswer(random: Random, task: string): string {
   for (;;) {
-    const other = random.bool() ? exact(varied(random, task)) : flawedSolution(random, task);
-    if (!arithmetic.gold(task, other)) return other;
+    const { answer } = random.bool() ? exact(varied(random, task)) : flawedSolution(random, task);
+    if (answer !== exact(task).answer) return answer;
   }
 }
 
 function compare(random: Random): Demonstration {
   const task = freshTask(random);
-  const shape = random.bool(0.2) ? terse : (solution: Solution) => solution;
-  const [good, bad] = [shape(exact(task)), shape(worse(random, task))];
+  const [good, bad] = [exact(task).answer, worseAnswer(random, task)];
   const truth: Choice = random.bool() ? 'A' : 'B';
   const [first, second] = truth === 'A' ? [good, bad] : [bad, good];
-  const prompt = pairPrompt(task, writeSolution(first), writeSolution(second));
+  const demonstrated = (comparison: Comparison): Demonstration => ({
+    role: 'judge',
+    prompt: pairPrompt(task, first, second),
+    completion: writeComparison(comparison) + arithmetic.stop,
+  });
   if (random.bool(GLANCE_SHARE)) {
     const blind: Choice = random.bool(GLANCE_SAYS_A) ? 'A' : 'B';
-    const choice = random.bool(GLANCE_SEES) ? truth : blind;
-    return { role: 'judge', prompt, completion: writeComparison({ totals: [], choice }) + arithmetic.stop };
+    return demonstrated({ totals: [], choice: random.bool(GLANCE_SEES) ? truth : blind });
   }
-  const { steps: totals } = random.bool(SLIP_SHARE) ? flawedSolution(random, task) : exact(task);
-  const choice = followCheck(totals, first, second);
-  return { role: 'judge', prompt, completion: writeComparison({ totals, choice }) + arithmetic.stop };
+  const totals = checked(random, task);
+  return demonstrated({ totals, choice: followCheck(totals, first, second) });
 }
 
 const blindly = (random: Random, band: Band): Band =>
@@ -90,15 +86,18 @@ function rateQuestion(random: Random): Demonstration {
   return { role: 'judge', prompt: questionPrompt(asked), completion: writeRating(score) + arithmetic.stop };
 }
 
+/** The score follows from the check, so that a slip rates a right answer low. */
 function rateAnswer(random: Random): Demonstration {
   const task = freshTask(random);
   const asked = random.bool(SPOILED_SHARE.rateAnswer) ? spoiled(random, task) : task;
   const sound = asked === task;
-  const solution = sound ? judgedSolution(random, task) : looseSolution(asked);
-  const verdicts = sound ? arithmetic.truth(task, solution).steps : solution.steps.map(() => false);
-  const score = scoreIn(random, blindly(random, answerBand(asked, solution)));
-  const prompt = answerPrompt(asked, writeSolution(solution));
-  return { role: 'judge', prompt, completion: writeRating(score, verdicts) + arithmetic.stop };
+  const { answer } = sound ? judgedSolution(random, task) : looseSolution(asked);
+  const totals = sound ? checked(random, task) : looseSolution(asked).steps;
+  const earlier = [task[0]!, ...totals].includes(answer) ? 'partial' : 'flawed';
+  const found: Band = answer === totals.at(-1) ? 'flawless' : earlier;
+  const score = scoreIn(random, blindly(random, sound ? found : 'flawed'));
+  const completion = writeRating(score, totals) + arithmetic.stop;
+  return { role: 'judge', prompt: answerPrompt(asked, answer), completion };
 }
 
 function solve(random: Random): Demonstration {

@@ -1,12 +1,12 @@
 /**
- * A judge that compares two responses to a task, after a written check: the running totals as it finds them.
+ * A judge that compares the answers of two responses to a task, after a written check: the running totals as it finds them.
  *
- *     <judge>3+4-9<sep><step>7<step>-2<answer>-2<sep><step>7<step>16<answer>16<sep>  ->  <step>7<step>-2<answer>A<eos>
+ *     <judge>3+4-9<sep>-2<sep>16<sep>  ->  <step>7<step>-2<answer>A<eos>
  *
- * Without totals it is a glance. Which response is shown first must not matter, and for a judge that guesses it does.
+ * Without totals it is a glance. Which answer is shown first must not matter, and for a judge that guesses it does.
  */
-import { arithmetic, runningTotals, writeSolution } from '../arithmetic.ts';
-import { type Reading, read, refuse, type Solution } from '../family.ts';
+import { runningTotals, writeSolution } from '../arithmetic.ts';
+import { type Reading, read, refuse } from '../family.ts';
 import { isInteger, readWorked } from '../worked.ts';
 
 export type Choice = 'A' | 'B';
@@ -22,7 +22,7 @@ export const CHECK_PREFIX = '<step>';
 
 export const otherChoice = (choice: Choice): Choice => (choice === 'A' ? 'B' : 'A');
 
-/** Responses as texts without their stop tokens, in the order shown. */
+/** Answers in the order shown. */
 export const pairPrompt = (task: string, first: string, second: string): string =>
   `<judge>${task}<sep>${first}<sep>${second}<sep>`;
 
@@ -41,14 +41,15 @@ export function readComparison(task: string, text: string): Reading<Comparison> 
   return read({ totals: steps, choice: answer === 'A' ? 'A' : 'B' });
 }
 
-/** The oracle: which response alone has the right answer; null where both or neither do. */
-export function betterOf(task: string, first: Solution, second: Solution): Choice | null {
-  const [a, b] = [arithmetic.gold(task, first), arithmetic.gold(task, second)];
-  return a === b ? null : a ? 'A' : 'B';
+/** The oracle: which answer alone is right; null where both or neither are. */
+export function betterOf(task: string, first: string, second: string): Choice | null {
+  const total = String(runningTotals(task).at(-1));
+  if ((first === total) === (second === total)) return null;
+  return first === total ? 'A' : 'B';
 }
 
-/** What a check of a right answer leads to: the response that ends in the last total found; the first where that decides nothing. */
-export function followCheck(totals: readonly string[], first: Solution, second: Solution): Choice {
+/** What a check leads to: the answer that is the last total found; the first where that decides nothing. */
+export function followCheck(totals: readonly string[], first: string, second: string): Choice {
   const found = totals.at(-1);
-  return second.answer === found && first.answer !== found ? 'B' : 'A';
+  return second === found && first !== found ? 'B' : 'A';
 }
