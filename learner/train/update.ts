@@ -47,17 +47,23 @@ export function updateStep(
   const parts = byPart(step).map((units) => units[0]!.part);
   let total: LossAndGrads | undefined;
   const figures = new Map<UpdatePart, tf.Tensor1D>();
-  for (const units of microBatches(step, tokenBudget)) {
-    const runs = byPart(units);
-    const next = lossAndGrads(learner.trainable, () => batchLoss(learner, runs, weights, scores));
-    for (const [i, [{ part }]] of runs.map((run) => run as [Unit]).entries()) {
-      const figure = next.metrics[i] as tf.Tensor1D;
-      const before = figures.get(part);
-      figures.set(part, before ? tf.keep(tf.add(before, figure)) : figure);
-      if (before) tf.dispose([before, figure]);
+  try {
+    for (const units of microBatches(step, tokenBudget)) {
+      const runs = byPart(units);
+      const next = lossAndGrads(learner.trainable, () => batchLoss(learner, runs, weights, scores));
+      for (const [i, [{ part }]] of runs.map((run) => run as [Unit]).entries()) {
+        const figure = next.metrics[i] as tf.Tensor1D;
+        const before = figures.get(part);
+        figures.set(part, before ? tf.keep(tf.add(before, figure)) : figure);
+        if (before) tf.dispose([before, figure]);
+      }
+      if (total) accumulate(total, { ...next, metrics: {} });
+      else total = { ...next, metrics: {} };
     }
-    if (total) accumulate(total, { ...next, metrics: {} });
-    else total = { ...next, metrics: {} };
+  } catch (error) {
+    if (total) disposeResult(total);
+    tf.dispose([...figures.values()]);
+    throw error;
   }
   const norm = learner.optimizer.step(total!.grads, rate);
   const each = parts.map((part) => figures.get(part)!);

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
 import type { ImitationPart, Lesson, PreferencePart, SetSettings, Update } from '../../core/training.ts';
 import { openDevice } from '../../learner/device/device.ts';
+import * as tf from '../../learner/tfjs.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { scoresOf, sequences, sum, teach, tensorsOf, text, trained, version } from './lesson-fixture.ts';
 
@@ -232,4 +233,32 @@ test('an update without items is passed over, a lesson without any is refused by
   await expect(
     teach({ updates: [update()] }, { versions: [start], freeze: ['solver'] }),
   ).rejects.toMatchObject(nothing);
+});
+
+test('a round leaves nothing on the device but the sets that are held, a failed one nothing at all', async () => {
+  const sets: Record<string, SetSettings> = {
+    main: { ...trained, head: { kind: 'value' } },
+    teacher: { optimizer: null, average: { of: 'main', decay: 0.5 } },
+  };
+  const lesson: Lesson = { updates: [update({ minibatches: 2, epochs: 2 })] };
+  const before = tf.memory().numTensors;
+  const trainer = new RoundTrainer({ tokenBudget: 12 });
+  const versions = [start];
+  const held: number[] = [];
+  for (let round = 1; round <= 3; round++) {
+    versions.push((await teach(lesson, { versions, sets, trainer })).files);
+    held.push(tf.memory().numTensors);
+  }
+  expect(held[0]).toBeGreaterThan(before);
+  expect(held[2]).toBe(held[0]);
+  const nan = { ...imitation(), weight: Number.NaN };
+  await expect(
+    teach({ updates: [update({ parts: [imitation(), nan] })] }, { versions, sets, trainer }),
+  ).rejects.toMatchObject({ code: 'learner.non-finite' });
+  const value = { kind: 'label', role: 'solver', weight: 1, items: [{ ...given[0]!, label: 0 }] } as const;
+  await expect(
+    teach({ updates: [update({ parts: [imitation(), value] })] }, { versions, sets, trainer }),
+  ).rejects.toMatchObject({ code: 'lesson.head' });
+  trainer.dispose();
+  expect(tf.memory().numTensors).toBe(before);
 });
