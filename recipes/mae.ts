@@ -9,7 +9,6 @@
  * Advantages are whitened role by role. The gate is what keeps questions that nobody can solve, and that therefore look difficult,
  * out of the store.
  */
-import { atEnd, type Claim, lately, rise } from '../core/claims.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
@@ -29,6 +28,7 @@ import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { soundness } from '../core/tasks/judging/questions.ts';
 import { normalised } from '../core/tasks/judging/ratings.ts';
 import type { Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
+import { claim } from './claims/mae.ts';
 
 const QUALITY_GATE = 0.7;
 /** What a rating that cannot be read counts as. */
@@ -129,64 +129,6 @@ function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
     },
   };
 }
-
-const claim: Claim = {
-  says: 'With one shared policy and no ground truth, the gate on quality keeps unsolvable questions out of the store, and without it the solver fares worst; each frozen role costs something.',
-  seeds: [0, 1, 2],
-  rounds: 12,
-  evaluateEvery: 6,
-  arms: [
-    { name: 'full', says: 'as published' },
-    {
-      name: 'no gate',
-      variant: 'no-gate',
-      says: 'every readable question is stored and paid for difficulty',
-    },
-    { name: 'frozen proposer', freeze: ['proposer'], says: 'the proposer stays version 0' },
-    {
-      name: 'frozen solver',
-      freeze: ['solver'],
-      says: 'the solver is not trained: what sharing weights does alone',
-    },
-    { name: 'frozen judge', freeze: ['judge'], says: 'the judge stays version 0' },
-    { name: 'gold', reward: 'gold', says: 'upper bound: the oracle instead of ratings' },
-    { name: 'format', reward: 'format', says: 'control: every rating counts 1' },
-    { name: 'random', reward: 'random', says: 'control: a coin instead of ratings' },
-  ],
-  conditions: [
-    {
-      says: 'unsolvable share of the store at the end, no gate above full',
-      measure: (r, s) => lately(r, 'no gate', s, 'unsolvable', 1) - lately(r, 'full', s, 'unsolvable', 1),
-      atLeast: 0.1,
-    },
-    {
-      says: 'unsolvable share among new questions, no gate above full',
-      measure: (r, s) =>
-        lately(r, 'no gate', s, 'unsolvableProposed') - lately(r, 'full', s, 'unsolvableProposed'),
-      atLeast: 0.1,
-    },
-    {
-      says: 'full: greedy accuracy rises',
-      measure: (r, s) => rise(r, 'full', s),
-      atLeast: 0.05,
-    },
-    {
-      says: 'greedy accuracy at the end, full above no gate',
-      measure: (r, s) => atEnd(r, 'full', s) - atEnd(r, 'no gate', s),
-      atLeast: 0.02,
-    },
-    {
-      says: 'greedy accuracy at the end, full above frozen solver',
-      measure: (r, s) => atEnd(r, 'full', s) - atEnd(r, 'frozen solver', s),
-      atLeast: 0.02,
-    },
-    {
-      says: 'random: greedy accuracy does not rise',
-      measure: (r, s) => rise(r, 'random', s),
-      atMost: 0.05,
-    },
-  ],
-};
 
 const SAMPLING = { temperature: 1 };
 

@@ -4,7 +4,6 @@
  * compares them in both orders, N times each; of the judgments that agree with the construction one an order is kept, as many A as
  * B, and the judge is fine-tuned on them. A round is an iteration: the next one samples from the judge that this one made.
  */
-import { atEnd, type Claim, curveOf, rise } from '../core/claims.ts';
 import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { balancedPick } from '../core/rl/balanced-pick.ts';
@@ -19,6 +18,7 @@ import { freshTask } from '../core/tasks/demonstrations.ts';
 import type { Reading } from '../core/tasks/family.ts';
 import { type Comparison, readComparison } from '../core/tasks/judging/pairwise.ts';
 import type { LearnTools, Lesson, RoundRecords } from '../core/training.ts';
+import { claim } from './claims/self-taught-evaluators.ts';
 
 const WRITER = 'writer';
 const JUDGE = 'judge';
@@ -62,60 +62,6 @@ function learn({ round, groups }: RoundRecords, { decode }: LearnTools): Lesson 
     figures: { kept: items.length },
   };
 }
-
-/** The largest fall from one iteration to the next, as a negative number; the smallest rise where none falls. */
-export const worstStep = (curve: readonly number[]): number =>
-  Math.min(...curve.slice(1).map((value, i) => value - curve[i]!));
-
-const claim: Claim = {
-  says: 'A judge that is fine-tuned on its own judgments, kept where they agree with pairs made by construction, judges natural errors better with every iteration and looks less at the position.',
-  seeds: [0, 1, 2],
-  rounds: 5,
-  evaluateEvery: 1,
-  arms: [
-    { name: 'self-taught', says: 'as published: labels by construction' },
-    { name: 'gold', reward: 'gold', says: 'upper bound: labels by the oracle' },
-    { name: 'random', reward: 'random', says: 'control: a coin is the label' },
-    { name: 'format', reward: 'format', says: 'control: every readable judgment agrees' },
-  ],
-  conditions: [
-    {
-      says: 'self-taught: sampled accuracy on natural errors rises',
-      measure: (r, s) => rise(r, 'self-taught', s, 'sampled'),
-      atLeast: 0.05,
-    },
-    {
-      says: 'self-taught: the worst step of an iteration',
-      measure: (r, s) => worstStep(curveOf(r, 'self-taught', s, 'sampled')),
-      atLeast: -0.02,
-    },
-    {
-      says: 'self-taught: position bias falls',
-      measure: (r, s) => rise(r, 'self-taught', s, 'sampledBias'),
-      atMost: -0.1,
-    },
-    {
-      says: 'self-taught: greedy accuracy with a check forced rises, so that it is more than the choice to check',
-      measure: (r, s) => rise(r, 'self-taught', s, 'forcedWorked'),
-      atLeast: 0.02,
-    },
-    {
-      says: 'self-taught above random labels at the end, sampled',
-      measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'random', s, 'sampled'),
-      atLeast: 0.05,
-    },
-    {
-      says: 'self-taught above format only at the end, sampled',
-      measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'format', s, 'sampled'),
-      atLeast: 0.05,
-    },
-    {
-      says: 'gold above self-taught at the end',
-      measure: (r, s) => atEnd(r, 'gold', s, 'sampled') - atEnd(r, 'self-taught', s, 'sampled'),
-      atMost: 0.05,
-    },
-  ],
-};
 
 export const selfTaughtEvaluators: Recipe = {
   name: 'self-taught-evaluators',

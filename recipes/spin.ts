@@ -7,7 +7,6 @@
  * A round is an iteration: the newest version becomes opponent and reference, its answers are paired with the data's, those of the
  * iteration before are mixed in, and the player goes over the pairs twice. Nobody is rewarded and no preference is labelled.
  */
-import { type ArmResults, atEnd, type Claim, curveOf, rise } from '../core/claims.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { answerTasks, checkAnswers } from '../core/roles/answered-corpus.ts';
@@ -20,6 +19,7 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { exactTrace, workedCorpus } from '../core/tasks/worked-corpus.ts';
 import type { LearnTools, Lesson, PreferencePair, RoundRecords, UpdatePart } from '../core/training.ts';
+import { claim } from './claims/spin.ts';
 
 const LAMBDA = 0.1;
 const EPOCHS = 2;
@@ -93,50 +93,6 @@ async function evaluate(exam: Exam) {
   const goldLogProb = mean(scores.flatMap(({ logprobs }, i) => logprobs.slice(traces[i]!.from.length - 1)));
   return evaluation(heldOut, { goldLogProb });
 }
-
-const after = (iteration: number, arm: string) => (results: ArmResults, seed: number) =>
-  curveOf(results, arm, seed)[iteration + 1]!;
-const gain = (r: ArmResults, s: number, iteration: number) => {
-  const curve = curveOf(r, 'spin', s);
-  return curve[iteration + 1]! - curve[iteration]!;
-};
-
-const claim: Claim = {
-  says: 'Playing against the previous iterate on the data of supervised fine-tuning gains where more fine-tuning on that data does not, most in the first iteration and little by the third.',
-  seeds: [0, 1, 2],
-  rounds: 3,
-  evaluateEvery: 1,
-  arms: [
-    { name: 'spin', says: 'three iterations as published' },
-    { name: 'more sft', variant: 'sft', says: 'as many updates of supervised fine-tuning on the same data' },
-    { name: 'frozen opponent', freeze: [OPPONENT], says: 'opponent and reference stay version 0' },
-    { name: 'oracle pairs', reward: 'oracle', says: 'only pairs whose own answer the oracle finds wrong' },
-    { name: 'random', reward: 'random', says: 'control: a coin says which of a pair is preferred' },
-  ],
-  conditions: [
-    {
-      says: 'greedy accuracy after the first iteration, spin above more sft',
-      measure: (r, s) => after(0, 'spin')(r, s) - after(0, 'more sft')(r, s),
-      atLeast: 0.02,
-    },
-    {
-      says: 'spin: greedy accuracy rises over three iterations',
-      measure: (r, s) => rise(r, 'spin', s),
-      atLeast: 0.03,
-    },
-    {
-      says: 'spin: the third iteration gains less than the first',
-      measure: (r, s) => gain(r, s, 2) - gain(r, s, 0),
-      atMost: 0,
-    },
-    {
-      says: 'spin above more sft at the end, sampled',
-      measure: (r, s) => atEnd(r, 'spin', s, 'sampled') - atEnd(r, 'more sft', s, 'sampled'),
-      atLeast: 0.02,
-    },
-    { says: 'random: greedy accuracy does not rise', measure: (r, s) => rise(r, 'random', s), atMost: 0.02 },
-  ],
-};
 
 export const spin: Recipe = {
   name: 'spin',

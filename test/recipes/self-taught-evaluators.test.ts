@@ -6,7 +6,8 @@ import { read, refuse } from '../../core/tasks/family.ts';
 import type { Choice } from '../../core/tasks/judging/pairwise.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { agreement, keep, worstStep } from '../../recipes/self-taught-evaluators.ts';
+import { worstStep } from '../../recipes/claims/self-taught-evaluators.ts';
+import { agreement, keep } from '../../recipes/self-taught-evaluators.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const said = (choice: Choice) => read({ totals: [], choice });

@@ -1,0 +1,56 @@
+/** What self-taught-evaluators is held to: better with every iteration on errors it was not made for, and not by format or chance. */
+import { atEnd, type Claim, curveOf, rise } from '../../core/claims.ts';
+
+/** The largest fall from one iteration to the next, as a negative number; the smallest rise where none falls. */
+export const worstStep = (curve: readonly number[]): number =>
+  Math.min(...curve.slice(1).map((value, i) => value - curve[i]!));
+
+export const claim: Claim = {
+  says: 'A judge that is fine-tuned on its own judgments, kept where they agree with pairs made by construction, judges natural errors better with every iteration and looks less at the position.',
+  seeds: [0, 1, 2],
+  rounds: 5,
+  evaluateEvery: 1,
+  arms: [
+    { name: 'self-taught', says: 'as published: labels by construction' },
+    { name: 'gold', reward: 'gold', says: 'upper bound: labels by the oracle' },
+    { name: 'random', reward: 'random', says: 'control: a coin is the label' },
+    { name: 'format', reward: 'format', says: 'control: every readable judgment agrees' },
+  ],
+  conditions: [
+    {
+      says: 'self-taught: sampled accuracy on natural errors rises',
+      measure: (r, s) => rise(r, 'self-taught', s, 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'self-taught: the worst step of an iteration',
+      measure: (r, s) => worstStep(curveOf(r, 'self-taught', s, 'sampled')),
+      atLeast: -0.02,
+    },
+    {
+      says: 'self-taught: position bias falls',
+      measure: (r, s) => rise(r, 'self-taught', s, 'sampledBias'),
+      atMost: -0.1,
+    },
+    {
+      says: 'self-taught: greedy accuracy with a check forced rises, so that it is more than the choice to check',
+      measure: (r, s) => rise(r, 'self-taught', s, 'forcedWorked'),
+      atLeast: 0.02,
+    },
+    {
+      says: 'self-taught above random labels at the end, sampled',
+      measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'random', s, 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'self-taught above format only at the end, sampled',
+      measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'format', s, 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'gold above self-taught at the end',
+      measure: (r, s) => atEnd(r, 'gold', s, 'sampled') - atEnd(r, 'self-taught', s, 'sampled'),
+      atMost: 0.05,
+    },
+  ],
+};
