@@ -9,7 +9,7 @@ import type { Demonstration } from '../demonstrations.ts';
 import type { Solution } from '../family.ts';
 import { drawUntil } from '../split.ts';
 import { STOP, writeSolution } from '../worked.ts';
-import { DEFAULT_PROGRAMS, drawProgram, isDefined, isHeldOutProgram, randomList } from './generate.ts';
+import { drawProgram, isDefined, isHeldOutProgram, randomList } from './generate.ts';
 import { execute } from './interpreter.ts';
 import { parseProgram, writeList } from './language.ts';
 import {
@@ -30,9 +30,9 @@ const FAMILIES = { deduction, abduction, induction } as const;
 
 const PROPOSER_SHARE = 0.2;
 /** Shares of the three kinds among a solver's questions. */
-const SOLVER_SHARES = [0.4, 0.25, 0.35];
+const SOLVER_SHARES = [0.35, 0.25, 0.4];
 /** Share of solutions with a slip. */
-const SLIP_SHARE = 0.3;
+const SLIP_SHARE = 0.25;
 /** Share of proposals that are made without references. */
 const ALONE_SHARE = 0.2;
 /** Share of referenced proposals that vary a reference; the others are new. */
@@ -64,7 +64,7 @@ function variation(random: Random, references: readonly string[]): string {
   const { text, input } = drawUntil(
     () => ({
       text: edited(random, random.pick(references)),
-      input: randomList(random, DEFAULT_PROGRAMS.elements),
+      input: randomList(random),
     }),
     ({ text, input }) => {
       const program = parseProgram(text);

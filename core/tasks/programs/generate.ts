@@ -18,27 +18,43 @@ export interface ProgramSettings {
   readonly instructions: readonly [number, number];
   /** Probability of one loop. */
   readonly loops: number;
-  /** Most elements of an input. */
+  /** Digits of instructions are 1 to this. */
+  readonly digits: number;
+  /** Most elements of an input, and their largest magnitude. */
   readonly elements: number;
+  readonly magnitude: number;
 }
 
 /** Small enough that a policy of 0.2 M parameters solves some of each kind of question. */
-export const DEFAULT_PROGRAMS: ProgramSettings = { instructions: [1, 4], loops: 0.05, elements: 3 };
+export const DEFAULT_PROGRAMS: ProgramSettings = {
+  instructions: [1, 3],
+  loops: 0.03,
+  digits: 4,
+  elements: 3,
+  magnitude: 5,
+};
 
-export const randomWord = (random: Random): string =>
-  random.bool() ? `${random.pick(WITH_DIGIT)}${1 + random.int(9)}` : random.pick(PLAIN);
+export const randomWord = (random: Random, { digits }: ProgramSettings = DEFAULT_PROGRAMS): string =>
+  random.bool() ? `${random.pick(WITH_DIGIT)}${1 + random.int(digits)}` : random.pick(PLAIN);
 
-/** A list of one to `elements` numbers from -9 to 9. */
-export const randomList = (random: Random, elements: number): List =>
-  Array.from({ length: 1 + random.int(elements) }, () => random.int(19) - 9);
+/** A list of one element or more. */
+export const randomList = (
+  random: Random,
+  { elements, magnitude }: ProgramSettings = DEFAULT_PROGRAMS,
+): List => Array.from({ length: 1 + random.int(elements) }, () => random.int(2 * magnitude + 1) - magnitude);
 
-function drawText(random: Random, { instructions: [least, most], loops }: ProgramSettings): string {
+function drawText(random: Random, settings: ProgramSettings): string {
+  const {
+    instructions: [least, most],
+    loops,
+    digits,
+  } = settings;
   const length = least + random.int(most - least + 1);
-  const words = Array.from({ length }, () => randomWord(random));
+  const words = Array.from({ length }, () => randomWord(random, settings));
   if (length < 2 || !random.bool(loops)) return words.join(' ');
   // One word makes room for the loop, which counts as an instruction; a body that lowers the top tends to end.
   const from = random.int(length - 1);
-  const body = random.bool(0.7) ? [`-${1 + random.int(9)}`] : words.slice(from + 1, from + 3);
+  const body = random.bool(0.7) ? [`-${1 + random.int(digits)}`] : words.slice(from + 1, from + 3);
   return [...words.slice(0, from), '(', ...body, ')', ...words.slice(from + 1 + body.length)].join(' ');
 }
 
@@ -67,7 +83,7 @@ export function drawProgram(
       const inputs = new Map<string, List>();
       // A few tries more than inputs: programs that are rarely defined are left out.
       for (let i = 0; i < 3 * count && inputs.size < count; i++) {
-        const input = randomList(random, settings.elements);
+        const input = randomList(random, settings);
         if (isDefined(program, input)) inputs.set(input.join(), input);
       }
       return { text, program, inputs: [...inputs.values()] };
