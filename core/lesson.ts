@@ -3,7 +3,7 @@ import type { Recipe } from './recipe.ts';
 import type { LearnTools, Lesson, RoundRecords } from './training.ts';
 
 export async function lessonOf(
-  recipe: Pick<Recipe, 'name' | 'sets' | 'learn'>,
+  recipe: Pick<Recipe, 'learn'>,
   records: RoundRecords,
   tools: LearnTools,
 ): Promise<Lesson> {
@@ -14,12 +14,9 @@ export async function lessonOf(
   const frozen = new Set(records.round.settings.freeze);
   return {
     ...lesson,
-    updates: lesson.updates.map((update) => {
-      if (!recipe.sets[update.set]?.optimizer)
-        throw new Error(
-          `internal: recipe ${recipe.name} trains the set ${update.set}, which has no optimiser`,
-        );
-      return { ...update, parts: update.parts.filter((part) => !frozen.has(part.role)) };
-    }),
+    updates: lesson.updates.map((update) => ({
+      ...update,
+      parts: update.parts.filter((part) => !frozen.has(part.role)),
+    })),
   };
 }

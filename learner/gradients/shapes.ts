@@ -27,7 +27,8 @@ export function registerShapes(): void {
     kernelName: 'Slice',
     inputsToSave: ['x'],
     gradFunc: (dy, [x], attrs) => {
-      const begin = attrs.begin as number[];
+      // tf.slice of a vector takes a bare number, too.
+      const begin = [attrs.begin as number | number[]].flat();
       const size = only(dy).shape;
       const paddings = begin.map((from, i): [number, number] => [from, x!.shape[i]! - from - size[i]!]);
       return { x: () => tf.pad(only(dy), paddings) };
