@@ -1,5 +1,9 @@
-/** One arm of a claim with one seed, in this process and in memory alone; prints the records of the run as JSON lines. */
+/**
+ * Arms of claims in this process and in memory alone; prints the records of each run as JSON lines. With arguments: the run that they
+ * mean, as `npm start` reads them. Without: one run for each line of the input, a JSON list of arguments, so that nothing is started anew.
+ */
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { MemoryRunStore } from '../mesh/run-store.ts';
 import { readSeed } from '../model/seed-files.ts';
 import { runOf } from '../recipes/run-order.ts';
@@ -12,20 +16,26 @@ import { jsonPrinter } from './run-printer.ts';
 /** Arms run side by side, one a core. */
 const THREADS = 1;
 
-try {
-  const options = startCommand().parse().opts<StartOptions>();
+async function playArm(args: readonly string[]): Promise<void> {
+  const options = startCommand().parse(args, { from: 'user' }).opts<StartOptions>();
   const run = runOf(orderOf(options));
   const store = new MemoryRunStore();
-  await store.commitVersion(
-    { name: run.settings.policy, version: 0 },
-    await readSeed(join(SHIPPED, run.recipe.start)),
-  );
+  const start = await readSeed(join(SHIPPED, run.recipe.start));
+  await store.commitVersion({ name: run.settings.policy, version: 0 }, start);
   await playInProcess(
     run,
     { device: 'cpu', threads: THREADS, evalEvery: options.evalEvery },
     store,
     jsonPrinter(),
   );
+}
+
+try {
+  const args = process.argv.slice(2);
+  if (args.length) await playArm(args);
+  else
+    for await (const line of createInterface({ input: process.stdin }))
+      await playArm(JSON.parse(line) as string[]);
   process.exit(0);
 } catch (error) {
   fail(error, true);

@@ -32,27 +32,34 @@ function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: Arm
   ];
 }
 
-/** Throws `give-up` where the process ends without a summary. */
-async function runArm(run: ArmRun): Promise<Summary> {
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT, ...argumentsOf(run)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** A process that plays one arm after the other. */
+class Player {
+  readonly #child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
-  let summary: Summary | undefined;
-  for await (const line of createInterface({ input: child.stdout })) {
-    const record = JSON.parse(line) as { kind: string };
-    if (record.kind === 'summary') summary = record as Summary;
+  readonly #lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+
+  /** Throws `give-up` where the process ends without a summary. */
+  async play(run: ArmRun): Promise<Summary> {
+    const args = argumentsOf(run);
+    this.#child.stdin.write(`${JSON.stringify(args)}\n`);
+    for (;;) {
+      const { value, done } = await this.#lines.next();
+      if (done)
+        throw new RollmeshError(
+          'give-up',
+          'claims.arm',
+          `Arm ${run.arm.name} of ${run.recipe} with seed ${run.seed} ended without a summary.`,
+          { next: `Run it alone: node --import tsx cli/claim-arm.ts ${args.join(' ')}` },
+        );
+      const record = JSON.parse(value) as { kind: string };
+      if (record.kind === 'summary') return record as Summary;
+    }
   }
-  const status = await closed;
-  if (summary && status === 0) return summary;
-  throw new RollmeshError(
-    'give-up',
-    'claims.arm',
-    `Arm ${run.arm.name} with seed ${run.seed} ended with status ${status}.`,
-    {
-      next: `Run it alone: node --import tsx cli/claim-arm.ts ${argumentsOf(run).join(' ')}`,
-    },
-  );
+
+  stop(): void {
+    this.#child.kill();
+  }
 }
 
 /** Results in the order given; at most `jobs` processes at once. */
@@ -64,10 +71,15 @@ export async function runArms(
   const results: Summary[] = [];
   let next = 0;
   const work = async () => {
-    for (let at = next++; at < runs.length; at = next++) {
-      const summary = await runArm(runs[at]!);
-      results[at] = summary;
-      onDone(runs[at]!, summary);
+    const player = new Player();
+    try {
+      for (let at = next++; at < runs.length; at = next++) {
+        const summary = await player.play(runs[at]!);
+        results[at] = summary;
+        onDone(runs[at]!, summary);
+      }
+    } finally {
+      player.stop();
     }
   };
   await Promise.all(Array.from({ length: Math.min(jobs, runs.length) }, work));
