@@ -3,7 +3,7 @@
  * steps looks like one that learned arithmetic; accuracy with the steps forced tells the two apart, so it is said.
  */
 import type { Summary } from '../core/schema/summary.ts';
-import { decimal, percent, points } from './figures.ts';
+import { decimal, dollars, percent, points } from './figures.ts';
 import { wrap } from './wrap.ts';
 
 type HeldOut = Summary['heldout'][number];
@@ -122,12 +122,27 @@ function proposedOf(first: number | null, last: number | null, passed: number | 
   return `wrote tasks of difficulty ${difficulty} (${percent(passed)} solved)`;
 }
 
+/** null where the run used nothing of the platform. */
+function costSentence({ cost }: Summary): string | null {
+  if (!cost) return null;
+  const parts = [
+    `${dollars(cost.perRound)} a round`,
+    ...(cost.perMillionTokens === null
+      ? []
+      : [`${dollars(cost.perMillionTokens)} a million generated tokens`]),
+    ...(cost.perPoint === null ? [] : [`${dollars(cost.perPoint)} a point of held-out accuracy`]),
+  ];
+  return `On Cloudflare, at the prices of ${cost.pricesOf} and without the learner’s machine, it would cost ${dollars(cost.cost.total)}: ${parts.join(', ')}.`;
+}
+
 /** What changed in plain sentences, and what to do next. Lines of at most 100 columns; no newline at the end. */
 export function closingWords(summary: Summary): string {
   const version = Math.max(0, ...Object.values(summary.versions));
   const policy = `${summary.policy} ${version}`;
+  const cost = costSentence(summary);
   return [
     ...wrap(`${accuracySentence(summary)} ${partnersSentence(summary)}`, WIDTH),
+    ...(cost === null ? [] : wrap(cost, WIDTH)),
     '',
     'Next:',
     `  npm run policy -- eval ${policy} --tasks FILE`,

@@ -34,3 +34,11 @@ export const duration = (ms: Figure): string =>
     if (whole < 60) return `${whole} s`;
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} min`;
   });
+
+/** Two significant digits, for sums from fractions of a cent: "$0.0031", "$2.4", "$17". */
+export const dollars = (value: Figure): string =>
+  written(
+    value,
+    (sum) =>
+      `$${sum === 0 ? '0' : Number(sum.toPrecision(2)).toFixed(Math.max(0, 1 - Math.floor(Math.log10(sum))))}`,
+  );

@@ -8,6 +8,8 @@ import type { RoundState } from '../learner/transport/views.ts';
 const POLL_MS = 250;
 /** How long a round's line waits for its evaluation once the round is done. */
 const EVALUATION_MS = 60_000;
+/** How long it waits for what the learner used: it reports that after the round is done. */
+const COUNTED_MS = 5_000;
 
 export interface Followed {
   readonly gateway: GatewayClient;
@@ -44,6 +46,8 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
 function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boolean {
   const report = reportOf(round);
   if (round.stage !== 'done' || !report) return false;
+  const counted = round.usage?.stages.learner !== undefined;
+  if (!counted && Date.now() - (round.endedAt ?? 0) < COUNTED_MS) return false;
   const due = round.index === 1 || round.index % evaluateEvery === 0 || round.index === rounds;
   const evaluated = round.index === 1 ? report.start : report.evaluation;
   return !due || evaluated !== undefined || Date.now() - (round.endedAt ?? 0) > EVALUATION_MS;
@@ -77,6 +81,7 @@ function lineOf(round: RoundState): RoundLine {
       failed: groups.failed - stale,
     },
     report: reportOf(round) ?? {},
+    ...(round.usage ? { usage: round.usage.stages } : {}),
     wallMs: (round.endedAt ?? round.createdAt) - round.createdAt,
   };
 }

@@ -11,6 +11,7 @@ import { learn } from '../learner/loop/loop.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { PullQueue } from '../learner/transport/pull-queue.ts';
+import { Tally } from '../learner/transport/tally.ts';
 import { fail } from './fail.ts';
 import { share, whole } from './run-options.ts';
 
@@ -39,11 +40,14 @@ const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
 
 async function run(options: LearnerOptions): Promise<void> {
   const { device: kind, threads, evalEvery, maxStaleness, leaseSeconds, idleMs, auditFraction } = options;
+  const tally = new Tally();
   const gateway = new GatewayClient({
+    tally,
     url: required('ROLLMESH_URL', 'the address of the gateway'),
     token: required('LEARNER_TOKEN', 'the learner token of the mesh'),
   });
   const queue = new PullQueue({
+    tally,
     baseUrl: process.env.QUEUE_API_URL ?? 'https://api.cloudflare.com/client/v4',
     accountId: required('CLOUDFLARE_ACCOUNT_ID', 'the id of the Cloudflare account'),
     queueId: required('SCORED_QUEUE_ID', 'the 32-digit id of the queue rollmesh-scored'),
@@ -64,6 +68,7 @@ async function run(options: LearnerOptions): Promise<void> {
       trainer: new RoundTrainer(),
       ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome.version) } : {}),
       log,
+      tally,
     },
     {
       ...(meshKey === undefined ? {} : { meshKey }),

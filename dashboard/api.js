@@ -33,6 +33,7 @@
  * @property {Readonly<Record<string, { name: string, version: number }>>} roles The version that each role uses.
  * @property {number | null} version The version that the round made.
  * @property {RoundReport | null} report
+ * @property {RoundUsage | null} [usage]
  * @property {number} createdAt ms since 1970, as all times here.
  * @property {number | null} solvingAt
  * @property {number | null} trainingAt
@@ -47,6 +48,12 @@
  * @property {'rolling' | 'scored' | 'trained' | 'failed'} state
  * @property {Failure | null} failure
  */
+
+/**
+ * What the platform gave: counts, ms and bytes.
+ * @typedef {{ requests: number, cpuMs: number, queueOperations: number, d1RowsRead: number, d1RowsWritten: number, r2ClassA: number, r2ClassB: number, r2BytesWritten: number, r2BytesRead: number }} Usage
+ */
+/** In all and by stage, with its price in dollars. @typedef {{ stages: Record<string, Usage>, total: Usage, cost: { total: number }, pricesOf: string }} RoundUsage */
 
 /** @typedef {Sample & { readonly text: { prompt: string, completion: string } | null }} ReadableSample */
 

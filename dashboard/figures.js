@@ -66,3 +66,9 @@ export const moment = (at) =>
 
 /** @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
+
+/** Two significant digits, for sums from fractions of a cent: "$0.0031". @param {Figure} value */
+export const dollars = (value) =>
+  written(value, (sum) =>
+    sum > 0 ? `$${Number(sum.toPrecision(2)).toFixed(Math.max(0, 1 - Math.floor(Math.log10(sum))))}` : '$0',
+  );

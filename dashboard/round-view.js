@@ -1,7 +1,18 @@
 /** One round: its figures, its warnings, and its tasks, each of which opens to its solutions. */
 import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
-import { counted, decimal, duration, MISSING, moment, percent, significant, whole } from './figures.js';
+import {
+  counted,
+  decimal,
+  dollars,
+  duration,
+  MISSING,
+  moment,
+  percent,
+  significant,
+  size,
+  whole,
+} from './figures.js';
 import { place } from './place.js';
 import { TaskList } from './task-list.js';
 import { taskView } from './task-view.js';
@@ -84,6 +95,57 @@ function judging({ report }) {
 }
 
 /** @param {Round} round */
+function usage({ usage: used, report }) {
+  if (!used) return null;
+  const rows = [...Object.entries(used.stages), /** @type {const} */ (['all', used.total])].map(
+    ([stage, of]) => [
+      stage,
+      duration(of.cpuMs),
+      whole(of.requests),
+      whole(of.queueOperations),
+      whole(of.d1RowsRead),
+      whole(of.d1RowsWritten),
+      whole(of.r2ClassA),
+      whole(of.r2ClassB),
+      size(of.r2BytesWritten),
+    ],
+  );
+  const tokens = report?.monitors?.tokens;
+  const perMillion = tokens
+    ? `, ${dollars((1e6 * used.cost.total) / tokens)} a million generated tokens`
+    : '';
+  return h(
+    'section',
+    {},
+    h('h3', {}, 'Use of the platform'),
+    h(
+      'div',
+      { class: 'scroller', tabindex: 0 },
+      table(
+        'Use by stage',
+        [
+          'stage',
+          'CPU time',
+          'requests',
+          'queue operations',
+          'D1 rows read',
+          'written',
+          'R2 class A',
+          'class B',
+          'stored',
+        ],
+        rows,
+      ),
+    ),
+    h(
+      'p',
+      { class: 'note' },
+      `${dollars(used.cost.total)} at Cloudflare’s prices of ${used.pricesOf}${perMillion}.`,
+    ),
+  );
+}
+
+/** @param {Round} round */
 function figures(round) {
   const { report, roles, version } = round;
   const monitors = report?.monitors;
@@ -162,6 +224,7 @@ export class RoundView {
       round.reason && h('p', { class: 'warning' }, round.reason),
       warnings.length > 0 && h('ul', { class: 'warning' }, ...warnings.map((text) => h('li', {}, text))),
       h('div', { class: 'pair' }, judging(round), training(round)),
+      usage(round),
     );
   }
 

@@ -1,7 +1,7 @@
 /** Rounds move through their stages by compare-and-set: of any number of callers exactly one moves it. */
 import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
-import { type Database, writeAll } from './database.ts';
+import { type Database, type Statement, writeAll } from './database.ts';
 import { OPEN_STAGES } from './runs.ts';
 import { rounds, type StageName } from './schema.ts';
 
@@ -109,8 +109,14 @@ export const settleRound = (id: string, now: number) => {
 export const touchRound = (db: Database, id: string, now: number) =>
   db.update(rounds).set({ touchedAt: now, redrives: 0 }).where(eq(rounds.id, id));
 
-export const setReport = async (db: Database, id: string, report: unknown): Promise<void> => {
-  await writeAll(db, [db.update(rounds).set({ report }).where(eq(rounds.id, id))]);
+/** `more`: what is written with it. */
+export const setReport = async (
+  db: Database,
+  id: string,
+  report: unknown,
+  more: readonly Statement[] = [],
+): Promise<void> => {
+  await writeAll(db, [db.update(rounds).set({ report }).where(eq(rounds.id, id)), ...more]);
 };
 
 /**

@@ -1,13 +1,18 @@
 /** Figures of the whole mesh for /metrics, each by one grouped query. What the learner reported is read out of the reports. */
-import { desc, isNotNull, isNull, sql } from 'drizzle-orm';
+import { desc, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { USAGE_FIELDS, type Usage } from '../core/cost/usage.ts';
 import type { Database } from './database.ts';
-import { deadLetters, groups, policies, rounds, versions } from './schema.ts';
+import { deadLetters, groups, policies, rounds, usage, versions } from './schema.ts';
 
 const n = sql<number>`count(*)`;
 
+const usageSums = Object.fromEntries(
+  USAGE_FIELDS.map((field) => [field, sql<number>`sum(${usage[field]})`]),
+) as Record<keyof Usage, SQL<number>>;
+
 export async function meshStatistics(db: Database) {
-  const [byStage, byState, byFailure, letters, pointers, oldest, [last], [totals], [stored]] = await db.batch(
-    [
+  const [byStage, byState, byFailure, letters, pointers, oldest, [last], [totals], [stored], used] =
+    await db.batch([
       db.select({ stage: rounds.stage, n }).from(rounds).groupBy(rounds.stage),
       db.select({ state: groups.state, n }).from(groups).groupBy(groups.state),
       db
@@ -36,8 +41,11 @@ export async function meshStatistics(db: Database) {
         })
         .from(rounds),
       db.select({ bytes: sql<number>`coalesce(sum(bytes), 0)` }).from(versions),
-    ],
-  );
+      db
+        .select({ stage: usage.stage, ...usageSums })
+        .from(usage)
+        .groupBy(usage.stage),
+    ]);
   return {
     byStage,
     byState,
@@ -48,6 +56,7 @@ export async function meshStatistics(db: Database) {
     last,
     totals: totals!,
     stored: stored!.bytes,
+    used,
   };
 }
 export type MeshStatistics = Awaited<ReturnType<typeof meshStatistics>>;

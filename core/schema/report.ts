@@ -1,4 +1,5 @@
 /** What a round reports about itself: to the progress line, the page, /metrics and the run's summary. */
+import type { Usage } from '../cost/usage.ts';
 import type { RoundMonitors } from '../roles/monitors.ts';
 import type { Evaluation } from './evaluation.ts';
 
@@ -56,4 +57,6 @@ export interface RoundReport {
   /** From the round's creation until its last group was judged. */
   readonly rolloutMs?: number;
   readonly learnerMs?: number;
+  /** What the learner made the mesh use for the round: answers of the gateway, operations of the queue. */
+  readonly used?: Usage;
 }

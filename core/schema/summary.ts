@@ -1,4 +1,6 @@
 /** A run's records as lines: one a round, and the summary at the end. `--json` prints these objects, one a line. */
+import { type RunCost, runCost } from '../cost/cost.ts';
+import type { UsageByStage } from '../cost/usage.ts';
 import type { HeldOut } from './evaluation.ts';
 import type { RoundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
@@ -12,6 +14,8 @@ export interface RoundLine {
   /** Groups by what became of them. */
   readonly groups: GroupCounts;
   readonly report: RoundReport;
+  /** What the platform gave for it, by stage; absent where nothing was noted, as in a single process. */
+  readonly usage?: UsageByStage;
   readonly wallMs: number;
 }
 
@@ -66,6 +70,8 @@ export interface Summary {
   /** Messages that arrived more than once and changed nothing. */
   readonly duplicates: number;
   readonly tokens: { readonly generated: number; readonly trained: number };
+  /** What the rounds used of the platform and what that costs at its published prices; null in a single process. */
+  readonly cost?: RunCost | null;
   readonly wallMs: number;
   readonly learnerMs: number;
   readonly rolloutMs: number;
@@ -122,6 +128,12 @@ export function summarize(
     report.evaluation ? [{ round, evaluation: report.evaluation }] : [],
   );
   const last = lines.at(-1)?.to ?? 0;
+  const [first, end] = [evaluated[0], evaluated.at(-1)];
+  const gain =
+    first && end && first !== end
+      ? end.evaluation.heldOut.accuracy - first.evaluation.heldOut.accuracy
+      : null;
+  const generated = sum(lines.map(({ report }) => report.monitors?.tokens));
   const roles = Object.keys(roleSettings);
   return {
     kind: 'summary',
@@ -153,9 +165,14 @@ export function summarize(
     groups: lines.map((line) => line.groups).reduce(addCounts, NONE),
     duplicates,
     tokens: {
-      generated: sum(lines.map(({ report }) => report.monitors?.tokens)),
+      generated,
       trained: sum(lines.map(({ report }) => report.training?.tokens)),
     },
+    cost: runCost(
+      lines.map((line) => line.usage),
+      generated,
+      gain,
+    ),
     wallMs,
     learnerMs: sum(lines.map(({ report }) => report.learnerMs)),
     rolloutMs: sum(lines.map(({ report }) => report.rolloutMs)),

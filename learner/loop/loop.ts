@@ -8,6 +8,8 @@ import { kindOf } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
+import type { Tally } from '../transport/tally.ts';
+import { RoundBooks } from './books.ts';
 import { Collector } from './collect.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
@@ -24,6 +26,8 @@ export interface LearnerPorts {
   /** Called after a round is published and acknowledged; what it returns is merged into the round's report. */
   readonly evaluate?: (round: RoundState, outcome: RoundOutcome) => Promise<RoundReport | null>;
   readonly log: (event: string, fields: Readonly<Record<string, unknown>>) => void;
+  /** What the learner makes the mesh use, counted by the clients of queue and gateway; absent = it is not reported. */
+  readonly tally?: Pick<Tally, 'total'>;
 }
 
 const sleep = (ms: number, signal: AbortSignal) =>
@@ -47,11 +51,12 @@ export async function learn(
   signal: AbortSignal,
 ): Promise<void> {
   const collector = new Collector();
+  const books = new RoundBooks(ports.tally);
   let idleMs = IDLE_MS;
   while (!signal.aborted) {
     try {
       const arrived = await collect(ports, settings, collector);
-      const trained = await trainWhole(ports, settings, collector);
+      const trained = await trainWhole(ports, settings, collector, books);
       idleMs = arrived || trained ? IDLE_MS : Math.min(2 * idleMs, settings.longestIdleMs);
       if (!arrived && !trained) await sleep(idleMs, signal);
     } catch (error) {
@@ -87,6 +92,7 @@ async function trainWhole(
   ports: LearnerPorts,
   settings: LearnerSettings,
   collector: Collector,
+  books: RoundBooks,
 ): Promise<boolean> {
   const { gateway, queue, log } = ports;
   let worked = false;
@@ -98,14 +104,16 @@ async function trainWhole(
     if (!over && !messages) continue;
     worked = true;
     const outcome = messages && (await trainCollected(ports, settings, round, collector, messages));
-    if (outcome) await gateway.report(id, outcome.report);
+    const deletions = collector.messages(id).length + collector.duplicates(id);
+    if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
     await queue.ack(collector.take(id));
     log(outcome ? 'round.trained' : 'round.dropped', {
       round: id,
       stage: round.stage,
       version: outcome?.version,
     });
-    if (outcome) await evaluateAfter(ports, round, outcome);
+    if (outcome) await evaluateAfter(ports, round, outcome, books);
+    books.close();
   }
   return worked;
 }
@@ -141,10 +149,11 @@ async function evaluateAfter(
   { evaluate, gateway, log }: LearnerPorts,
   round: RoundState,
   outcome: RoundOutcome,
+  books: RoundBooks,
 ) {
   try {
     const figures = await evaluate?.(round, outcome);
-    if (figures) await gateway.report(round.id, { ...outcome.report, ...figures });
+    if (figures) await gateway.report(round.id, { ...outcome.report, ...figures, ...books.used(0) });
   } catch (error) {
     log('evaluation.failed', { round: round.id, message: String(error) });
   }

@@ -6,10 +6,17 @@ import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { fileEntries, type Manifest, manifest, type VersionFile, type VersionFiles } from '../../core/schema/policy.ts';
+import {
+  fileEntries,
+  type Manifest,
+  manifest,
+  type VersionFile,
+  type VersionFiles,
+} from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import type { Tally } from './tally.ts';
 import {
   type Committed,
   committed,
@@ -40,6 +47,8 @@ export interface GatewayClientOptions {
   readonly token: string;
   readonly fetch?: typeof fetch;
   readonly backOff?: BackOff;
+  /** Told what the gateway used for each answer. */
+  readonly tally?: Tally;
 }
 
 export interface GroupFailure {
@@ -48,6 +57,8 @@ export interface GroupFailure {
   readonly message: string;
 }
 
+/** What the gateway used for an answer. */
+const USED_HEADER = 'x-rollmesh-used';
 const TIMEOUT_MS = 120_000;
 /** Rounds of one listing. */
 const PAGE = 500;
@@ -226,14 +237,17 @@ export class GatewayClient {
     body?: string | Uint8Array<ArrayBuffer>,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
-    const { url, token, fetch: send = fetch, backOff = PATIENT } = this.#options;
-    const request = () =>
-      send(url + path, {
+    const { url, token, fetch: send = fetch, backOff = PATIENT, tally } = this.#options;
+    const request = async () => {
+      const answer = await send(url + path, {
         method,
         headers: { authorization: `Bearer ${token}`, ...headers },
         signal: AbortSignal.timeout(TIMEOUT_MS),
         ...(body === undefined ? {} : { body }),
       });
+      tally?.addHeader(answer.headers.get(USED_HEADER));
+      return answer;
+    };
     const response = await fetchPatiently(request, backOff).catch((cause: unknown) => {
       throw new RollmeshError('retry', 'gateway.unreachable', `The gateway ${url} does not answer.`, {
         next: 'See that the mesh is up.',

@@ -3,8 +3,10 @@
  * URL, the ids and the token differ. A message is leased by pulling it and gone when its lease is acknowledged.
  */
 import * as v from 'valibot';
+import { queueOperations } from '../../core/cost/prices.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import type { Tally } from './tally.ts';
 
 const message = v.object({
   id: v.string(),
@@ -43,7 +45,13 @@ export interface PullQueueOptions {
   readonly token: string;
   readonly fetch?: typeof fetch;
   readonly backOff?: BackOff;
+  /** Told of the operations that pulls and acknowledgements count as. */
+  readonly tally?: Tally;
 }
+
+/** A pull of nothing is billed as a read; the mesh's messages are short, so that deleting one is one operation. */
+const EMPTY_PULL = 1;
+const DELETION = 1;
 
 const TIMEOUT_MS = 30_000;
 /** What one pull or acknowledgement may carry. */
@@ -66,6 +74,7 @@ export class PullQueue {
       visibility_timeout_ms: leaseMs,
     });
     const { messages, message_backlog_count } = v.parse(pulled, result ?? {});
+    this.#count(messages.length ? messages.map(({ body }) => queueOperations(body.length)) : [EMPTY_PULL]);
     return {
       backlog: message_backlog_count,
       messages: messages.map(({ id, body, timestamp_ms, attempts, lease_id, metadata }) => ({
@@ -80,6 +89,7 @@ export class PullQueue {
 
   /** The leased messages are done. A lease that ran out meanwhile is no error: the message comes again. */
   async ack(leases: readonly string[]): Promise<void> {
+    this.#count(leases.map(() => DELETION));
     for (let i = 0; i < leases.length; i += BATCH_LIMIT)
       await this.#post('/ack', {
         acks: leases.slice(i, i + BATCH_LIMIT).map((lease_id) => ({ lease_id })),
@@ -96,6 +106,10 @@ export class PullQueue {
           .slice(i, i + BATCH_LIMIT)
           .map((lease_id) => ({ lease_id, delay_seconds: delaySeconds })),
       });
+  }
+
+  #count(operations: readonly number[]): void {
+    this.#options.tally?.add({ queueOperations: operations.reduce((sum, n) => sum + n, 0) });
   }
 
   async #post(path: string, body: object): Promise<unknown> {

@@ -1,5 +1,6 @@
 /** What the gateway answers to the learner. Fields that the learner does not use are dropped. */
 import * as v from 'valibot';
+import { USAGE_STAGES, usageCounts } from '../../core/cost/usage.ts';
 import { roundSpec } from '../../core/schema/round.ts';
 import { id, name } from '../../core/schema/sample.ts';
 
@@ -25,6 +26,8 @@ export const roundState = v.object({
   reason: v.nullable(v.string()),
   version: v.nullable(count),
   report: v.unknown(),
+  /** What the platform gave for the round, by stage; null where nothing was noted. */
+  usage: v.optional(v.nullable(v.object({ stages: v.record(v.picklist(USAGE_STAGES), usageCounts) })), null),
   createdAt: count,
   solvingAt: v.nullable(count),
   trainingAt: v.nullable(count),

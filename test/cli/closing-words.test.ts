@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { closingWords as wrappedWords } from '../../cli/closing-words.ts';
+import { costOf } from '../../core/cost/cost.ts';
+import { NOTHING_USED } from '../../core/cost/usage.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 
 type Figures = readonly [round: number, accuracy: number, sampled: number, worked: number, forced: number];
@@ -126,4 +128,23 @@ test('a difficulty that stays is said once, and no line is wider than 100 column
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
   expect(lines.length).toBeGreaterThan(8);
   for (const line of lines) expect(line).not.toMatch(/^%/);
+});
+
+test('what the platform would take is said by round, by tokens and by point', () => {
+  const cost = {
+    pricesOf: '2026-11-21',
+    used: NOTHING_USED,
+    cost: { ...costOf(NOTHING_USED), total: 0.09 },
+    perRound: 0.00228,
+    perMillionTokens: 0.274,
+    perPoint: 0.00242,
+  };
+  const summary = (more: object) =>
+    summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]], { cost: { ...cost, ...more } });
+  expect(closingWords(summary({}))).toContain(
+    'On Cloudflare, at the prices of 2026-11-21 and without the learner’s machine, it would cost $0.090: ' +
+      '$0.0023 a round, $0.27 a million generated tokens, $0.0024 a point of held-out accuracy.',
+  );
+  expect(closingWords(summary({ perPoint: null }))).not.toContain('a point');
+  expect(closingWords(summaryOf([first]))).not.toContain('Cloudflare');
 });

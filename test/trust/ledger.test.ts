@@ -21,6 +21,7 @@ const round = (index: number): RoundState => ({
   groups: { rolling: 0, scored: 0, trained: 2, failed: 0 },
   reason: null,
   version: index,
+  usage: null,
   report: {},
   createdAt: 0,
   solvingAt: 1,

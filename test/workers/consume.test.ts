@@ -2,6 +2,7 @@
 import type { Message } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { beforeEach, expect, test, vi } from 'vitest';
+import type { Usage } from '../../core/cost/usage.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Failure } from '../../store/schema.ts';
 import { consume, MAX_DELIVERIES } from '../../workers/shared/consume.ts';
@@ -37,6 +38,7 @@ async function run(
   batch: ReturnType<typeof batchOf>,
   work: (round: string, bodies: readonly Body[]) => Promise<void>,
   bury?: () => Promise<void>,
+  account: (round: string, used: Usage) => Promise<void> = async () => {},
 ) {
   const buried: [unknown, number, Failure][] = [];
   await consume(
@@ -48,6 +50,7 @@ async function run(
         await bury?.();
         buried.push([body, attempts, failure]);
       },
+      account,
       retrySeconds: 10,
     },
     batch.messages,
@@ -134,4 +137,25 @@ test('where even the burial fails the message is not lost', async () => {
     throw new Error('D1 is down');
   });
   expect(batch.ends()).toEqual(['retry 10']);
+});
+
+test('each round is told what it used: a request a batch, an operation a message read, one a message deleted', async () => {
+  const bodies = ['1', '2', 'poison'].map((group) => ({ round: 'a', group }));
+  const batch = batchOf([...bodies, { round: 'b', group: '4' }]);
+  const told = new Map<string, Usage>();
+  await run(batch, poison('retry'), undefined, async (round, used) => void told.set(round, used));
+  // Three read, two deleted: the third comes again. Then one read and deleted.
+  expect(told.get('a')).toMatchObject({ requests: 1, queueOperations: 5 });
+  expect(told.get('b')).toMatchObject({ requests: 1, queueOperations: 2 });
+});
+
+test('books that cannot be written keep nobody from working', async () => {
+  const batch = batchOf([{ round: 'a', group: '1' }]);
+  await run(
+    batch,
+    async () => {},
+    undefined,
+    () => Promise.reject(new Error('D1 is overloaded')),
+  );
+  expect(batch.ends()).toEqual(['ack']);
 });

@@ -14,6 +14,7 @@ import { notFound } from './parameters.ts';
 import { queueDepths } from './queue-depths.ts';
 import { readRoutes } from './read-routes.ts';
 import type { GatewayTypes, Services } from './services.ts';
+import { tellLearner } from './usage.ts';
 import { webhook } from './webhook.ts';
 
 export function gatewayApp(services: Services): Hono<GatewayTypes> {
@@ -33,6 +34,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.route('/', webhook);
   app.use(limitRate('reads'));
+  app.use(tellLearner);
   app.use('/api/*', readersOnly);
   app.use('/metrics', readersOnly);
   app.get('/metrics', async (c) => {

@@ -32,7 +32,7 @@ function bearerMatches(c: Context<GatewayTypes>, tokens: readonly (string | unde
   return wanted.map((token) => equalInConstantTime(digest(given), digest(token))).some(Boolean);
 }
 
-const isLearner = (c: Context<GatewayTypes>) => bearerMatches(c, c.var.services.secrets.learner);
+export const isLearner = (c: Context<GatewayTypes>) => bearerMatches(c, c.var.services.secrets.learner);
 
 const unauthorized = (who: string) =>
   new HttpError(401, 'token.wrong', `This needs the ${who}’s token.`, {

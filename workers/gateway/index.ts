@@ -2,6 +2,7 @@
 import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
+import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import { gatewayApp } from './app.ts';
 import { tellEnds } from './callback.ts';
 import { buryDead } from './dead-letter-queue.ts';
@@ -36,9 +37,14 @@ export interface Env {
 }
 
 const servicesOf = (env: Env): Services => ({
-  db: openDatabase(env.DB),
-  bucket: env.BUCKET,
-  queues: { propose: env.PROPOSE, rollout: env.ROLLOUT, judge: env.JUDGE, scored: env.SCORED },
+  db: openDatabase(meteredD1(env.DB)),
+  bucket: meteredR2(env.BUCKET),
+  queues: {
+    propose: meteredQueue(env.PROPOSE),
+    rollout: meteredQueue(env.ROLLOUT),
+    judge: meteredQueue(env.JUDGE),
+    scored: meteredQueue(env.SCORED),
+  },
   assets: env.ASSETS,
   limits: { hooks: env.HOOK_LIMIT, reads: env.READ_LIMIT },
   secrets: {

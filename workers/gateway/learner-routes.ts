@@ -1,6 +1,7 @@
 /** What the learner does: reads objects, stores versions, reports rounds and refused groups. All behind its token. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { usageCounts } from '../../core/cost/usage.ts';
 import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
@@ -8,6 +9,7 @@ import { getPolicy } from '../../store/policies.ts';
 import { judgeVersions } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { getRound, setReport } from '../../store/rounds.ts';
+import { setUsed } from '../../store/usage.ts';
 import { putVersionFile } from '../../store/versions.ts';
 import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
@@ -109,7 +111,8 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const report = await readJsonBody(c.req.raw, v.record(v.string(), v.unknown()), REPORT_LIMIT);
     const { db } = c.var.services;
     if (!(await getRound(db, round))) throw notFound('round', round);
-    await setReport(db, round, report);
+    const used = v.safeParse(usageCounts, report.used);
+    await setReport(db, round, report, used.success ? [setUsed(round, 'learner', used.output)] : []);
     return c.json({ round });
   })
   .post('/api/rounds/:id/groups/:group/failure', learnerOnly, async (c) => {

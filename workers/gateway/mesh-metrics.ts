@@ -3,6 +3,7 @@ import type { RoundRow } from '../../store/rounds.ts';
 import { GROUP_STATES, STAGES } from '../../store/schema.ts';
 import type { MeshStatistics } from '../../store/statistics.ts';
 import type { Metric } from './metrics.ts';
+import { usageMetrics } from './usage-metrics.ts';
 
 const seconds = (from: number | null, to: number | null) =>
   from === null || to === null ? null : (to - from) / 1000;
@@ -134,6 +135,7 @@ export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], n
       values: of.pointers.map(({ policy, version }) => ({ labels: { policy }, value: version })),
     },
     ...totalMetrics(of),
+    ...usageMetrics(of.used),
     ...queueMetrics(depths, now),
   ];
 }

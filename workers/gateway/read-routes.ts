@@ -7,6 +7,7 @@ import { getPolicy, listPolicies, versionsOf } from '../../store/policies.ts';
 import { getRound, listRounds } from '../../store/rounds.ts';
 import { getRun, listRuns } from '../../store/runs.ts';
 import { GROUP_STATES } from '../../store/schema.ts';
+import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
 import { indexOf, limitOf, notFound } from './parameters.ts';
 import { findSample, groupPage } from './samples.ts';
@@ -32,20 +33,22 @@ export const readRoutes = new Hono<GatewayTypes>()
   .get('/rounds', async (c) => {
     const { db } = c.var.services;
     const rows = await listRounds(db, check(roundsQuery, c.req.query(), 'query'));
-    const counts = await countGroups(
-      db,
-      rows.map((row) => row.id),
-    );
-    return c.json({ rounds: rows.map((row) => roundView(row, counts.get(row.id))) });
+    const ids = rows.map((row) => row.id);
+    const [counts, used] = [await countGroups(db, ids), await usageOf(db, ids)];
+    return c.json({ rounds: rows.map((row) => roundView(row, counts.get(row.id), used.get(row.id))) });
   })
   .get('/rounds/:id', async (c) => {
     const { db } = c.var.services;
     const wanted = check(id, c.req.param('id'), 'round.id');
     const row = await getRound(db, wanted);
     if (!row) throw notFound('round', wanted);
-    const counts = await countGroups(db, [wanted]);
+    const [counts, used] = [await countGroups(db, [wanted]), await usageOf(db, [wanted])];
     const failed = await groupsOf(db, wanted, ['failed']);
-    return c.json({ ...roundView(row, counts.get(wanted)), spec: row.spec, failures: failed.map(groupView) });
+    return c.json({
+      ...roundView(row, counts.get(wanted), used.get(wanted)),
+      spec: row.spec,
+      failures: failed.map(groupView),
+    });
   })
   .get('/rounds/:id/groups', async (c) => {
     const { db } = c.var.services;

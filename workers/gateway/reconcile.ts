@@ -15,6 +15,7 @@ import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
 import { prune } from './prune.ts';
 import type { Services } from './services.ts';
+import { accounted } from './usage.ts';
 import { sendProposal } from './webhook.ts';
 
 /** Rounds and runs looked after in one call. */
@@ -28,7 +29,13 @@ export async function reconcile(services: Services): Promise<void> {
   const { db, settings, now } = services;
   const before = Math.max(now() - settings.stallMs, Math.min(settings.queuesSince, now()));
   for (const row of await stalledRounds(db, { before, now: now(), limit: AT_ONCE }))
-    await guarded('round.redrive', row.id, () => redrive(services, row));
+    await guarded('round.redrive', row.id, () =>
+      accounted(
+        services,
+        () => redrive(services, row),
+        () => row.id,
+      ),
+    );
   for (const { id } of await stuckRuns(db, AT_ONCE))
     await guarded('run.advance', id, async () => {
       const round = await advanceRun(db, id, now());

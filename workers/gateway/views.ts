@@ -1,11 +1,26 @@
 /** Rows as the reading API shows them. */
 
+import { costOf } from '../../core/cost/cost.ts';
+import { PRICES } from '../../core/cost/prices.ts';
+import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
 import type { DeadLetter } from '../../store/dead-letters.ts';
 import type { GroupCountsByState, GroupRow } from '../../store/groups.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import type { RunRow } from '../../store/runs.ts';
 
-export const roundView = (row: RoundRow, counts: GroupCountsByState | undefined) => ({
+/** What a round used, by stage and in all, and what that costs at the published prices; null where nothing was noted. */
+function usageView(stages: UsageByStage = {}) {
+  const parts = Object.values(stages);
+  if (!parts.length) return null;
+  const total = totalUsage(parts);
+  return { stages, total, cost: costOf(total), pricesOf: PRICES.asOf };
+}
+
+export const roundView = (
+  row: RoundRow,
+  counts: GroupCountsByState | undefined,
+  stages: UsageByStage | undefined,
+) => ({
   id: row.id,
   run: row.run,
   index: row.index,
@@ -20,6 +35,7 @@ export const roundView = (row: RoundRow, counts: GroupCountsByState | undefined)
   roles: row.spec.roles,
   version: row.version,
   report: row.report ?? null,
+  usage: usageView(stages),
   createdAt: row.createdAt,
   solvingAt: row.solvingAt,
   trainingAt: row.trainingAt,

@@ -10,12 +10,14 @@ import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
 import { forkVersion } from '../../store/versions.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
+import { countUsed } from '../shared/meter.ts';
 import { requireSecret } from '../shared/secrets.ts';
 import { check, parseJson, readBytes } from './body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { verifySignature } from './signature.ts';
+import { accounted } from './usage.ts';
 
 const BODY_LIMIT = 64 * 1024;
 
@@ -37,7 +39,14 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
   if (headers.own === undefined && event === 'ping') return c.json({ pong: true });
   const body = parseJson(bytes);
   const asked = event === 'repository_dispatch' ? check(githubEvent, body).client_payload : body;
-  const started = await startRounds(services, delivery, runOf(check(runOrder, asked)));
+  const started = await accounted(
+    services,
+    () => {
+      countUsed('requests', 1);
+      return startRounds(services, delivery, runOf(check(runOrder, asked)));
+    },
+    ({ round }) => round,
+  );
   return c.json(started, 202);
 });
 

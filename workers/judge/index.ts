@@ -1,9 +1,11 @@
 /** The judge Worker: consumes `rollmesh-judge`, produces what the learner pulls. Bindings only; the work is in judge-groups.ts. */
 import { judgeMessage } from '../../core/schema/round.ts';
 import { openDatabase } from '../../store/database.ts';
+import { addUsed } from '../../store/usage.ts';
 import { bury } from '../shared/bury.ts';
 import { consume } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
+import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import { sessionOf } from '../shared/open-policy.ts';
 import { requireSecret } from '../shared/secrets.ts';
 import { judgeGroups } from './judge-groups.ts';
@@ -18,7 +20,8 @@ export interface Env {
 
 export default {
   async queue(batch, env) {
-    const db = openDatabase(env.DB);
+    const db = openDatabase(meteredD1(env.DB));
+    const bucket = meteredR2(env.BUCKET);
     const now = () => Date.now();
     await consume(
       {
@@ -26,11 +29,12 @@ export default {
         schema: judgeMessage,
         work: (round, messages) => {
           const meshKey = requireSecret('MESH_KEY', env.MESH_KEY);
-          const session = sessionOf(env.BUCKET);
-          const mesh = { db, bucket: env.BUCKET, session, scored: env.SCORED, meshKey, now };
+          const session = sessionOf(bucket);
+          const mesh = { db, bucket, session, scored: meteredQueue(env.SCORED), meshKey, now };
           return judgeGroups(mesh, round, messages);
         },
         bury: (body, attempts, failure) => bury(db, 'judge', body, attempts, failure, now()),
+        account: (round, used) => addUsed(db, round, 'judge', used),
         retrySeconds: Number(env.RETRY_SECONDS),
       },
       batch.messages,

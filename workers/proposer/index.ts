@@ -1,9 +1,11 @@
 /** The proposer Worker: consumes `rollmesh-propose`. Bindings only; the work is in propose-round.ts. */
 import { proposeMessage } from '../../core/schema/round.ts';
 import { openDatabase } from '../../store/database.ts';
+import { addUsed } from '../../store/usage.ts';
 import { bury } from '../shared/bury.ts';
 import { consume } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
+import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import { sessionOf } from '../shared/open-policy.ts';
 import { proposeRound } from './propose-round.ts';
 
@@ -16,15 +18,17 @@ export interface Env {
 
 export default {
   async queue(batch, env) {
-    const db = openDatabase(env.DB);
+    const db = openDatabase(meteredD1(env.DB));
+    const bucket = meteredR2(env.BUCKET);
     const now = () => Date.now();
-    const mesh = { db, bucket: env.BUCKET, session: sessionOf(env.BUCKET), rollouts: env.ROLLOUT, now };
+    const mesh = { db, bucket, session: sessionOf(bucket), rollouts: meteredQueue(env.ROLLOUT), now };
     await consume(
       {
         stage: 'propose',
         schema: proposeMessage,
         work: (round) => proposeRound(mesh, round),
         bury: (body, attempts, failure) => bury(db, 'propose', body, attempts, failure, now()),
+        account: (round, used) => addUsed(db, round, 'propose', used),
         retrySeconds: Number(env.RETRY_SECONDS),
       },
       batch.messages,

@@ -1,4 +1,4 @@
-/** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn. */
+/** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn or removed. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
@@ -47,4 +47,5 @@ async function expectUsable(db: Database, ref: PolicyRef): Promise<void> {
   const version = await getVersion(db, ref);
   if (!version) throw missingVersion(ref, 'it is not committed');
   if (version.withdrawn !== null) throw missingVersion(ref, version.withdrawn);
+  if (version.prunedAt !== null) throw missingVersion(ref, 'retention removed its files');
 }

@@ -5,10 +5,13 @@
  */
 import type { Message } from '@cloudflare/workers-types';
 import * as v from 'valibot';
+import type { Usage } from '../../core/cost/usage.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Failure } from '../../store/schema.ts';
 import { failureOf } from './failures.ts';
 import { log } from './log.ts';
+import { countUsed, metered } from './meter.ts';
+import { messageOperations } from './metered-bindings.ts';
 
 /** Deliveries of a message, the first included: `max_retries` + 1 of wrangler.toml. */
 export const MAX_DELIVERIES = 6;
@@ -20,6 +23,8 @@ export interface Consumer<T extends { readonly round: string }> {
   readonly work: (round: string, messages: readonly T[]) => Promise<void>;
   /** Keeps a message that will not be tried again, and marks what it was about as failed. */
   readonly bury: (body: unknown, attempts: number, failure: Failure) => Promise<void>;
+  /** Takes note of what working off messages of a round used, failures included. */
+  readonly account: (round: string, used: Usage) => Promise<void>;
   /** Seconds of the first back-off; it doubles with every delivery, up to five minutes. */
   readonly retrySeconds: number;
 }
@@ -44,7 +49,34 @@ export async function consume<T extends { readonly round: string }>(
     items.push({ message, body: parsed.output });
     rounds.set(parsed.output.round, items);
   }
-  for (const [round, items] of rounds) await workOff(consumer, round, items);
+  for (const [round, items] of rounds) await workAccounted(consumer, round, items);
+}
+
+/** What was used is noted at the end, and only noted: books that cannot be written keep nobody from working. */
+async function workAccounted<T extends { readonly round: string }>(
+  consumer: Consumer<T>,
+  round: string,
+  items: readonly Item<T>[],
+): Promise<void> {
+  const { result, used } = await metered(
+    () => {
+      countUsed('requests', 1);
+      for (const { body } of items) countUsed('queueOperations', messageOperations(body));
+      return workOff(consumer, round, items);
+    },
+    { exact: true },
+  );
+  try {
+    await consumer.account(round, used);
+  } catch (error) {
+    log('warn', `${consumer.stage}.unaccounted`, { round, ...failureOf(error) });
+  }
+  if (result.status === 'rejected') throw result.reason;
+}
+
+function acknowledge(message: Message): void {
+  message.ack();
+  countUsed('queueOperations', messageOperations(message.body));
 }
 
 async function workOff<T extends { readonly round: string }>(
@@ -58,7 +90,7 @@ async function workOff<T extends { readonly round: string }>(
       round,
       items.map((item) => item.body),
     );
-    for (const { message } of items) message.ack();
+    for (const { message } of items) acknowledge(message);
     log('info', `${consumer.stage}.done`, { round, messages: items.length, ms: Date.now() - started });
   } catch (error) {
     if (items.length === 1) return settle(consumer, items[0]!.message, error);
@@ -82,7 +114,7 @@ async function settle<T extends { readonly round: string }>(
   if (!again) {
     try {
       await consumer.bury(message.body, message.attempts, failure);
-      message.ack();
+      acknowledge(message);
       return;
     } catch (cause) {
       log('error', `${consumer.stage}.bury-failed`, { id: message.id, ...failureOf(cause) });

@@ -3,6 +3,7 @@
  * the new one comes; and uses are queued, so that none is disposed while it runs.
  */
 import type { Policy, PolicyRef } from '../../core/policy.ts';
+import { waiting } from './meter.ts';
 
 const sameRef = (a: PolicyRef, b: PolicyRef) =>
   a.name === b.name && a.version === b.version && a.set === b.set;
@@ -18,7 +19,8 @@ export class PolicySession {
 
   /** Runs `work` with exactly this version; one use at a time, in the order asked. */
   use<T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(async () => work(await this.#switchTo(ref)));
+    const before = this.#tail;
+    const turn = waiting(() => before).then(async () => work(await this.#switchTo(ref)));
     this.#tail = turn.catch(() => undefined);
     return turn;
   }
