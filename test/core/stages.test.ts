@@ -1,0 +1,145 @@
+/** Stages, exams, bindings and lessons: which weights speak, and what is taught. */
+import { expect, test } from 'vitest';
+import { lessonOf } from '../../core/lesson.ts';
+import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { openExam, openStage } from '../../core/roles/stage.ts';
+import { boundVersion, newestOf, type RoleBinding, roundOf } from '../../core/schema/round.ts';
+import type { LearnTools, Lesson } from '../../core/training.ts';
+import { textTokenizer } from '../roles/scripted-policy.ts';
+
+const settings = {
+  recipe: 'x',
+  seed: 0,
+  policy: 'p',
+  reward: 'gold',
+  freeze: [] as string[],
+  tasks: 1,
+  group: 2,
+};
+const bindings: Record<string, RoleBinding> = {
+  solver: {},
+  judge: { set: 'verifier' },
+  opponent: { holds: 3 },
+};
+const recipe = {
+  name: 'x',
+  stop: '<eos>',
+  roles: {
+    solver: { sampling: { maxNew: 5, temperature: 1 } },
+    judge: { sampling: { maxNew: 7, temperature: 0.7 } },
+  },
+} as unknown as Recipe;
+
+/** Notes which weights were asked, and how. */
+function scene() {
+  const asked: { ref: PolicyRef; settings: SamplingSettings }[] = [];
+  const use = <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) =>
+    work({
+      ref,
+      generate: (prompts, settings) => {
+        asked.push({ ref, settings });
+        return Promise.resolve(prompts.map(() => []));
+      },
+      score: () => Promise.resolve([]),
+      dispose: () => Promise.resolve(),
+    });
+  const parts = { recipe, tokenizer: textTokenizer(), use, memory: () => Promise.resolve(undefined) };
+  return { asked, parts };
+}
+const prompt = { ids: [1], sampleIds: ['a'] };
+
+test('a lagging role is so many versions behind, never below 0', () => {
+  expect(boundVersion({ behind: 4 }, 3, 2)).toBe(0);
+  expect(boundVersion({ behind: 4 }, 7, 6)).toBe(2);
+});
+
+test('a role that holds moves every so many rounds; a fixed one never', () => {
+  const versions = [1, 2, 3, 4, 5, 6, 7].map((index) => boundVersion({ holds: 3 }, index, index - 1));
+  expect(versions).toEqual([0, 0, 0, 3, 3, 3, 6]);
+  expect(boundVersion({ fixed: true }, 9, 8)).toBe(0);
+});
+
+test('a round names version and set of each role; frozen roles stay at 0', () => {
+  const round = roundOf({ ...settings, freeze: ['judge'] }, bindings, 5, 4);
+  expect(round.roles).toEqual({
+    solver: { name: 'p', version: 4 },
+    judge: { name: 'p', version: 0, set: 'verifier' },
+    opponent: { name: 'p', version: 3 },
+  });
+  expect(newestOf(round)).toEqual({ name: 'p', version: 4 });
+});
+
+test('a stage speaks with the weights of the role, by its sampling, and asks nobody for nothing', async () => {
+  const { asked, parts } = scene();
+  const stage = openStage({ ...parts, round: roundOf(settings, bindings, 3, 2) });
+  await stage.generate('judge', [prompt]);
+  await stage.generate('solver', [prompt], { temperature: 0 });
+  expect(await stage.generate('solver', [])).toEqual([]);
+  const stop = [parts.tokenizer.id('<eos>')];
+  expect(asked).toEqual([
+    { ref: { name: 'p', version: 2, set: 'verifier' }, settings: { maxNew: 7, temperature: 0.7, stop } },
+    { ref: { name: 'p', version: 2 }, settings: { maxNew: 5, temperature: 0, stop } },
+  ]);
+});
+
+test('a role that the recipe or the round does not know is named', async () => {
+  const { parts } = scene();
+  const stage = openStage({ ...parts, round: roundOf(settings, bindings, 1, 0) });
+  await expect(async () => stage.generate('critic', [prompt])).rejects.toThrow('no critic');
+  await expect(async () => stage.generate('opponent', [prompt])).rejects.toThrow('no role "opponent"');
+});
+
+test('an exam asks all sets at one version, frozen or not, and makes a yardstick once', async () => {
+  const { asked, parts } = scene();
+  const round = roundOf({ ...settings, freeze: ['judge'] }, bindings, 9, 8);
+  const kept = new Map<string, Promise<unknown>>();
+  let made = 0;
+  for (const version of [0, 8]) {
+    const exam = openExam({ ...parts, round }, version, kept);
+    await exam.generate('judge', [prompt]);
+    await exam.start.generate('solver', [prompt]);
+    expect(await exam.once('yardstick', async () => ++made)).toBe(1);
+  }
+  expect(asked.map(({ ref }) => [ref.set ?? 'main', ref.version])).toEqual([
+    ['verifier', 0],
+    ['main', 0],
+    ['verifier', 8],
+    ['main', 0],
+  ]);
+});
+
+test('a lesson leaves out frozen roles, and is given the groups in order', async () => {
+  const round = roundOf({ ...settings, freeze: ['judge'] }, bindings, 1, 0);
+  const group = (index: number) => ({
+    round: round.id,
+    group: 'g',
+    index,
+    task: '',
+    proposal: null,
+    samples: [],
+    judgments: [],
+    gold: [],
+    truth: [],
+  });
+  let order: number[] = [];
+  const part = (role: string) => ({ kind: 'imitation' as const, role, weight: 1, items: [] });
+  const lesson = await lessonOf(
+    {
+      learn: ({ groups }): Lesson => {
+        order = groups.map(({ index }) => index);
+        return { updates: [{ set: 'main', parts: [part('solver'), part('judge')] }], memory: { seen: 2 } };
+      },
+    },
+    {
+      round,
+      proposals: { round: round.id, samples: [], tasks: [] },
+      groups: [group(2), group(0), group(1)],
+      memory: undefined,
+      version: 0,
+    },
+    {} as LearnTools,
+  );
+  expect(order).toEqual([0, 1, 2]);
+  expect(lesson).toEqual({ updates: [{ set: 'main', parts: [part('solver')] }], memory: { seen: 2 } });
+});
