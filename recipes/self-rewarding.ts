@@ -20,7 +20,13 @@ import {
 } from '../core/roles/respond.ts';
 import { DIGIT_TOKENS, STYLE_JUDGE, scoreResponses } from '../core/roles/score-responses.ts';
 import type { Stage } from '../core/roles/stage.ts';
-import { answerHeldOut, examined, judgeCorrelation, pointsAtLengths } from '../core/roles/style-exam.ts';
+import {
+  answers,
+  examined,
+  heldOutStyle,
+  judgeCorrelation,
+  pointsAtLengths,
+} from '../core/roles/style-exam.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RolledGroup, ScoredGroup } from '../core/schema/sample.ts';
 import { randomStyleTask, styleScore } from '../core/tasks/style.ts';
@@ -112,9 +118,10 @@ export const selfRewarding: Recipe = {
     return { updates: [{ set: MAIN_SET, parts: [lesson] }], figures: { pairs: pairs.length } };
   },
   evaluate: async (exam) => {
-    const start = await exam.once('start', () => answerHeldOut(exam.start, 'sampled'));
-    const sampled = await answerHeldOut(exam, 'sampled');
-    return examined(await answerHeldOut(exam, 'greedy', 0), sampled, {
+    const tasks = heldOutStyle();
+    const start = await exam.once('start', () => answers(exam.start, tasks, 'sampled'));
+    const sampled = await answers(exam, tasks, 'sampled');
+    return examined(await answers(exam, tasks, 'greedy', 0), sampled, {
       sampledAtStartLengths: pointsAtLengths(sampled, start) / STYLE_POINTS,
       judge: await judgeCorrelation(exam, start, VOTES),
       judgeOfOwn: await judgeCorrelation(exam, sampled, VOTES),

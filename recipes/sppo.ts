@@ -14,16 +14,18 @@ import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import { RESPONDER, RESPONSE_TOKENS, rated, respond, responseOf, sequenceOf } from '../core/roles/respond.ts';
 import type { Stage } from '../core/roles/stage.ts';
-import { answerHeldOut, examined } from '../core/roles/style-exam.ts';
+import { answers, examined } from '../core/roles/style-exam.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RolledGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { randomStyleTask } from '../core/tasks/style.ts';
-import { drawnWin, preference, STYLE_WINS, styleOf } from '../core/tasks/style-game.ts';
+import { heldOutTasks } from '../core/tasks/split.ts';
+import { isHeldOutStyle } from '../core/tasks/style.ts';
+import { drawnWin, preference, STYLE_WINS, styleGameTask, styleOf } from '../core/tasks/style-game.ts';
 import { STOP } from '../core/tasks/worked.ts';
 import type { LearnTools, PreferenceObjective, Sequence } from '../core/training.ts';
 import { sppoClaim } from './claims/sppo.ts';
 
 const BETA = 0.1;
+const heldOut = heldOutTasks('style-game', 200, (random) => styleGameTask(random, true), isHeldOutStyle);
 
 /** Stage three: each response's win rate against all of its group, itself counted as one half. */
 async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
@@ -107,7 +109,7 @@ export const sppo: Recipe = {
   },
   roles: { [RESPONDER]: { says: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
   freezable: [],
-  propose: async (stage) => drawnTasks(stage, (random) => randomStyleTask(random)),
+  propose: async (stage) => drawnTasks(stage, (random) => styleGameTask(random)),
   rollOut: respond,
   judge,
   learn: async ({ round, groups, memory, version }, tools) => {
@@ -121,12 +123,13 @@ export const sppo: Recipe = {
     };
   },
   evaluate: async (exam) => {
-    const sampled = await answerHeldOut(exam, 'sampled');
+    const tasks = heldOut();
+    const sampled = await answers(exam, tasks, 'sampled');
     const styles = sampled.flatMap(({ response }) => (response === null ? [] : [styleOf(response)]));
     const [short = 0, medium = 0, long = 0] = [0, 1, 2].map((s) =>
       mean(styles.map((style) => Number(style === s))),
     );
-    return examined(await answerHeldOut(exam, 'greedy', 0), sampled, {
+    return examined(await answers(exam, tasks, 'greedy', 0), sampled, {
       short,
       medium,
       long,

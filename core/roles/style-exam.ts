@@ -12,7 +12,8 @@ import { RESPONDER, responseOf, STYLE_POINTS } from './respond.ts';
 import { scoreResponses } from './score-responses.ts';
 import type { Stage } from './stage.ts';
 
-const heldOut = heldOutTasks(
+/** Held-out tasks, the same in every run. */
+export const heldOutStyle = heldOutTasks(
   'style',
   200,
   (random) => randomStyleTask(random, undefined, true),
@@ -26,13 +27,13 @@ export interface Answered {
   readonly score: number;
 }
 
-/** Responses to the held-out tasks, one each. */
-export async function answerHeldOut(
+/** One response to each task. */
+export async function answers(
   stage: Stage,
+  tasks: readonly string[],
   seed: string,
   temperature?: number,
 ): Promise<readonly Answered[]> {
-  const tasks = heldOut();
   const prompts = tasks.map((task) => ({
     ids: stage.tokenizer.encode(stylePrompt(task)),
     sampleIds: [deriveId('evaluate', seed, task)],

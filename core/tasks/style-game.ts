@@ -1,14 +1,16 @@
 /**
  * A preference over responses to string transformations that is not transitive: short beats medium, medium beats long, long beats
- * short; and points of the rubric count, but for the one for length. No style is best, and the exact win matrix is known.
+ * short; and points of the rubric count. No style is best, and the exact win matrix is known. Its tasks leave the length open, so that
+ * every style can have all points.
  */
-import { pointsOf, readStyleTask, scoreOf, wordsOf } from './style.ts';
+import type { Random } from '../random.ts';
+import { randomStyleTask, readStyleTask, styleScore, wordsOf, writeStyleTask } from './style.ts';
 
 /** What a winning style and a point of the rubric are worth, in log-odds. */
 const STYLE_ODDS = 2;
-const POINT_ODDS = 0.5;
+const POINT_ODDS = 0.25;
 
-/** short (up to two words), medium (three), long. */
+/** 0 short (up to two words), 1 medium (three), 2 long. */
 export const styleOf = (response: string): 0 | 1 | 2 => {
   const words = wordsOf(response);
   return words <= 2 ? 0 : words === 3 ? 1 : 2;
@@ -24,15 +26,18 @@ export const drawnWin = (a: boolean, b: boolean): number => sigmoid(STYLE_ODDS *
 /** The game's exact win matrix between styles of equal quality. */
 export const STYLE_WINS = [0, 1, 2].map((a) => [0, 1, 2].map((b) => sigmoid(STYLE_ODDS * beats(a, b))));
 
-/** Points of the rubric that do not depend on length, 0 … 4. */
-function qualityOf(task: string, response: string): number {
-  const reading = readStyleTask(task);
-  return reading.ok ? scoreOf({ ...pointsOf(reading.value, response), length: false }) : 0;
+/** Two to four words of at least four. */
+export function styleGameTask(random: Random, heldOut = false): string {
+  for (;;) {
+    const reading = readStyleTask(randomStyleTask(random, 4 + random.int(3), heldOut));
+    if (reading.ok && new Set(reading.value.words).size >= 4)
+      return writeStyleTask({ ...reading.value, least: 2, most: 4 });
+  }
 }
 
 /** Probability that response `a` to a task is preferred to `b`; a text that is no response (null) has no style and no points. */
 export function preference(task: string, a: string | null, b: string | null): number {
   const style = a === null || b === null ? 0 : STYLE_ODDS * beats(styleOf(a), styleOf(b));
-  const quality = (response: string | null) => (response === null ? 0 : qualityOf(task, response));
-  return sigmoid(style + POINT_ODDS * (quality(a) - quality(b)));
+  const points = (response: string | null) => (response === null ? 0 : styleScore(task, response));
+  return sigmoid(style + POINT_ODDS * (points(a) - points(b)));
 }

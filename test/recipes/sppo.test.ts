@@ -1,8 +1,10 @@
 /** SPPO's game by hand: who is preferred to whom, and which pair a group makes. */
 import { expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
 import { exploitability } from '../../core/rl/exploitability.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { preference, STYLE_WINS, styleOf } from '../../core/tasks/style-game.ts';
+import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
+import { preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
 import { lateOf } from '../../recipes/claims/sppo.ts';
 import { pairsOf } from '../../recipes/sppo.ts';
 
@@ -28,16 +30,26 @@ test('short beats medium beats long beats short, by the same odds', () => {
   }
 });
 
-test('a point of the rubric counts half a logit, the one for length nothing', () => {
+test('a point of the rubric counts a quarter of a logit', () => {
   // Same style, out of order: one point less.
-  expect(logit(preference(TASK, 'ana bel', 'bel ana'))).toBeCloseTo(0.5, 10);
-  // A repeated word and one of no source: two points less.
-  expect(logit(preference(TASK, 'ana bel', 'zzz zzz'))).toBeCloseTo(1, 10);
-  // Too long for this task, and of the same style and quality.
-  expect(preference('az 2-3:a b c d e', 'a b c d', 'a b c d e')).toBe(0.5);
-  // A text that is no response has no points at all, and no style to win by.
-  expect(logit(preference(TASK, 'ana bel', null))).toBeCloseTo(2, 10);
+  expect(logit(preference(TASK, 'ana bel', 'bel ana'))).toBeCloseTo(0.25, 10);
+  // A repeated word that is not of the source: two points less.
+  expect(logit(preference(TASK, 'ana bel', 'zzz zzz'))).toBeCloseTo(0.5, 10);
+  // A text that is no response has no points at all, and no style to win by: five points less.
+  expect(logit(preference(TASK, 'ana bel', null))).toBeCloseTo(1.25, 10);
   expect(preference(TASK, null, null)).toBe(0.5);
+});
+
+test('tasks of the game admit every style with all points, and keep to their side of the split', () => {
+  const random = new Random('style game');
+  for (const heldOut of [false, true]) {
+    const task = styleGameTask(random, heldOut);
+    const sorted = [...new Set(task.split(':')[1]!.split(' '))].sort();
+    expect(isHeldOutStyle(task)).toBe(heldOut);
+    expect(sorted.length).toBeGreaterThanOrEqual(4);
+    for (const words of [2, 3, 4])
+      expect(styleScore(task.replace(/^\w+/, 'az'), sorted.slice(0, words).join(' '))).toBe(5);
+  }
 });
 
 test('the win matrix has its equilibrium at the even mixture alone', () => {
