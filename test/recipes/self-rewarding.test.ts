@@ -1,8 +1,12 @@
 /** Self-rewarding by hand: which pairs scores make, and what of a gain is length. */
 import { expect, test } from 'vitest';
+import { openStage } from '../../core/roles/stage.ts';
 import { type Answered, pointsAtLengths } from '../../core/roles/style-exam.ts';
+import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { pairsOf } from '../../recipes/self-rewarding.ts';
+import type { LearnTools } from '../../core/training.ts';
+import { pairsOf, selfRewarding } from '../../recipes/self-rewarding.ts';
+import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 
 const group = (rewards: readonly (number | null)[]): ScoredGroup => ({
   round: '0'.repeat(32),
@@ -51,4 +55,58 @@ test('a gain that is length alone is none at the lengths of the start', () => {
   expect(pointsAtLengths([answered(null, 0), answered('a', 3)], [answered(null, 0), answered('a', 1)])).toBe(
     1.5,
   );
+});
+
+const settings = {
+  recipe: 'self-rewarding',
+  seed: 0,
+  policy: 'p',
+  reward: 'judge',
+  freeze: [],
+  tasks: 2,
+  group: 4,
+};
+
+test('a round: three scores a response, their mean is what it is worth, and the pair follows them', async () => {
+  const tokenizer = textTokenizer();
+  const responses = ['<answer>ana bel<eos>', '<answer>ana<eos>', 'ana bel<eos>', '<answer>dim dim dim<eos>'];
+  // Digits for two words, for one, for three: 4; 1, 2 and 3; none that can be read.
+  const digits = { 2: ['4', '4', '4'], 1: ['1', '2', '3'], 3: ['9', 'ok', '33'] } as Record<number, string[]>;
+  const policy = scriptedPolicy(tokenizer, (prompt, _id, i) => {
+    if (prompt.startsWith('<solve>')) return responses[i]!;
+    const response = prompt.split('<sep>')[1]!;
+    return `${digits[response.split(' ').length]![i]}<eos>`;
+  });
+  const { propose, rollOut, judge, learn } = selfRewarding;
+  const round = roundOf(settings, { responder: {}, judge: {} }, 1, 3);
+  const stage = openStage({
+    recipe: selfRewarding,
+    round,
+    tokenizer,
+    memory: () => Promise.resolve(undefined),
+    use: (_ref, work) => work(policy),
+  });
+  const proposals = await propose(stage);
+  const groups = await judge(stage, await rollOut(stage, proposals.tasks));
+  expect(groups).toHaveLength(2);
+  for (const { samples, judgments } of groups) {
+    // What is no response is worth nothing; what has no readable score is missing, which is not nothing.
+    expect(samples.map(({ rewards }) => rewards.reward)).toEqual([4, 2, 0, null]);
+    expect(samples.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'off-grammar', 'ok']);
+    expect(judgments.map(({ of }) => samples.findIndex(({ id }) => id === of))).toEqual([
+      0, 0, 0, 1, 1, 1, 3, 3, 3,
+    ]);
+  }
+  const tools = {} as LearnTools;
+  const lesson = await learn({ round, proposals, groups, memory: undefined, version: 3 }, tools);
+  const [part] = lesson.updates[0]!.parts;
+  expect(part).toMatchObject({
+    kind: 'preference',
+    objective: { kind: 'dpo', beta: 0.1 },
+    reference: { set: 'main', version: 3 },
+    pairs: groups.map(({ samples }) => ({
+      chosen: { ids: samples[0]!.ids },
+      rejected: { ids: samples[2]!.ids },
+    })),
+  });
 });

@@ -2,11 +2,15 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { exploitability } from '../../core/rl/exploitability.ts';
+import { openStage } from '../../core/roles/stage.ts';
+import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
 import { preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
+import type { LearnTools } from '../../core/training.ts';
 import { lateOf } from '../../recipes/claims/sppo.ts';
-import { pairsOf } from '../../recipes/sppo.ts';
+import { pairsOf, sppo } from '../../recipes/sppo.ts';
+import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 
 const TASK = 'az 2-4:tok bel ana dim';
 const logit = (p: number) => Math.log(p / (1 - p));
@@ -91,4 +95,41 @@ test('best against worst with their win rates; a group of equals makes no pair',
 test('the second half of a curve, its middle left out', () => {
   expect(lateOf([9, 9, 9, 1, 3])).toBe(2);
   expect(lateOf([9, 9, 1, 3])).toBe(2);
+});
+
+test('a round: win rates within a group, itself counted as one half, become the targets of best and worst', async () => {
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(tokenizer, (prompt, _id, i) => {
+    // The first word of the source over and over: the same points for all, so that styles alone decide.
+    const words = prompt.slice(prompt.indexOf(':') + 1, -'<sep>'.length).split(' ');
+    return `<answer>${Array(i === 0 ? 3 : 2)
+      .fill(words[0])
+      .join(' ')}<eos>`;
+  });
+  const settings = {
+    recipe: 'sppo',
+    seed: 0,
+    policy: 'p',
+    reward: 'preference',
+    freeze: [],
+    tasks: 2,
+    group: 5,
+  };
+  const round = roundOf(settings, { responder: {} }, 1, 3);
+  const memory = () => Promise.resolve(undefined);
+  const stage = openStage({ recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) });
+  const proposals = await sppo.propose(stage);
+  const groups = await sppo.judge(stage, await sppo.rollOut(stage, proposals.tasks));
+  // One medium response against four equal short ones of the same points: it loses to each with odds e^2.
+  const lost = 1 / (1 + Math.exp(2));
+  for (const { samples } of groups) {
+    const rates = samples.map(({ rewards }) => rewards.reward!);
+    expect(rates[0]).toBeCloseTo((0.5 + 4 * lost) / 5, 10);
+    for (const rate of rates.slice(1)) expect(rate).toBeCloseTo((4 * 0.5 + (1 - lost)) / 5, 10);
+  }
+  const records = { round, proposals, groups, memory: undefined, version: 3 };
+  const { updates, memory: kept } = await sppo.learn(records, {} as LearnTools);
+  expect(updates[0]!.parts[0]).toMatchObject({ kind: 'preference', objective: { kind: 'sppo' } });
+  // What was chosen is kept, so that the next round can say what became of its likelihood.
+  expect(kept).toEqual(groups.map(({ samples }) => ({ prompt: samples[1]!.prompt, ids: samples[1]!.ids })));
 });
