@@ -89,7 +89,7 @@ const logProbability: Forgery = async (scene, random) => {
 };
 
 const verdict: Forgery = async (scene, random) => {
-  const tokenizer = scene.tools.tokenizerOf('judge');
+  const tokenizer = scene.tools.tokenizer;
   const [right, wrong] = [tokenizer.id('<right>'), tokenizer.id('<wrong>')];
   const group = random.pick(scene.record.groups);
   const i = random.int(group.judgments.length || 1);
