@@ -28,7 +28,7 @@ const score = (round: string, tasks: readonly { group: string }[], now = 5) =>
 describe('orders', () => {
   test('a delivery counts once; another one extends the target', async () => {
     const seed = freshSeed();
-    const order = { settings: settings(seed), roles: ['solver'], rounds: 3, now: 1 };
+    const order = { settings: settings(seed), roles: { solver: {} }, rounds: 3, now: 1 };
     expect(await orderRounds(store.db, { ...order, delivery: `x-${seed}` })).toBe(true);
     expect(await orderRounds(store.db, { ...order, delivery: `x-${seed}` })).toBe(false);
     expect((await getRun(store.db, runIdOf(order.settings)))?.target).toBe(3);
@@ -217,7 +217,7 @@ describe('the clock', () => {
     await orderRounds(store.db, {
       delivery: `s-${seed}`,
       settings: run,
-      roles: ['solver'],
+      roles: { solver: {} },
       rounds: 1,
       now: 1,
     });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fileEntries } from '../../core/schema/policy.ts';
 import { openScene, type Scene } from '../mesh/scene.ts';
 import { type RawRequest, type RawResponse, send } from './requests.ts';
 import {
@@ -185,7 +186,7 @@ beforeAll(async () => {
   // Files that are there, and whose manifest is not: all that a commit needs.
   const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
   const entries: Record<string, { sha256: string; bytes: number }> = {};
-  for (const [file, bytes] of Object.entries(files)) {
+  for (const [file, bytes] of fileEntries(files)) {
     entries[file] = { sha256: sha256(bytes), bytes: bytes.length };
     await send(scene.mesh.url, {
       method: 'PUT',
