@@ -7,7 +7,7 @@
  *   return      sum of the episode's rewards: 1 for the goal, -0.1 for every refused action; the same for all its turns
  *   advantage   (return - mean)/σ over the episodes of one world (the paper's GRPO variant)
  */
-import { deriveId } from '../core/random.ts';
+import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { groupsOfLargestDeviation } from '../core/rl/group-filter.ts';
 import { grpo } from '../core/rl/grpo.ts';
@@ -23,8 +23,8 @@ import type { Lesson, PolicyItem, RoundRecords } from '../core/training.ts';
 import { ragenClaim } from './claims/ragen.ts';
 
 interface Settings {
-  /** Share of the groups that are trained on: those whose returns differ most. */
-  readonly keep: number;
+  /** Which quarter of the worlds is trained on: that whose returns differ most, or one at random. */
+  readonly filter: boolean;
   readonly clipHigh: number;
   readonly kl: number;
   readonly entropy: number;
@@ -32,36 +32,51 @@ interface Settings {
   readonly epochs: number;
 }
 
-const STABLE: Settings = { keep: 0.25, clipHigh: 0.28, kl: 0, entropy: 1e-3, epochs: 1 };
-const PLAIN: Settings = { keep: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 };
+const STABLE: Settings = { filter: true, clipHigh: 0.28, kl: 0, entropy: 1e-3, epochs: 1 };
+const PLAIN: Settings = { filter: false, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 };
+/** Share of a round's worlds that is trained on. */
+const KEPT = 0.25;
 
 const SETTINGS: Readonly<Record<string, Settings>> = {
   '': STABLE,
   starpo: PLAIN,
-  'keep-50': { ...STABLE, keep: 0.5 },
-  'keep-all': { ...STABLE, keep: 1 },
-  'starpo-filtered': { ...PLAIN, keep: 0.25 },
-  'starpo-reuse': { ...PLAIN, epochs: 10 },
-  reuse: { ...STABLE, epochs: 10 },
+  unfiltered: { ...STABLE, filter: false },
+  reuse: { ...STABLE, epochs: 5 },
 };
 
-/** Returns by episode, with the group each belongs to. */
-const returnsOf = (groups: readonly ScoredGroup[]) =>
-  groups.flatMap(({ group, samples }) =>
-    episodesOf(samples).map((turns) => ({ group, turns, value: turns[0]!.rewards.reward ?? null })),
-  );
-
-/** Every turn of an episode gets the episode's advantage; groups that do not differ enough are left out. */
-export function weighEpisodes(groups: readonly ScoredGroup[], keep: number): PolicyItem[] {
-  const episodes = returnsOf(groups);
-  const [values, keys] = [episodes.map(({ value }) => value), episodes.map(({ group }) => group)];
-  const kept = new Set(groupsOfLargestDeviation(values, keys, keep));
-  const advantages = grpo(values, keys);
-  return episodes.flatMap(({ group, turns }, i) => {
-    const advantage = advantages[i] ?? null;
-    return advantage === null || !kept.has(group) ? [] : turns.map((sample) => ({ sample, advantage }));
-  });
+/** Every turn of an episode gets the episode's advantage over those of the same world; only the worlds that are kept are trained on. */
+export function weighEpisodes(groups: readonly ScoredGroup[], kept: ReadonlySet<string>): PolicyItem[] {
+  return groups
+    .filter(({ group }) => kept.has(group))
+    .flatMap(({ samples }) => {
+      const episodes = episodesOf(samples);
+      const advantages = grpo(
+        episodes.map((turns) => turns[0]!.rewards.reward ?? null),
+        episodes.map(() => 0),
+      );
+      return episodes.flatMap((turns, i) => {
+        const advantage = advantages[i] ?? null;
+        return advantage === null ? [] : turns.map((sample) => ({ sample, advantage }));
+      });
+    });
 }
+
+/** The quarter of the worlds whose returns differ most. */
+export function worldsThatDiffer(groups: readonly ScoredGroup[]): string[] {
+  const episodes = groups.flatMap(({ group, samples }) =>
+    episodesOf(samples).map((turns) => ({ group, value: turns[0]!.rewards.reward ?? null })),
+  );
+  return groupsOfLargestDeviation(
+    episodes.map(({ value }) => value),
+    episodes.map(({ group }) => group),
+    KEPT,
+  ).map(String);
+}
+
+const someWorlds = (groups: readonly ScoredGroup[], seed: string): string[] =>
+  new Random(`${seed}/worlds`)
+    .shuffle(groups.map(({ group }) => group))
+    .slice(0, Math.max(1, Math.round(KEPT * groups.length)));
 
 /** The echo trap's signs: how far returns differ within a world, and the share of different first answers among its episodes. */
 export function signsOf(groups: readonly ScoredGroup[]): Record<string, number> {
@@ -80,7 +95,7 @@ export function signsOf(groups: readonly ScoredGroup[]): Record<string, number> 
 }
 
 function learn({ round, groups }: RoundRecords): Lesson {
-  const { keep, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
+  const { filter, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
   return {
     updates: [
       {
@@ -91,7 +106,10 @@ function learn({ round, groups }: RoundRecords): Lesson {
             kind: 'policy',
             role: AGENT,
             weight: 1,
-            items: weighEpisodes(groups, keep),
+            items: weighEpisodes(
+              groups,
+              new Set(filter ? worldsThatDiffer(groups) : someWorlds(groups, round.id)),
+            ),
             objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh },
             aggregation: { mode: 'token-mean' },
             entropy,
@@ -117,13 +135,14 @@ export const ragen: Recipe = {
   differences: [
     'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',
+    'StarPO trains on as many episodes as StarPO-S, a quarter of the worlds at random, so that arms differ in which worlds and not in how many.',
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
   claim: ragenClaim,
   start: 'grids',
   taskName: 'lake',
   stop: STOP,
-  tasks: 8,
+  tasks: 16,
   group: 8,
   rewards: {
     return: { usesGold: true, says: 'the episode’s return: 1 for the goal, -0.1 for each refused action' },
@@ -131,16 +150,14 @@ export const ragen: Recipe = {
     random: { usesGold: false, says: 'control: a fair coin' },
   },
   variants: {
-    starpo: 'every world, KL .001, clip .2/.2, no entropy bonus',
-    'keep-50': 'half of the worlds',
-    'keep-all': 'every world',
-    'starpo-reuse': 'StarPO, ten passes over each round',
-    reuse: 'StarPO-S, ten passes over each round',
+    starpo: 'StarPO: a quarter of the worlds at random, KL .001, clip .2/.2, no entropy bonus',
+    unfiltered: 'StarPO-S on a quarter of the worlds at random',
+    reuse: 'StarPO-S that goes through each round’s episodes five times',
   },
   sets: {
     main: {
       optimizer: {
-        learningRate: 3e-4,
+        learningRate: 1e-3,
         warmup: 10,
         betas: [0.9, 0.95],
         weightDecay: 0.01,

@@ -135,9 +135,9 @@ export const ssp: Recipe = {
     source: 'arXiv:2510.18821',
   },
   summary:
-    'One policy over a fictional world of 1,340 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
+    'One policy over a fictional world of 720 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
   differences: [
-    'Names to ask for are 220 towns, guilds and lands; a search gives the one best document, where the paper gives three of Wikipedia’s.',
+    'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
     'Questions are paths of up to three relations from a name; the rule of ten words and that of two searches are left out.',
     'The reader is exact, where the paper has a frozen 32B model: it takes each document by its words, and nothing else. With documents that say one thing each, foreign ones hardly matter to it; the arms of more and fewer are left out.',
   ],

@@ -5,7 +5,7 @@
 import { deriveId, Random } from '../random.ts';
 import type { AdmittedTask, Proposals } from '../schema/sample.ts';
 import { isHeldOutQuestion, supports } from '../tasks/knowledge/episode.ts';
-import { admitProposal, MAX_SEARCHES, writeTask } from '../tasks/knowledge/proposal.ts';
+import { ANSWER_KINDS, admitProposal, MAX_SEARCHES, writeTask } from '../tasks/knowledge/proposal.ts';
 import type { Played } from './episodes.ts';
 import { PROPOSER, type Research, research, theWorld } from './searchers.ts';
 import type { Stage } from './stage.ts';
@@ -22,12 +22,15 @@ export interface QuestionGates {
 export async function proposeQuestions(stage: Stage, gates: QuestionGates): Promise<Proposals> {
   const { round } = stage;
   const random = new Random(`${round.id}/assignments`);
-  const { town, guild, land } = theWorld().world.names;
-  const assignments = Array.from({ length: round.settings.tasks }, (_, i) => ({
-    id: deriveId(round.id, PROPOSER, i),
-    answer: random.pick(random.pick([town, guild, land])),
-    searches: 1 + random.int(MAX_SEARCHES),
-  }));
+  const assignments = Array.from({ length: round.settings.tasks }, (_, i) => {
+    const kind = random.pick(ANSWER_KINDS);
+    return {
+      id: deriveId(round.id, PROPOSER, i),
+      answer: random.pick(theWorld().world.names[kind]),
+      kind,
+      searches: 1 + random.int(MAX_SEARCHES),
+    };
+  });
   const played = await research(stage, assignments);
   const seen = new Set<string>();
   const reasons = played.map((episode, i) => {

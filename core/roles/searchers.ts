@@ -22,6 +22,7 @@ import {
   readProposerTurn,
   solverPrompt,
 } from '../tasks/knowledge/proposal.ts';
+import type { Kind } from '../tasks/knowledge/world.ts';
 import { type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -34,13 +35,14 @@ export const TURN_TOKENS = { proposer: 58, solver: 22 } as const;
 let world: Knowledge | undefined;
 /** The world that is searched: none of those of the warm start. */
 export function theWorld(): Knowledge {
-  world ??= knowledgeOf('search-self-play', { person: 200, town: 120, guild: 80, land: 20 });
+  world ??= knowledgeOf('search-self-play', { person: 120, town: 60, guild: 80, land: 40 });
   return world;
 }
 
 export interface Assignment {
   readonly id: string;
   readonly answer: string;
+  readonly kind: Kind;
   /** How often the proposer is told to search. */
   readonly searches: number;
 }
@@ -59,7 +61,7 @@ export const research = (stage: Stage, assignments: readonly Assignment[]): Prom
     PROPOSER,
     assignments.map((assignment) => ({
       id: assignment.id,
-      prompt: proposerPrompt(assignment.answer, assignment.searches),
+      prompt: proposerPrompt(assignment.answer, assignment.kind, assignment.searches),
       world: { ...assignment, queries: [], documents: [], question: null } as Research,
     })),
     {

@@ -8,24 +8,26 @@ import type { Demonstration } from '../demonstrations.ts';
 import { drawUntil } from '../split.ts';
 import { drawQuestion, isHeldOutQuestion, type Knowledge, knowledgeOf, writeFindings } from './episode.ts';
 import {
+  ANSWER_KINDS,
   FINDINGS,
   MAX_SEARCHES,
   proposerPrompt,
+  relationsTo,
   solverPrompt,
   writeAnswer,
   writeProposal,
   writeSearch,
 } from './proposal.ts';
 import { readQuestion, writeQuestion } from './question.ts';
-import { RELATION_NAMES, RELATIONS, type Relation, readDocument, type Triple } from './world.ts';
+import { type Kind, RELATION_NAMES, RELATIONS, readDocument, type Triple } from './world.ts';
 
 const WORLDS = 64;
-const SIZE = { person: 60, town: 40, guild: 24, land: 12 };
-const PROPOSER_SHARE = 0.55;
+const SIZE = { person: 60, town: 30, guild: 40, land: 20 };
+const PROPOSER_SHARE = 0.65;
 /** Of 1, 2, 3 documents that a proposer uses, as far as it has them. */
-const LAZY = [0.6, 0.25, 0.15];
+const LAZY = [0.4, 0.35, 0.25];
 /** Share of proposals with a wrong relation in them. */
-const WRONG = 0.15;
+const WRONG = 0.1;
 /** Probability that a solver stops before a hop that is not its first. */
 const STOPS_EARLY = 0.4;
 
@@ -37,32 +39,42 @@ function someWorld(random: Random): Knowledge {
   return known;
 }
 
-/** Triples found one after another, each by a search for what the one before has as its subject: the first has the answer as its object. */
-export function traceBack(random: Random, { index }: Knowledge, answer: string, searches: number): Triple[] {
-  const trail: Triple[] = [];
-  let at = answer;
-  for (const relation of random.shuffle([...RELATION_NAMES, ...RELATION_NAMES, ...RELATION_NAMES])) {
-    if (trail.length === searches) break;
-    const found = index.search(`${relation} ${at}`, FINDINGS)[0];
-    const triple = found === undefined ? null : readDocument(found);
-    if (triple?.relation !== relation || triple.object !== at) continue;
-    trail.push(triple);
-    at = triple.subject;
-  }
-  return trail;
+interface Trail {
+  readonly answer: string;
+  readonly kind: Kind;
+  readonly queries: readonly string[];
+  /** What the queries found that leads on: the first has the answer as its object, each other the subject of the one before. */
+  readonly found: readonly Triple[];
 }
 
-/** Documents that lead to an answer, found from it backwards; nothing is passed twice. */
-function someTrail(random: Random, knowledge: Knowledge): { answer: string; found: Triple[] } {
-  const { names } = knowledge.world;
+/** Searches backwards from an answer, each by a relation that may lead to what is at hand; some find nothing of it. */
+function searchBack({ index }: Knowledge, random: Random, answer: string, kind: Kind): Trail {
   const searches = 1 + random.int(MAX_SEARCHES);
+  const queries: string[] = [];
+  const found: Triple[] = [];
+  let at = { name: answer, kind };
+  while (queries.length < searches) {
+    const open = relationsTo(at.kind).filter((relation) => !queries.includes(`${relation} ${at.name}`));
+    if (open.length === 0) break;
+    const relation = random.pick(open);
+    queries.push(`${relation} ${at.name}`);
+    const triple = readDocument(index.search(queries.at(-1)!, FINDINGS)[0] ?? '');
+    if (triple?.relation !== relation || triple.object !== at.name) continue;
+    found.push(triple);
+    at = { name: triple.subject, kind: RELATIONS[relation][0] };
+  }
+  return { answer, kind, queries, found };
+}
+
+/** A trail that leads somewhere and passes nothing twice. */
+function someTrail(random: Random, knowledge: Knowledge): Trail {
   return drawUntil(
     () => {
-      const answer = random.pick(names[random.pick(['town', 'guild', 'land', 'person'] as const)]);
-      return { answer, found: traceBack(random, knowledge, answer, searches) };
+      const kind = random.pick(ANSWER_KINDS);
+      return searchBack(knowledge, random, random.pick(knowledge.world.names[kind]), kind);
     },
     ({ answer, found }) =>
-      found.length === searches && new Set([answer, ...found.map(({ subject }) => subject)]).size > searches,
+      found.length > 0 && new Set([answer, ...found.map(({ subject }) => subject)]).size > found.length,
   );
 }
 
@@ -91,22 +103,21 @@ function proposal(random: Random, found: readonly Triple[]): string {
 
 function proposer(random: Random, knowledge: Knowledge): Demonstration {
   const drawn = () => {
-    const { answer, found } = someTrail(random, knowledge);
-    return { answer, found, question: proposal(random, found) };
+    const trail = someTrail(random, knowledge);
+    return { ...trail, question: proposal(random, trail.found) };
   };
-  const { answer, found, question } = drawUntil(drawn, (it) => !isHeldOutQuestion(it.question));
-  const searches = found.flatMap(({ relation, object }) => search(knowledge, relation, object));
+  const { answer, kind, queries, question } = drawUntil(drawn, (it) => !isHeldOutQuestion(it.question));
   return oneTurn(random, 'proposer', [
-    proposerPrompt(answer, found.length),
-    ...searches,
+    proposerPrompt(answer, kind, queries.length),
+    ...queries.flatMap((query) => search(knowledge, query)),
     writeProposal(question),
   ]);
 }
 
-const search = ({ index }: Knowledge, relation: Relation, name: string): string[] => {
-  const query = `${relation} ${name}`;
-  return [writeSearch(query), writeFindings(index.search(query, FINDINGS))];
-};
+const search = ({ index }: Knowledge, query: string): string[] => [
+  writeSearch(query),
+  writeFindings(index.search(query, FINDINGS)),
+];
 
 /** A question of 1 … MAX_SEARCHES hops, and the triples on the way to its answer in order. */
 function someWay(random: Random, knowledge: Knowledge): { question: string; way: Triple[] } {
@@ -129,7 +140,7 @@ function solver(random: Random, knowledge: Knowledge): Demonstration {
   const { question, way } = someWay(random, knowledge);
   const stop = way.findIndex((_, i) => i > 0 && random.bool(STOPS_EARLY));
   const passed = way.slice(0, stop < 0 ? way.length : stop);
-  const searches = passed.flatMap(({ relation, subject }) => search(knowledge, relation, subject));
+  const searches = passed.flatMap(({ relation, subject }) => search(knowledge, `${relation} ${subject}`));
   return oneTurn(random, 'solver', [solverPrompt(question), ...searches, writeAnswer(passed.at(-1)!.object)]);
 }
 

@@ -7,14 +7,24 @@ import type { Reading } from '../family.ts';
 import { read, refuse } from '../family.ts';
 import { readTurn } from './episode.ts';
 import { readQuestion } from './question.ts';
+import { type Kind, RELATION_NAMES, RELATIONS, type Relation } from './world.ts';
 
 /** Documents a search gives: more would not fit three searches into the context. */
 export const FINDINGS = 1;
 /** Most searches a proposer is asked for, and hops a demonstrated question has. */
 export const MAX_SEARCHES = 3;
 
-export const proposerPrompt = (answer: string, searches: number): string =>
-  `<propose>${answer} ${searches}<sep>`;
+/** Kinds of things that a proposer is given as answers. */
+export const ANSWER_KINDS = ['town', 'guild', 'land'] as const satisfies readonly Kind[];
+
+/** The proposer is told what kind of thing its answer is, since names do not show it, and how often to search. */
+export const proposerPrompt = (answer: string, kind: Kind, searches: number): string =>
+  `<propose>${kind} ${answer} ${searches}<sep>`;
+
+/** Relations by which a search for a thing may find what leads to it; one between things of its own kind would find it as subject. */
+export const relationsTo = (kind: Kind): Relation[] =>
+  RELATION_NAMES.filter((name) => RELATIONS[name][1] === kind && RELATIONS[name][0] !== kind);
+
 export const solverPrompt = (question: string): string => `<solve>${question}<sep>`;
 
 export const writeSearch = (query: string): string => `<step>?${query}<eos>`;
