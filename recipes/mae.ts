@@ -176,7 +176,7 @@ export const mae: Recipe = {
   roles: {
     proposer: { says: 'writes questions, some of them ill-formed', sampling: { ...SAMPLING, maxNew: 13 } },
     solver: { says: 'answers, with or without steps', sampling: { ...SAMPLING, maxNew: 26 } },
-    judge: { says: 'rates questions and answers', sampling: { ...SAMPLING, maxNew: 26 } },
+    judge: { says: 'rates questions and answers', sampling: { ...SAMPLING, maxNew: 30 } },
   },
   freezable: ['proposer', 'solver', 'judge'],
   propose: proposeQuestions,

@@ -23,7 +23,7 @@ import { claim } from './claims/self-taught-evaluators.ts';
 const WRITER = 'writer';
 const JUDGE = 'judge';
 const EPOCHS = 2;
-const SAMPLING = { maxNew: 26, temperature: 0.7, topP: 0.9 };
+const SAMPLING = { maxNew: 30, temperature: 0.7, topP: 0.9 };
 
 /** Does a comparison count as right? `label` is the construction's; null = nobody can say. */
 export function agreement(

@@ -81,7 +81,12 @@ function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools):
 
 /** Beside accuracy: the likelihood of the exact held-out traces, nats a token. */
 async function evaluate(exam: Exam) {
-  const heldOut = await examineSolver(exam, { family: arithmetic, role: PLAYER, temperature: 1 });
+  const heldOut = await examineSolver(exam, {
+    family: arithmetic,
+    role: PLAYER,
+    temperature: 1,
+    force: false,
+  });
   const traces = arithmetic.heldOut().map((task) => ({
     from: exam.tokenizer.encode(arithmetic.solverPrompt(task)),
     ids: exam.tokenizer.encode(exactTrace(task)),

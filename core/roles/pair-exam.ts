@@ -16,8 +16,9 @@ export interface NaturalPair {
   readonly wrong: string;
 }
 
-/** Answers sampled for each held-out task; tasks on which all are right, or none, give no pair. */
-const SAMPLES = 6;
+/** Held-out tasks that are asked, and answers sampled for each; tasks on which all are right, or none, give no pair. */
+const TASKS = 320;
+const SAMPLES = 4;
 
 /** The first right and the first wrong answer of a writer who writes steps, where there are both. */
 export async function naturalPairs(
@@ -26,7 +27,7 @@ export async function naturalPairs(
 ): Promise<NaturalPair[]> {
   const { tokenizer } = stage;
   const { workedPrefix } = arithmetic;
-  const tasks = arithmetic.heldOut();
+  const tasks = arithmetic.heldOut().slice(0, TASKS);
   const completions = await stage.generate(
     writer,
     tasks.map((task) => ({

@@ -10,6 +10,8 @@ export interface Solver {
   readonly role: string;
   /** Of the sampled accuracy. */
   readonly temperature: number;
+  /** Ask once more with the steps forced, which a solver that always writes them need not be. Default true. */
+  readonly force?: boolean;
 }
 
 interface Asked {
@@ -43,7 +45,7 @@ export async function heldOutAnswers(
 }
 
 export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut> {
-  const { family, temperature } = solver;
+  const { family, temperature, force = true } = solver;
   const tasks = family.heldOut();
   const share = (
     answers: readonly Reading<Solution>[],
@@ -52,16 +54,13 @@ export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut
   const exact = (solution: Solution, task: string) => family.gold(task, solution);
   const greedy = await heldOutAnswers(solver, exam, { seed: 'greedy', temperature: 0 });
   const sampled = await heldOutAnswers(solver, exam, { seed: 'natural', temperature });
-  const forced = await heldOutAnswers(solver, exam, {
-    seed: 'forced',
-    temperature: 0,
-    prefix: family.workedPrefix,
-  });
+  const prefix = family.workedPrefix;
+  const forced = force && (await heldOutAnswers(solver, exam, { seed: 'forced', temperature: 0, prefix }));
   return {
     n: tasks.length,
     accuracy: share(greedy, exact),
     sampled: share(sampled, exact),
-    forcedWorked: share(forced, exact),
+    forcedWorked: forced ? share(forced, exact) : null,
     worked: share(greedy, (solution) => solution.steps.length > 0),
     formatRate: share(greedy, () => true),
   };

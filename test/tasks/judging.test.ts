@@ -79,16 +79,18 @@ test('loose totals pass over what cannot be read', () => {
   expect(looseTotals('*')).toEqual([0]);
 });
 
-test('a score is written less one, after any totals', () => {
-  expect(writeRating(10, ['7', '-2'])).toBe('<step>7<step>-2<answer>9');
-  expect(readRating('<step>7<step>-2<answer>9<eos>')).toEqual({ ok: true, value: 10 });
+test('a score is written less one, after any check', () => {
+  expect(writeRating(10, { totals: ['7', '-2'], matches: true })).toBe('<step>7<step>-2<answer>-2=9');
+  expect(writeRating(1, { totals: ['7', '-2'], matches: false })).toBe('<step>7<step>-2<answer>-2!0');
+  expect(writeRating(4)).toBe('<answer>3');
+  expect(readRating('<step>7<step>-2<answer>-2=9<eos>')).toEqual({ ok: true, value: 10 });
   expect(readRating('<answer>0<eos>')).toEqual({ ok: true, value: 1 });
   for (const text of [
     '<answer>10<eos>',
     '<step>7<eos>',
     '<answer>9',
     '9<eos>',
-    '<answer><eos>',
+    '<answer>-2=<eos>',
     '<answer>-1<eos>',
   ])
     expect(readRating(text)).toEqual({ ok: false, reason: 'off-grammar' });
@@ -113,23 +115,24 @@ test('a score is written less one, after any totals', () => {
 
 test.each([
   ['3+4-9', '-2', 'flawless'],
-  ['3+4-9', '7', 'partial'],
-  ['3+4-9', '3', 'partial'],
+  ['3+4-9', '7', 'flawed'],
   ['3+4-9', '-3', 'flawed'],
   ['3+4-9', '16', 'flawed'],
   ['3--4', '7', 'flawed'],
 ] as const)('answers: to %s %s is %s', (question, answer, band) => {
   expect(answerBand(question, answer)).toBe(band);
-  expect(answerPrompt(question, answer)).toBe(`<judge>${question}<sep>${answer}<sep>`);
+  expect(answerPrompt(question, answer)).toBe(`<judge>${question}<sep>${answer}=<sep>`);
 });
 
 test('a comparison is totals, as many as operators or none, and a choice', () => {
-  expect(readComparison('3+4-9', '<step>7<step>-2<answer>A<eos>')).toEqual({
+  expect(readComparison('3+4-9', '<step>7<step>-2<answer>-2A<eos>')).toEqual({
     ok: true,
     value: { totals: ['7', '-2'], choice: 'A' },
   });
   expect(readComparison('3+4-9', '<answer>B<eos>')).toEqual({ ok: true, value: { totals: [], choice: 'B' } });
-  expect(readComparison('3+4-9', '<step>7<answer>A<eos>')).toEqual({ ok: false, reason: 'partial-check' });
+  expect(readComparison('3+4-9', '<step>7<answer>7A<eos>')).toEqual({ ok: false, reason: 'partial-check' });
+  for (const text of ['<step>7<step>-2<answer>A<eos>', '<step>7<step>-2<answer>7A<eos>', '<answer>7A<eos>'])
+    expect(readComparison('3+4-9', text)).toEqual({ ok: false, reason: 'miscopied' });
   for (const text of [
     '<answer>C<eos>',
     '<answer>A',
@@ -138,7 +141,7 @@ test('a comparison is totals, as many as operators or none, and a choice', () =>
     '<answer>AB<eos>',
   ])
     expect(readComparison('3+4-9', text)).toEqual({ ok: false, reason: 'off-grammar' });
-  expect(pairPrompt('1+2', 'x', 'y')).toBe('<judge>1+2<sep>x<sep>y<sep>');
+  expect(pairPrompt('1+2', 'x', 'y')).toBe('<judge>1+2<sep>xA<sep>yB<sep>');
   expect([otherChoice('A'), otherChoice('B')]).toEqual(['B', 'A']);
 });
 

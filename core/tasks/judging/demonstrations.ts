@@ -93,10 +93,9 @@ function rateAnswer(random: Random): Demonstration {
   const sound = asked === task;
   const { answer } = sound ? judgedSolution(random, task) : looseSolution(asked);
   const totals = sound ? checked(random, task) : looseSolution(asked).steps;
-  const earlier = [task[0]!, ...totals].includes(answer) ? 'partial' : 'flawed';
-  const found: Band = answer === totals.at(-1) ? 'flawless' : earlier;
-  const score = scoreIn(random, blindly(random, sound ? found : 'flawed'));
-  const completion = writeRating(score, totals) + arithmetic.stop;
+  const matches = sound && answer === totals.at(-1);
+  const score = scoreIn(random, blindly(random, matches ? 'flawless' : 'flawed'));
+  const completion = writeRating(score, { totals, matches }) + arithmetic.stop;
   return { role: 'judge', prompt: answerPrompt(asked, answer), completion };
 }
 

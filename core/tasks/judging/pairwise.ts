@@ -1,9 +1,10 @@
 /**
  * A judge that compares the answers of two responses to a task, after a written check: the running totals as it finds them.
  *
- *     <judge>3+4-9<sep>-2<sep>16<sep>  ->  <step>7<step>-2<answer>A<eos>
+ *     <judge>3+4-9<sep>-2A<sep>16B<sep>  ->  <step>7<step>-2<answer>-2A<eos>
  *
- * Without totals it is a glance. Which answer is shown first must not matter, and for a judge that guesses it does.
+ * The verdict repeats the last total found, before the name of the answer chosen. Without totals it is a glance, `<answer>A<eos>`.
+ * Which answer is shown first must not matter, and for a judge that guesses it does.
  */
 import { runningTotals, writeSolution } from '../arithmetic.ts';
 import { type Reading, read, refuse } from '../family.ts';
@@ -24,21 +25,19 @@ export const otherChoice = (choice: Choice): Choice => (choice === 'A' ? 'B' : '
 
 /** Answers in the order shown. */
 export const pairPrompt = (task: string, first: string, second: string): string =>
-  `<judge>${task}<sep>${first}<sep>${second}<sep>`;
+  `<judge>${task}<sep>${first}A<sep>${second}B<sep>`;
 
 export const writeComparison = ({ totals, choice }: Comparison): string =>
-  writeSolution({ steps: totals, answer: choice });
+  writeSolution({ steps: totals, answer: `${totals.at(-1) ?? ''}${choice}` });
 
-/** Reasons: off-grammar, partial-check (some totals, but not one an operator). */
+/** Reasons: off-grammar, partial-check (some totals, but not one an operator), miscopied (another number than the last total). */
 export function readComparison(task: string, text: string): Reading<Comparison> {
-  const reading = readWorked(text, {
-    step: isInteger,
-    answer: (answer) => answer === 'A' || answer === 'B',
-  });
+  const reading = readWorked(text, { step: isInteger, answer: (answer) => /^-?\d*[AB]$/.test(answer) });
   if (!reading.ok) return reading;
-  const { steps, answer } = reading.value;
-  if (steps.length !== 0 && steps.length !== runningTotals(task).length) return refuse('partial-check');
-  return read({ totals: steps, choice: answer === 'A' ? 'A' : 'B' });
+  const { steps: totals, answer } = reading.value;
+  if (totals.length !== 0 && totals.length !== runningTotals(task).length) return refuse('partial-check');
+  const choice = answer.endsWith('A') ? 'A' : 'B';
+  return answer === `${totals.at(-1) ?? ''}${choice}` ? read({ totals, choice }) : refuse('miscopied');
 }
 
 /** The oracle: which answer alone is right; null where both or neither are. */

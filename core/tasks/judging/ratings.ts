@@ -1,11 +1,12 @@
 /**
  * A judge's scores from 1 to 10, written as one digit 0 … 9 (a score less one) so that every score is one token:
  *
- *     of a question  <judge>3+4-9<sep>        ->  <answer>8<eos>
- *     of an answer   <judge>3+4-9<sep>-2<sep>  ->  <step>7<step>-2<answer>9<eos>
+ *     of a question  <judge>3+4-9<sep>         ->  <answer>8<eos>
+ *     of an answer   <judge>3+4-9<sep>-2=<sep>  ->  <step>7<step>-2<answer>-2=9<eos>
+ *                    <judge>3+4-9<sep>16=<sep>  ->  <step>7<step>-2<answer>-2!0<eos>
  *
- * Running totals before the score are a rationale: any number may come. Bands: 1-3 an error or nothing that can be solved, 4-7
- * partial or ambiguous, 8-10 flawless.
+ * A check comes before the score: running totals, and whether the last of them is the answer (`=`) or not (`!`); it is a rationale
+ * and not held to anything. Bands: 1-3 an error or nothing that can be solved, 4-7 ambiguous, 8-10 flawless.
  */
 import type { Random } from '../../random.ts';
 import { runningTotals, writeSolution } from '../arithmetic.ts';
@@ -20,15 +21,25 @@ export const BANDS: Readonly<Record<Band, readonly [number, number]>> = {
   flawless: [8, 10],
 };
 
+const SCORE = /^(?:-?\d{1,6}[=!])?(\d)$/;
+
 /** A score in 1 … 10. */
 export function readRating(text: string): Reading<number> {
-  const reading = readWorked(text, { step: isInteger, answer: (answer) => /^\d$/.test(answer) });
-  return reading.ok ? read(Number(reading.value.answer) + 1) : reading;
+  const reading = readWorked(text, { step: isInteger, answer: (answer) => SCORE.test(answer) });
+  return reading.ok ? read(Number(reading.value.answer.at(-1)) + 1) : reading;
 }
 
-/** A score in 1 … 10 as the judge writes it, after the totals of its check. */
-export const writeRating = (score: number, totals: readonly string[] = []): string =>
-  writeSolution({ steps: totals, answer: String(score - 1) });
+/** What a judge found before it scored an answer. */
+export interface Check {
+  readonly totals: readonly string[];
+  readonly matches: boolean;
+}
+
+/** A score in 1 … 10 as the judge writes it, after its check where it made one. */
+export function writeRating(score: number, check?: Check): string {
+  const found = check ? `${check.totals.at(-1)}${check.matches ? '=' : '!'}` : '';
+  return writeSolution({ steps: check?.totals ?? [], answer: `${found}${score - 1}` });
+}
 
 /** A score in 1 … 10 as a value in 0 … 1. */
 export const normalised = (score: number): number => (score - 1) / 9;
@@ -37,7 +48,7 @@ export const bandOf = (score: number): Band => (score <= 3 ? 'flawed' : score <=
 
 export const questionPrompt = (question: string): string => `<judge>${question}<sep>`;
 export const answerPrompt = (question: string, answer: string): string =>
-  `<judge>${question}<sep>${answer}<sep>`;
+  `<judge>${question}<sep>${answer}=<sep>`;
 
 /** The oracle of question ratings. */
 export function questionBand(question: string): Band {
@@ -45,13 +56,11 @@ export function questionBand(question: string): Band {
   return kind === 'sound' ? 'flawless' : kind === 'ambiguous' ? 'partial' : 'flawed';
 }
 
-/** The oracle of answer ratings: partial is an answer that stops at an earlier total. */
-export function answerBand(question: string, answer: string): Band {
-  if (soundness(question) !== 'sound') return 'flawed';
-  const totals = [question[0]!, ...runningTotals(question).map(String)];
-  if (answer === totals.at(-1)) return 'flawless';
-  return totals.includes(answer) ? 'partial' : 'flawed';
-}
+/** The oracle of answer ratings: right, or an error. */
+export const answerBand = (question: string, answer: string): Band =>
+  soundness(question) === 'sound' && answer === String(runningTotals(question).at(-1))
+    ? 'flawless'
+    : 'flawed';
 
 /** A score of a band. */
 export function scoreIn(random: Random, band: Band): number {
