@@ -43,7 +43,11 @@ export const llamaRl: Recipe = {
   },
   summary:
     'A solver’s rollouts come from weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
-  differences: [],
+  differences: [
+    'The lag is exact and in versions: a round samples with the weights of so many rounds ago. There are no threads, and no answer mixes two versions.',
+    'A round takes four optimiser steps, so that ratios leave 1 within a round even with fresh samples.',
+    'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',
+  ],
   claim,
   start: 'seed',
   tasks: 32,
