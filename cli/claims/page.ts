@@ -75,11 +75,23 @@ function section(record: ClaimRecord): string {
   ].join('\n');
 }
 
+/** One line a claim: where to read on. */
+const overview = (records: readonly ClaimRecord[]): string[] => [
+  '| recipe | verdict | conditions that hold | arms × seeds × rounds |',
+  '|---|---|---|---|',
+  ...records.map(({ recipe, verdict, conditions, arms, seeds, rounds }) => {
+    const held = conditions.filter(({ holds }) => holds).length;
+    return `| [${recipe}](#${recipe}-${verdict.replaceAll(' ', '-')}) | ${verdict} | ${held} of ${conditions.length} | ${arms.length} × ${seeds.length} × ${rounds} |`;
+  }),
+  '',
+];
+
 export const claimsPage = (records: readonly ClaimRecord[]): string =>
   [
     '# Claims at small scale',
     '',
     'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. Held-out tasks are never proposed or trained on, and no setting was chosen by looking at them in these runs.',
     '',
+    ...overview(records),
     ...records.map(section),
   ].join('\n');
