@@ -93,14 +93,15 @@ export const dapo: Recipe = {
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
   differences: [
     'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
-    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach; the limit is 18 tokens, where a worked answer of five operators has about 16.',
+    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The limit is 20 tokens and the punishment begins at 16, where a worked answer of five operators has 15 to 23; the paper’s last fifth is kept.',
+    'Greedy accuracy rises because the policy comes to write its steps; sampled accuracy says what else it learns.',
   ],
   claim,
   start: 'seed',
   tasks: 32,
   group: 8,
   variants: VARIANTS,
-  sets: trainedSolver({ minibatches: 16, warmup: 20 }),
+  sets: trainedSolver({ learningRate: 5e-5, minibatches: 16 }),
   ...solverAlone({
     family: arithmetic,
     maxNew: MAX_TOKENS,

@@ -1,4 +1,7 @@
-/** DAPO's claim: the whole trains, and each of its four repairs moves the figure that it was made for. */
+/**
+ * DAPO's claim: the whole trains, and each of its four repairs moves the figure that it was made for. Bounds were set after pilot runs
+ * with other seeds.
+ */
 import { type ArmResults, atEnd, type Claim, curveOf, highest, lately, rise } from '../../core/claims.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
@@ -13,10 +16,14 @@ const lateGap =
 const whole = (r: ArmResults, arm: string, s: number) => mean(curveOf(r, arm, s, 'sampled'));
 
 export const claim: Claim = {
-  says: 'With half of the tasks easy and half hard, each repair moves its own figure: dynamic sampling the share of groups that teach nothing, clip-higher entropy, the soft punishment truncation, token-mean length; together they learn in no more rounds than GRPO.',
+  says: 'With half of the tasks easy and half hard, each repair moves its own figure: dynamic sampling the share of groups that teach nothing, clip-higher entropy, the soft punishment truncation, token-mean the share of answers that run on; together they learn in no more rounds than GRPO.',
   seeds: [0, 1, 2],
   rounds: 16,
-  evaluateEvery: 4,
+  evaluateEvery: 8,
+  pictures: {
+    accuracy: 'Greedy accuracy on held-out tasks',
+    sampled: 'Sampled accuracy on held-out tasks',
+  },
   arms: [
     { name: 'dapo', says: 'as published' },
     {
@@ -29,10 +36,9 @@ export const claim: Claim = {
     { name: 'no overlong', reward: 'exact', says: 'no soft punishment near the limit' },
     { name: 'grpo', variant: 'grpo', reward: 'exact', says: 'none of the four repairs' },
     { name: 'random', reward: 'random', says: 'control: a fair coin' },
-    { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
   ],
   conditions: [
-    { says: 'dapo: greedy accuracy rises', measure: (r, s) => rise(r, 'dapo', s), atLeast: 0.15 },
+    { says: 'dapo: greedy accuracy rises', measure: (r, s) => rise(r, 'dapo', s), atLeast: 0.2 },
     {
       says: 'share of trained groups that are unanimous, late, no dynamic sampling above dapo',
       measure: (r, s) =>
@@ -57,21 +63,20 @@ export const claim: Claim = {
       atLeast: 0.01,
     },
     {
-      says: 'greedy accuracy at the end, dapo against no overlong: shorter answers cost nothing',
-      measure: (r, s) => atEnd(r, 'dapo', s) - atEnd(r, 'no overlong', s),
-      atLeast: -0.03,
+      says: 'sampled accuracy at the end, dapo against no overlong: shorter answers cost little',
+      measure: (r, s) => atEnd(r, 'dapo', s, 'sampled') - atEnd(r, 'no overlong', s, 'sampled'),
+      atLeast: -0.05,
     },
     {
       says: 'share of truncated answers, late, no token-mean above dapo',
       measure: lateGap('truncated', 'no token-mean', 'dapo'),
-      atLeast: 0,
+      atLeast: 0.01,
     },
     {
       says: 'sampled accuracy over the whole run, dapo above grpo',
       measure: (r, s) => whole(r, 'dapo', s) - whole(r, 'grpo', s),
-      atLeast: 0.01,
+      atLeast: 0,
     },
     { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.03 },
-    { says: 'format: greedy accuracy never rises', measure: (r, s) => highest(r, 'format', s), atMost: 0.03 },
   ],
 };
