@@ -122,7 +122,7 @@ function learn({ round, proposals, groups }: RoundRecords, { decode }: LearnTool
   }
   const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
   const repeated = clusterShares(
-    proposals.samples.map(({ ids }) => decode(ids)),
+    proposals.samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
     charBleu,
   );
   const paid = proposals.samples.map(({ id, outcome }, i) =>
@@ -142,7 +142,7 @@ function learn({ round, proposals, groups }: RoundRecords, { decode }: LearnTool
 }
 
 const optimizer = (minibatches: number) => ({
-  learningRate: 2e-4,
+  learningRate: 1e-4,
   warmup: 5,
   betas: [0.9, 0.95] as const,
   weightDecay: 0.01,
