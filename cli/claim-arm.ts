@@ -24,7 +24,7 @@ async function playArm(args: readonly string[]): Promise<void> {
   await store.commitVersion({ name: run.settings.policy, version: 0 }, start);
   await playInProcess(
     run,
-    { device: 'cpu', threads: THREADS, evalEvery: options.evalEvery },
+    { device: 'cpu', threads: THREADS, revectorize: options.revectorize, evalEvery: options.evalEvery },
     store,
     jsonPrinter(),
   );

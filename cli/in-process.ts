@@ -13,11 +13,16 @@ import type { RunPrinter } from './run-printer.ts';
 /** Version 0 of the run's policy must be in the store. */
 export async function playInProcess(
   { recipe, settings, rounds }: OrderedRun,
-  { device: kind, threads, evalEvery }: Pick<StartOptions, 'device' | 'threads' | 'evalEvery'>,
+  {
+    device: kind,
+    threads,
+    revectorize,
+    evalEvery,
+  }: Pick<StartOptions, 'device' | 'threads' | 'revectorize' | 'evalEvery'>,
   store: RunStore,
   printer: RunPrinter,
 ): Promise<void> {
-  const device = await openDevice({ device: kind, ...(threads ? { threads } : {}) });
+  const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   printer.started({ settings, rounds, device: device.description });

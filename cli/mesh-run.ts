@@ -29,6 +29,7 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
     '--idle-ms=150',
     `--device=${options.device}`,
     ...(options.threads ? [`--threads=${options.threads}`] : []),
+    ...(options.revectorize ? ['--revectorize'] : []),
     ...(options.auditFraction === undefined ? [] : [`--audit-fraction=${options.auditFraction}`]),
   ]);
   try {

@@ -26,6 +26,7 @@ export interface StartOptions {
   readonly evalEvery: number;
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
+  readonly revectorize: boolean;
   readonly auditFraction?: number;
 }
 
@@ -90,6 +91,11 @@ export const startCommand = (): Command =>
         .default('auto'),
     )
     .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .option(
+      '--revectorize',
+      'CPU device on Node 24 or later: let V8 pair SIMD operations, nearly twice as fast; experimental, so a self-test decides',
+      false,
+    )
     .option(
       '--audit-fraction <share>',
       'share of each round that the learner draws again before it trains',
