@@ -10,16 +10,16 @@
 import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { groupsOfLargestDeviation } from '../core/rl/group-filter.ts';
-import { grpo } from '../core/rl/grpo.ts';
-import { deviation, mean } from '../core/rl/statistics.ts';
+import { mean } from '../core/rl/statistics.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { echoSigns, grpoByEpisode, returnOf } from '../core/roles/episode-credit.ts';
 import { episodesOf } from '../core/roles/episodes.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import { AGENT, examineGrid, rollGrid, scoreGrid, TURN_TOKENS } from '../core/roles/grid-agent.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import { gridTask } from '../core/tasks/grids/play.ts';
 import { STOP } from '../core/tasks/worked.ts';
-import type { Lesson, PolicyItem, RoundRecords } from '../core/training.ts';
+import type { Lesson, RoundRecords } from '../core/training.ts';
 import { ragenClaim } from './claims/ragen.ts';
 
 interface Settings {
@@ -44,27 +44,10 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
   reuse: { ...STABLE, epochs: 5 },
 };
 
-/** Every turn of an episode gets the episode's advantage over those of the same world; only the worlds that are kept are trained on. */
-export function weighEpisodes(groups: readonly ScoredGroup[], kept: ReadonlySet<string>): PolicyItem[] {
-  return groups
-    .filter(({ group }) => kept.has(group))
-    .flatMap(({ samples }) => {
-      const episodes = episodesOf(samples);
-      const advantages = grpo(
-        episodes.map((turns) => turns[0]!.rewards.reward ?? null),
-        episodes.map(() => 0),
-      );
-      return episodes.flatMap((turns, i) => {
-        const advantage = advantages[i] ?? null;
-        return advantage === null ? [] : turns.map((sample) => ({ sample, advantage }));
-      });
-    });
-}
-
 /** The quarter of the worlds whose returns differ most. */
 export function worldsThatDiffer(groups: readonly ScoredGroup[]): string[] {
   const episodes = groups.flatMap(({ group, samples }) =>
-    episodesOf(samples).map((turns) => ({ group, value: turns[0]!.rewards.reward ?? null })),
+    episodesOf(samples).map((turns) => ({ group, value: returnOf(turns) })),
   );
   return groupsOfLargestDeviation(
     episodes.map(({ value }) => value),
@@ -78,24 +61,9 @@ const someWorlds = (groups: readonly ScoredGroup[], seed: string): string[] =>
     .shuffle(groups.map(({ group }) => group))
     .slice(0, Math.max(1, Math.round(KEPT * groups.length)));
 
-/** The echo trap's signs: how far returns differ within a world, and the share of different first answers among its episodes. */
-export function signsOf(groups: readonly ScoredGroup[]): Record<string, number> {
-  const spread = groups.map(({ samples }) =>
-    deviation(
-      episodesOf(samples).map(([first]) => first!.rewards.reward ?? 0),
-      0,
-    ),
-  );
-  const variety = groups.map(({ samples }) => {
-    const answers = episodesOf(samples).map(([first]) => first!.ids.join());
-    return new Set(answers).size / answers.length;
-  });
-  const turns = groups.flatMap(({ samples }) => episodesOf(samples).map((episode) => episode.length));
-  return { returnSpread: mean(spread), variety: mean(variety), turns: mean(turns) };
-}
-
 function learn({ round, groups }: RoundRecords): Lesson {
   const { filter, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
+  const kept = new Set(filter ? worldsThatDiffer(groups) : someWorlds(groups, round.id));
   return {
     updates: [
       {
@@ -106,10 +74,7 @@ function learn({ round, groups }: RoundRecords): Lesson {
             kind: 'policy',
             role: AGENT,
             weight: 1,
-            items: weighEpisodes(
-              groups,
-              new Set(filter ? worldsThatDiffer(groups) : someWorlds(groups, round.id)),
-            ),
+            items: grpoByEpisode(groups.filter(({ group }) => kept.has(group))),
             objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh },
             aggregation: { mode: 'token-mean' },
             entropy,
@@ -118,7 +83,7 @@ function learn({ round, groups }: RoundRecords): Lesson {
         ],
       },
     ],
-    figures: signsOf(groups),
+    figures: echoSigns(groups),
   };
 }
 

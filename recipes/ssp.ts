@@ -9,13 +9,14 @@
  * Refused questions' places are filled from a pool of earlier ones, which is emptied every ten rounds.
  */
 import type { Recipe } from '../core/recipe.ts';
-import { grpo } from '../core/rl/grpo.ts';
 import { mean } from '../core/rl/statistics.ts';
+import { grpoByEpisode, returnOf, spread } from '../core/roles/episode-credit.ts';
 import { episodesOf } from '../core/roles/episodes.ts';
 import { coinOf } from '../core/roles/gold.ts';
 import { rollSearch, scoreSearch } from '../core/roles/search-groups.ts';
 import { proposeQuestions } from '../core/roles/search-proposals.ts';
 import { examineSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from '../core/roles/searchers.ts';
+import { poolAfter, poolOf } from '../core/roles/task-pool.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { answerOf, questionDifficulty } from '../core/tasks/knowledge/episode.ts';
 import { readTask } from '../core/tasks/knowledge/proposal.ts';
@@ -36,23 +37,8 @@ const VARIANTS = {
   penalty: 'a refused question earns -0.1 instead of 0',
 };
 
-/** Admitted and not yet forgotten tasks, oldest first. */
-interface Pool {
-  readonly tasks: readonly string[];
-}
-const poolOf = (memory: unknown): readonly string[] => (memory as Pool | undefined)?.tasks ?? [];
-
-/** The pool after a round: its fresh tasks are added, and every ten rounds nothing is left. */
-export const poolAfter = (memory: unknown, round: number, { tasks }: Pick<Proposals, 'tasks'>): Pool => ({
-  tasks:
-    round % RESET === 0
-      ? []
-      : [...poolOf(memory), ...tasks.filter(({ proposal }) => proposal !== null).map(({ task }) => task)],
-});
-
-const rewardOf = (turns: readonly Sample[]) => turns[0]!.rewards.reward ?? null;
 const successOf = ({ samples }: ScoredGroup) =>
-  mean(episodesOf(samples).flatMap((turns) => rewardOf(turns) ?? []));
+  mean(episodesOf(samples).flatMap((turns) => returnOf(turns) ?? []));
 
 /** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; undefined where it is neither. */
 export function proposerRewards(
@@ -70,21 +56,6 @@ export function proposerRewards(
     const group = scored.get(groupOf.get(turns[0]!.id) ?? '');
     return group ? [{ turns, reward: 1 - successOf(group) }] : [];
   });
-}
-
-const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
-  turns.map((sample) => ({ sample, advantage }));
-
-/** GRPO over the episodes of each question. */
-export function weighSolver(groups: readonly ScoredGroup[]): PolicyItem[] {
-  const episodes = groups.flatMap(({ group, samples }) =>
-    episodesOf(samples).map((turns) => ({ group, turns })),
-  );
-  const advantages = grpo(
-    episodes.map(({ turns }) => rewardOf(turns)),
-    episodes.map(({ group }) => group),
-  );
-  return episodes.flatMap(({ turns }, i) => (advantages[i] === null ? [] : spread(turns, advantages[i]!)));
 }
 
 const partOf = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
@@ -112,9 +83,9 @@ function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
           ),
         ],
       },
-      { set: 'main', parts: [partOf(SOLVER, weighSolver(groups))] },
+      { set: 'main', parts: [partOf(SOLVER, grpoByEpisode(groups))] },
     ],
-    memory: poolAfter(memory, round.index, proposals),
+    memory: poolAfter(memory, round.index, proposals, RESET),
     figures: {
       valid: share(paid.map(({ turns }) => turns.at(-1)!.outcome === 'ok')),
       hops: mean(fresh.map(({ question }) => questionDifficulty(question))),

@@ -35,6 +35,20 @@ vi.mock('../../core/tasks/judging/questions.ts', async (actual) => {
   };
   return { ...questions, soundness };
 });
+vi.mock('../../core/tasks/knowledge/episode.ts', async (actual) => {
+  const episode = await actual<typeof import('../../core/tasks/knowledge/episode.ts')>();
+  const answerOf: typeof episode.answerOf = (...asked) =>
+    world.lies ? 'nobody' : episode.answerOf(...asked);
+  return { ...episode, answerOf };
+});
+vi.mock('../../core/tasks/grids/play.ts', async (actual) => {
+  const play = await actual<typeof import('../../core/tasks/grids/play.ts')>();
+  const gridOutcome: typeof play.gridOutcome = (...asked) => {
+    const outcome = play.gridOutcome(...asked);
+    return world.lies ? { ...outcome, total: -outcome.total, success: !outcome.success } : outcome;
+  };
+  return { ...play, gridOutcome };
+});
 
 /** Roles that are trained against the truth beside a gold-free reward, and say so. */
 const TRAINED_ON_GOLD: Readonly<Record<string, readonly string[]>> = { trio: ['judge'] };

@@ -5,11 +5,11 @@ import { roundOf } from '../../core/schema/round.ts';
 import { bestLakeMoves, type Lake, lakeDistance } from '../../core/tasks/grids/lake.ts';
 import { openGrid } from '../../core/tasks/grids/play.ts';
 import { departs } from '../../recipes/claims/ragen.ts';
-import { ragen, signsOf, weighEpisodes, worldsThatDiffer } from '../../recipes/ragen.ts';
+import { ragen, worldsThatDiffer } from '../../recipes/ragen.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
-/** Three worlds of four episodes: returns 1 1 0 0, then 1 1 1 0, then all 1; the first episode of each has two turns. */
+/** Three worlds of four episodes: returns 1 1 0 0, then 1 1 1 0, then all 1. */
 const worlds = [
   [1, 1, 0, 0],
   [1, 1, 1, 0],
@@ -23,28 +23,11 @@ const worlds = [
   ),
 );
 
-test('every turn has its episode’s advantage, over the episodes of one world and not over their turns', () => {
-  const items = weighEpisodes(worlds, new Set(['world-0']));
-  // mean 1/2, σ of 1 1 0 0 with n-1 is 1/√3; counted by turns the mean would be 3/5
-  expect(items.map(({ advantage }) => advantage as number)).toEqual(
-    [1, 1, 1, -1, -1].map((sign) => expect.closeTo((sign * Math.sqrt(3)) / 2, 4)),
-  );
-  expect(items.map(({ sample }) => sample.id)).toEqual(worlds[0]!.samples.map(({ id }) => id));
-});
-
 test('the filter keeps the quarter of the worlds whose returns differ most', () => {
   // deviations 1/2, √3/4 and 0: a quarter of three is one world, of six two
   expect(worldsThatDiffer(worlds)).toEqual(['world-0']);
   const twice = [...worlds, ...worlds.map((world) => ({ ...world, group: `${world.group}-again` }))];
   expect(new Set(worldsThatDiffer(twice))).toEqual(new Set(['world-0', 'world-0-again']));
-});
-
-test('the signs of the echo trap', () => {
-  const signs = signsOf(worlds);
-  expect(signs.returnSpread).toBeCloseTo((1 / 2 + Math.sqrt(3) / 4) / 3, 12);
-  // first answers begin with 0 1 2 0: three of four differ
-  expect(signs.variety).toBeCloseTo(3 / 4, 12);
-  expect(signs.turns).toBeCloseTo(5 / 4, 12);
 });
 
 test('a curve departs where it stays away', () => {

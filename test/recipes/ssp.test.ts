@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { theWorld } from '../../core/roles/searchers.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
+import { poolAfter } from '../../core/roles/task-pool.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { isHeldOutQuestion } from '../../core/tasks/knowledge/episode.ts';
 import { readDocument } from '../../core/tasks/knowledge/world.ts';
-import { poolAfter, proposerRewards, ssp, weighSolver } from '../../recipes/ssp.ts';
+import { proposerRewards, ssp } from '../../recipes/ssp.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
@@ -46,30 +47,13 @@ test('a proposal earns what the solver misses, a refused one what it is told, an
   ]);
 });
 
-test('solvers are compared by episode within a question', () => {
-  const groups = [
-    groupOf('g0', 0, 'q', [
-      ...turnsOf('a', 'solver', 3, 1),
-      ...turnsOf('b', 'solver', 1, 0),
-      ...turnsOf('c', 'solver', 2, 0),
-    ]),
-    groupOf('g1', 1, 'q', turnsOf('d', 'solver', 1, 1)),
-  ];
-  // 1 0 0: mean 1/3, σ with n-1 is 1/√3, so 2/√3 and -1/√3
-  const high = expect.closeTo(2 / Math.sqrt(3), 4);
-  const low = expect.closeTo(-1 / Math.sqrt(3), 4);
-  expect(
-    weighSolver(groups)
-      .slice(0, 6)
-      .map(({ advantage }) => advantage as number),
-  ).toEqual([high, high, high, low, low, low]);
-});
-
 test('the pool grows by what is fresh and is emptied every ten rounds', () => {
   const proposals = { tasks: [task('p', 0), task(null, 1)] };
-  expect(poolAfter(undefined, 1, proposals)).toEqual({ tasks: [proposals.tasks[0]!.task] });
-  expect(poolAfter({ tasks: ['old'] }, 9, proposals)).toEqual({ tasks: ['old', proposals.tasks[0]!.task] });
-  expect(poolAfter({ tasks: ['old'] }, 10, proposals)).toEqual({ tasks: [] });
+  expect(poolAfter(undefined, 1, proposals, 10)).toEqual({ tasks: [proposals.tasks[0]!.task] });
+  expect(poolAfter({ tasks: ['old'] }, 9, proposals, 10)).toEqual({
+    tasks: ['old', proposals.tasks[0]!.task],
+  });
+  expect(poolAfter({ tasks: ['old'] }, 10, proposals, 10)).toEqual({ tasks: [] });
 });
 
 const settings = { recipe: 'ssp', seed: 0, policy: 'p', reward: 'given', freeze: [], tasks: 24, group: 2 };

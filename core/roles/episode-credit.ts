@@ -1,0 +1,48 @@
+/** Credit for episodes of several turns: what an episode is paid is paid for each of its turns. */
+import { grpo } from '../rl/grpo.ts';
+import { deviation, mean } from '../rl/statistics.ts';
+import type { Sample, ScoredGroup } from '../schema/sample.ts';
+import type { PolicyItem } from '../training.ts';
+import { episodesOf } from './episodes.ts';
+
+/** What an episode was paid, written on each of its turns; null = missing. */
+export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.rewards.reward ?? null;
+
+export const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
+  turns.map((sample) => ({ sample, advantage }));
+
+/** GRPO over the episodes of each group, however many turns they have. An episode without a return is left out. */
+export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] =>
+  groups.flatMap(({ group, samples }) => {
+    const episodes = episodesOf(samples);
+    const advantages = grpo(
+      episodes.map(returnOf),
+      episodes.map(() => group),
+    );
+    return episodes.flatMap((turns, i) => {
+      const advantage = advantages[i] ?? null;
+      return advantage === null ? [] : spread(turns, advantage);
+    });
+  });
+
+/** Signs of the echo trap: how far returns differ within a group, the share of different first turns in it, and turns an episode. */
+export function echoSigns(
+  groups: readonly ScoredGroup[],
+): Record<'returnSpread' | 'variety' | 'turns', number> {
+  const byGroup = groups.map(({ samples }) => episodesOf(samples));
+  const variety = byGroup.map(
+    (episodes) => new Set(episodes.map(([first]) => first!.ids.join())).size / episodes.length,
+  );
+  return {
+    returnSpread: mean(
+      byGroup.map((episodes) =>
+        deviation(
+          episodes.map((turns) => returnOf(turns) ?? 0),
+          0,
+        ),
+      ),
+    ),
+    variety: mean(variety),
+    turns: mean(byGroup.flat().map((turns) => turns.length)),
+  };
+}

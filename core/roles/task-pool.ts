@@ -1,0 +1,22 @@
+/** Tasks of earlier rounds that may stand in for proposals that were refused; carried from version to version as its memory. */
+import type { Proposals } from '../schema/sample.ts';
+
+/** Admitted and not yet forgotten tasks, oldest first. */
+export interface TaskPool {
+  readonly tasks: readonly string[];
+}
+
+export const poolOf = (memory: unknown): readonly string[] => (memory as TaskPool | undefined)?.tasks ?? [];
+
+/** The pool after a round (from 1): its fresh tasks are added, and after every `reset` rounds nothing is left. */
+export const poolAfter = (
+  memory: unknown,
+  round: number,
+  { tasks }: Pick<Proposals, 'tasks'>,
+  reset: number,
+): TaskPool => ({
+  tasks:
+    round % reset === 0
+      ? []
+      : [...poolOf(memory), ...tasks.filter(({ proposal }) => proposal !== null).map(({ task }) => task)],
+});
