@@ -1,16 +1,34 @@
-/** TTRL's claim: a majority is a teacher, wrong labels included, and its pupil ends above it. */
-import { type ArmResults, atEnd, type Claim, curveOf, highest, monitorOf, rise } from '../../core/claims.ts';
+/**
+ * TTRL's claim: a majority is a teacher, wrong labels included, until it only teaches itself. Bounds were set after pilot runs with
+ * other seeds.
+ */
+import { type ArmResults, type Claim, curveOf, highest, lost, monitorOf } from '../../core/claims.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
-/** Mean of a figure over the first three rounds. */
+type Measure = (results: ArmResults, seed: number) => number;
+
+/** Mean of a figure over the first and over the last three rounds. */
 const early = (r: ArmResults, s: number, figure: string) => mean(monitorOf(r, 'ttrl', s, figure).slice(0, 3));
-const end = (figure: string) => (r: ArmResults, s: number) => atEnd(r, 'ttrl', s, figure);
+const late = (r: ArmResults, s: number, figure: string) => mean(monitorOf(r, 'ttrl', s, figure).slice(-3));
+/** A figure at the evaluation at which an arm is best. */
+const atBest =
+  (figure: string): Measure =>
+  (r, s) => {
+    const accuracy = curveOf(r, 'ttrl', s);
+    return curveOf(r, 'ttrl', s, figure)[accuracy.indexOf(Math.max(...accuracy))]!;
+  };
 
 export const claim: Claim = {
-  says: 'Trained on the test tasks with its own majority for a label, a policy rises nearly as far as with the true labels, above the majority vote that it began with; wrong labels do little harm, because they still pay other wrong answers nothing.',
+  says: 'Trained on the test tasks with its own majority for a label, a policy rises nearly as far as with the true labels, to the level of the majority vote that it began with; wrong labels do little harm at first, because they still pay other wrong answers nothing. Trained on, it collapses: labels grow unanimous and wrong.',
   seeds: [0, 1, 2],
-  rounds: 15,
+  rounds: 20,
   evaluateEvery: 5,
+  pictures: {
+    accuracy: 'Greedy accuracy on the test tasks',
+    sampled: 'Sampled accuracy on the test tasks',
+    learned: 'Test tasks learned',
+    corrupted: 'Test tasks corrupted',
+  },
   arms: [
     { name: 'ttrl', says: 'the majority’s answer is paid' },
     { name: 'gold', reward: 'gold', says: 'upper bound: the test tasks’ true labels' },
@@ -18,26 +36,40 @@ export const claim: Claim = {
     { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
   ],
   conditions: [
-    { says: 'ttrl: greedy accuracy rises', measure: (r, s) => rise(r, 'ttrl', s), atLeast: 0.15 },
+    {
+      says: 'ttrl: greedy accuracy rises, at its best',
+      measure: (r, s) => highest(r, 'ttrl', s),
+      atLeast: 0.25,
+    },
     {
       says: 'rewards that gold would pay too, above labels that are exact, first three rounds',
       measure: (r, s) => early(r, s, 'rewardAccuracy') - early(r, s, 'labelAccuracy'),
       atLeast: 0.05,
     },
     {
-      says: 'ttrl: one greedy answer at the end, above the start’s majority vote',
-      measure: (r, s) => atEnd(r, 'ttrl', s) - curveOf(r, 'ttrl', s, 'vote')[0]!,
+      says: 'ttrl: one greedy answer, at its best, above the start’s majority vote',
+      measure: (r, s) => Math.max(...curveOf(r, 'ttrl', s)) - curveOf(r, 'ttrl', s, 'vote')[0]!,
       atLeast: 0,
     },
     {
-      says: 'greedy accuracy at the end, ttrl against gold',
-      measure: (r, s) => atEnd(r, 'ttrl', s) - atEnd(r, 'gold', s),
+      says: 'greedy accuracy at its best, ttrl against gold',
+      measure: (r, s) => highest(r, 'ttrl', s) - highest(r, 'gold', s),
       atLeast: -0.07,
     },
     {
-      says: 'ttrl: tasks learned less five times tasks corrupted, share',
-      measure: (r, s) => end('learned')(r, s) - 5 * end('corrupted')(r, s),
+      says: 'ttrl, at its best: tasks learned less four times tasks corrupted, share',
+      measure: (r, s) => atBest('learned')(r, s) - 4 * atBest('corrupted')(r, s),
       atLeast: 0,
+    },
+    {
+      says: 'labels that are exact, last three rounds less first three: collapse',
+      measure: (r, s) => late(r, s, 'labelAccuracy') - early(r, s, 'labelAccuracy'),
+      atMost: -0.1,
+    },
+    {
+      says: 'greedy accuracy lost by the end, ttrl above gold: collapse',
+      measure: (r, s) => lost(r, 'ttrl', s) - lost(r, 'gold', s),
+      atLeast: 0.03,
     },
     { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.05 },
     { says: 'format: greedy accuracy never rises', measure: (r, s) => highest(r, 'format', s), atMost: 0.05 },
