@@ -12,15 +12,14 @@ import type { Recipe } from '../core/recipe.ts';
 import { interiorDifficulty } from '../core/rl/proposer-rewards.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { taskRelative } from '../core/rl/task-relative.ts';
-import { type AnswerReward, payAnswers } from '../core/roles/answer-rewards.ts';
+import type { AnswerReward } from '../core/roles/answer-rewards.ts';
 import { coinOf } from '../core/roles/gold.ts';
-import { examinePrograms } from '../core/roles/program-exam.ts';
-import { bufferOf, grown, proposedKind, proposePrograms } from '../core/roles/proposed-programs.ts';
-import { solve } from '../core/roles/solve.ts';
-import { advantaged, rewardNamed } from '../core/roles/solver-recipe.ts';
+import { programPlay } from '../core/roles/program-play.ts';
+import { bufferOf, grown, PROPOSER, programFigures, proposedKind } from '../core/roles/proposed-programs.ts';
+import { advantaged, SOLVER } from '../core/roles/solver-recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import { behaviourOfTask, KINDS, kindOf, programs } from '../core/tasks/programs/family.ts';
+import { KINDS, kindOf } from '../core/tasks/programs/family.ts';
 import type { LearnTools, Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
 import { azrClaim } from './claims/azr.ts';
 
@@ -54,7 +53,10 @@ const rewards: Readonly<Record<string, AnswerReward>> = {
   },
 };
 
-const kindsOf = (variant?: string) => (variant === 'no-induction' ? KINDS.slice(0, 2) : KINDS);
+const shape = (variant?: string) => ({
+  kinds: variant === 'no-induction' ? KINDS.slice(0, 2) : KINDS,
+  referenced: variant !== 'no-references',
+});
 
 /** Share of a task's attempts that were paid as right; null without attempts. */
 export const solveRate = (attempts: readonly Sample[]): number | null =>
@@ -65,13 +67,13 @@ function learn({ round, proposals, groups, memory }: RoundRecords, tools: LearnT
   const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
   const proposed = proposals.samples.map((sample) => ({
     sample,
-    stream: `proposer/${proposedKind(tools.decode(sample.prompt))}`,
+    stream: `${PROPOSER}/${proposedKind(tools.decode(sample.prompt))}`,
     reward: proposerReward(sample.outcome, rates.get(sample.id) ?? null),
   }));
   const solved = groups.flatMap(({ task, samples }) =>
     samples.map((sample) => ({
       sample,
-      stream: `solver/${kindOf(task)}`,
+      stream: `${SOLVER}/${kindOf(task)}`,
       reward: sample.rewards.reward ?? null,
     })),
   );
@@ -92,26 +94,18 @@ function learn({ round, proposals, groups, memory }: RoundRecords, tools: LearnT
     aggregation: { mode: 'token-mean' },
   });
   const fresh = groups.filter(({ proposal }) => proposal !== null);
-  const freshTasks = fresh.map(({ task }) => task);
   const interior = fresh.map(({ samples }) => Number(interiorDifficulty(solveRate(samples) ?? 0) > 0));
-  const buffer = grown(bufferOf(memory), freshTasks, kindsOf(variant));
+  const buffer = grown(
+    bufferOf(memory),
+    fresh.map(({ task }) => task),
+    shape(variant).kinds,
+  );
   return {
-    updates: [
-      { set: MAIN_SET, parts: [part('proposer', 0, proposed), part('solver', proposed.length, solved)] },
-    ],
+    updates: [{ set: MAIN_SET, parts: [part(PROPOSER, 0, proposed), part(SOLVER, proposed.length, solved)] }],
     memory: buffer,
-    figures: {
-      valid: mean(proposals.samples.map(({ outcome }) => Number(outcome === 'ok'))),
-      interior: mean(interior),
-      /** Of the round's valid questions, how many programs that behave differently, a question. */
-      distinct: new Set(freshTasks.map(behaviourOfTask)).size / Math.max(1, fresh.length),
-      known: new Set(buffer.map(behaviourOfTask)).size,
-      difficulty: mean(freshTasks.map(programs.difficulty)),
-    },
+    figures: { ...programFigures(proposals, fresh, buffer), interior: mean(interior) },
   };
 }
-
-const SAMPLING = { temperature: 1 };
 
 export const azr: Recipe = {
   name: 'azr',
@@ -132,11 +126,8 @@ export const azr: Recipe = {
   ],
   claim: azrClaim,
   start: 'programs',
-  taskName: programs.name,
-  stop: programs.stop,
   tasks: 48,
   group: 8,
-  rewards,
   variants: {
     'no-references': 'the proposer of deduction and abduction is shown no earlier programs',
     'no-induction': 'deduction and abduction alone',
@@ -154,26 +145,6 @@ export const azr: Recipe = {
       },
     },
   },
-  roles: {
-    proposer: {
-      says: 'writes a program with an input, or inputs for a program',
-      sampling: { ...SAMPLING, maxNew: 100 },
-    },
-    solver: { says: 'answers, deduction with its steps', sampling: { ...SAMPLING, maxNew: 100 } },
-  },
-  freezable: ['proposer', 'solver'],
-  propose: (stage) =>
-    proposePrograms(
-      stage,
-      kindsOf(stage.round.settings.variant),
-      stage.round.settings.variant !== 'no-references',
-    ),
-  rollOut: (stage, tasks) => solve({ family: programs }, stage, tasks),
-  judge: async (stage, groups) =>
-    groups.map((group) =>
-      payAnswers(programs, rewardNamed(rewards, stage.round.settings.reward), stage, group),
-    ),
   learn,
-  evaluate: examinePrograms,
-  describe: { difficulty: programs.difficulty, worked: (text) => text.startsWith(programs.workedPrefix) },
+  ...programPlay({ rewards, shape }),
 };

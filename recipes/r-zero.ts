@@ -13,33 +13,20 @@ import { clusterShares } from '../core/rl/average-linkage.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { bandPass } from '../core/rl/proposer-rewards.ts';
 import { mean } from '../core/rl/statistics.ts';
-import { type AnswerEvidence, majorityReward, payAnswers } from '../core/roles/answer-rewards.ts';
-import {
-  attempt,
-  CHALLENGER,
-  challenge,
-  drawLabelled,
-  labelledOf,
-  voteFigures,
-  votesOf,
-} from '../core/roles/challenges.ts';
+import type { AnswerEvidence } from '../core/roles/answer-rewards.ts';
+import { challengePlay } from '../core/roles/challenge-play.ts';
+import { CHALLENGER, voteFigures, votesOf } from '../core/roles/challenges.ts';
 import { coinOf } from '../core/roles/gold.ts';
-import { examineSolver } from '../core/roles/solver-exam.ts';
 import { advantaged, groupItems, SOLVER } from '../core/roles/solver-recipe.ts';
-import type { Stage } from '../core/roles/stage.ts';
-import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
-import type { RolledGroup, ScoredGroup } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { charBleu } from '../core/text/bleu.ts';
 import type { LearnTools, Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
 import { phaseOf, rZeroClaim } from './claims/r-zero.ts';
 
-const ATTEMPTS = 10;
 /** Questions of the challenger that share a baseline. */
 const CHALLENGE_GROUP = 4;
-/** Questions asked for when collecting, for each task of a solver round. */
-const COLLECTED = 3;
+/** Questions are kept whose label has a share in this band, ends included. */
 const BAND = [0.3, 0.8] as const;
 
 /** `share` is the majority answer's, null where the text is no question; `repeated` the share of the batch in its cluster. */
@@ -65,22 +52,6 @@ function agrees(reward: string, label: string | null, { answers, gold, group }: 
   if (reward === 'format') return answers.map(() => true);
   if (reward === 'random') return group.samples.map(({ id }) => coinOf(id));
   return answers.map((answer) => answer === label);
-}
-
-/** In the solver's phase the attempts are paid by their labels; in the others they are votes, and nobody is paid for voting. */
-async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
-  const { index, settings } = stage.round;
-  const pays = rewards[settings.reward]!;
-  if (phaseOf(index) !== 'train')
-    return groups.map((group) => payAnswers(arithmetic, majorityReward, stage, group));
-  const labels = new Map(labelledOf(await stage.memory()).map(({ task, label }) => [task, label]));
-  return groups.map((group) => {
-    const pay = (evidence: AnswerEvidence) =>
-      agrees(settings.reward, labels.get(group.task) ?? null, evidence).map((right, i) =>
-        solverReward(evidence.solutions[i]!.ok, right === true),
-      );
-    return payAnswers(arithmetic, { ...pays, pay }, stage, group);
-  });
 }
 
 const lesson = (role: string, set: string, items: PolicyPart['items']): Lesson['updates'] => [
@@ -169,41 +140,23 @@ export const rZero: Recipe = {
   ],
   claim: rZeroClaim,
   start: 'seed',
-  taskName: arithmetic.name,
-  stop: arithmetic.stop,
   tasks: 32,
   group: 5,
-  rewards,
   variants: {
     'no-penalty': 'resembling questions are not penalised',
     'no-filter': 'every question is kept, whatever the share of its label',
   },
   sets: { main: { optimizer: optimizer(3) }, [CHALLENGER]: { optimizer: optimizer(1) } },
-  roles: {
-    [CHALLENGER]: {
-      says: 'writes questions, from one fixed prompt',
-      set: CHALLENGER,
-      sampling: { maxNew: arithmetic.maxNew.proposer, temperature: 1 },
-    },
-    [SOLVER]: {
-      says: 'answers them, with or without steps, and labels them by its votes',
-      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
-    },
-  },
-  freezable: [CHALLENGER, SOLVER],
-  propose: async (stage) => {
-    const { index, settings } = stage.round;
-    const phase = phaseOf(index);
-    if (phase === 'train') return drawLabelled(stage, labelledOf(await stage.memory()));
-    return challenge(arithmetic, stage, settings.tasks * (phase === 'collect' ? COLLECTED : 1));
-  },
-  rollOut: (stage, tasks) => {
-    const { index, settings } = stage.round;
-    return attempt(arithmetic, stage, tasks, phaseOf(index) === 'train' ? settings.group : ATTEMPTS);
-  },
-  judge,
   learn,
-  evaluate: async (exam) =>
-    evaluation(await examineSolver(exam, { family: arithmetic, role: SOLVER, temperature: 1 })),
-  describe: { difficulty: arithmetic.difficulty, worked: (text) => text.startsWith(arithmetic.workedPrefix) },
+  ...challengePlay({
+    family: arithmetic,
+    phaseOf,
+    attempts: 10,
+    collected: 3,
+    rewards,
+    pay: (reward, label, evidence) =>
+      agrees(reward, label, evidence).map((right, i) =>
+        solverReward(evidence.solutions[i]!.ok, right === true),
+      ),
+  }),
 };

@@ -2,9 +2,17 @@
  * Questions about programs that one policy proposes beside a buffer of earlier ones, and solves: the stages of Absolute Zero. What
  * is paid, and for what, is the recipe's.
  */
+
 import { deriveId, Random } from '../random.ts';
-import type { Proposals } from '../schema/sample.ts';
-import { kindOf, programOf, programs, readProgramProposal } from '../tasks/programs/family.ts';
+import { mean } from '../rl/statistics.ts';
+import type { Proposals, ScoredGroup } from '../schema/sample.ts';
+import {
+  behaviourOfTask,
+  kindOf,
+  programOf,
+  programs,
+  readProgramProposal,
+} from '../tasks/programs/family.ts';
 import { MAX_REFERENCES, proposerPromptWith, type QuestionKind } from '../tasks/programs/questions.ts';
 import { type Stage, sampleOf } from './stage.ts';
 
@@ -16,6 +24,8 @@ export type ProgramBuffer = readonly string[];
 
 /** Where nothing was proposed yet there is the identity. */
 const IDENTITY = '+0';
+
+export const PROPOSER = 'proposer';
 
 export const bufferOf = (memory: unknown): ProgramBuffer => (memory as ProgramBuffer | undefined) ?? [];
 
@@ -54,10 +64,10 @@ export async function proposePrograms(
     Array.from({ length: each }, (_, i) => {
       const shown = referenced || kind === 'induction' ? references(random, known, kind) : [];
       const ids = tokenizer.encode(proposerPromptWith(kind, shown));
-      return { kind, shown, ids, sampleIds: [deriveId(round.id, 'proposer', kind, i)] };
+      return { kind, shown, ids, sampleIds: [deriveId(round.id, PROPOSER, kind, i)] };
     }),
   );
-  const completions = await stage.generate('proposer', asked);
+  const completions = await stage.generate(PROPOSER, asked);
   const read = asked.map(({ kind, shown, ids, sampleIds }, i) => {
     const completion = completions[i]![0]!;
     const reading = readProgramProposal(kind, shown, tokenizer.decode(completion.ids));
@@ -68,7 +78,7 @@ export async function proposePrograms(
         : programs.isHeldOut(reading.value)
           ? 'held-out'
           : 'ok';
-    const sample = sampleOf(stage, 'proposer', sampleIds[0]!, ids, completion, outcome);
+    const sample = sampleOf(stage, PROPOSER, sampleIds[0]!, ids, completion, outcome);
     return { kind, task: reading.ok ? reading.value : '', sample };
   });
   const chosen = kinds.flatMap((kind) => {
@@ -89,3 +99,19 @@ export async function proposePrograms(
 
 /** The kind of question that a proposal is, from its prompt's text. */
 export const proposedKind = (prompt: string): QuestionKind | null => kindOf(prompt.replace('<propose>', ''));
+
+/** What a report says of a round's valid questions and of the buffer: nothing here reaches a reward. */
+export function programFigures(
+  { samples }: Proposals,
+  fresh: readonly Pick<ScoredGroup, 'task'>[],
+  buffer: ProgramBuffer,
+) {
+  const tasks = fresh.map(({ task }) => task);
+  return {
+    valid: mean(samples.map(({ outcome }) => Number(outcome === 'ok'))),
+    /** Programs that behave differently, a question. */
+    distinct: new Set(tasks.map(behaviourOfTask)).size / Math.max(1, tasks.length),
+    known: new Set(buffer.map(behaviourOfTask)).size,
+    difficulty: mean(tasks.map(programs.difficulty)),
+  };
+}

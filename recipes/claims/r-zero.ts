@@ -1,13 +1,12 @@
 /** R-Zero's phases, and its claim: questions stay where the solver is in two minds, and what its votes are worth falls with them. */
 import { type ArmResults, atEnd, type Claim, lost, monitorOf, rise } from '../../core/claims.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import type { Phase } from '../../core/roles/challenge-play.ts';
 
 /** Rounds of each phase of an iteration, in their order. */
 const PHASES = { challenge: 5, collect: 1, train: 5 } as const;
 export const ITERATION = PHASES.challenge + PHASES.collect + PHASES.train;
 const ITERATIONS = 3;
-
-export type Phase = keyof typeof PHASES;
 
 /** Phase of a round; rounds count from 1. */
 export function phaseOf(index: number): Phase {

@@ -10,6 +10,7 @@ import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { arithmetic } from '../../core/tasks/arithmetic.ts';
+import { programs } from '../../core/tasks/programs/family.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { LearnTools } from '../../core/training.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
@@ -55,12 +56,14 @@ const TRAINED_ON_GOLD: Readonly<Record<string, readonly string[]>> = { trio: ['j
 
 function lie(): void {
   world.lies = true;
-  const { gold, truth } = arithmetic;
-  vi.spyOn(arithmetic, 'gold').mockImplementation((...asked) => !gold.apply(arithmetic, asked));
-  vi.spyOn(arithmetic, 'truth').mockImplementation((...asked) => {
-    const { steps, right } = truth.apply(arithmetic, asked);
-    return { steps: steps.map((step) => !step), right: !right };
-  });
+  for (const family of [arithmetic, programs]) {
+    const { gold, truth } = family;
+    vi.spyOn(family, 'gold').mockImplementation((...asked) => !gold.apply(family, asked));
+    vi.spyOn(family, 'truth').mockImplementation((...asked) => {
+      const { steps, right } = truth.apply(family, asked);
+      return { steps: steps.map((step) => !step), right: !right };
+    });
+  }
 }
 afterEach(() => {
   world.lies = false;

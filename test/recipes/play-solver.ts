@@ -7,11 +7,12 @@ import type { RunOrder } from '../../recipes/run-order.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 
-/** `answer` gives the text of the i-th sample of a task, without its stop token. */
+/** `answer` gives the text of the i-th sample of a task, without its stop token; other roles' prompts come as they are. */
 export async function playSolver(
   order: Partial<RunOrder> & Pick<RunOrder, 'recipe'>,
   answer: (task: string, i: number) => string,
   index = 1,
+  remembered?: unknown,
 ) {
   const { recipe, settings } = runOf({ seed: 0, rounds: 1, freeze: [], ...order });
   const tokenizer = textTokenizer();
@@ -20,11 +21,12 @@ export async function playSolver(
     tokenizer,
     (prompt, _, i) => `${answer(prompt.replace('<solve>', '').replace('<sep>', ''), i)}<eos>`,
   );
-  const memory = () => Promise.resolve(undefined);
+  const memory = () => Promise.resolve(remembered);
   const stage = openStage({ recipe, round, tokenizer, memory, use: (_ref, work) => work(policy) });
   const played = await playStages(stage);
-  const records = { round, ...played, memory: undefined, version: index - 1 };
-  const lesson = await recipe.learn(records, {} as LearnTools);
+  const records = { round, ...played, memory: remembered, version: index - 1 };
+  const tools = { decode: tokenizer.decode } as LearnTools;
+  const lesson = await recipe.learn(records, tools);
   return { ...played, round, lesson };
 }
 

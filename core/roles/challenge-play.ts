@@ -1,0 +1,96 @@
+/** A recipe of challenger and solver that train in turns: everything but its rewards, its lesson and its words. */
+import type { Recipe } from '../recipe.ts';
+import { evaluation } from '../schema/evaluation.ts';
+import type { RolledGroup, ScoredGroup } from '../schema/sample.ts';
+import type { TaskFamily } from '../tasks/family.ts';
+import { type AnswerEvidence, majorityReward, payAnswers } from './answer-rewards.ts';
+import { attempt, CHALLENGER, challenge, drawLabelled, labelledOf } from './challenges.ts';
+import { examineSolver } from './solver-exam.ts';
+import { SOLVER } from './solver-recipe.ts';
+import type { Stage } from './stage.ts';
+
+export type Phase = 'challenge' | 'collect' | 'train';
+
+export interface ChallengeGame {
+  readonly family: TaskFamily;
+  readonly phaseOf: (index: number) => Phase;
+  /** Attempts that vote on a question; in the solver's phase a round's group size holds. */
+  readonly attempts: number;
+  /** Questions asked for when collecting, for each task of a solver's round. */
+  readonly collected: number;
+  readonly rewards: Recipe['rewards'];
+  /** What the solver is paid for its attempts at a labelled question [samples]. */
+  readonly pay: (
+    reward: string,
+    label: string | null,
+    evidence: AnswerEvidence,
+  ) => readonly (number | null)[];
+}
+
+type ChallengeParts = Pick<
+  Recipe,
+  | 'taskName'
+  | 'stop'
+  | 'rewards'
+  | 'roles'
+  | 'freezable'
+  | 'propose'
+  | 'rollOut'
+  | 'judge'
+  | 'evaluate'
+  | 'describe'
+>;
+
+export const challengePlay = (game: ChallengeGame): ChallengeParts => {
+  const { family, phaseOf, attempts, collected, rewards } = game;
+  const phase = ({ round }: Stage) => phaseOf(round.index);
+  return {
+    taskName: family.name,
+    stop: family.stop,
+    rewards,
+    roles: {
+      [CHALLENGER]: {
+        says: 'writes questions, from one fixed prompt',
+        set: CHALLENGER,
+        sampling: { maxNew: family.maxNew.proposer, temperature: 1 },
+      },
+      [SOLVER]: {
+        says: 'answers them, with or without steps, and labels them by its votes',
+        sampling: { maxNew: family.maxNew.solver, temperature: 1 },
+      },
+    },
+    freezable: [CHALLENGER, SOLVER],
+    propose: async (stage) => {
+      const { tasks } = stage.round.settings;
+      if (phase(stage) === 'train') return drawLabelled(stage, labelledOf(await stage.memory()));
+      return challenge(family, stage, tasks * (phase(stage) === 'collect' ? collected : 1));
+    },
+    rollOut: (stage, tasks) =>
+      attempt(family, stage, tasks, phase(stage) === 'train' ? stage.round.settings.group : attempts),
+    judge: (stage, groups) => payAttempts(game, stage, groups),
+    evaluate: async (exam) => evaluation(await examineSolver(exam, { family, role: SOLVER, temperature: 1 })),
+    describe: { difficulty: family.difficulty, worked: (text) => text.startsWith(family.workedPrefix) },
+  };
+};
+
+/** In the solver's phase attempts are paid by their question's label; in the others they are votes, and nobody is paid for voting. */
+async function payAttempts(
+  { family, phaseOf, rewards, pay }: ChallengeGame,
+  stage: Stage,
+  groups: readonly RolledGroup[],
+): Promise<ScoredGroup[]> {
+  const { index, settings } = stage.round;
+  if (phaseOf(index) !== 'train')
+    return groups.map((group) => payAnswers(family, majorityReward, stage, group));
+  const info = rewards[settings.reward]!;
+  const labels = new Map(labelledOf(await stage.memory()).map(({ task, label }) => [task, label]));
+  return groups.map((group) => {
+    const label = labels.get(group.task) ?? null;
+    return payAnswers(
+      family,
+      { ...info, pay: (evidence) => pay(settings.reward, label, evidence) },
+      stage,
+      group,
+    );
+  });
+}
