@@ -2,6 +2,8 @@
 import { wrongInput } from '../core/errors.ts';
 
 const benches: Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>> = {
+  elastic: () => import('./elastic.ts'),
+  flatness: () => import('./flatness.ts'),
   learner: () => import('./learner.ts'),
   rollout: () => import('./rollout.ts'),
 };

@@ -60,6 +60,11 @@ export class Child {
     return this.#lines;
   }
 
+  /** Process group of it and whatever it started. */
+  get group(): number | undefined {
+    return this.#process.pid;
+  }
+
   /** It was killed by us, or is about to be. */
   get killed(): boolean {
     return this.#killed;

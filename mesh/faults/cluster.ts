@@ -78,6 +78,11 @@ export class Cluster {
     }
   }
 
+  /** Process group of either; undefined before it was started. */
+  groupOf(which: Victim): number | undefined {
+    return (which === 'mesh' ? this.#mesh : this.#learner)?.group;
+  }
+
   async kill(which: Victim): Promise<void> {
     await (which === 'mesh' ? this.#mesh : this.#learner)?.kill();
   }

@@ -154,6 +154,22 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       brokenJson,
       wrongFields({ version: [1, -1, '0', null, 1.5, 2 ** 60], reason: ['', 'x'.repeat(201), null, 7] }),
     ]),
+    learner(
+      'prune',
+      'POST',
+      '/api/policies/seed/prune',
+      json({ keep: 1, withdrawnDays: 7, dryRun: true }),
+      200,
+      [
+        wrongPaths(3),
+        brokenJson,
+        wrongFields({
+          keep: [0, -1, '1', null, 1.5, 2 ** 60],
+          withdrawnDays: [-1, '7', null, 1e9],
+          dryRun: ['true', 1, null],
+        }),
+      ],
+    ),
     learner('report', 'POST', `/api/rounds/${round}/report`, json({ learnerMs: 1 }), 200, [
       wrongPaths(3),
       fc.oneof(

@@ -1,0 +1,143 @@
+/**
+ * How far does the mesh stretch? A discrete-event model of it, its parameters measured from local runs, checked against local runs that it was not
+ * fitted to, then used from ten to ten thousand isolates. See docs/elastic.md.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type Fit, fitWork } from './elastic/fit.ts';
+import { type Observation, observe, ROUNDS, type Setting } from './elastic/observe.ts';
+import type { Load } from './elastic/parameters.ts';
+import { CHANGED, DEPLOYED, localPlatform, localWork } from './elastic/platforms.ts';
+import { simulate } from './elastic/simulate.ts';
+import { type SweepRow, sweep } from './elastic/sweep.ts';
+import { thisMachine } from './machine.ts';
+
+const RESULTS = 'bench/results/elastic.json';
+
+const FITTED: readonly Setting[] = [
+  { tasks: 8, group: 4, runs: 1 },
+  { tasks: 24, group: 8, runs: 1 },
+  { tasks: 64, group: 4, runs: 1 },
+];
+const CHECKED: readonly Setting[] = [
+  { tasks: 16, group: 8, runs: 1 },
+  { tasks: 48, group: 4, runs: 1 },
+  { tasks: 24, group: 4, runs: 2 },
+];
+/** Of the measured round time. */
+const TOLERANCE = 0.15;
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const onOneMachine = (setting: Setting): Load => ({
+  ...setting,
+  isolates: 1,
+  rounds: ROUNDS,
+  inFlight: 1,
+  maxStaleness: 2,
+});
+
+function check(fit: Fit, { setting, rounds }: Observation) {
+  const measuredMs = mean(rounds.map(({ roundMs }) => roundMs));
+  const predictedMs = mean(simulate(localWork(fit), localPlatform(fit), onOneMachine(setting)).roundMs);
+  const error = predictedMs / measuredMs - 1;
+  return { setting, measuredMs, predictedMs, error, right: Math.abs(error) <= TOLERANCE };
+}
+
+const inOrder = (observations: readonly Observation[], settings: readonly Setting[]) =>
+  settings.map(
+    (wanted) => observations.find(({ setting }) => JSON.stringify(setting) === JSON.stringify(wanted))!,
+  );
+
+function modelOf(observations: readonly Observation[], openMs: readonly number[]) {
+  const rounds = inOrder(observations, FITTED).flatMap((observation) => observation.rounds);
+  const fit = fitWork(rounds, openMs);
+  const total = (of: 'bytes' | 'tokens' | 'samples') => rounds.reduce((sum, round) => sum + round[of], 0);
+  const counted = {
+    bytesPerSample: total('bytes') / total('samples'),
+    tokensPerSample: total('tokens') / total('samples'),
+  };
+  const load = { group: 8, rounds: 4, runs: 1, inFlight: 1, maxStaleness: 2 };
+  const sweepOf = (platform: typeof DEPLOYED, more: Partial<Load> & { tasks: number }) =>
+    sweep(fit.work, platform, { ...load, ...more }, counted);
+  return {
+    fit,
+    counted,
+    checks: inOrder(observations, CHECKED).map((observation) => check(fit, observation)),
+    platform: { designed: DEPLOYED, changed: CHANGED },
+    sweeps: {
+      'as designed, 64 tasks × 8': sweepOf(DEPLOYED, { tasks: 64 }),
+      'as designed, 4096 tasks × 8': sweepOf(DEPLOYED, { tasks: 4096 }),
+      'changed, 4096 tasks × 8': sweepOf(CHANGED, { tasks: 4096 }),
+      'changed, 4096 tasks × 8, two rounds in flight': sweepOf(CHANGED, { tasks: 4096, inFlight: 2 }),
+    },
+  };
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(0)} %`;
+
+const sweepLines = (name: string, rows: readonly SweepRow[]): string[] => [
+  '',
+  name,
+  ' isolates  at once   s/round  samples/s  idle: isolates  learner    D1   $/round  $/M tokens  binds',
+  ...rows.map((row) =>
+    [
+      String(row.isolates).padStart(9),
+      String(row.mostAtOnce).padStart(8),
+      row.roundSeconds.toFixed(1).padStart(9),
+      row.samplesPerSecond.toFixed(0).padStart(10),
+      percent(row.idle.isolates).padStart(15),
+      percent(row.idle.learner).padStart(8),
+      percent(row.idle.d1).padStart(5),
+      row.dollarsPerRound.toFixed(4).padStart(9),
+      row.dollarsPerMillionTokens.toFixed(3).padStart(11),
+      ` ${row.lifted
+        .slice(0, 2)
+        .map(({ limit, gain }) => `${limit} (${gain.toFixed(2)}x)`)
+        .join(', ')}`,
+    ].join(' '),
+  ),
+];
+
+/**
+ * `--again`: the model alone, from the local runs in bench/results/elastic.json; `--json`: one JSON object. Results also go there. Exit status 1
+ * where a prediction is more than 15 % off.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { again: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+  });
+  const say = (line: string) => {
+    if (!values.json) console.log(line);
+  };
+  const measured = values.again
+    ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Pick<Measured, 'machine' | 'openMs' | 'observations'>)
+    : { machine: thisMachine(), ...(await observe([...FITTED, ...CHECKED], say)) };
+  const { machine, openMs, observations } = measured;
+  const result: Measured = {
+    bench: 'elastic',
+    machine,
+    ...modelOf(observations, openMs),
+    openMs,
+    observations,
+  };
+  for (const { setting, measuredMs, predictedMs, error } of result.checks)
+    say(
+      `${setting.tasks} tasks × ${setting.group}, ${setting.runs} at once: ${measuredMs.toFixed(0)} ms measured, ` +
+        `${predictedMs.toFixed(0)} ms predicted (${(100 * error).toFixed(1)} %)`,
+    );
+  for (const [name, rows] of Object.entries(result.sweeps))
+    for (const line of sweepLines(name, rows)) say(line);
+  if (values.json) console.log(JSON.stringify(result));
+  mkdirSync('bench/results', { recursive: true });
+  writeFileSync(RESULTS, `${JSON.stringify(result, null, 2)}\n`);
+  if (result.checks.some(({ right }) => !right)) process.exitCode = 1;
+}
+
+type Measured = ReturnType<typeof modelOf> & {
+  readonly bench: 'elastic';
+  readonly machine: ReturnType<typeof thisMachine>;
+  readonly openMs: readonly number[];
+  readonly observations: readonly Observation[];
+};

@@ -1,0 +1,125 @@
+/** Rounds of a local mesh, measured: what the model's parameters are made of, and what it is checked against. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureShipped } from '../../cli/import-policy.ts';
+import { superviseLearner } from '../../cli/learner-process.ts';
+import { orderRounds } from '../../cli/signed-webhook.ts';
+import { totalUsage } from '../../core/cost/usage.ts';
+import type { RoundReport } from '../../core/schema/report.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import type { RoundState } from '../../learner/transport/views.ts';
+import { startMesh } from '../../mesh/start.ts';
+
+/** Of one round, ms and counts. */
+export interface Observed {
+  readonly run: string;
+  readonly tasks: number;
+  readonly samples: number;
+  readonly proposeMs: number;
+  readonly solveMs: number;
+  readonly learnMs: number;
+  readonly roundMs: number;
+  readonly rollout: { readonly cpuMs: number; readonly batches: number };
+  readonly judge: { readonly cpuMs: number; readonly batches: number };
+  /** Of objects that the Workers wrote, and tokens that they generated. */
+  readonly bytes: number;
+  readonly tokens: number;
+}
+
+export interface Setting {
+  readonly tasks: number;
+  readonly group: number;
+  /** Runs at once, each with a policy of its own. */
+  readonly runs: number;
+}
+
+export interface Observation {
+  readonly setting: Setting;
+  /** Each run's rounds but its first, which begins cold. */
+  readonly rounds: readonly Observed[];
+}
+
+/** Rounds of each run, the cold one included. */
+export const ROUNDS = 4;
+const POLL_MS = 100;
+const LEARNER = ['--device=cpu', '--threads=1', '--idle-ms=20', '--eval-every=0'];
+
+function observedOf(round: RoundState): Observed {
+  const { createdAt, solvingAt, trainingAt, endedAt, usage, expected, spec } = round;
+  if (solvingAt === null || trainingAt === null || endedAt === null || !usage)
+    throw new Error(`internal: round ${round.index} says nothing about its time`);
+  const of = (stage: 'rollout' | 'judge') => ({
+    cpuMs: usage.stages[stage]?.cpuMs ?? 0,
+    batches: usage.stages[stage]?.requests ?? 0,
+  });
+  return {
+    run: round.run,
+    tasks: expected,
+    samples: expected * spec.settings.group,
+    proposeMs: solvingAt - createdAt,
+    solveMs: trainingAt - solvingAt,
+    learnMs: endedAt - trainingAt,
+    roundMs: endedAt - createdAt,
+    rollout: of('rollout'),
+    judge: of('judge'),
+    bytes:
+      totalUsage(Object.values(usage.stages)).r2BytesWritten - (usage.stages.learner?.r2BytesWritten ?? 0),
+    tokens: (round.report as RoundReport | null)?.monitors?.tokens ?? 0,
+  };
+}
+
+/** Milliseconds of the sessions that the mesh's log says were opened. */
+function openings(log: string): number[] {
+  return readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"policy.opened"'))
+    .map((line) => (JSON.parse(line.slice(line.indexOf('{'))) as { ms: number }).ms);
+}
+
+/** Plays the settings one after another on one mesh. `openMs`: of every session that was opened. */
+export async function observe(
+  settings: readonly Setting[],
+  say: (line: string) => void,
+): Promise<{ observations: Observation[]; openMs: number[] }> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-elastic-'));
+  const mesh = await startMesh({ stateDir, cronMs: 60_000 });
+  const learner = superviseLearner(mesh, stateDir, LEARNER);
+  try {
+    const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+    await ensureShipped(gateway);
+    const observations: Observation[] = [];
+    let seed = 0;
+    for (const setting of settings) {
+      const { tasks, group, runs } = setting;
+      const ordered = await Promise.all(
+        Array.from({ length: runs }, () => {
+          const order = { recipe: 'trio', seed: ++seed, tasks, group, rounds: ROUNDS };
+          return orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
+        }),
+      );
+      const rounds = (await Promise.all(ordered.map(({ run }) => ended(gateway, run)))).flat();
+      const observed = rounds.filter(({ index }) => index > 1).map(observedOf);
+      say(
+        `${tasks} tasks × ${group}, ${runs} at once: ${observed.map(({ roundMs }) => roundMs).join(', ')} ms`,
+      );
+      observations.push({ setting, rounds: observed });
+    }
+    return { observations, openMs: openings(join(stateDir, 'mesh.log')) };
+  } finally {
+    await learner.stop();
+    await mesh.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+}
+
+async function ended(gateway: GatewayClient, run: string): Promise<RoundState[]> {
+  for (;;) {
+    const rounds = await gateway.listRounds(run);
+    const failed = rounds.find(({ stage }) => stage === 'failed');
+    if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
+    if (rounds.filter(({ stage }) => stage === 'done').length === ROUNDS)
+      return Promise.all(rounds.map(({ id }) => gateway.getRound(id)));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Is the memory of each local process flat over many rounds? Mesh and learner as processes of their own, tiny rounds, the resident memory of
+ * each process read after every round.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureShipped } from '../cli/import-policy.ts';
+import { orderRounds } from '../cli/signed-webhook.ts';
+import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import { Cluster } from '../mesh/faults/cluster.ts';
+import { forwardAll } from '../mesh/faults/proxy.ts';
+import { flatnessOf, MOST, WARM_UP, WINDOW } from './flatness/flat.ts';
+import { residentBytes } from './flatness/resident.ts';
+import { thisMachine } from './machine.ts';
+
+const POLL_MS = 100;
+const RUN = { recipe: 'trio', seed: 0, tasks: 4, group: 2 };
+
+type Readings = Record<string, number[]>;
+
+function read(cluster: Cluster, into: Readings): void {
+  for (const which of ['mesh', 'learner'] as const) {
+    const group = cluster.groupOf(which);
+    if (group === undefined) continue;
+    for (const [name, bytes] of Object.entries(residentBytes(group))) {
+      // The Node process itself goes by its role; what it started, by its name.
+      const process = name.startsWith('node') || name === 'MainThread' ? which : `${name} of the ${which}`;
+      into[process] = [...(into[process] ?? []), bytes];
+    }
+  }
+}
+
+async function measure(rounds: number, say: (line: string) => void): Promise<Readings> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-flatness-'));
+  const cluster = await Cluster.create({
+    root: process.cwd(),
+    stateDir,
+    vars: {},
+    cronMs: 60_000,
+    learnerArgs: ['--device=cpu', '--threads=1', '--idle-ms=50', '--eval-every=0'],
+    handler: () => forwardAll,
+    onEvent: () => {},
+  });
+  const readings: Readings = {};
+  try {
+    await cluster.start('mesh');
+    await cluster.start('learner');
+    const gateway = new GatewayClient({ url: cluster.url, token: cluster.secrets.LEARNER_TOKEN });
+    await ensureShipped(gateway);
+    const { run } = await orderRounds(cluster.url, cluster.secrets.WEBHOOK_SECRET, { ...RUN, rounds });
+    for (let done = 0; done < rounds; ) {
+      const listed = await gateway.listRounds(run);
+      const failed = listed.find(({ stage }) => stage === 'failed');
+      if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
+      const ended = listed.filter(({ stage }) => stage === 'done').length;
+      // A round that was over between two looks has no reading of its own.
+      if (ended > done) {
+        read(cluster, readings);
+        done = ended;
+        if (done % 10 === 0) say(`${done} rounds`);
+      } else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  } finally {
+    await cluster.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+  return readings;
+}
+
+const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
+
+/** `--rounds N` (100), `--json`: one JSON object. Results also go to bench/results/flatness.json. Exit status 1 where a process grows. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { rounds: { type: 'string', default: '100' }, json: { type: 'boolean', default: false } },
+  });
+  const say = (line: string) => {
+    if (!values.json) console.log(line);
+  };
+  const began = performance.now();
+  const readings = await measure(Number(values.rounds), say);
+  const processes = Object.fromEntries(
+    Object.entries(readings).map(([name, bytes]) => [
+      name,
+      { ...flatnessOf(bytes), mebibytes: bytes.map(mebibytes) },
+    ]),
+  );
+  const result = {
+    bench: 'flatness',
+    machine: thisMachine(),
+    rounds: Number(values.rounds),
+    seconds: Math.round((performance.now() - began) / 1000),
+    rule: { warmUp: WARM_UP, window: WINDOW, most: MOST },
+    processes,
+  };
+  for (const [name, { early, late, growth, flat }] of Object.entries(processes))
+    say(
+      growth === undefined
+        ? `${name}: too few rounds to say`
+        : `${name}: ${mebibytes(early!)} MiB, then ${mebibytes(late!)} MiB (${growth.toFixed(3)}x): ${flat ? 'flat' : 'GROWS'}`,
+    );
+  if (values.json) console.log(JSON.stringify(result));
+  mkdirSync('bench/results', { recursive: true });
+  writeFileSync('bench/results/flatness.json', `${JSON.stringify(result, null, 2)}\n`);
+  if (Object.values(processes).some(({ flat }) => flat === false)) process.exitCode = 1;
+}
