@@ -21,7 +21,9 @@ import { exactTrace, workedCorpus } from '../core/tasks/worked-corpus.ts';
 import type { LearnTools, Lesson, PreferencePair, RoundRecords, UpdatePart } from '../core/training.ts';
 import { claim } from './claims/spin.ts';
 
-const LAMBDA = 0.1;
+/** The paper's 0.1 lets the policy drift further from the opponent than a small model survives; see the variant. */
+const LAMBDA = 1;
+const PUBLISHED_LAMBDA = 0.1;
 const EPOCHS = 2;
 const PLAYER = 'player';
 const OPPONENT = 'opponent';
@@ -49,8 +51,7 @@ const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
 
 function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools): Lesson {
   const { reward, variant } = round.settings;
-  const counted = reward === 'oracle' ? groups.filter(({ gold }) => gold[0] !== true) : groups;
-  const played = counted.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
+  const played = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
   const earlier = (memory ?? []) as readonly Played[];
   const pairs = [...played, ...earlier].flatMap((item) => pairOf(item, encode) ?? []);
   const items = [...played, ...earlier].map(({ task }) => ({
@@ -68,8 +69,9 @@ function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools):
             reward === 'random'
               ? pairs.map((pair, i) => (coinOf(`${round.id}/${i}`) ? swapped(pair) : pair))
               : pairs,
-          objective: { kind: 'spin', lambda: LAMBDA },
+          objective: { kind: 'spin', lambda: variant === 'published-lambda' ? PUBLISHED_LAMBDA : LAMBDA },
           reference: { set: MAIN_SET, version: round.roles[OPPONENT]!.version },
+          imitation: variant === 'anchored' ? 1 : 0,
         };
   return {
     // Where the opponent wrote the data's response everywhere, nothing is left to learn.
@@ -110,7 +112,7 @@ export const spin: Recipe = {
   summary:
     'The opponent, the newest version, answers the prompts of a fixed corpus; the player learns by a logistic loss to raise the corpus’ worked solutions above those answers, relative to the opponent. Then the player becomes the opponent.',
   differences: [
-    'AdamW at a rate for a small model instead of RMSprop at 5e-7; lambda stays 0.1 in the last iteration, where the paper has 5.',
+    'AdamW at 1e-5 instead of RMSprop at 5e-7; lambda is 1 throughout, where the paper has 0.1 and, in the last iteration, 5.',
     'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
   ],
   claim,
@@ -121,14 +123,17 @@ export const spin: Recipe = {
   group: 1,
   rewards: {
     data: { says: 'the data’s response is preferred to the opponent’s', usesGold: true },
-    oracle: { says: 'the same where the oracle finds the opponent’s answer wrong', usesGold: true },
     random: { says: 'control: a fair coin says which is preferred', usesGold: true },
   },
-  variants: { sft: 'supervised fine-tuning on the same data, as many updates' },
+  variants: {
+    sft: 'supervised fine-tuning on the same data, as many updates',
+    'published-lambda': 'lambda 0.1',
+    anchored: 'with the negative log-likelihood of the data’s response beside the loss',
+  },
   sets: {
     main: {
       optimizer: {
-        learningRate: 1e-4,
+        learningRate: 1e-5,
         warmup: 5,
         betas: [0.9, 0.95],
         weightDecay: 0,

@@ -28,7 +28,7 @@ export interface WarmStart {
 export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A judge's verdicts are few and hard.
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
-  careless: { demonstrate: demonstrateCareless, steps: 1800, weights: { judge: 2.5 } },
+  careless: { demonstrate: demonstrateCareless, from: 'seed', steps: 1500, weights: { judge: 2.5 } },
   // What a proposer writes is mostly chance: its many tokens would drown the solver's.
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.3 } },
   // A digit is one token beside a response's dozens.

@@ -1,5 +1,5 @@
 /** What spin is held to: with the data of fine-tuning alone, playing the previous iterate gains where more fine-tuning does not. */
-import { type ArmResults, atEnd, type Claim, curveOf, rise } from '../../core/claims.ts';
+import { type ArmResults, type Claim, curveOf, rise } from '../../core/claims.ts';
 
 const after = (iteration: number, arm: string) => (results: ArmResults, seed: number) =>
   curveOf(results, arm, seed)[iteration + 1]!;
@@ -17,7 +17,16 @@ export const claim: Claim = {
     { name: 'spin', says: 'three iterations as published' },
     { name: 'more sft', variant: 'sft', says: 'as many updates of supervised fine-tuning on the same data' },
     { name: 'frozen opponent', freeze: ['opponent'], says: 'opponent and reference stay version 0' },
-    { name: 'oracle pairs', reward: 'oracle', says: 'only pairs whose own answer the oracle finds wrong' },
+    {
+      name: 'published lambda',
+      variant: 'published-lambda',
+      says: 'the paper’s lambda of 0.1, which binds the player less to its opponent',
+    },
+    {
+      name: 'anchored',
+      variant: 'anchored',
+      says: 'diagnosis: with the likelihood of the data’s response beside the loss',
+    },
     { name: 'random', reward: 'random', says: 'control: a coin says which of a pair is preferred' },
   ],
   conditions: [
@@ -37,9 +46,9 @@ export const claim: Claim = {
       atMost: 0,
     },
     {
-      says: 'spin above more sft at the end, sampled',
-      measure: (r, s) => atEnd(r, 'spin', s, 'sampled') - atEnd(r, 'more sft', s, 'sampled'),
-      atLeast: 0.02,
+      says: 'spin: log-likelihood of exact held-out traces rises, nats a token',
+      measure: (r, s) => rise(r, 'spin', s, 'goldLogProb'),
+      atLeast: 0,
     },
     { says: 'random: greedy accuracy does not rise', measure: (r, s) => rise(r, 'random', s), atMost: 0.02 },
   ],

@@ -107,11 +107,7 @@ test('pairs of this iteration and the one before; the reference is the opponent;
   expect(boundVersion({}, 3, 2)).toBe(2);
 });
 
-test('controls: oracle pairs leave right answers out, a coin swaps, more fine-tuning takes every response of the data', async () => {
-  const oracle = await partOf({ reward: 'oracle' });
-  expect(
-    oracle.kind === 'preference' && oracle.pairs.map((pair) => tokenizer.decode(pair.rejected.ids)),
-  ).toEqual(['<step>3<answer>4<eos>']);
+test('controls: a coin swaps, more fine-tuning takes every response of the data', async () => {
   const random = await partOf({ reward: 'random' });
   const straight = await partOf({});
   if (random.kind !== 'preference' || straight.kind !== 'preference') throw new Error(random.kind);
@@ -122,6 +118,8 @@ test('controls: oracle pairs leave right answers out, a coin swaps, more fine-tu
       { chosen: rejected, rejected: chosen },
     ]).toContainEqual(pair);
   }
+  const anchored = await partOf({ variant: 'anchored' });
+  expect([straight.imitation, anchored.kind === 'preference' && anchored.imitation]).toEqual([0, 1]);
   const sft = await partOf({ variant: 'sft' });
   expect(sft.kind === 'imitation' && sft.items.map(({ ids }) => tokenizer.decode(ids))).toEqual([
     '<step>3<answer>3<eos>',
