@@ -24,7 +24,7 @@ import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/one-shot.ts';
 
 /** The example: */
-export const EXAMPLE = '5-4+9+2';
+export const EXAMPLE = '5-6+8-3';
 /** An answer that is easy to remember and wrong. */
 const WRONG_LABEL = '0';
 

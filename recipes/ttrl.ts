@@ -22,7 +22,6 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
-import type { TaskFamily } from '../core/tasks/family.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/ttrl.ts';
 
@@ -33,15 +32,14 @@ const TEST_SIZE = 200;
 /** Votes of the start's majority, which the trained policy's single answer is compared with. */
 const EXAM_VOTES = 32;
 
-const testSet: TaskFamily = { ...arithmetic, heldOut: () => arithmetic.heldOut().slice(0, TEST_SIZE) };
+const testTasks = () => arithmetic.heldOut().slice(0, TEST_SIZE);
 
 /** The next tasks of a walk through the test set that is shuffled anew each time around. */
 export function nextTestTasks({ run, index, settings }: RoundSpec): string[] {
-  const tasks = testSet.heldOut();
   return Array.from({ length: settings.tasks }, (_, i) => {
     const at = (index - 1) * settings.tasks + i;
-    const around = Math.floor(at / tasks.length);
-    return new Random(`${run}/around/${around}`).shuffle(tasks)[at % tasks.length]!;
+    const around = Math.floor(at / TEST_SIZE);
+    return new Random(`${run}/around/${around}`).shuffle(testTasks())[at % TEST_SIZE]!;
   });
 }
 
@@ -79,16 +77,15 @@ const learn = ({ groups }: RoundRecords): Lesson => ({
 
 /** Accuracy of the start's majority vote. */
 async function startVote({ start }: Exam): Promise<number> {
-  const tasks = testSet.heldOut();
   const completions = await start.generate(
     SOLVER,
-    tasks.map((task) => ({
+    testTasks().map((task) => ({
       ids: start.tokenizer.encode(arithmetic.solverPrompt(task)),
       sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
     })),
   );
   return mean(
-    tasks.map((task, t) => {
+    testTasks().map((task, t) => {
       const readings = completions[t]!.map(({ ids }) =>
         arithmetic.readSolution(task, start.tokenizer.decode(ids)),
       );
@@ -101,10 +98,10 @@ async function startVote({ start }: Exam): Promise<number> {
 /** What became of each test task: wrong at first and right now, or the other way round. */
 async function examine(exam: Exam) {
   const asked = { seed: 'greedy', temperature: 0 };
-  const solver = { family: testSet, role: SOLVER };
+  const solver = { family: arithmetic, role: SOLVER, tasks: testTasks() };
   const right = async (stage: Pick<Exam, 'tokenizer' | 'generate'>) =>
     (await heldOutAnswers(solver, stage, asked)).map(
-      (reading, i) => reading.ok && arithmetic.gold(testSet.heldOut()[i]!, reading.value),
+      (reading, i) => reading.ok && arithmetic.gold(testTasks()[i]!, reading.value),
     );
   const before = await exam.once('before', () => right(exam.start));
   const now = await right(exam);
@@ -134,7 +131,8 @@ export const ttrl: Recipe = {
   variants: {},
   sets: trainedSolver(),
   ...solverAlone({
-    family: testSet,
+    family: arithmetic,
+    examined: testTasks,
     rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
     tasks: ({ round }) => admitTasks(round, nextTestTasks(round)),
     examine,

@@ -24,11 +24,10 @@ interface Asked {
 
 /** A solver's answers to held-out tasks, as read. */
 export async function heldOutAnswers(
-  { family, role }: Pick<Solver, 'family' | 'role'>,
+  { family, role, tasks = family.heldOut() }: Omit<Solver, 'temperature'>,
   { tokenizer, generate }: Pick<Stage, 'tokenizer' | 'generate'>,
   { seed, temperature, prefix = '' }: Asked,
 ): Promise<Reading<Solution>[]> {
-  const tasks = family.heldOut();
   const completions = await generate(
     role,
     tasks.map((task) => ({

@@ -30,6 +30,8 @@ export interface SolverGame {
   readonly rewards: Readonly<Record<string, AnswerReward>>;
   /** A round's tasks; default: drawn by the family, none twice, none held out. */
   readonly tasks?: (stage: Stage) => Proposals;
+  /** Tasks of the exam; default: all that the family holds out. */
+  readonly examined?: () => readonly string[];
   /** Further figures of the exam. */
   readonly examine?: (exam: Exam) => Promise<Readonly<Record<string, number>>>;
 }
@@ -54,6 +56,7 @@ export function solverAlone({
   maxNew = family.maxNew.solver,
   rewards,
   tasks = familyTasks(family),
+  examined = () => family.heldOut(),
   examine,
 }: SolverGame): SolverParts {
   return {
@@ -71,7 +74,10 @@ export function solverAlone({
       return groups.map((group) => payAnswers(family, reward, stage, group));
     },
     evaluate: async (exam) =>
-      evaluation(await examineSolver(exam, { family, role: SOLVER, temperature }), await examine?.(exam)),
+      evaluation(
+        await examineSolver(exam, { family, role: SOLVER, temperature, tasks: examined() }),
+        await examine?.(exam),
+      ),
     describe: {
       difficulty: (task) => family.difficulty(task),
       worked: (text) => text.startsWith(family.workedPrefix),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { arithmetic, runningTotals } from '../../core/tasks/arithmetic.ts';
+import { riseAfterLearned } from '../../recipes/claims/one-shot.ts';
 import { EXAMPLE } from '../../recipes/one-shot.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
@@ -42,4 +43,19 @@ test('entropy only: no advantage is left; many tasks: every group has its own', 
   expect(new Set(groups.map(({ task }) => task)).size).toBe(3);
   const still = policyPart((await playSolver({ ...order, variant: 'no-entropy' }, script)).lesson);
   expect(still.entropy).toBe(0);
+});
+
+test('the rise after the example is learned: from the first evaluation at which it is', () => {
+  const monitors = [0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9, 0.96, 0.97, 1, 1, 1].map((gold, i) => ({
+    round: i + 1,
+    figures: { gold },
+  }));
+  const heldout = [0.3, 0.4, 0.45, 0.5].map((sampled, i) => ({ round: 4 * i, sampled }));
+  const results = { a: [{ heldout, monitors }] } as never;
+  // Rounds 4 and 8 have .8 and .96 on the example: learned at the second evaluation, .45, and .5 is the best after it.
+  expect(riseAfterLearned(results, 'a', 0)).toBeCloseTo(0.05);
+  const never = {
+    a: [{ heldout, monitors: monitors.map((m) => ({ ...m, figures: { gold: 0.5 } })) }],
+  } as never;
+  expect(riseAfterLearned(never, 'a', 0)).toBeNaN();
 });
