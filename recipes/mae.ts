@@ -146,14 +146,15 @@ export const mae: Recipe = {
     'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
     'An answer out of form is not shown to the judge: it earns nothing.',
     'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
+    'Three samples of each question’s rating and of its answers, where the paper has five; 64 a role, where it has 128.',
     'No repetition penalty; each role’s tokens have their own mean in the loss.',
   ],
   claim,
   start: 'judging',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
-  tasks: 96,
-  group: 5,
+  tasks: 64,
+  group: 3,
   rewards: {
     ratings: { says: 'the judge’s ratings and format: nobody sees gold', usesGold: false },
     gold: { says: 'the oracle instead of the ratings', usesGold: true },
@@ -164,12 +165,12 @@ export const mae: Recipe = {
   sets: {
     main: {
       optimizer: {
-        learningRate: 2e-4,
+        learningRate: 3e-4,
         warmup: 10,
         betas: [0.9, 0.95],
         weightDecay: 0.01,
         clipNorm: 1,
-        minibatches: 2,
+        minibatches: 4,
       },
     },
   },

@@ -70,7 +70,7 @@ export const selfTaughtEvaluators: Recipe = {
   summary:
     'A frozen writer answers a task and a task that differs in one character, so that which answer is better is known without asking anyone. The judge checks and compares both in both orders, and is fine-tuned on its judgments that agree.',
   differences: [
-    'Five judgments an order where the paper samples 15; one of those that agree is kept.',
+    'Four judgments an order where the paper samples 15; one of those that agree is kept.',
     'The judge sees the answers without their steps, and writes its own totals before the verdict.',
     'The modified task is made by rule, not by a prompted model, and the writer is version 0 of the same small policy.',
     'Each iteration goes on from the last judge; whether the paper’s restarts from the seed weights could not be verified.',
@@ -79,8 +79,8 @@ export const selfTaughtEvaluators: Recipe = {
   start: 'judging',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
-  tasks: 160,
-  group: 5,
+  tasks: 120,
+  group: 4,
   rewards: {
     construction: { says: 'judgments that agree with how the pair was made are kept', usesGold: false },
     gold: { says: 'judgments that agree with the oracle are kept', usesGold: true },
@@ -91,7 +91,7 @@ export const selfTaughtEvaluators: Recipe = {
   sets: {
     main: {
       optimizer: {
-        learningRate: 2e-4,
+        learningRate: 3e-4,
         warmup: 5,
         betas: [0.9, 0.95],
         weightDecay: 0,
