@@ -12,6 +12,8 @@ export interface Solver {
   readonly temperature: number;
   /** Ask once more with the steps forced, which a solver that always writes them need not be. Default true. */
   readonly force?: boolean;
+  /** Default: all that the family holds out. */
+  readonly tasks?: readonly string[];
 }
 
 interface Asked {
