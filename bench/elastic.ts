@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Fit, fitWork } from './elastic/fit.ts';
+import { type Fit, fitWork, typical } from './elastic/fit.ts';
 import { type Observation, observe, ROUNDS, type Setting } from './elastic/observe.ts';
 import type { Load } from './elastic/parameters.ts';
 import { CHANGED, DEPLOYED, localPlatform, localWork } from './elastic/platforms.ts';
@@ -18,6 +18,8 @@ const FITTED: readonly Setting[] = [
   { tasks: 8, group: 4, runs: 1 },
   { tasks: 24, group: 8, runs: 1 },
   { tasks: 64, group: 4, runs: 1 },
+  { tasks: 32, group: 16, runs: 1 },
+  { tasks: 64, group: 8, runs: 1 },
 ];
 const CHECKED: readonly Setting[] = [
   { tasks: 16, group: 8, runs: 1 },
@@ -50,7 +52,7 @@ const inOrder = (observations: readonly Observation[], settings: readonly Settin
   );
 
 function modelOf(observations: readonly Observation[], openMs: readonly number[]) {
-  const rounds = inOrder(observations, FITTED).flatMap((observation) => observation.rounds);
+  const rounds = inOrder(observations, FITTED).map((observation) => typical(observation.rounds));
   const fit = fitWork(rounds, openMs);
   const total = (of: 'bytes' | 'tokens' | 'samples') => rounds.reduce((sum, round) => sum + round[of], 0);
   const counted = {

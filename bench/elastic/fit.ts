@@ -1,4 +1,4 @@
-/** The model's work, from measured rounds: least squares where work grows with tasks or samples. */
+/** The model's work, from measured rounds: least squares of relative errors where work grows with tasks or samples. */
 import type { Observed } from './observe.ts';
 import type { Work } from './parameters.ts';
 
@@ -24,11 +24,58 @@ export function leastSquares(rows: readonly (readonly number[])[], targets: read
   return system.map((row, i) => row[size]! / row[i]!);
 }
 
+/** The same where nothing may be negative: the best of all choices of columns whose coefficients come out so. */
+export function leastPositive(rows: readonly (readonly number[])[], targets: readonly number[]): number[] {
+  const size = rows[0]!.length;
+  let best = { error: Number.POSITIVE_INFINITY, found: Array.from({ length: size }, () => 0) };
+  for (let choice = 1; choice < 2 ** size; choice++) {
+    const columns = Array.from({ length: size }, (_, i) => i).filter((i) => choice & (1 << i));
+    const some = leastSquares(
+      rows.map((row) => columns.map((i) => row[i]!)),
+      targets,
+    );
+    if (!some.every((value) => value >= 0)) continue;
+    const found = Array.from({ length: size }, (_, i) => some[columns.indexOf(i)] ?? 0);
+    const error = rows.reduce((sum, row, k) => sum + (dot(row, found) - targets[k]!) ** 2, 0);
+    if (error < best.error) best = { error, found };
+  }
+  return best.found;
+}
+
+const dot = (a: readonly number[], b: readonly number[]) =>
+  a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+
+/** A round of 3 s may be off by ten times what one of 0.3 s may. */
+const relative = (rows: readonly (readonly number[])[], targets: readonly number[]) =>
+  leastPositive(
+    rows.map((row, k) => row.map((value) => value / targets[k]!)),
+    targets.map(() => 1),
+  );
+
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** Work that does not grow is measured as nothing, never as less. */
-const positive = (values: readonly number[]) => values.map((value) => Math.max(0, value));
+/** Of the rounds of one setting, figure by figure: a round that something else on the machine slowed down does not count. */
+export function typical(rounds: readonly Observed[]): Observed {
+  const of = (figure: (round: Observed) => number) => median(rounds.map(figure));
+  const stage = (name: 'rollout' | 'judge') => ({
+    cpuMs: of((round) => round[name].cpuMs),
+    batches: of((round) => round[name].batches),
+  });
+  return {
+    run: rounds[0]!.run,
+    tasks: of(({ tasks }) => tasks),
+    samples: of(({ samples }) => samples),
+    proposeMs: of(({ proposeMs }) => proposeMs),
+    solveMs: of(({ solveMs }) => solveMs),
+    learnMs: of(({ learnMs }) => learnMs),
+    roundMs: of(({ roundMs }) => roundMs),
+    rollout: stage('rollout'),
+    judge: stage('judge'),
+    bytes: of(({ bytes }) => bytes),
+    tokens: of(({ tokens }) => tokens),
+  };
+}
 
 export interface Fit {
   readonly work: Work;
@@ -37,43 +84,37 @@ export interface Fit {
   readonly fetch: number;
 }
 
-/** From rounds of runs that had the mesh to themselves: every session is opened once a round and stage. */
+/** From one typical round a setting, of runs that had the mesh to themselves: every session is opened once a round and stage. */
 export function fitWork(rounds: readonly Observed[], openMs: readonly number[]): Fit {
   const open = median(openMs);
-  const [base, task] = leastSquares(
+  const [base, task] = relative(
     rounds.map(({ tasks }) => [1, tasks]),
-    rounds.map(({ proposeMs }) => proposeMs),
+    rounds.map(({ proposeMs }) => Math.max(1, proposeMs - open)),
   ) as [number, number];
   const stage = (of: 'rollout' | 'judge') => {
-    const [batch, sample] = positive(
-      leastSquares(
-        rounds.map((round) => [round[of].batches, round.samples]),
-        rounds.map((round) => round[of].cpuMs - open),
-      ),
+    const [batch, sample] = relative(
+      rounds.map((round) => [round[of].batches, round.samples]),
+      rounds.map((round) => Math.max(1, round[of].cpuMs - open)),
     ) as [number, number];
     return { batch, sample };
   };
-  const wait = median(
-    rounds.map(
-      ({ solveMs, rollout, judge }) =>
-        (solveMs - rollout.cpuMs - judge.cpuMs) / (rollout.batches + judge.batches),
-    ),
-  );
-  const [learnerBase, fetch, sample] = positive(
-    leastSquares(
-      rounds.map(({ tasks, samples }) => [1, tasks, samples]),
-      rounds.map(({ learnMs }) => learnMs),
-    ),
+  const [wait] = relative(
+    rounds.map(({ rollout, judge }) => [rollout.batches + judge.batches]),
+    rounds.map(({ solveMs, rollout, judge }) => Math.max(1, solveMs - rollout.cpuMs - judge.cpuMs)),
+  ) as [number];
+  const [learnerBase, fetch, sample] = relative(
+    rounds.map(({ tasks, samples }) => [1, tasks, samples]),
+    rounds.map(({ learnMs }) => learnMs),
   ) as [number, number, number];
   return {
     work: {
       open,
-      propose: { base: Math.max(0, base - open), task: Math.max(0, task) },
+      propose: { base, task },
       rollout: stage('rollout'),
       judge: stage('judge'),
       learner: { base: learnerBase, sample },
     },
-    wait: Math.max(0, wait),
+    wait,
     fetch,
   };
 }

@@ -34,6 +34,9 @@ export interface Platform {
     readonly write: number;
     readonly row: number;
     readonly way: number;
+    /** Queries and transactions of a batch of messages, one after the other. */
+    readonly reads: number;
+    readonly writes: number;
   };
   readonly r2: { readonly get: number; readonly put: number };
   /** The learner: until it pulls; a call for a hundred messages; one object, and how many it fetches at a time; publishing. */

@@ -6,9 +6,6 @@ import type { Load, Outcome, Platform, Work } from './parameters.ts';
 import { type Message, Stage } from './stage.ts';
 import { Server, Timeline } from './timeline.ts';
 
-/** Queries and transactions of a batch: the round, its tasks and the version are read; progress and use are written. */
-const READS = 3;
-const WRITES = 2;
 /** What one call of a queue carries. */
 const CALL = 100;
 
@@ -80,7 +77,7 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
     ) =>
     (round: number, n: number, done: () => void) =>
       times(
-        READS,
+        d1.reads,
         (then) => ask(d1.read, then),
         () =>
           timeline.after(fetchMs, () =>
@@ -88,7 +85,7 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
               timeline.after(r2.put, () =>
                 handOn(round, n, () =>
                   times(
-                    WRITES - 1,
+                    d1.writes - 1,
                     (then) => ask(d1.write, then),
                     () => ask(d1.write + scan, done),
                   ),

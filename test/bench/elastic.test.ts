@@ -1,6 +1,6 @@
 /** The model against schedules worked by hand, and the limits where they must bind. */
 import { expect, test } from 'vitest';
-import { fitWork, leastSquares } from '../../bench/elastic/fit.ts';
+import { fitWork, leastPositive, leastSquares } from '../../bench/elastic/fit.ts';
 import type { Load, Platform, Work } from '../../bench/elastic/parameters.ts';
 import { simulate } from '../../bench/elastic/simulate.ts';
 import { Server, Timeline } from '../../bench/elastic/timeline.ts';
@@ -24,7 +24,7 @@ const bare: Platform = {
   judgeWait: 0,
   delivery: 0,
   send: 0,
-  d1: { read: 0, write: 0, row: 0, way: 0 },
+  d1: { read: 0, write: 0, row: 0, way: 0, reads: 3, writes: 2 },
   r2: { get: 0, put: 0 },
   learner: { poll: 0, pull: 0, fetch: 0, width: 1, publish: 0, speed: 1 },
 };
@@ -97,7 +97,7 @@ test('limits bind where they must: isolates, consumers, messages a batch, fetchi
 
 test('one database for all: its queries follow one another', () => {
   // Two rollout and two judge batches: the reads of the two beside each other take 3 · 2 · 7, their writes 2 · 2 · 5; the proposer writes once.
-  const d1 = { read: 7, write: 5, row: 0, way: 0 };
+  const d1 = { ...bare.d1, read: 7, write: 5 };
   expect(timeOf({ d1 })).toBeGreaterThanOrEqual(timeOf({}) + 5 + 2 * 3 * 7);
   expect(simulate(work, { ...bare, d1 }, load).idle.d1).toBeLessThan(1);
 });
@@ -124,6 +124,20 @@ test('least squares finds what made the figures', () => {
     rows.map(([, a, b]) => 4 + 2 * a! - 3 * b!),
   );
   for (const [i, value] of [4, 2, -3].entries()) expect(found[i]).toBeCloseTo(value, 9);
+});
+
+test('where the best coefficients would be negative, the best of the others are taken', () => {
+  // y = 10 + 0·a, with noise that would make a's coefficient negative: the mean alone is left.
+  expect(
+    leastPositive(
+      [
+        [1, 1],
+        [1, 2],
+        [1, 3],
+      ],
+      [11, 10, 9],
+    ),
+  ).toEqual([10, 0]);
 });
 
 test('the fit returns the work that made the rounds', () => {
