@@ -23,7 +23,7 @@ const MAX_KEPT = 1024;
 export type ProgramBuffer = readonly string[];
 
 /** Where nothing was proposed yet there is the identity. */
-const IDENTITY = '+0';
+const IDENTITY = '*1';
 
 export const PROPOSER = 'proposer';
 

@@ -30,7 +30,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
   careless: { demonstrate: demonstrateCareless, from: 'seed', steps: 1500, weights: { judge: 2.5 } },
   // What a proposer writes is mostly chance: its many tokens would drown the solver's.
-  programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.3 } },
+  programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 1000, batch: 64 },

@@ -13,7 +13,7 @@ export const azrClaim: Claim = {
   says: 'With no data but an interpreter the solver gets better at held-out programs; its own questions stay between too easy and too hard; references keep them diverse; every part of the full recipe counts.',
   seeds: SEEDS,
   rounds: 10,
-  evaluateEvery: 5,
+  evaluateEvery: 10,
   pictures: {
     sampled: 'Held-out programs, sampled at temperature 1',
     accuracy: 'Held-out programs, greedy',

@@ -19,8 +19,8 @@ test('a solve rate counts what was paid as right', () => {
 });
 
 test('a proposal’s kind is read from its prompt', () => {
-  expect(proposedKind('<propose>d:rev;sort')).toBe('deduction');
-  expect(proposedKind('<propose>i:')).toBe('induction');
+  expect(proposedKind('<propose>d:rev;sort<sep>')).toBe('deduction');
+  expect(proposedKind('<propose>i:<sep>')).toBe('induction');
 });
 
 /** Two proposals of each kind: of the deductions one is no program, of the abductions one is solved by nobody. */
@@ -34,7 +34,7 @@ const answers: Record<string, readonly string[]> = {
 async function play(order: { variant?: string; reward?: string } = {}) {
   const left = [...proposals];
   return playSolver({ recipe: 'azr', tasks: 6, group: 4, ...order }, (task, i) =>
-    task.startsWith('<propose>') ? left.shift()! : (answers[task]?.[i] ?? '<answer>+0'),
+    task.startsWith('<propose>') ? left.shift()! : (answers[task]?.[i] ?? '<answer>*1'),
   );
 }
 
@@ -53,8 +53,8 @@ test('a round without a buffer: all are shown the identity, the interpreter gate
     'a:rev;1 2',
     'a:sum;1 2',
     // An induction's inputs belong to the program its proposer was shown.
-    'i:+0;1;2;3;4;5;6;7;8',
-    'i:+0;9;8;7;6;5;4;3;2',
+    'i:*1;1;2;3;4;5;6;7;8',
+    'i:*1;9;8;7;6;5;4;3;2',
   ]);
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, -0.5, 1, -1]);
   expect(groups[1]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 1, -0.5]);
@@ -116,7 +116,7 @@ test('a full buffer fills the places of proposals that failed, and references co
     memory,
   );
   expect(groups.map(({ task, proposal }) => [task, proposal !== null])).toContainEqual(['d:dup;3', false]);
-  for (const prompt of prompts) expect(prompt).toMatch(/^<propose>[dai]:(?:dup|rev)(?:;(?:dup|rev))?$/);
+  for (const prompt of prompts) expect(prompt).toMatch(/^<propose>[dai]:(?:dup|rev)(?:;(?:dup|rev))?<sep>$/);
 });
 
 test('without references nothing is shown but an induction’s program; without induction there is none', async () => {
@@ -127,7 +127,9 @@ test('without references nothing is shown but an induction’s program; without 
       return '<answer>0';
     });
   await record('no-references');
-  expect(prompts.splice(0)).toEqual(['d:', 'd:', 'a:', 'a:', 'i:+0', 'i:+0'].map((p) => `<propose>${p}`));
+  expect(prompts.splice(0)).toEqual(
+    ['d:', 'd:', 'a:', 'a:', 'i:*1', 'i:*1'].map((p) => `<propose>${p}<sep>`),
+  );
   await record('no-induction');
   expect(new Set(prompts.map((prompt) => prompt[9]))).toEqual(new Set(['d', 'a']));
 });

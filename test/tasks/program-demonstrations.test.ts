@@ -24,7 +24,7 @@ const proposals = drawn
   .filter(({ role }) => role === 'proposer')
   .map(({ prompt, completion }) => {
     const kind = KINDS.find((name) => prompt.startsWith(`<propose>${name[0]}:`))!;
-    const shown = prompt.slice('<propose>d:'.length).split(';').filter(Boolean);
+    const shown = prompt.slice('<propose>d:'.length, -'<sep>'.length).split(';').filter(Boolean);
     return { kind, shown, task: readProgramProposal(kind, shown, completion) };
   });
 

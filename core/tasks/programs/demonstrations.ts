@@ -28,7 +28,7 @@ import { edited, slippedList, slippedRun } from './slips.ts';
 const KINDS: readonly QuestionKind[] = ['deduction', 'abduction', 'induction'];
 const FAMILIES = { deduction, abduction, induction } as const;
 
-const PROPOSER_SHARE = 0.2;
+const PROPOSER_SHARE = 0.25;
 /** Shares of the three kinds among a solver's questions. */
 const SOLVER_SHARES = [0.35, 0.25, 0.4];
 /** Share of solutions with a slip. */

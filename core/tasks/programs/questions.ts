@@ -124,7 +124,7 @@ export const MAX_REFERENCES = 3;
  * Induction: the one program that it writes inputs for, without which it writes a program too.
  */
 export const proposerPromptWith = (kind: QuestionKind, references: readonly string[]): string =>
-  `<propose>${kind[0]}:${references.join(';')}`;
+  `<propose>${kind[0]}:${references.join(';')}<sep>`;
 
 /** The task that a proposal means beside the programs its proposer was shown; an induction's inputs belong to the one shown. */
 export function readProposalWith(
