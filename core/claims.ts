@@ -40,6 +40,8 @@ export interface Claim {
   /** Curves that the page draws, by the figure's name; default the held-out accuracies. Shares, so that the axis goes from 0 to 1. */
   readonly pictures?: Readonly<Record<string, string>>;
   readonly conditions: readonly Condition[];
+  /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
+  readonly diagnosis?: string;
 }
 
 export type Verdict = 'reproduced' | 'partly' | 'not reproduced';

@@ -81,7 +81,8 @@ async function writePage(): Promise<void> {
   await mkdir(PICTURES, { recursive: true });
   for (const record of records)
     for (const [name, svg] of pictures(record)) await writeFile(join(PICTURES, name), svg);
-  await writeFile('docs/claims.md', claimsPage(records));
+  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim.diagnosis]));
+  await writeFile('docs/claims.md', claimsPage(records, diagnoses));
   await writeFile(PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`);
 }
 

@@ -1,4 +1,4 @@
-/** docs/claims.md and its pictures, from the results files alone. */
+/** docs/claims.md and its pictures, from the results files; only what was written after the runs comes from the recipes. */
 import { figureOf } from '../../core/claims.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
@@ -42,7 +42,7 @@ export function pictures(record: ClaimRecord): Map<string, string> {
   );
 }
 
-function section(record: ClaimRecord): string {
+function section(record: ClaimRecord, diagnosis: string | undefined): string {
   const { recipe, claim, verdict, conditions, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
@@ -68,6 +68,7 @@ function section(record: ClaimRecord): string {
         `| ${says} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
     ),
     '',
+    ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
     '',
     `Measured with ${machine.node} on ${machine.cores} cores (${machine.cpu}), commit ${machine.commit}, ${machine.at.slice(0, 10)}. Again: \`npm run claims -- ${recipe}\`. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
@@ -86,12 +87,16 @@ const overview = (records: readonly ClaimRecord[]): string[] => [
   '',
 ];
 
-export const claimsPage = (records: readonly ClaimRecord[]): string =>
+/** `diagnoses` by recipe. */
+export const claimsPage = (
+  records: readonly ClaimRecord[],
+  diagnoses: Readonly<Record<string, string | undefined>> = {},
+): string =>
   [
     '# Claims at small scale',
     '',
     'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. Held-out tasks are never proposed or trained on, and no setting was chosen by looking at them in these runs.',
     '',
     ...overview(records),
-    ...records.map(section),
+    ...records.map((record) => section(record, diagnoses[record.recipe])),
   ].join('\n');

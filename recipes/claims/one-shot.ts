@@ -8,12 +8,12 @@ const EVALUATE_EVERY = 4;
 /** Share of right answers on the example from which it counts as learned. */
 const LEARNED = 0.95;
 
-/** How far sampled accuracy on held-out tasks rises after the first evaluation at which the example is learned; NaN if it never is. */
+/** How far sampled accuracy on held-out tasks rises after the first evaluation at which the example is learned; 0 if it never is. */
 export function riseAfterLearned(results: ArmResults, arm: string, seed: number): number {
   const onExample = monitorOf(results, arm, seed, 'gold');
   const heldOut = curveOf(results, arm, seed, 'sampled');
   const learned = heldOut.findIndex((_, at) => at > 0 && onExample[at * EVALUATE_EVERY - 1]! >= LEARNED);
-  return learned < 0 ? Number.NaN : Math.max(...heldOut.slice(learned)) - heldOut[learned]!;
+  return learned < 0 ? 0 : Math.max(...heldOut.slice(learned)) - heldOut[learned]!;
 }
 
 const above = (arm: string, other: string) => (r: ArmResults, s: number) =>
