@@ -116,7 +116,7 @@ export const ssp: Recipe = {
   start: 'knowledge',
   taskName: 'knowledge',
   stop: STOP,
-  tasks: 12,
+  tasks: 8,
   group: 5,
   rewards: {
     given: { usesGold: false, says: 'the answer that the proposer was given' },

@@ -33,7 +33,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
-  knowledge: { demonstrate: demonstrateKnowledge, steps: 1000, batch: 64 },
+  knowledge: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
   judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 2200, weights: { judge: 2.5 } },
   // Stopped early over a small corpus: right on two in five held-out tasks.
