@@ -24,8 +24,10 @@ import { STOP } from '../core/tasks/worked.ts';
 import type { LearnTools, PreferenceObjective, Sequence } from '../core/training.ts';
 import { sppoClaim } from './claims/sppo.ts';
 
-const BETA = 0.1;
-const heldOut = heldOutTasks('style-game', 200, (random) => styleGameTask(random, true), isHeldOutStyle);
+/** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of a few tenths of a nat. */
+const BETA = 0.5;
+const EPOCHS = 4;
+const heldOut = heldOutTasks('style-game', 400, (random) => styleGameTask(random, true), isHeldOutStyle);
 
 /** Stage three: each response's win rate against all of its group, itself counted as one half. */
 async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
@@ -54,7 +56,7 @@ export const pairsOf = (groups: readonly ScoredGroup[]) =>
 
 const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
   '': { kind: 'sppo', beta: BETA },
-  dpo: { kind: 'dpo', beta: BETA },
+  dpo: { kind: 'dpo', beta: 0.1 },
   ipo: { kind: 'ipo', tau: BETA },
 };
 
@@ -81,7 +83,7 @@ export const sppo: Recipe = {
   differences: [
     'The preference is a win matrix known exactly, and cyclic; the paper’s is a model of 0.4 B parameters, nearly transitive.',
     'Responses are sampled at temperature 1 without truncation, so that they are drawn from the policy whose win rates are estimated; in the paper 0.7 and the top 0.9.',
-    'beta is 0.1 instead of 0.001: responses of some twenty tokens, targets of a few nats.',
+    'beta is 0.5 instead of 0.001: targets of a few tenths of a nat a round. Larger steps leave a cyclic game’s equilibrium, in theory too.',
     'More and smaller iterations: 64 prompts each.',
   ],
   claim: sppoClaim,
@@ -98,7 +100,7 @@ export const sppo: Recipe = {
   sets: {
     [MAIN_SET]: {
       optimizer: {
-        learningRate: 3e-4,
+        learningRate: 1e-4,
         warmup: 4,
         betas: [0.9, 0.95],
         weightDecay: 0.01,
@@ -117,7 +119,7 @@ export const sppo: Recipe = {
     const objective = OBJECTIVES[round.settings.variant ?? '']!;
     const part = { role: RESPONDER, weight: 1, pairs, objective, reference: { set: MAIN_SET, version } };
     return {
-      updates: [{ set: MAIN_SET, parts: [{ kind: 'preference', ...part }], epochs: 2 }],
+      updates: [{ set: MAIN_SET, parts: [{ kind: 'preference', ...part }], epochs: EPOCHS }],
       memory: pairs.map(({ chosen }) => chosen),
       figures: { pairs: pairs.length, ...(await changeOfChosen(memory, version, tools)) },
     };

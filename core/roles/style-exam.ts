@@ -15,7 +15,7 @@ import type { Stage } from './stage.ts';
 /** Held-out tasks, the same in every run. */
 export const heldOutStyle = heldOutTasks(
   'style',
-  200,
+  400,
   (random) => randomStyleTask(random, undefined, true),
   isHeldOutStyle,
 );
