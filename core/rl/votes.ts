@@ -22,6 +22,21 @@ export function majority<K extends Key>(answers: readonly (K | null)[]): Vote<K>
   return { answer: first, count: top, share: top / answers.length, entropy: entropyOfCounts(counts) };
 }
 
+/** The answer with the largest sum of weights; null where no answer that was given has any. Of equal sums, the one that was given first. */
+export function weightedMajority<K extends Key>(
+  answers: readonly (K | null)[],
+  weights: readonly number[],
+): { readonly answer: K; readonly weight: number } | null {
+  const sums = new Map<K, number>();
+  for (const [i, answer] of answers.entries())
+    if (answer !== null) sums.set(answer, (sums.get(answer) ?? 0) + weights[i]!);
+  const best = [...sums].reduce<[K, number] | null>(
+    (top, next) => (next[1] > (top?.[1] ?? 0) ? next : top),
+    null,
+  );
+  return best && { answer: best[0], weight: best[1] };
+}
+
 /** Share [n] of each answer's own key among the given ones; null for an abstention. */
 export function agreement(answers: readonly (Key | null)[]): (number | null)[] {
   const given = answers.filter((answer) => answer !== null);

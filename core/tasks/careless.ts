@@ -1,21 +1,20 @@
 /**
- * A warm start for verifiers on arithmetic chains: a solver that always writes its steps and slips in one of six, so that what it
- * has to learn is care, step by step, and not a strategy; and a verifier that is informative but can be fooled. Three in ten of its
- * demonstrated verdicts are wrong, and a total of 0 passes whatever it should have been: a mark that is no evidence.
+ * A warm start for verifiers on arithmetic chains: a solver that always writes its steps and slips in one of ten, so that what it has to
+ * learn is care, step by step, and not a strategy; and a verifier that has seen exact checks, too few to be sure of its sums.
  *
  *     judge  <judge>3+4-9<sep>solution<sep>          ->  (<ok>|<bad>) a step, (<right>|<wrong>), <eos>
  *     judge  <judge>3+4-9<sep>solution<sep><answer>  ->  (<right>|<wrong>) <eos>                          at a glance
  */
 import type { Random } from '../random.ts';
 import { arithmetic, runningTotals, writeJudgment, writeSolution } from './arithmetic.ts';
-import { type Demonstration, freshTask, off } from './demonstrations.ts';
-import type { Judgment, Solution } from './family.ts';
+import { type Demonstration, flawedSolution, freshTask, off } from './demonstrations.ts';
+import type { Solution } from './family.ts';
 
-const SLIP = 1 / 6;
-const NOISE = 0.3;
+/** Share of totals that go wrong. */
+const SLIP = 0.1;
 /** Asks for a verdict without marks. */
 export const GLANCE_SUFFIX = '<answer>';
-const SHARES = { solve: 0.5, check: 0.35, glance: 0.15 } as const;
+const SHARES = { solve: 0.45, check: 0.47, glance: 0.08 } as const;
 
 export const carelessTask = (random: Random): string => freshTask(random, 2 + random.int(4));
 
@@ -30,28 +29,25 @@ export function carelessSolution(random: Random, task: string): Solution {
   return { steps, answer: steps.at(-1)! };
 }
 
-/** The oracle's verdict with what this verifier gets wrong. */
-export function noisyJudgment(random: Random, task: string, solution: Solution): Judgment {
-  const seen = arithmetic.truth(task, solution).steps.map((ok, i) => ok || solution.steps[i] === '0');
-  if (!random.bool(NOISE)) return { steps: seen, right: seen.every(Boolean) };
-  if (!seen.every(Boolean)) return { steps: seen.map(() => true), right: true };
-  const at = random.int(seen.length);
-  return { steps: seen.map((_, i) => i < at), right: false };
+/** As many right as wrong, with one error each. */
+function shownSolution(random: Random, task: string): Solution {
+  const totals = runningTotals(task).map(String);
+  return random.bool() ? flawedSolution(random, task) : { steps: totals, answer: totals.at(-1)! };
 }
 
 export function demonstrateCareless(random: Random): Demonstration {
   const kind = (['solve', 'check', 'glance'] as const)[random.weighted(Object.values(SHARES))]!;
-  const task = freshTask(random, 1 + random.int(5));
+  const task = freshTask(random);
   const { stop } = arithmetic;
-  const solution = carelessSolution(random, task);
   if (kind === 'solve')
     return {
       role: 'solver',
       prompt: arithmetic.solverPrompt(task),
-      completion: writeSolution(solution) + stop,
+      completion: writeSolution(carelessSolution(random, task)) + stop,
     };
+  const solution = shownSolution(random, task);
   const prompt = arithmetic.judgePrompt(task, solution);
-  const judgment = noisyJudgment(random, task, solution);
+  const judgment = arithmetic.truth(task, solution);
   return kind === 'check'
     ? { role: 'judge', prompt, completion: writeJudgment(judgment) + stop }
     : {

@@ -1,0 +1,25 @@
+/** A round's answers with what its reward says of them: what a verifier is taught from. */
+import type { Random } from '../random.ts';
+import { balancedPick } from '../rl/balanced-pick.ts';
+import type { ScoredGroup } from '../schema/sample.ts';
+import { arithmetic } from '../tasks/arithmetic.ts';
+import type { Labelled } from '../tasks/checks.ts';
+import type { LearnTools } from '../training.ts';
+
+/** Worked answers of each group [groups][answers]; what cannot be read or has no steps is left out. */
+export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): Labelled[][] =>
+  groups.map(({ task, samples }) =>
+    samples.flatMap(({ ids, rewards }) => {
+      const reading = arithmetic.readSolution(task, decode(ids));
+      return reading.ok && reading.value.steps.length
+        ? [{ task, solution: reading.value, right: rewards.reward === 1 }]
+        : [];
+    }),
+  );
+
+/** As many right as wrong ones, as many as there are. */
+export function asManyWrong(answers: readonly Labelled[], random: Random): Labelled[] {
+  const labels = answers.map(({ right }) => right);
+  const rights = labels.filter(Boolean).length;
+  return balancedPick(labels, 2 * Math.min(rights, labels.length - rights), random).map((i) => answers[i]!);
+}

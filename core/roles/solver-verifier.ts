@@ -1,0 +1,172 @@
+/**
+ * A solver and a verifier of its solutions over a task family: the shape of round that co-training of the two shares. Tasks are drawn,
+ * each is solved by a group of rollouts, some of those are verified; what counts as right is what the run's reward says, for the
+ * solver's pay and for the verifier's alike. A recipe says what a round teaches.
+ */
+import { wrongInput } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { Recipe, RewardInfo } from '../recipe.ts';
+import type { RoundSpec } from '../schema/round.ts';
+import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
+import type { Reading, Solution, TaskFamily } from '../tasks/family.ts';
+import type { OptimizerSettings } from '../training.ts';
+import { drawnTasks } from './drawn-tasks.ts';
+import { coinOf, sealedGold } from './gold.ts';
+import { solve } from './solve.ts';
+import type { Stage } from './stage.ts';
+import { examineVerifier } from './verifier-exam.ts';
+import { readGroup, verify } from './verify.ts';
+
+export const SOLVER = 'solver';
+/** The verifier's role, as the monitors know it. */
+export const JUDGE = 'judge';
+
+/** Held-out tasks that are voted on. */
+const VOTED = 200;
+
+/** How both are trained unless a recipe says otherwise. */
+export const OPTIMIZER: OptimizerSettings = {
+  learningRate: 3e-4,
+  warmup: 5,
+  betas: [0.9, 0.95],
+  weightDecay: 0.01,
+  clipNorm: 1,
+  minibatches: 4,
+};
+
+interface Evidence {
+  readonly solution: Reading<Solution>;
+  /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
+  readonly gold: () => boolean | null;
+  readonly coin: boolean;
+}
+
+export interface Label extends RewardInfo {
+  readonly right: (evidence: Evidence) => boolean;
+}
+
+/** What counts as right: the exact answer, and the two controls that any gain must beat. */
+export const LABELS: Readonly<Record<string, Label>> = {
+  exact: {
+    says: 'exact answers are right; the verifier is held to that',
+    usesGold: true,
+    right: ({ gold }) => gold() === true,
+  },
+  random: {
+    says: 'control: a fair coin says what is right, for both',
+    usesGold: false,
+    right: ({ coin }) => coin,
+  },
+  format: {
+    says: 'control: any well-formed answer is right, for both',
+    usesGold: false,
+    right: ({ solution }) => solution.ok,
+  },
+};
+
+/** Who speaks how often in a round. */
+export interface Shape {
+  /** Solutions of each task. */
+  readonly solutions: number;
+  /** How many of them are verified, and how often each. */
+  readonly shown: number;
+  readonly votes: number;
+}
+
+export interface SolverVerifierGame {
+  readonly family: TaskFamily;
+  /** A task that is not held out. */
+  readonly task: (random: Random) => string;
+  /** The verifier's parameter set; default the main one. */
+  readonly judgeSet?: string;
+  readonly shape: (round: RoundSpec) => Shape;
+  /** Answers to each held-out task that is voted on. */
+  readonly answers: number;
+}
+
+type SolverVerifierParts = Pick<
+  Recipe,
+  | 'taskName'
+  | 'stop'
+  | 'rewards'
+  | 'roles'
+  | 'freezable'
+  | 'propose'
+  | 'rollOut'
+  | 'judge'
+  | 'evaluate'
+  | 'describe'
+>;
+
+export function solverAndVerifier(game: SolverVerifierGame): SolverVerifierParts {
+  const { family, task, judgeSet, shape, answers } = game;
+  const { maxNew, stop } = family;
+  return {
+    taskName: family.name,
+    stop,
+    rewards: LABELS,
+    roles: {
+      [SOLVER]: { says: 'solves tasks', sampling: { maxNew: maxNew.solver, temperature: 1 } },
+      [JUDGE]: {
+        says: 'gives a verdict on every step and on the whole',
+        ...(judgeSet === undefined ? {} : { set: judgeSet }),
+        sampling: { maxNew: maxNew.judge, temperature: 1 },
+      },
+    },
+    freezable: [SOLVER, JUDGE],
+    propose: async (stage) => drawnTasks(stage, task),
+    rollOut: (stage, tasks) => solve({ family }, withGroup(stage, shape(stage.round).solutions), tasks),
+    judge: (stage, groups) => judgeAll(game, stage, groups),
+    evaluate: (exam) =>
+      examineVerifier(exam, { family, solver: SOLVER, judge: JUDGE, voted: VOTED, answers }),
+    describe: {
+      difficulty: (text) => family.difficulty(text),
+      worked: (text) => text.startsWith(family.workedPrefix),
+    },
+  };
+}
+
+const withGroup = (stage: Stage, group: number): Stage => ({
+  ...stage,
+  round: { ...stage.round, settings: { ...stage.round.settings, group } },
+});
+
+async function judgeAll(
+  { family, shape }: SolverVerifierGame,
+  stage: Stage,
+  groups: readonly RolledGroup[],
+): Promise<ScoredGroup[]> {
+  const { right } = labelNamed(stage.round.settings.reward);
+  const { votes, shown } = shape(stage.round);
+  const solutionsGS = groups.map((group) => readGroup(family, stage, group));
+  const verdicts = await verify(stage, groups, solutionsGS, { family, role: JUDGE, votes, shown });
+  return groups.map((group, g): ScoredGroup => {
+    const solutions = solutionsGS[g]!;
+    const gold = solutions.map((s) => (s.ok ? family.gold(group.task, s.value) : null));
+    const labels = group.samples.map(({ id }, s) =>
+      right({ solution: solutions[s]!, gold: sealedGold(stage, gold[s]!), coin: coinOf(id) }),
+    );
+    return {
+      ...group,
+      samples: group.samples.map(
+        (sample, s): Sample => ({ ...sample, rewards: { reward: Number(labels[s]) } }),
+      ),
+      judgments: verdicts[g]!.flatMap((each, s) =>
+        each.map(({ sample, reading }) => ({
+          ...sample,
+          rewards: { agreement: Number(reading.ok && reading.value.right === labels[s]) },
+        })),
+      ),
+      gold,
+      truth: solutions.map((s) => (s.ok ? family.truth(group.task, s.value).right : null)),
+    };
+  });
+}
+
+function labelNamed(name: string): Label {
+  const label = LABELS[name];
+  if (label) return label;
+  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
+    expected: `one of ${Object.keys(LABELS).join(', ')}`,
+  });
+}

@@ -1,0 +1,67 @@
+/** RISE's claim: verification gets much better, solving is not hurt, and verdicts make a vote better. */
+import { type ArmResults, atEnd, type Claim, rise } from '../../core/claims.ts';
+
+const VERIFICATION = 'verification';
+
+/** What verdicts add to a vote at the end. */
+const gain = (results: ArmResults, arm: string, seed: number) =>
+  atEnd(results, arm, seed, 'weightedVote') - atEnd(results, arm, seed, 'vote');
+
+export const riseClaim: Claim = {
+  says: 'A policy that is paid for verifying its own fresh solutions beside solving verifies much better, solves no worse than one that only solves, and its verdicts improve a vote over its answers.',
+  seeds: [0, 1, 2],
+  rounds: 12,
+  evaluateEvery: 6,
+  pictures: {
+    sampled: 'Held-out accuracy, sampled at temperature 1',
+    verification: 'Balanced accuracy of verdicts on a fixed set',
+  },
+  arms: [
+    { name: 'rise', says: 'as published: solutions and verdicts are paid by the exact checker' },
+    { name: 'solver only', freeze: ['judge'], says: 'the same PPO without verdicts' },
+    { name: 'random', reward: 'random', says: 'control: a coin says what is right, for both' },
+    { name: 'format', reward: 'format', says: 'control: every well-formed solution is right, for both' },
+  ],
+  conditions: [
+    {
+      says: 'rise: verification on a fixed set rises',
+      measure: (r, s) => rise(r, 'rise', s, VERIFICATION),
+      atLeast: 0.05,
+    },
+    {
+      says: 'rise: verification above solver only at the end',
+      measure: (r, s) => atEnd(r, 'rise', s, VERIFICATION) - atEnd(r, 'solver only', s, VERIFICATION),
+      atLeast: 0.05,
+    },
+    {
+      says: 'rise: sampled accuracy rises',
+      measure: (r, s) => rise(r, 'rise', s, 'sampled'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'rise: sampled accuracy against solver only at the end',
+      measure: (r, s) => atEnd(r, 'rise', s, 'sampled') - atEnd(r, 'solver only', s, 'sampled'),
+      atLeast: -0.03,
+    },
+    {
+      says: 'rise: what verdicts add to a vote over eight answers at the end',
+      measure: (r, s) => gain(r, 'rise', s),
+      atLeast: 0.01,
+    },
+    {
+      says: 'random: verification does not rise',
+      measure: (r, s) => rise(r, 'random', s, VERIFICATION),
+      atMost: 0.03,
+    },
+    {
+      says: 'random: sampled accuracy does not rise',
+      measure: (r, s) => rise(r, 'random', s, 'sampled'),
+      atMost: 0.03,
+    },
+    {
+      says: 'format: verification does not rise',
+      measure: (r, s) => rise(r, 'format', s, VERIFICATION),
+      atMost: 0.03,
+    },
+  ],
+};

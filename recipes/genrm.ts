@@ -1,0 +1,150 @@
+/**
+ * GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction alone.
+ *
+ *   data   answers of a fixed solver, labelled by the exact checker, as many right as wrong; a script marks every step and slips in
+ *          one check of ten, and checks whose verdict is not the label are left out
+ *   loss   NLL(check and verdict) + λ NLL(right answers), λ = .3
+ *   score  mean over K sampled checks of p(right | check); the best of N answers is taken
+ *   beside it the verifiers that it is said to beat: a verdict at a glance, and a classifier's head on the last token
+ */
+import { Random } from '../core/random.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { exactReward, randomReward } from '../core/roles/answer-rewards.ts';
+import { bestOf, examineBestOfN } from '../core/roles/best-of-n.ts';
+import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { asManyWrong, labelledAnswers } from '../core/roles/labelled-answers.ts';
+import { SOLVER, solverAlone } from '../core/roles/solver-recipe.ts';
+import { OPTIMIZER } from '../core/roles/solver-verifier.ts';
+import type { Exam } from '../core/roles/stage.ts';
+import type { Evaluation } from '../core/schema/evaluation.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { carelessTask } from '../core/tasks/careless.ts';
+import {
+  checkOf,
+  checkPrompt,
+  glancePrompt,
+  type Labelled,
+  writeCheck,
+  writeGlance,
+} from '../core/tasks/checks.ts';
+import type { Solution } from '../core/tasks/family.ts';
+import type { LearnTools, Lesson, RoundRecords, UpdatePart } from '../core/training.ts';
+import { genrmClaim } from './claims/genrm.ts';
+
+const VERIFIER = 'verifier';
+const VARIANTS = {
+  direct: 'a verdict at a glance, without a check',
+  head: 'a classifier on the last token of the answer',
+};
+
+const pairing = (encode: LearnTools['encode']) => (prompt: string, ids: string) => ({
+  prompt: encode(prompt),
+  ids: encode(ids),
+});
+
+/** What the verifier is taught of some labelled answers. */
+export function verifierPart(
+  variant: string | undefined,
+  items: readonly Labelled[],
+  encode: LearnTools['encode'],
+  random: Random,
+  blind = false,
+): UpdatePart {
+  const part = { role: VERIFIER, weight: 1 } as const;
+  const pair = pairing(encode);
+  if (variant === 'head')
+    return {
+      ...part,
+      kind: 'label',
+      items: items.map((item) => ({ ...pair('', checkPrompt(item)), label: Number(item.right) })),
+    };
+  const taught = items.flatMap((item) => {
+    if (variant === 'direct') return [pair(glancePrompt(item), writeGlance(item.right))];
+    const check = checkOf(item, random, { blind });
+    return check ? [pair(checkPrompt(item), writeCheck(check))] : [];
+  });
+  return { ...part, kind: 'imitation', items: taught };
+}
+
+/** What the baselines, which need no sampling, make of some answers before they learn from them. */
+async function askBaseline(
+  variant: string | undefined,
+  items: readonly Labelled[],
+  { encode, score, classes }: LearnTools,
+): Promise<number[]> {
+  const pair = pairing(encode);
+  const head = variant === 'head';
+  const asked = items.map((item) =>
+    head ? pair('', checkPrompt(item)) : pair(glancePrompt(item), '<right>'),
+  );
+  const rows = await (head ? classes('main', asked) : score('main', asked));
+  return rows.map((row) => row.at(-1)!);
+}
+
+async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<Lesson> {
+  const { variant, reward } = round.settings;
+  const random = new Random(`${round.id}/verifier`);
+  const tasks = labelledAnswers(groups, tools.decode);
+  const taught = asManyWrong(tasks.flat(), random);
+  const verifying = verifierPart(variant, taught, tools.encode, random, reward === 'random');
+  const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
+  const solving: UpdatePart = { kind: 'imitation', role: SOLVER, weight: 0.3, items };
+  const updates = [{ set: 'main', parts: [verifying, solving] }];
+  if (variant !== 'direct' && variant !== 'head') return { updates };
+  const scores = await askBaseline(variant, tasks.flat(), tools);
+  // By the oracle, for the report alone.
+  const exact = ({ task, solution }: Labelled) => arithmetic.gold(task, solution);
+  const candidates = tasks.map((answers) => ({ exact: answers.map(exact) }));
+  const bestFresh = bestOf(
+    candidates,
+    tasks.map((answers) => scores.splice(0, answers.length)),
+  );
+  return { updates, figures: { bestFresh } };
+}
+
+function examine(exam: Exam): Promise<Evaluation> {
+  const { variant } = exam.round.settings;
+  const size = { family: arithmetic, solver: SOLVER, tasks: 125, n: 8 };
+  if (variant === 'head') return examineBestOfN(exam, size);
+  const [ask, votes, temperature] =
+    variant === 'direct' ? [glancePrompt, [1], 0] : [checkPrompt, [1, 4, 16], 1];
+  const prompt = (task: string, solution: Solution) => ask({ task, solution });
+  return examineBestOfN(exam, { ...size, verifier: { role: VERIFIER, prompt, votes, temperature } });
+}
+
+const alone = solverAlone({
+  family: arithmetic,
+  rewards: { exact: exactReward, random: randomReward },
+  tasks: (stage) => drawnTasks(stage, carelessTask),
+});
+
+export const genrm: Recipe = {
+  ...alone,
+  name: 'genrm',
+  title: 'A generative verifier: checks, votes, best of N',
+  paper: {
+    title: 'Generative Verifiers: Reward Modeling as Next-Token Prediction',
+    year: 2024,
+    source: 'arXiv:2408.15240',
+  },
+  summary:
+    'A solver that stays as it is answers tasks; a verifier is taught to check the steps of those answers and then to give a verdict, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
+  differences: [
+    'N is 8 and K up to 16 on 125 held-out tasks; the paper has 16 or 32 of each.',
+    'The verifier starts from weights that know checks and glances from noisy demonstrations, as a pretrained model would.',
+    'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
+  ],
+  claim: genrmClaim,
+  start: 'careless',
+  tasks: 64,
+  group: 8,
+  variants: VARIANTS,
+  sets: { main: { optimizer: OPTIMIZER, head: { kind: 'classes', count: 2 } } },
+  roles: {
+    [SOLVER]: { ...alone.roles[SOLVER]!, says: 'answers, frozen' },
+    [VERIFIER]: { says: 'checks answers', sampling: { maxNew: arithmetic.maxNew.judge, temperature: 1 } },
+  },
+  bindings: () => ({ [SOLVER]: { fixed: true } }),
+  learn,
+  evaluate: examine,
+};

@@ -1,0 +1,140 @@
+/**
+ * RL Tango: a generator and a generative process verifier, both trained by reinforcement, in turns, each with weights of its own.
+ *
+ *   generator  outcome 1 exact, 0 not; a step ±1/K by the verifier's mark. Each is standardised over the group, steps are summed to
+ *              go, and A = (1 - α)·outcome + α·steps, α falling from .1 to .001
+ *   verifier   1 where its final verdict is the exact checker's, + .8 for its format: its marks on steps are never graded. Verdicts
+ *              are weighted by 1/√count of right and wrong solutions, counts remembered with decay .8
+ *   schedule   the verifier alone, then three updates of the generator to one of the verifier
+ */
+import type { Recipe } from '../core/recipe.ts';
+import { grpo } from '../core/rl/grpo.ts';
+import { exponentialDecay, mixStreams } from '../core/rl/streams.ts';
+import { JUDGE, OPTIMIZER, SOLVER, solverAndVerifier } from '../core/roles/solver-verifier.ts';
+import { approvalFigures, readVerified, stepAdvantages, type Verified } from '../core/roles/step-credit.ts';
+import { type ClassCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
+import type { RoundSpec } from '../core/schema/round.ts';
+import type { Sample } from '../core/schema/sample.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { carelessTask } from '../core/tasks/careless.ts';
+import type { LearnTools, Lesson, PolicyItem, RoundRecords, Update } from '../core/training.ts';
+import { tangoClaim } from './claims/tango.ts';
+
+/** Rounds of the verifier alone; rounds of a cycle, whose last is the verifier's; generator updates over which α falls. */
+const [ALONE, CYCLE, FALL] = [4, 4, 12];
+const VOTES = 5;
+const FORMAT_WEIGHT = 0.8;
+/** Format of a verdict by what became of it; what is not here has none. */
+const FORMAT: Readonly<Record<string, number>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
+const VARIANTS = {
+  outcome: 'the generator is paid for outcomes alone: GRPO; the verifier rests',
+  constant: 'α stays at .5',
+};
+
+/** Whose update a round (from 1) is, and how many the generator had before it. */
+export function turnOf(index: number): { verifier: boolean; before: number } {
+  const at = index - 1 - ALONE;
+  if (at < 0) return { verifier: true, before: 0 };
+  const within = at % CYCLE;
+  return {
+    verifier: within === CYCLE - 1,
+    before: Math.floor(at / CYCLE) * (CYCLE - 1) + within,
+  };
+}
+
+export const alphaOf = (variant: string | undefined, before: number): number =>
+  variant === 'outcome' ? 0 : variant === 'constant' ? 0.5 : exponentialDecay(0.1, 1e-3, before, FALL);
+
+/** A round of a verifier that is frozen, or that nobody listens to: no one learns. */
+const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
+  turnOf(index).verifier && (freeze.includes(JUDGE) || variant === 'outcome');
+
+function shape(round: RoundSpec) {
+  const { group, variant } = round.settings;
+  if (turnOf(round.index).verifier) return { solutions: 1, shown: idle(round) ? 0 : 1, votes: VOTES };
+  return { solutions: group, shown: variant === 'outcome' ? 0 : group, votes: 1 };
+}
+
+export function weighSolutions(
+  verified: readonly Verified[],
+  alpha: number,
+  encode: LearnTools['encode'],
+): PolicyItem[] {
+  const outcomes = grpo(
+    verified.map(({ sample: { rewards } }) => rewards.reward ?? null),
+    verified.map(({ group }) => group),
+  );
+  const streams = [
+    { weight: 1 - alpha, advantages: outcomes },
+    { weight: alpha, advantages: stepAdvantages(verified, encode) },
+  ];
+  const mixed = mixStreams(
+    streams,
+    verified.map(({ sample }) => sample.ids.length),
+  );
+  return verified.flatMap(({ sample }, i) => (mixed[i] ? [{ sample, advantage: mixed[i]! }] : []));
+}
+
+/** Agreement with what the solution is, and the format; marks on steps are not graded. */
+export const verdictReward = ({ outcome, rewards }: Pick<Sample, 'outcome' | 'rewards'>): number =>
+  rewards.agreement! + FORMAT_WEIGHT * (FORMAT[outcome] ?? 0);
+
+const update = (set: string, role: string, items: readonly PolicyItem[]): Update => ({
+  set,
+  parts: [
+    {
+      kind: 'policy',
+      role,
+      weight: 1,
+      items,
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: 1e-3, estimator: 'k3', reference: { set, version: 0 } },
+      entropy: 1e-3,
+    },
+  ],
+});
+
+function learn({ round, groups, memory }: RoundRecords, { decode, encode }: LearnTools): Lesson {
+  if (idle(round)) return { updates: [] };
+  const { verifier, before } = turnOf(round.index);
+  const verified = readVerified(arithmetic, groups, decode);
+  const figures = approvalFigures(verified);
+  if (!verifier) {
+    const items = weighSolutions(verified, alphaOf(round.settings.variant, before), encode);
+    return { updates: [update('main', SOLVER, items)], figures };
+  }
+  const { items, counts } = classWeightedVerdicts(groups, (memory ?? []) as ClassCounts, verdictReward);
+  return { updates: [update('verifier', JUDGE, items)], memory: counts, figures };
+}
+
+export const tango: Recipe = {
+  name: 'tango',
+  title: 'Generator and process verifier, co-trained in turns',
+  paper: {
+    title: 'RL Tango: Reinforcing Generator and Verifier Together for Language Reasoning',
+    year: 2025,
+    source: 'arXiv:2505.15034',
+  },
+  summary:
+    'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict alone. They learn in turns, three updates to one.',
+  differences: [
+    'The schedule is scaled from 440 updates to a claim’s 20: 4 of the verifier alone, then 12 of the generator.',
+    'A verdict of right over a step marked bad counts as unreadable, but keeps its format reward.',
+    'The verifier starts as a noisy one that a total of 0 fools, so that it can be hacked; the paper’s starts untrained.',
+  ],
+  claim: tangoClaim,
+  start: 'careless',
+  tasks: 48,
+  group: VOTES,
+  variants: VARIANTS,
+  sets: { main: { optimizer: OPTIMIZER }, verifier: { optimizer: OPTIMIZER } },
+  learn,
+  ...solverAndVerifier({
+    family: arithmetic,
+    task: carelessTask,
+    judgeSet: 'verifier',
+    shape,
+    answers: 4,
+  }),
+};

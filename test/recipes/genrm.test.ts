@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { lessonOf } from '../../core/lesson.ts';
+import { Random } from '../../core/random.ts';
+import { bestOf, verdictProbabilities, withoutVerifier } from '../../core/roles/best-of-n.ts';
+import { checkOf, glancePrompt } from '../../core/tasks/checks.ts';
+import type { ImitationPart, LabelPart, LearnTools } from '../../core/training.ts';
+import { genrm } from '../../recipes/genrm.ts';
+import { scriptedPolicy } from '../roles/scripted-policy.ts';
+import { recordsOf, solved, tokenizer } from './records.ts';
+
+const solution = { steps: ['3', '1'], answer: '1' };
+const task = '1+2-3';
+
+test('a check marks the steps as they are, and is left out where a slip leads away from the label', () => {
+  const random = new Random('check');
+  const checks = Array.from({ length: 400 }, () => checkOf({ task, solution, right: false }, random));
+  const kept = checks.filter((check) => check !== null);
+  // One in ten slips: half of the slips mark the wrong step right and are left out, half mark the right step wrong and stay.
+  expect(kept.length / 400).toBeGreaterThan(0.9);
+  expect(kept.length).toBeLessThan(400);
+  expect(kept.every(({ right, steps }) => !right && steps.includes(false))).toBe(true);
+  expect(kept.filter(({ steps }) => steps[0] && !steps[1]).length / kept.length).toBeGreaterThan(0.85);
+});
+
+test('blind to the totals it marks one step of what is called wrong, and none of what is called right', () => {
+  const blind = (right: boolean, i: number) =>
+    checkOf({ task, solution, right }, new Random(`${i}`), { blind: true })!.steps;
+  expect(Array.from({ length: 9 }, (_, i) => blind(true, i).every(Boolean))).toEqual(new Array(9).fill(true));
+  const marked = new Set(Array.from({ length: 30 }, (_, i) => blind(false, i).join()));
+  expect([...marked].sort()).toEqual(['false,true', 'true,false']);
+});
+
+test('the best of each task by its score; a task without an answer counts as wrong', () => {
+  const candidates = [{ exact: [false, true] }, { exact: [true, false] }, { exact: [] }];
+  expect(bestOf(candidates, [[0.1, 0.9], [0.5, 0.5], []])).toBeCloseTo(2 / 3);
+  expect(bestOf(candidates, [[0.9, 0.1], [0.1, 0.9], []])).toBe(0);
+});
+
+test('without a verifier: the mean answer, the vote, and the best there is', () => {
+  const at = (answer: string) => ({ steps: [], answer });
+  const candidates = [
+    { task: 'a', solutions: [at('1'), at('2'), at('2')], exact: [true, false, false] },
+    { task: 'b', solutions: [at('5'), at('5')], exact: [true, true] },
+  ];
+  expect(withoutVerifier(candidates)).toEqual({ one: (1 / 3 + 1) / 2, vote: 0.5, oracle: 1 });
+});
+
+test('p(right) is the mark’s own probability, the rest where it says wrong, a half where it says nothing', async () => {
+  const policy = scriptedPolicy(
+    tokenizer,
+    (_prompt, _id, i) => ['<ok><ok><right><eos>', '<ok><bad><wrong><eos>', '<ok><eos>'][i]!,
+  );
+  const generate = (_role: string, prompts: Parameters<typeof policy.generate>[0]) =>
+    policy.generate(prompts, { maxNew: 9, temperature: 1, stop: [] });
+  const [[[right, wrong, none]]] = (await verdictProbabilities(
+    { tokenizer, generate },
+    'verifier',
+    [{ task, solutions: [solution], exact: [false] }],
+    { prompt: () => 'x', votes: 3, temperature: 1 },
+  )) as [[[number, number, number]]];
+  // A scripted token has log-probability -1.
+  expect(right).toBeCloseTo(Math.exp(-1));
+  expect(wrong).toBeCloseTo(1 - Math.exp(-1));
+  expect(none).toBe(0.5);
+});
+
+const groups = [
+  {
+    task,
+    samples: [
+      solved('<step>3<step>0<answer>0<eos>', 1),
+      solved('<step>3<step>0<answer>0<eos>', 1),
+      solved('<step>3<step>1<answer>1<eos>', 0),
+    ],
+  },
+];
+const tools = {
+  encode: tokenizer.encode,
+  decode: tokenizer.decode,
+  score: (_set: string, sequences: readonly object[]) =>
+    Promise.resolve(sequences.map((_, i) => Float32Array.of(-i))),
+  classes: (_set: string, sequences: readonly object[]) =>
+    Promise.resolve(sequences.map((_, i) => Float32Array.of(0, i))),
+} as unknown as LearnTools;
+const lesson = (variant?: string) =>
+  lessonOf(genrm, recordsOf('genrm', groups, variant ? { variant } : {}), tools);
+
+test('as many right as wrong answers are taught, beside the right answers themselves', async () => {
+  const [verifying, solving] = (await lesson('direct')).updates[0]!.parts as ImitationPart[];
+  expect(verifying!.items.map(({ ids }) => tokenizer.decode(ids)).sort()).toEqual([
+    '<right><eos>',
+    '<wrong><eos>',
+  ]);
+  expect(tokenizer.decode(verifying!.items.at(-1)!.prompt)).toBe(glancePrompt({ task, solution }));
+  expect(solving!.weight).toBe(0.3);
+  expect(solving!.items).toHaveLength(2);
+});
+
+test('the head reads the whole answer; baselines are asked on fresh tasks before they learn', async () => {
+  const { updates, figures } = await lesson('head');
+  const part = updates[0]!.parts[0] as LabelPart;
+  expect(part.items.map(({ label }) => label).sort()).toEqual([0, 1]);
+  expect(tokenizer.decode(part.items[0]!.ids).startsWith('<judge>1+2-3<sep><step>3')).toBe(true);
+  // The head likes the last answer most, which is wrong; the glance the first, which is right.
+  expect(figures).toEqual({ bestFresh: 0 });
+  expect((await lesson('direct')).figures).toEqual({ bestFresh: 1 });
+});
