@@ -10,9 +10,15 @@
 import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { exactReward, randomReward } from '../core/roles/answer-rewards.ts';
-import { bestOf, examineBestOfN } from '../core/roles/best-of-n.ts';
+import { examineBestOfN } from '../core/roles/best-of-n.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
-import { asManyWrong, labelledAnswers } from '../core/roles/labelled-answers.ts';
+import {
+  asManyWrong,
+  bestLabelled,
+  heard,
+  labelledAnswers,
+  pairing,
+} from '../core/roles/labelled-answers.ts';
 import { SOLVER, solverAlone } from '../core/roles/solver-recipe.ts';
 import { OPTIMIZER } from '../core/roles/solver-verifier.ts';
 import type { Exam } from '../core/roles/stage.ts';
@@ -37,11 +43,6 @@ const VARIANTS = {
   head: 'a classifier on the last token of the answer',
 };
 
-const pairing = (encode: LearnTools['encode']) => (prompt: string, ids: string) => ({
-  prompt: encode(prompt),
-  ids: encode(ids),
-});
-
 /** What the verifier is taught of some labelled answers. */
 export function verifierPart(
   variant: string | undefined,
@@ -56,7 +57,7 @@ export function verifierPart(
     return {
       ...part,
       kind: 'label',
-      items: items.map((item) => ({ ...pair('', checkPrompt(item)), label: Number(item.right) })),
+      items: items.map((item) => ({ ...heard(item, encode), label: Number(item.right) })),
     };
   const taught = items.flatMap((item) => {
     if (variant === 'direct') return [pair(glancePrompt(item), writeGlance(item.right))];
@@ -74,9 +75,7 @@ async function askBaseline(
 ): Promise<number[]> {
   const pair = pairing(encode);
   const head = variant === 'head';
-  const asked = items.map((item) =>
-    head ? pair('', checkPrompt(item)) : pair(glancePrompt(item), '<right>'),
-  );
+  const asked = items.map((item) => (head ? heard(item, encode) : pair(glancePrompt(item), '<right>')));
   const rows = await (head ? classes('main', asked) : score('main', asked));
   return rows.map((row) => row.at(-1)!);
 }
@@ -92,14 +91,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   const updates = [{ set: 'main', parts: [verifying, solving] }];
   if (variant !== 'direct' && variant !== 'head') return { updates };
   const scores = await askBaseline(variant, tasks.flat(), tools);
-  // By the oracle, for the report alone.
-  const exact = ({ task, solution }: Labelled) => arithmetic.gold(task, solution);
-  const candidates = tasks.map((answers) => ({ exact: answers.map(exact) }));
-  const bestFresh = bestOf(
-    candidates,
-    tasks.map((answers) => scores.splice(0, answers.length)),
-  );
-  return { updates, figures: { bestFresh } };
+  return { updates, figures: { bestFresh: bestLabelled(tasks, scores) } };
 }
 
 function examine(exam: Exam): Promise<Evaluation> {
@@ -130,8 +122,8 @@ export const genrm: Recipe = {
   summary:
     'A solver that stays as it is answers tasks; a verifier is taught to check the steps of those answers and then to give a verdict, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
   differences: [
-    'N is 8 and K up to 16 on 125 held-out tasks; the paper has 16 or 32 of each.',
-    'The verifier starts from weights that know checks and glances from noisy demonstrations, as a pretrained model would.',
+    'N is 8, K up to 16; the paper has 16 or 32 of each.',
+    'The verifier starts from weights that know checks and glances from demonstrations, as a pretrained model would.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
   ],
   claim: genrmClaim,
@@ -139,7 +131,12 @@ export const genrm: Recipe = {
   tasks: 64,
   group: 8,
   variants: VARIANTS,
-  sets: { main: { optimizer: OPTIMIZER, head: { kind: 'classes', count: 2 } } },
+  sets: {
+    main: {
+      optimizer: { ...OPTIMIZER, learningRate: 6e-4, minibatches: 8 },
+      head: { kind: 'classes', count: 2 },
+    },
+  },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, says: 'answers, frozen' },
     [VERIFIER]: { says: 'checks answers', sampling: { maxNew: arithmetic.maxNew.judge, temperature: 1 } },

@@ -127,7 +127,10 @@ export const prime: Recipe = {
   tasks: 64,
   group: 4,
   variants: VARIANTS,
-  sets: { main: { optimizer: OPTIMIZER }, [PRM]: { optimizer: { ...OPTIMIZER, clipNorm: 10 } } },
+  sets: {
+    main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } },
+    [PRM]: { optimizer: { ...OPTIMIZER, learningRate: 2e-4, clipNorm: 10 } },
+  },
   learn,
   ...solverAlone({
     family: arithmetic,

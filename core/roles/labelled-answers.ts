@@ -3,8 +3,9 @@ import type { Random } from '../random.ts';
 import { balancedPick } from '../rl/balanced-pick.ts';
 import type { ScoredGroup } from '../schema/sample.ts';
 import { arithmetic } from '../tasks/arithmetic.ts';
-import type { Labelled } from '../tasks/checks.ts';
+import { checkPrompt, type Labelled } from '../tasks/checks.ts';
 import type { LearnTools } from '../training.ts';
+import { bestOf } from './best-of-n.ts';
 
 /** Worked answers of each group [groups][answers]; what cannot be read or has no steps is left out. */
 export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): Labelled[][] =>
@@ -23,3 +24,26 @@ export function asManyWrong(answers: readonly Labelled[], random: Random): Label
   const rights = labels.filter(Boolean).length;
   return balancedPick(labels, 2 * Math.min(rights, labels.length - rights), random).map((i) => answers[i]!);
 }
+
+/** Share of tasks whose answer of the highest score is exact, by the oracle: for reports alone. `scores` are of all answers in order. */
+export function bestLabelled(tasks: readonly (readonly Labelled[])[], scores: readonly number[]): number {
+  const left = [...scores];
+  return bestOf(
+    tasks.map((answers) => ({
+      exact: answers.map(({ task, solution }) => arithmetic.gold(task, solution)),
+    })),
+    tasks.map((answers) => left.splice(0, answers.length)),
+  );
+}
+
+/** Prompts and completions as tokens. */
+export const pairing = (encode: LearnTools['encode']) => (prompt: string, ids: string) => ({
+  prompt: encode(prompt),
+  ids: encode(ids),
+});
+
+/** What a head hears before it says its class. */
+export const heard = (item: Labelled, encode: LearnTools['encode']) => {
+  const [first, ...ids] = encode(checkPrompt(item));
+  return { prompt: [first!], ids };
+};

@@ -100,7 +100,9 @@ test('the head reads the whole answer; baselines are asked on fresh tasks before
   const { updates, figures } = await lesson('head');
   const part = updates[0]!.parts[0] as LabelPart;
   expect(part.items.map(({ label }) => label).sort()).toEqual([0, 1]);
-  expect(tokenizer.decode(part.items[0]!.ids).startsWith('<judge>1+2-3<sep><step>3')).toBe(true);
+  const [{ prompt, ids }] = part.items as [LabelPart['items'][number]];
+  expect(tokenizer.decode([...prompt, ...ids]).startsWith('<judge>1+2-3<sep><step>3')).toBe(true);
+  expect(prompt).toHaveLength(1);
   // The head likes the last answer most, which is wrong; the glance the first, which is right.
   expect(figures).toEqual({ bestFresh: 0 });
   expect((await lesson('direct')).figures).toEqual({ bestFresh: 1 });
