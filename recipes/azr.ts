@@ -120,7 +120,7 @@ export const azr: Recipe = {
   differences: [
     'The solver trains on the attempts that price the proposals, a group each; the paper draws one further answer to each task.',
     'Three references instead of six, as many as fit; an induction hides four of eight examples and carries no message.',
-    'The buffer starts from the identity program and grows while training; the paper first lets the untrained proposer fill it.',
+    'The buffer starts from one program, +1, since the identity is held out, and grows while training; the paper first lets the untrained proposer fill it.',
     'Outside the held-out programs any valid question counts, repeated ones too; the interpreter is deterministic by construction.',
     'Each role’s tokens have their own mean in the loss.',
   ],

@@ -22,8 +22,8 @@ const MAX_KEPT = 1024;
 /** Tasks that were valid in earlier rounds, oldest first; a proposer's references are their programs. */
 export type ProgramBuffer = readonly string[];
 
-/** Where nothing was proposed yet there is the identity. */
-const IDENTITY = '*1';
+/** Where nothing was proposed yet: the simplest program on the training side, where the identity is not. */
+const FIRST = '+1';
 
 export const PROPOSER = 'proposer';
 
@@ -41,7 +41,7 @@ export function grown(
 
 /** References of a proposal: programs of the buffer, none twice; for induction the one that inputs are wanted for. */
 function references(random: Random, known: readonly string[], kind: QuestionKind): string[] {
-  if (known.length === 0) return [IDENTITY];
+  if (known.length === 0) return [FIRST];
   const wanted = kind === 'induction' ? 1 : MAX_REFERENCES;
   return [...new Set(Array.from({ length: wanted }, () => random.pick(known)))];
 }

@@ -34,11 +34,11 @@ const answers: Record<string, readonly string[]> = {
 async function play(order: { variant?: string; reward?: string } = {}) {
   const left = [...proposals];
   return playSolver({ recipe: 'azr', tasks: 6, group: 4, ...order }, (task, i) =>
-    task.startsWith('<propose>') ? left.shift()! : (answers[task]?.[i] ?? '<answer>*1'),
+    task.startsWith('<propose>') ? left.shift()! : (answers[task]?.[i] ?? '<answer>+1'),
   );
 }
 
-test('a round without a buffer: all are shown the identity, the interpreter gates, attempts are paid', async () => {
+test('a round without a buffer: all are shown the first program, the interpreter gates, attempts are paid', async () => {
   const { proposals: proposed, groups, lesson } = await play();
   expect(proposed.samples.map(({ outcome }) => outcome)).toEqual([
     'ok',
@@ -53,8 +53,8 @@ test('a round without a buffer: all are shown the identity, the interpreter gate
     'a:rev;1 2',
     'a:sum;1 2',
     // An induction's inputs belong to the program its proposer was shown.
-    'i:*1;1;2;3;4;5;6;7;8',
-    'i:*1;9;8;7;6;5;4;3;2',
+    'i:+1;1;2;3;4;5;6;7;8',
+    'i:+1;9;8;7;6;5;4;3;2',
   ]);
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, -0.5, 1, -1]);
   expect(groups[1]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 1, -0.5]);
@@ -63,9 +63,9 @@ test('a round without a buffer: all are shown the identity, the interpreter gate
     valid: expect.closeTo(5 / 6),
     // 1/2, 3/4, 0, 1, 1.
     interior: expect.closeTo(2 / 5),
-    // +1, rev, sum, and twice the identity.
-    distinct: expect.closeTo(4 / 5),
-    known: 4,
+    // +1, rev, sum, and twice +1 again.
+    distinct: expect.closeTo(3 / 5),
+    known: 3,
   });
 });
 
@@ -116,7 +116,7 @@ test('a full buffer fills the places of proposals that failed, and references co
     memory,
   );
   expect(groups.map(({ task, proposal }) => [task, proposal !== null])).toContainEqual(['d:dup;3', false]);
-  for (const prompt of prompts) expect(prompt).toMatch(/^<propose>[dai]:(?:dup|rev)(?:;(?:dup|rev))?<sep>$/);
+  for (const prompt of prompts) expect(prompt).toMatch(/^<propose>[dai]:(?:dup|rev)(?:;(?:dup|rev))?$/);
 });
 
 test('without references nothing is shown but an induction’s program; without induction there is none', async () => {
@@ -127,9 +127,7 @@ test('without references nothing is shown but an induction’s program; without 
       return '<answer>0';
     });
   await record('no-references');
-  expect(prompts.splice(0)).toEqual(
-    ['d:', 'd:', 'a:', 'a:', 'i:*1', 'i:*1'].map((p) => `<propose>${p}<sep>`),
-  );
+  expect(prompts.splice(0)).toEqual(['d:', 'd:', 'a:', 'a:', 'i:+1', 'i:+1'].map((p) => `<propose>${p}`));
   await record('no-induction');
   expect(new Set(prompts.map((prompt) => prompt[9]))).toEqual(new Set(['d', 'a']));
 });
