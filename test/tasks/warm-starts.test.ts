@@ -1,0 +1,36 @@
+/** What must hold for every warm start by name: it fits the model that it teaches, and follows from its seed alone. */
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { warmStarts } from '../../core/tasks/warm-starts.ts';
+import { characterTokenizer } from '../../core/text/characters.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+
+const tokenizer = openTokenizer(characterTokenizer().json);
+const unknown = tokenizer.id('<unk>');
+const draw = (demonstrate: (typeof warmStarts)[string]['demonstrate'], seed: string) => {
+  const random = new Random(seed);
+  return Array.from({ length: 200 }, () => demonstrate(random));
+};
+
+describe.each(Object.entries(warmStarts))('%s', (_, { demonstrate, weights = {} }) => {
+  const drawn = draw(demonstrate, 'a');
+
+  test('its demonstrations fit 256 positions, in tokens that the tokenizer has', () => {
+    for (const { prompt, completion } of drawn) {
+      const ids = tokenizer.encode(prompt + completion);
+      expect(ids.length).toBeLessThanOrEqual(256);
+      expect(ids).not.toContain(unknown);
+      expect(completion.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('they follow from the seed alone', () => {
+    expect(draw(demonstrate, 'a')).toEqual(drawn);
+    expect(draw(demonstrate, 'b')).not.toEqual(drawn);
+  });
+
+  test('it weighs only roles that it demonstrates', () => {
+    const roles = new Set(drawn.map(({ role }) => role));
+    for (const role of Object.keys(weights)) expect(roles).toContain(role);
+  });
+});
