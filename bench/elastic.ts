@@ -4,9 +4,9 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Fit, fitWork, typical } from './elastic/fit.ts';
+import { type Fit, fitWork, solveFor, typical } from './elastic/fit.ts';
 import { type Observation, observe, ROUNDS, type Setting } from './elastic/observe.ts';
-import type { Load } from './elastic/parameters.ts';
+import type { Load, Platform, StageWork, Work } from './elastic/parameters.ts';
 import { CHANGED, DEPLOYED, localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
 import { type SweepRow, sweep } from './elastic/sweep.ts';
@@ -15,21 +15,27 @@ import { thisMachine } from './machine.ts';
 const RESULTS = 'bench/results/elastic.json';
 
 const FITTED: readonly Setting[] = [
-  { tasks: 8, group: 4, runs: 1 },
+  { tasks: 12, group: 4, runs: 1 },
   { tasks: 24, group: 8, runs: 1 },
   { tasks: 64, group: 4, runs: 1 },
   { tasks: 32, group: 16, runs: 1 },
 ];
+/** What the learner loses by going from one run's policy to another's is fitted to this one alone. */
+const SHARED: Setting = { tasks: 16, group: 8, runs: 2 };
 const CHECKED: readonly Setting[] = [
   { tasks: 16, group: 8, runs: 1 },
   { tasks: 48, group: 4, runs: 1 },
   { tasks: 24, group: 4, runs: 2 },
 ];
+/** A policy so many times as heavy as the seed, about what an isolate's memory holds; with it a learner so many times one measured core. */
+const HEAVIER = 100;
+const GPU_SPEED = 2000;
+
 /** Of the measured round time. */
 const TOLERANCE = 0.15;
 
 /** There and back, so that a machine that gets slower or faster does so for all settings. */
-const PASSES = [...FITTED, ...CHECKED];
+const PASSES = [...FITTED, SHARED, ...CHECKED];
 const ORDER = [...PASSES, ...PASSES.toReversed()];
 
 /** A round that something else on the machine slowed down does not decide. */
@@ -44,9 +50,39 @@ const onOneMachine = (setting: Setting): Load => ({
   maxStaleness: 2,
 });
 
-function check(fit: Fit, { setting, rounds }: Observation) {
-  const measuredMs = median(rounds.map(({ roundMs }) => roundMs));
-  const predictedMs = median(simulate(localWork(fit), localPlatform(fit), onOneMachine(setting)).roundMs);
+const stageTimes = ({ batch, task, sample }: StageWork, times: number): StageWork => ({
+  batch,
+  task: times * task,
+  sample: times * sample,
+});
+
+const heavier = (work: Work, times: number): Work => ({
+  ...work,
+  propose: { ...work.propose, task: times * work.propose.task },
+  rollout: stageTimes(work.rollout, times),
+  judge: stageTimes(work.judge, times),
+  learner: { ...work.learner, sample: times * work.learner.sample },
+});
+
+const measuredOf = ({ rounds }: Observation) => median(rounds.map(({ roundMs }) => roundMs));
+const predictedOf = (fit: Fit, setting: Setting) =>
+  median(simulate(localWork(fit), localPlatform(fit), onOneMachine(setting)).roundMs);
+
+/** The longest that a change of policies may be, ms. */
+const LONGEST_CHANGE = 5000;
+
+function withChange(fit: Fit, shared: Observation): Fit {
+  const changed = (change: number): Fit => ({
+    ...fit,
+    work: { ...fit.work, learner: { ...fit.work.learner, change } },
+  });
+  const roundMs = (change: number) => predictedOf(changed(change), shared.setting);
+  return changed(solveFor(measuredOf(shared), roundMs, LONGEST_CHANGE));
+}
+
+function check(fit: Fit, observation: Observation) {
+  const { setting } = observation;
+  const [measuredMs, predictedMs] = [measuredOf(observation), predictedOf(fit, setting)];
   const error = predictedMs / measuredMs - 1;
   return { setting, measuredMs, predictedMs, error, right: Math.abs(error) <= TOLERANCE };
 }
@@ -59,15 +95,20 @@ const inOrder = (observations: readonly Observation[], settings: readonly Settin
 
 function modelOf(observations: readonly Observation[], openMs: readonly number[]) {
   const rounds = inOrder(observations, FITTED).map((observation) => typical(observation.rounds));
-  const fit = fitWork(rounds, openMs);
+  const fit = withChange(fitWork(rounds, openMs), inOrder(observations, [SHARED])[0]!);
   const total = (of: 'bytes' | 'tokens' | 'samples') => rounds.reduce((sum, round) => sum + round[of], 0);
   const counted = {
     bytesPerSample: total('bytes') / total('samples'),
     tokensPerSample: total('tokens') / total('samples'),
   };
   const load = { group: 8, rounds: 4, runs: 1, inFlight: 1, maxStaleness: 2 };
-  const sweepOf = (platform: typeof DEPLOYED, more: Partial<Load> & { tasks: number }) =>
-    sweep(fit.work, platform, { ...load, ...more }, counted);
+  const sweepOf = (platform: Platform, more: Partial<Load> & { tasks: number }, work = fit.work) =>
+    sweep(work, platform, { ...load, ...more }, counted);
+  const onGpu = (platform: Platform): Platform => ({
+    ...platform,
+    learner: { ...platform.learner, speed: GPU_SPEED },
+  });
+  const heavy = heavier(fit.work, HEAVIER);
   return {
     fit,
     counted,
@@ -78,6 +119,12 @@ function modelOf(observations: readonly Observation[], openMs: readonly number[]
       'as designed, 4096 tasks × 8': sweepOf(DEPLOYED, { tasks: 4096 }),
       'changed, 4096 tasks × 8': sweepOf(CHANGED, { tasks: 4096 }),
       'changed, 4096 tasks × 8, two rounds in flight': sweepOf(CHANGED, { tasks: 4096, inFlight: 2 }),
+      [`as designed, 4096 tasks × 8, ${HEAVIER} times the work`]: sweepOf(
+        onGpu(DEPLOYED),
+        { tasks: 4096 },
+        heavy,
+      ),
+      [`changed, 4096 tasks × 8, ${HEAVIER} times the work`]: sweepOf(onGpu(CHANGED), { tasks: 4096 }, heavy),
     },
   };
 }

@@ -92,11 +92,11 @@ export function fitWork(rounds: readonly Observed[], openMs: readonly number[]):
     rounds.map(({ proposeMs }) => Math.max(1, proposeMs - open)),
   ) as [number, number];
   const stage = (of: 'rollout' | 'judge') => {
-    const [batch, sample] = relative(
-      rounds.map((round) => [round[of].batches, round.samples]),
+    const [batch, task, sample] = relative(
+      rounds.map((round) => [round[of].batches, round.tasks, round.samples]),
       rounds.map((round) => Math.max(1, round[of].cpuMs - open)),
-    ) as [number, number];
-    return { batch, sample };
+    ) as [number, number, number];
+    return { batch, task, sample };
   };
   const [wait] = relative(
     rounds.map(({ rollout, judge }) => [rollout.batches + judge.batches]),
@@ -112,9 +112,20 @@ export function fitWork(rounds: readonly Observed[], openMs: readonly number[]):
       propose: { base, task },
       rollout: stage('rollout'),
       judge: stage('judge'),
-      learner: { base: learnerBase, sample },
+      learner: { base: learnerBase, sample, change: 0 },
     },
     wait,
     fetch,
   };
+}
+
+/** The value at which a figure that grows with it reaches what was measured, between 0 and `most`. */
+export function solveFor(measured: number, figureAt: (value: number) => number, most: number): number {
+  let [low, high] = [0, most];
+  for (let i = 0; i < 30; i++) {
+    const middle = (low + high) / 2;
+    if (figureAt(middle) < measured) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
 }

@@ -1,14 +1,21 @@
 /** What the model of the mesh is made of: work as it was measured, the platform as it is published or assumed, and what is asked of it. */
 
+export interface StageWork {
+  readonly batch: number;
+  readonly task: number;
+  readonly sample: number;
+}
+
 /** Time that work takes on one core, ms. */
 export interface Work {
   /** Fetching a version and making its session: the cold start of an isolate, and of every round in an isolate that lives. */
   readonly open: number;
   readonly propose: { readonly base: number; readonly task: number };
-  /** By batch of messages and by sample in it. */
-  readonly rollout: { readonly batch: number; readonly sample: number };
-  readonly judge: { readonly batch: number; readonly sample: number };
-  readonly learner: { readonly base: number; readonly sample: number };
+  /** By batch of messages, by task in it, whose prompt is computed once, and by sample. */
+  readonly rollout: StageWork;
+  readonly judge: StageWork;
+  /** `change`: of going over to another run's policy, whose versions it then fetches. */
+  readonly learner: { readonly base: number; readonly sample: number; readonly change: number };
 }
 
 /** Where and how it runs. Times in ms. */

@@ -35,6 +35,8 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
   const versions = Array.from({ length: load.runs }, () => 0);
   const lags: number[] = [];
   let dropped = 0;
+  /** The run whose policy the learner has at hand; what a run begins with it has to fetch in any case. */
+  let lastTrained = 0;
   let cpuMs = 0;
 
   const ask = (ms: number, then: () => void) =>
@@ -81,7 +83,7 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
         (then) => ask(d1.read, then),
         () =>
           timeline.after(fetchMs, () =>
-            compute(of.batch + of.sample * n * load.group, () =>
+            compute(of.batch + (of.task + of.sample * load.group) * n, () =>
               timeline.after(r2.put, () =>
                 handOn(round, n, () =>
                   times(
@@ -153,7 +155,9 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
     const fetching = Math.ceil((load.tasks + 1) / learner.width) * learner.fetch;
     const training = (work.learner.base + work.learner.sample * load.tasks * load.group) / learner.speed;
     timeline.after(learner.poll, () => {
-      trainer.use(pulls + fetching + training + learner.publish, () => commit(round));
+      const change = lastTrained === round.run ? 0 : work.learner.change;
+      lastTrained = round.run;
+      trainer.use(pulls + fetching + training + change + learner.publish, () => commit(round));
     });
   }
 

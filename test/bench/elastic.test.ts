@@ -1,6 +1,6 @@
 /** The model against schedules worked by hand, and the limits where they must bind. */
 import { expect, test } from 'vitest';
-import { fitWork, leastPositive, leastSquares } from '../../bench/elastic/fit.ts';
+import { fitWork, leastPositive, leastSquares, solveFor } from '../../bench/elastic/fit.ts';
 import type { Load, Platform, Work } from '../../bench/elastic/parameters.ts';
 import { simulate } from '../../bench/elastic/simulate.ts';
 import { Server, Timeline } from '../../bench/elastic/timeline.ts';
@@ -9,9 +9,9 @@ import { flatnessOf } from '../../bench/flatness/flat.ts';
 const work: Work = {
   open: 100,
   propose: { base: 50, task: 10 },
-  rollout: { batch: 20, sample: 5 },
-  judge: { batch: 10, sample: 2 },
-  learner: { base: 300, sample: 1 },
+  rollout: { batch: 20, task: 0, sample: 5 },
+  judge: { batch: 10, task: 0, sample: 2 },
+  learner: { base: 300, sample: 1, change: 0 },
 };
 /** Nothing takes time but work. */
 const bare: Platform = {
@@ -71,12 +71,31 @@ test('a round by hand, on one core with one consumer a queue', () => {
   expect(timeOf({ cores: 1, concurrency: 1 })).toBe(230 + 160 + 60 + 152 + 316);
 });
 
+test('two runs share a learner: they take turns, and each turn costs a change of policies', () => {
+  const shared: Work = { ...work, learner: { base: 300, sample: 1, change: 50 } };
+  const { totalMs } = simulate(shared, bare, { ...load, runs: 2 });
+  // Both have judged after 516; the first trains 316, the second 50 + 316.
+  expect(totalMs).toBe(516 + 316 + 366);
+  // A prompt's time counts once a task: 4 tasks a batch of rollouts.
+  const prompts: Work = { ...work, rollout: { ...work.rollout, task: 3 } };
+  expect(simulate(prompts, bare, load).totalMs).toBe(832 + 12);
+});
+
+test('what makes a growing figure reach a measured one is found', () => {
+  expect(solveFor(7, (x) => 2 * x + 1, 100)).toBeCloseTo(3, 6);
+});
+
 test('proposals in two parts: each half as long, beside each other', () => {
   expect(timeOf({ proposers: 2 })).toBe(timeOf({}) - 40);
 });
 
 test('consumers that are added after a whole batch: 1, then 2, then 4', () => {
-  const slow: Work = { ...work, open: 0, judge: { batch: 0, sample: 0 }, learner: { base: 0, sample: 0 } };
+  const slow: Work = {
+    ...work,
+    open: 0,
+    judge: { batch: 0, task: 0, sample: 0 },
+    learner: { base: 0, sample: 0 },
+  };
   const ramped = simulate(slow, { ...bare, ramp: true, batch: 1 }, { ...load, tasks: 7, group: 2 });
   // Propose 50 + 70; batches of one task, 20 + 10 each: seven of them in three waves.
   expect(ramped.totalMs).toBe(120 + 3 * 30);
