@@ -56,11 +56,12 @@ command
   .description('every recipe in a line')
   .option('--json', 'one JSON object a line', false)
   .action(({ json }: { json: boolean }) => {
+    const width = Math.max(...recipes.map(({ name }) => name.length)) + 2;
     for (const recipe of recipes)
       console.log(
         json
           ? JSON.stringify({ name: recipe.name, title: recipe.title, paper: recipe.paper })
-          : `${recipe.name.padEnd(12)} ${recipe.title} (${cite(recipe)})`,
+          : `${recipe.name.padEnd(width)}${recipe.title} (${cite(recipe)})`,
       );
   });
 command
