@@ -10,6 +10,7 @@ import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { sealedGold } from '../core/roles/gold.ts';
 import {
   type Judged,
+  pointsOfRound,
   RESPONDER,
   RESPONSE_TOKENS,
   rated,
@@ -35,19 +36,21 @@ import { POSITIVE_ONLY, selfRewardingClaim } from './claims/self-rewarding.ts';
 
 const VOTES = 3;
 
+/** Points as a share of all; missing stays missing. */
+const shareOf = (points: number | null) => (points === null ? null : points / STYLE_POINTS);
+
 /** Stage three: what each response is worth, by the run's kind of reward. A text that is no response is worth nothing. */
 async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
   const { reward } = stage.round.settings;
   const asked = readable(stage, groups);
   const scorings = await scoreResponses(stage, reward === 'judge' ? asked : [], VOTES);
   const worthOf = ({ id, task, response }: Judged, i: number): number | null => {
-    if (reward === 'judge') return scorings[i]!.score;
+    if (reward === 'judge') return shareOf(scorings[i]!.score);
     if (reward === 'random') return new Random(`coin/${id}`).float();
-    return sealedGold(stage, styleScore(task, response))();
+    return sealedGold(stage, shareOf(styleScore(task, response)))();
   };
   const worth = new Map(asked.map((item, i) => [item.id, worthOf(item, i)]));
   return rated(
-    stage,
     groups,
     worth,
     scorings.flatMap(({ judgments }) => judgments),
@@ -107,7 +110,7 @@ export const selfRewarding: Recipe = {
   propose: async (stage) => drawnTasks(stage, (random) => randomStyleTask(random)),
   rollOut: respond,
   judge,
-  learn: ({ round, groups, version }) => {
+  learn: ({ round, groups, version }, { decode }) => {
     const pairs = pairsOf(groups);
     const part = { role: RESPONDER, weight: 1 };
     const reference = { set: MAIN_SET, version };
@@ -115,7 +118,10 @@ export const selfRewarding: Recipe = {
       round.settings.variant === POSITIVE_ONLY
         ? ({ ...part, kind: 'imitation', items: pairs.map(({ chosen }) => chosen) } as const)
         : ({ ...part, kind: 'preference', pairs, objective: { kind: 'dpo', beta: 0.1 }, reference } as const);
-    return { updates: [{ set: MAIN_SET, parts: [lesson] }], figures: { pairs: pairs.length } };
+    return {
+      updates: [{ set: MAIN_SET, parts: [lesson] }],
+      figures: { pairs: pairs.length, points: pointsOfRound(groups, decode) },
+    };
   },
   evaluate: async (exam) => {
     const tasks = heldOutStyle();

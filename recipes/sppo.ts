@@ -1,7 +1,6 @@
 /**
- * SPPO, self-play preference optimisation: a preference that need not be transitive is a two-player game, and the policy should become
- * its equilibrium. Five responses to a prompt play each other; the likelihood of the best and of the worst is regressed, each by itself,
- * on how often it wins against the policy that wrote them.
+ * SPPO: a preference that need not be transitive is a two-player game, and the policy should become its equilibrium. Five responses to
+ * a prompt play each other; the likelihoods of the best and the worst are regressed, each by itself, on how often they win.
  *
  * The preference here is cyclic (core/tasks/style-game.ts): no style of response is best, so that a method that follows the winner
  * runs in circles, and one that plays the game settles at a mixture.
@@ -12,7 +11,15 @@ import { bestAgainstWorst, winRates } from '../core/rl/preference-pairs.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
-import { RESPONDER, RESPONSE_TOKENS, rated, respond, responseOf, sequenceOf } from '../core/roles/respond.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_TOKENS,
+  rated,
+  respond,
+  responseOf,
+  sequenceOf,
+} from '../core/roles/respond.ts';
 import type { Stage } from '../core/roles/stage.ts';
 import { answers, examined } from '../core/roles/style-exam.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
@@ -26,7 +33,6 @@ import { sppoClaim } from './claims/sppo.ts';
 
 /** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of a few tenths of a nat. */
 const BETA = 0.5;
-const EPOCHS = 4;
 const heldOut = heldOutTasks('style-game', 400, (random) => styleGameTask(random, true), isHeldOutStyle);
 
 /** Stage three: each response's win rate against all of its group, itself counted as one half. */
@@ -40,7 +46,7 @@ async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<Scor
     const ofGroup = winRates(samples.map((a) => samples.map((b) => wins(task, a, b))));
     return samples.map(({ id }, i) => [id, ofGroup[i]!] as const);
   });
-  return rated(stage, groups, new Map(rates));
+  return rated(groups, new Map(rates));
 }
 
 /** Best against worst by win rate, with both rates. */
@@ -119,9 +125,13 @@ export const sppo: Recipe = {
     const objective = OBJECTIVES[round.settings.variant ?? '']!;
     const part = { role: RESPONDER, weight: 1, pairs, objective, reference: { set: MAIN_SET, version } };
     return {
-      updates: [{ set: MAIN_SET, parts: [{ kind: 'preference', ...part }], epochs: EPOCHS }],
+      updates: [{ set: MAIN_SET, parts: [{ kind: 'preference', ...part }], epochs: 4 }],
       memory: pairs.map(({ chosen }) => chosen),
-      figures: { pairs: pairs.length, ...(await changeOfChosen(memory, version, tools)) },
+      figures: {
+        pairs: pairs.length,
+        points: pointsOfRound(groups, tools.decode),
+        ...(await changeOfChosen(memory, version, tools)),
+      },
     };
   },
   evaluate: async (exam) => {

@@ -3,9 +3,10 @@
  * of a round, what they say, and how they are recorded with their rewards.
  */
 import { deriveId } from '../random.ts';
+import { mean } from '../rl/statistics.ts';
 import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import { readResponse, stylePrompt, styleScore } from '../tasks/style.ts';
-import type { Sequence } from '../training.ts';
+import type { LearnTools, Sequence } from '../training.ts';
 import { type Stage, sampleOf } from './stage.ts';
 
 /** The role that responds. */
@@ -59,22 +60,14 @@ export const readable = (stage: Stage, groups: readonly RolledGroup[]): Judged[]
     }),
   );
 
-/**
- * Groups with a reward for each response by its sample's id, 0 where it has none. The oracle's word stands beside, for the
- * monitors: are all five points met?
- */
-export function rated(
-  stage: Stage,
+/** Groups with a reward for each response by its sample's id, 0 where it has none. A rubric knows no exact answer: gold is null. */
+export const rated = (
   groups: readonly RolledGroup[],
   rewards: ReadonlyMap<string, number | null>,
   judgments: readonly Sample[] = [],
-): ScoredGroup[] {
-  return groups.map((group) => {
+): ScoredGroup[] =>
+  groups.map((group) => {
     const ids = new Set(group.samples.map(({ id }) => id));
-    const points = group.samples.map((sample) => {
-      const response = responseOf(stage, sample);
-      return response === null ? null : styleScore(group.task, response);
-    });
     return {
       ...group,
       samples: group.samples.map((sample) => {
@@ -82,10 +75,20 @@ export function rated(
         return { ...sample, rewards: { reward: reward === undefined ? 0 : reward } };
       }),
       judgments: judgments.filter(({ of }) => of !== undefined && ids.has(of)),
-      gold: points.map((got) => (got === null ? null : got === STYLE_POINTS)),
-      truth: points.map(() => null),
+      gold: group.samples.map(() => null),
+      truth: group.samples.map(() => null),
     };
   });
-}
+
+/** What the oracle says of a round's responses, for its report alone: mean share of the rubric's points. */
+export const pointsOfRound = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): number =>
+  mean(
+    groups.flatMap(({ task, samples }) =>
+      samples.map(({ ids }) => {
+        const reading = readResponse(decode(ids));
+        return reading.ok ? styleScore(task, reading.value) / STYLE_POINTS : 0;
+      }),
+    ),
+  );
 
 export const sequenceOf = ({ prompt, ids }: Sample): Sequence => ({ prompt, ids });

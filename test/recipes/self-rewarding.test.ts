@@ -91,13 +91,13 @@ test('a round: three scores a response, their mean is what it is worth, and the 
   expect(groups).toHaveLength(2);
   for (const { samples, judgments } of groups) {
     // What is no response is worth nothing; what has no readable score is missing, which is not nothing.
-    expect(samples.map(({ rewards }) => rewards.reward)).toEqual([4, 2, 0, null]);
+    expect(samples.map(({ rewards }) => rewards.reward)).toEqual([0.8, 0.4, 0, null]);
     expect(samples.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'off-grammar', 'ok']);
     expect(judgments.map(({ of }) => samples.findIndex(({ id }) => id === of))).toEqual([
       0, 0, 0, 1, 1, 1, 3, 3, 3,
     ]);
   }
-  const tools = {} as LearnTools;
+  const tools = { decode: (ids) => tokenizer.decode(ids) } as LearnTools;
   const lesson = await learn({ round, proposals, groups, memory: undefined, version: 3 }, tools);
   const [part] = lesson.updates[0]!.parts;
   expect(part).toMatchObject({

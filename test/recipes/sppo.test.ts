@@ -128,7 +128,9 @@ test('a round: win rates within a group, itself counted as one half, become the 
     for (const rate of rates.slice(1)) expect(rate).toBeCloseTo((4 * 0.5 + (1 - lost)) / 5, 10);
   }
   const records = { round, proposals, groups, memory: undefined, version: 3 };
-  const { updates, memory: kept } = await sppo.learn(records, {} as LearnTools);
+  const { updates, memory: kept } = await sppo.learn(records, {
+    decode: (ids) => tokenizer.decode(ids),
+  } as LearnTools);
   expect(updates[0]!.parts[0]).toMatchObject({ kind: 'preference', objective: { kind: 'sppo' } });
   // What was chosen is kept, so that the next round can say what became of its likelihood.
   expect(kept).toEqual(groups.map(({ samples }) => ({ prompt: samples[1]!.prompt, ids: samples[1]!.ids })));
