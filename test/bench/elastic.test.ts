@@ -94,7 +94,7 @@ test('consumers that are added after a whole batch: 1, then 2, then 4', () => {
     ...work,
     open: 0,
     judge: { batch: 0, task: 0, sample: 0 },
-    learner: { base: 0, sample: 0 },
+    learner: { base: 0, sample: 0, change: 0 },
   };
   const ramped = simulate(slow, { ...bare, ramp: true, batch: 1 }, { ...load, tasks: 7, group: 2 });
   // Propose 50 + 70; batches of one task, 20 + 10 each: seven of them in three waves.
