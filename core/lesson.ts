@@ -14,9 +14,9 @@ export async function lessonOf(
   const frozen = new Set(records.round.settings.freeze);
   return {
     ...lesson,
-    updates: lesson.updates.map((update) => ({
-      ...update,
-      parts: update.parts.filter((part) => !frozen.has(part.role)),
-    })),
+    updates: lesson.updates
+      .map((update) => ({ ...update, parts: update.parts.filter((part) => !frozen.has(part.role)) }))
+      // What would teach frozen roles alone is no update: such a round publishes the weights as they are.
+      .filter(({ parts }, u) => parts.length > 0 || lesson.updates[u]!.parts.length === 0),
   };
 }
