@@ -119,7 +119,7 @@ export const selfRewarding: Recipe = {
         ? ({ ...part, kind: 'imitation', items: pairs.map(({ chosen }) => chosen) } as const)
         : ({ ...part, kind: 'preference', pairs, objective: { kind: 'dpo', beta: 0.1 }, reference } as const);
     return {
-      updates: [{ set: MAIN_SET, parts: [lesson] }],
+      updates: [{ set: MAIN_SET, parts: [lesson], epochs: 2 }],
       figures: { pairs: pairs.length, points: pointsOfRound(groups, decode) },
     };
   },
