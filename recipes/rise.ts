@@ -16,8 +16,6 @@ import { carelessTask } from '../core/tasks/careless.ts';
 import type { LearnTools, Lesson, RoundRecords, UpdatePart } from '../core/training.ts';
 import { riseClaim } from './claims/rise.ts';
 
-const KL = 0.01;
-
 /** One rule for solutions and verdicts. */
 export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number | null | undefined): number =>
   outcome === 'ok' ? (hit ? 1 : -0.5) : -1;
@@ -30,7 +28,7 @@ async function learn({ groups }: RoundRecords, { score, values }: LearnTools): P
   const credit = samples.map(({ logprobs }, i) => {
     const mask = logprobs.map(() => 1);
     const kl = logprobs.map((logprob, t) => logprob - start[i]![t]!);
-    const rewards = klShapedRewards({ reward: scores[i]!, mask, kl }, KL);
+    const rewards = klShapedRewards({ reward: scores[i]!, mask, kl }, 0.01);
     return gae({ rewards, values: worth[i]! }, { gamma: 1, lambda: 1 });
   });
   const advantages = whiten(credit.flatMap((tokens) => tokens.advantages));
