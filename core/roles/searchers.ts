@@ -124,7 +124,7 @@ export function answerIn({ tokenizer }: Pick<Stage, 'tokenizer'>, turns: readonl
 }
 
 /** Held-out questions of each number of hops. */
-const EXAM_QUESTIONS = 60;
+const EXAM_QUESTIONS = 50;
 
 /** Exact answers to held-out questions, by hops; greedy, and sampled over those of two and three hops. */
 export async function examineSearch(exam: Exam): Promise<Evaluation> {

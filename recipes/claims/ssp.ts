@@ -8,8 +8,8 @@ const END = 'sampled';
 export const sspClaim: Claim = {
   says: 'A proposer that is trained beside the solver makes questions harder as the solver gets better, so that it learns more than from a frozen proposer’s; without the reader, or with a penalty for refused questions, that fails.',
   seeds: [0, 1, 2],
-  rounds: 24,
-  evaluateEvery: 8,
+  rounds: 20,
+  evaluateEvery: 10,
   pictures: {
     sampled: 'Held-out questions of two and three hops, sampled',
     'sampled-3': 'Of three hops alone, sampled',

@@ -54,8 +54,8 @@ test('a proposer finds what leads to its answer, and asks of the first that it f
     used += relations.length;
     right += Number(relations.every((relation, i) => relation === trail[i]!.relation));
   }
-  // A tenth are changed, some of them to what they were; a question uses fewer documents than are found.
-  expect(right / asked.length).toBeGreaterThan(0.85);
+  // 15 % are changed, some of them to what they were; a question uses fewer documents than are found.
+  expect(right / asked.length).toBeGreaterThan(0.8);
   expect(right / asked.length).toBeLessThan(0.99);
   expect(used / asked.length).toBeLessThan(1.8);
 });

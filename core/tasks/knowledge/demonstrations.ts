@@ -23,11 +23,11 @@ import { type Kind, RELATION_NAMES, RELATIONS, readDocument, type Triple } from 
 
 const WORLDS = 64;
 const SIZE = { person: 60, town: 30, guild: 40, land: 20 };
-const PROPOSER_SHARE = 0.65;
+const PROPOSER_SHARE = 0.55;
 /** Of 1, 2, 3 documents that a proposer uses, as far as it has them. */
-const LAZY = [0.4, 0.35, 0.25];
+const LAZY = [0.6, 0.25, 0.15];
 /** Share of proposals with a wrong relation in them. */
-const WRONG = 0.1;
+const WRONG = 0.15;
 /** Probability that a solver stops before a hop that is not its first. */
 const STOPS_EARLY = 0.4;
 
