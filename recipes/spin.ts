@@ -119,7 +119,7 @@ export const spin: Recipe = {
   start: 'undertrained',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
-  tasks: 768,
+  tasks: 384,
   group: 1,
   rewards: {
     data: { says: 'the data’s response is preferred to the opponent’s', usesGold: true },
@@ -138,7 +138,7 @@ export const spin: Recipe = {
         betas: [0.9, 0.95],
         weightDecay: 0,
         clipNorm: 1,
-        minibatches: 24,
+        minibatches: 12,
       },
     },
   },

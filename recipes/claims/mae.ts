@@ -4,8 +4,8 @@ import { atEnd, type Claim, lately, rise } from '../../core/claims.ts';
 export const claim: Claim = {
   says: 'With one shared policy and no ground truth, the gate on quality keeps unsolvable questions out of the store, and without it the solver fares worst; each frozen role costs something.',
   seeds: [0, 1, 2],
-  rounds: 10,
-  evaluateEvery: 10,
+  rounds: 8,
+  evaluateEvery: 8,
   arms: [
     { name: 'full', says: 'as published' },
     {
