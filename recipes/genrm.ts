@@ -133,7 +133,7 @@ export const genrm: Recipe = {
   variants: VARIANTS,
   sets: {
     main: {
-      optimizer: { ...OPTIMIZER, learningRate: 6e-4, minibatches: 8 },
+      optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },
       head: { kind: 'classes', count: 2 },
     },
   },

@@ -40,4 +40,6 @@ export const genrmClaim: Claim = {
       atMost: 0.02,
     },
   ],
+  diagnosis:
+    'The order of the paper is there in every seed: sixteen checks above one, one above a glance, a glance no better than a head. But it is the order that the warm start has already: some 5,000 labelled answers beside its 70,000 demonstrations do not raise it, and only keep it from the fall of the random control. Best-of-8 is also a harsh measure of a verifier that is right six times in ten: right answers to a task are all alike and have one score, while every wrong one is wrong in its own way and has a score of its own, so that the best score of eight is most often that of a wrong answer. Hence a glance is below one answer taken at random (52 %), and the plain vote (75 %) is above every verifier here.',
 };

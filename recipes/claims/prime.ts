@@ -53,4 +53,6 @@ export const primeClaim: Claim = {
       atMost: 0.03,
     },
   ],
+  diagnosis:
+    'What the paper says of the frozen reward model holds, and strongly: once it stops, the policy walks away from it until it prefers wrong answers (AUC 0.2 to 0.4), and accuracy falls by half. Online it gets better all the way, 0.5 to 0.75 on answers and to 0.65 on steps that nobody labelled, and the policy learns fastest where it is best, in the last four rounds. But it starts as a copy of the reference and so knows nothing, and the credit divides its rewards by their largest sum, which makes the noise of the first six rounds as loud as a trained model’s rewards: that costs the policy more than the last rounds win back, and outcomes alone, whose greedy accuracy never falls, are ahead at round 12.',
 };
