@@ -19,6 +19,9 @@ export interface Gathered {
   readonly proposalsRefused: GroupFailure | null;
 }
 
+/** Groups that are fetched together: one after the other, the way to the store and back is most of a large round's time (docs/elastic.md). */
+const AT_ONCE = 16;
+
 export async function gatherRound(
   gateway: MeshGateway,
   round: RoundState,
@@ -27,10 +30,14 @@ export async function gatherRound(
 ): Promise<Gathered> {
   const groups: ScoredGroup[] = [];
   const refused: { group: string; failure: GroupFailure }[] = [];
-  for (const message of messages) {
-    const group = await refusable(() => gatherGroup(gateway, round, message, meshKey));
-    if ('kind' in group) refused.push({ group: message.group, failure: group });
-    else groups.push(group);
+  for (let at = 0; at < messages.length; at += AT_ONCE) {
+    const some = messages.slice(at, at + AT_ONCE);
+    const gathered = await Promise.all(
+      some.map((message) => refusable(() => gatherGroup(gateway, round, message, meshKey))),
+    );
+    for (const [i, group] of gathered.entries())
+      if ('kind' in group) refused.push({ group: some[i]!.group, failure: group });
+      else groups.push(group);
   }
   const written = await refusable(() => gatherProposals(gateway, round));
   return {

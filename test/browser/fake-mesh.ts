@@ -286,9 +286,7 @@ function fakeClaims() {
       name,
       says: `what ${name} is there for`,
       rounds,
-      accuracy: curve(best),
-      sampled: curve(best - 0.1),
-      forcedWorked: curve(0.7),
+      curves: { accuracy: curve(best), sampled: curve(best - 0.1), forcedWorked: curve(0.7) },
     };
   });
   const conditions = [
@@ -310,6 +308,7 @@ function fakeClaims() {
       seeds: [0, 1, 2],
       commit: '0123456789abcdef',
       conditions,
+      pictures: { accuracy: 'Greedy', sampled: 'Sampled', forcedWorked: 'Steps forced' },
       arms,
     },
   };
