@@ -36,7 +36,7 @@ export const sppoClaim: Claim = {
   says: 'Under a cyclic preference SPPO stays near the mixed equilibrium, DPO on the same pairs runs away from it; SPPO’s chosen responses do not lose likelihood.',
   seeds: [0, 1, 2],
   rounds: 16,
-  evaluateEvery: 1,
+  evaluateEvery: 2,
   pictures: {
     exploitability: 'Exploitability of the mixture of styles',
     sampled: 'Points of the rubric, share',
