@@ -81,7 +81,7 @@ export const rise: Recipe = {
   group: 8,
   variants: {},
   sets: {
-    main: { optimizer: { ...OPTIMIZER, learningRate: 6e-4 } },
+    main: { optimizer: { ...OPTIMIZER, learningRate: 3e-4 } },
     critic: { optimizer: OPTIMIZER, head: { kind: 'value' } },
   },
   learn,
