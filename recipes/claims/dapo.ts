@@ -1,6 +1,6 @@
 /**
  * DAPO's claim: the whole trains, and each of its four repairs moves the figure that it was made for. Bounds were set after pilot runs
- * with other seeds.
+ * with other seeds on the same held-out tasks.
  */
 import { type ArmResults, atEnd, type Claim, curveOf, highest, lately, rise } from '../../core/claims.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -80,5 +80,5 @@ export const claim: Claim = {
     { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.03 },
   ],
   diagnosis:
-    'Dynamic sampling does what it is for: without it a quarter to a third of the batch teaches nothing by the end, and sampled accuracy is behind by .01 to .02 over the run. The other three repairs are made for long answers and long runs, and 256 updates of answers of ten tokens give them little to repair: the clip binds on one to two tokens in a hundred, so that its upper bound moves entropy by no more than .005; without token-mean answers are .3 to .6 tokens longer, but no oftener cut off; 3 to 5 % of answers are cut off in every arm, likely because the filter passes over hard tasks on which all eight answers are wrong, cut-off ones with them. The soft punishment costs .03 to .05 of sampled accuracy, as the long answers that it makes dear are the ones that write their steps; that is what sets the whole behind GRPO. One coin in three flips greedy answers from terse to worked for a while; its sampled accuracy never rises.',
+    'Dynamic sampling does what it is for: without it a quarter to a third of the batch teaches nothing by the end, and sampled accuracy is behind by .01 to .02 over the run. The other three repairs are made for long answers and long runs, and 256 updates of answers of ten tokens give them little to repair: the clip binds on one to two tokens in a hundred, so that its upper bound moves entropy by no more than .005; without token-mean answers are .3 to .6 tokens longer, but no oftener cut off; 3 to 5 % of answers are cut off in every arm, likely because the filter passes over hard tasks on which all eight answers are wrong, cut-off ones with them. The soft punishment costs .03 to .05 of sampled accuracy, as the long answers that it makes dear are the ones that write their steps; that is what sets the whole behind GRPO. One coin in three flips greedy answers from terse to worked for a while; its sampled accuracy never rises. Step size, sizes and bounds were chosen after pilot runs with other seeds on the same held-out tasks: levels of accuracy are to that extent fitted, comparisons between arms less so. A format arm was left out for its time.',
 };

@@ -1,4 +1,4 @@
-/** LlamaRL's claim: as samples grow old, what is learned with AIPO suffers least. Bounds were set after pilot runs with other seeds. */
+/** LlamaRL's claim: as samples grow old, what is learned with AIPO suffers least. Bounds were set after pilot runs with other seeds on the same held-out tasks. */
 import { type ArmResults, atEnd, type Claim, highest, lately, rise } from '../../core/claims.ts';
 
 const lag = (variant: string, says: string) => ({ name: variant, variant, says });

@@ -1,6 +1,6 @@
 /**
  * The claim of reinforcement learning on one example: it teaches what many examples teach, and goes on after the example is learned.
- * Bounds were set after pilot runs with other seeds; in those the second half did not hold.
+ * Bounds were set after pilot runs with other seeds on the same held-out tasks; in those the second half did not hold.
  */
 import { type ArmResults, atEnd, type Claim, curveOf, highest, monitorOf } from '../../core/claims.ts';
 

@@ -1,6 +1,6 @@
 /**
  * TTRL's claim: a majority is a teacher, wrong labels included, until it only teaches itself. Bounds were set after pilot runs with
- * other seeds.
+ * other seeds on the same held-out tasks.
  */
 import { type ArmResults, type Claim, curveOf, highest, lost, monitorOf } from '../../core/claims.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -75,5 +75,5 @@ export const claim: Claim = {
     { says: 'format: greedy accuracy never rises', measure: (r, s) => highest(r, 'format', s), atMost: 0.05 },
   ],
   diagnosis:
-    'The mechanism is there: in the first rounds rewards are right for .87 of the votes where labels are for .73 of the tasks, six times as many tasks are learned as corrupted, and controls do not rise. What is learned is to write steps and to agree with oneself (the majority’s share goes from under a half to three quarters, sampled accuracy from .45 to .57); labels do not get better while the policy does, so that one greedy answer ends a little below the vote of the start, which already listens to the half of its voters who write steps. True labels reach .86, because two hundred tasks can be learned by heart. The collapse of long runs was seen in a pilot (labels .75 to .38 within 20 rounds) and not with these seeds.',
+    'The mechanism is there: in the first rounds rewards are right for .87 of the votes where labels are for .73 of the tasks, six times as many tasks are learned as corrupted, and controls do not rise. What is learned is to write steps and to agree with oneself (the majority’s share goes from under a half to three quarters, sampled accuracy from .45 to .57); labels do not get better while the policy does, so that one greedy answer ends a little below the vote of the start, which already listens to the half of its voters who write steps. True labels reach .86, because two hundred tasks can be learned by heart. The collapse of long runs was seen in a pilot (labels .75 to .38 within 20 rounds) and not with these seeds. Step size, sizes and bounds were chosen after pilot runs with other seeds on the same held-out tasks: levels of accuracy are to that extent fitted, comparisons between arms less so.',
 };
