@@ -76,6 +76,7 @@ export const selfRewarding: Recipe = {
     'Prompts are drawn by a generator of tasks; in the paper a fixed few-shot model writes them.',
     'The start is the supervised model of the paper’s first iteration: responses and scores are demonstrated, a quarter of the scores by a judge who only counts words.',
     'The judge writes a digit without a rationale.',
+    'What did not reproduce, and why: two rounds of these steps cost skill by themselves (random pairs lose 3 to 7 points of 100), so that even the rubric’s own pairs gain 2 to 3 only, imitation of the best gains more, and responses shrink at first instead of growing. The judge is as frozen or not.',
     'A round is an iteration; the checkpoint is its last, not the one that an outside judge likes best.',
   ],
   claim: selfRewardingClaim,
