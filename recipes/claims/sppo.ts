@@ -35,7 +35,7 @@ const conditions: Claim['conditions'] = [
 export const sppoClaim: Claim = {
   says: 'Under a cyclic preference SPPO stays near the mixed equilibrium, DPO on the same pairs runs away from it; SPPO’s chosen responses do not lose likelihood.',
   seeds: [0, 1, 2],
-  rounds: 16,
+  rounds: 8,
   evaluateEvery: 2,
   pictures: {
     exploitability: 'Exploitability of the mixture of styles',
@@ -44,7 +44,6 @@ export const sppoClaim: Claim = {
   arms: [
     { name: 'sppo', says: 'each response regressed on its win rate' },
     { name: 'dpo', variant: 'dpo', says: 'iterative DPO on the same pairs' },
-    { name: 'ipo', variant: 'ipo', says: 'iterative IPO on the same pairs' },
     { name: 'random', reward: 'random', says: 'control: preferences by coin' },
   ],
   conditions,
