@@ -31,11 +31,17 @@ export class OpenPolicies {
     this.#open.delete(key);
     if (!policy) {
       await this.#shrink(this.#capacity - 1);
-      policy = await openVersion(this.#runtime, ref, await this.#load(ref));
+      policy = await openVersion(this.#runtime, ref, await this.#filesOf(ref));
     }
     this.#open.set(key, policy);
     return work(policy);
   };
+
+  /** A set that no round has trained yet is what the policy began with: version 0's main set. */
+  async #filesOf(ref: PolicyRef): Promise<VersionFiles> {
+    const files = await this.#load(ref);
+    return files[weightsFile(ref.set)] ? files : this.#load({ name: ref.name, version: 0 });
+  }
 
   async #shrink(size: number): Promise<void> {
     for (const [key, policy] of this.#open) {
@@ -50,6 +56,5 @@ export class OpenPolicies {
   }
 }
 
-/** What it takes to open a version's main set, and what to ask for in the place of its weights for another set. */
-export const filesOf = ({ set }: PolicyRef) =>
-  ['config.json', 'tokenizer.json', ...new Set([weightsFile(set), weightsFile()])] as const;
+/** What it takes to open a policy. */
+export const filesOf = ({ set }: PolicyRef) => ['config.json', 'tokenizer.json', weightsFile(set)] as const;

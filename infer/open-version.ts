@@ -11,7 +11,6 @@ import type { Runtime } from './runtime.ts';
 /** Throws `wrong-input` where the files are no model, before anything is computed with them. */
 export function openVersion(runtime: Runtime, ref: PolicyRef, files: VersionFiles): Promise<OnnxPolicy> {
   const configFile = files['config.json'];
-  // A set that no round has trained yet is what the policy began with.
   const weightsBytes = files[weightsFile(ref.set)] ?? files[weightsFile()];
   if (!configFile || !weightsBytes)
     throw new RollmeshError(

@@ -14,8 +14,9 @@ async function open(bucket: R2Bucket, ref: PolicyRef): Promise<Policy> {
   const started = Date.now();
   const wanted = weightsFile(ref.set);
   let files = await loadVersion(bucket, ref, ['config.json', wanted]);
-  // No round has trained this set yet: it is what the policy began with.
-  if (!files[wanted]) files = await loadVersion(bucket, ref, ['config.json', weightsFile()]);
+  // A set that no round has trained yet is what the policy began with: version 0's main set.
+  if (!files[wanted])
+    files = await loadVersion(bucket, { ...ref, version: 0 }, ['config.json', weightsFile()]);
   const runtime = await loadOrt();
   const policy = await openVersion(runtime, ref, files);
   log('info', 'policy.opened', {
