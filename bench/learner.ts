@@ -163,6 +163,8 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
   const major = process.versions.node.split('.')[0];
-  const file = ['learner', device === 'cpu' ? '' : `-${device}`, major === '20' ? '' : `-node${major}`].join('');
+  const file = ['learner', device === 'cpu' ? '' : `-${device}`, major === '20' ? '' : `-node${major}`].join(
+    '',
+  );
   writeFileSync(`bench/results/${file}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { thisMachine } from '../bench/machine.ts';
 import { Random } from '../core/random.ts';
 import { STRIKES, type Strike } from '../mesh/faults/strikes.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
@@ -59,6 +60,7 @@ function recordOf(options: SoakOptions, report: FireReport) {
   const { balance, differing, wallMs } = report;
   return {
     kind: 'soak',
+    machine: thisMachine(),
     seed,
     tasks,
     group,
