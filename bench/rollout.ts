@@ -92,7 +92,7 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
 
 /**
  * `--rounds N` (11), `--size NAME` (again for more; all), `--peers`: transformers.js too, which is installed into
- * .rollmesh/ at the first use (470 MB), `--json`: one JSON object. Results also go to bench/results/rollout.json.
+ * node_modules/.cache at the first use (470 MB), `--json`: one JSON object. Results also go to bench/results/rollout.json.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

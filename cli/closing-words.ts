@@ -99,8 +99,8 @@ function ends(values: readonly (number | null)[]): readonly [number | null, numb
   return [mean(known(values.slice(0, window))), mean(known(values.slice(-window)))];
 }
 
-/** A judge or proposer that kept version 0 is called so: its figures then say what the others did. */
-function partnersSentence({ judge, proposer, freeze }: Summary): string {
+/** A judge or proposer that kept version 0 is called so: its figures then say what the others did. null for a recipe that has neither. */
+function partnersSentence({ judge, proposer, freeze, versions }: Summary): string | null {
   const frozen = (role: string) => (freeze.includes(role) ? ', frozen,' : '');
   const before = judge[0]?.fixed ?? null;
   const after = judge.at(-1)?.fixed ?? null;
@@ -112,7 +112,13 @@ function partnersSentence({ judge, proposer, freeze }: Summary): string {
         : `went ${span(before, after)} in balanced accuracy on the fixed set`;
   const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
   const passed = ends(proposer.map(({ passRate }) => passRate))[1];
-  return `The judge${frozen('judge')} ${judged}; the proposer${frozen('proposer')} ${proposedOf(easy, hard, passed)}.`;
+  const partners = [
+    ...('judge' in versions ? [`the judge${frozen('judge')} ${judged}`] : []),
+    ...('proposer' in versions
+      ? [`the proposer${frozen('proposer')} ${proposedOf(easy, hard, passed)}`]
+      : []),
+  ].join('; ');
+  return partners ? `${partners[0]!.toUpperCase()}${partners.slice(1)}.` : null;
 }
 
 function proposedOf(first: number | null, last: number | null, passed: number | null): string {
@@ -141,7 +147,7 @@ export function closingWords(summary: Summary): string {
   const policy = `${summary.policy} ${version}`;
   const cost = costSentence(summary);
   return [
-    ...wrap(`${accuracySentence(summary)} ${partnersSentence(summary)}`, WIDTH),
+    ...wrap([accuracySentence(summary), partnersSentence(summary)].filter(Boolean).join(' '), WIDTH),
     ...(cost === null ? [] : wrap(cost, WIDTH)),
     '',
     'Next:',

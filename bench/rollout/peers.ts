@@ -14,7 +14,7 @@ import { exportedGraph } from './exported-graph.ts';
 import { MAX_NEW, PROMPT, type Shape, warmUp } from './measure.ts';
 
 const PEER = '@huggingface/transformers@4.3.1';
-const folder = resolve('.rollmesh/bench-peers');
+const folder = resolve('node_modules/.cache/rollmesh/bench-peers');
 
 async function install(): Promise<void> {
   if (existsSync(join(folder, 'node_modules/@huggingface/transformers'))) return;

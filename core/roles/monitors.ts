@@ -102,7 +102,11 @@ export function monitorRound(
       (sample) => sample.outcome === 'ok' && describe?.worked?.(decode(sample.ids)) === true,
     ),
     length: mean(rollouts.map((sample) => sample.ids.length)),
-    zeroVariance: share(rewardsG, (rewards) => rewards.every((value) => value === rewards[0])),
+    zeroVariance: share(
+      // One reward alone cannot differ from another.
+      rewardsG.filter((rewards) => rewards.length > 1),
+      (rewards) => rewards.every((value) => value === rewards[0]),
+    ),
     missingRewards: rollouts.filter((sample) => sample.rewards.reward === null).length,
     proposals: proposals.samples.length,
     invalidRate: share(proposals.samples, (s) => !['ok', 'duplicate', 'held-out'].includes(s.outcome)),
