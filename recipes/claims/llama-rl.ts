@@ -61,4 +61,6 @@ export const claim: Claim = {
       atMost: 0.03,
     },
   ],
+  diagnosis:
+    'The direction is the paper’s: 16 versions behind, the corrected arm ends above the uncorrected and above the clipped one in every seed, and the uncorrected one drifts without bound. At four and at sixteen versions AIPO loses 0 to 8 points to no delay, more than was asked in one seed each; the run is 28 rounds long, so that a delay of 16 spends more than half of it on the start’s samples.',
 };

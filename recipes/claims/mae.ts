@@ -57,4 +57,6 @@ export const claim: Claim = {
       atMost: 0.05,
     },
   ],
+  diagnosis:
+    'Without the gate the store fills with unsolvable questions and accuracy suffers, as in the paper. The other two conditions are on greedy accuracy, which here is also the choice to write steps: an untrained solver role on shared weights, format and coins each flip it by tens of points in some seeds and not in others. Sampled accuracy tells them apart: it ends at 62 to 73 % in the full arm, 46 to 49 % with the solver frozen, 18 to 49 % under coins.',
 };

@@ -84,4 +84,6 @@ export const rZeroClaim: Claim = {
       atMost: 0.03,
     })),
   ],
+  diagnosis:
+    'Votes as labels carry the solver (format and coins fall), exact labels carry it a little further, and the filter helps a little; but neither a trained challenger nor its penalty shows. Three iterations of a few updates do not move the challenger: its questions get no harder, so that agreement stays at two thirds and labels get worse in two seeds only. Most of the gain is the choice to write steps.',
 };
