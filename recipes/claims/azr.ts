@@ -61,4 +61,6 @@ export const azrClaim: Claim = {
       atMost: 0.03,
     })),
   ],
+  diagnosis:
+    'Every arm whose solver is paid by the interpreter gains 4 to 9 points of sampled accuracy from nothing but its own proposals, and the controls gain none; full misses the bound by one point on one seed. References, induction and separate baselines do not show apart from that: their differences are of one to two points, which is the spread of 300 questions, and ten rounds from this warm start leave greedy accuracy where it was.',
 };

@@ -46,7 +46,7 @@ describe('the webhook', () => {
       ['422 body.schema', signed('{"recipe":"trio","nonsense":1}')],
       ['422 body.schema', signed('{"recipe":"../trio"}')],
       ['422 recipe.unknown', signed('{"recipe":"quartet"}')],
-      ['422 recipe.reward', signed('{"recipe":"trio","reward":"money"}')],
+      ['422 run.reward', signed('{"recipe":"trio","reward":"money"}')],
       ['422 run.freeze', signed('{"recipe":"trio","freeze":["solver"]}')],
       ['422 policy.missing', signed('{"recipe":"trio","policy":"nobody"}')],
     ];
