@@ -79,4 +79,6 @@ export const ragenClaim: Claim = {
       atLeast: 1,
     },
   ],
+  diagnosis:
+    'Training on the worlds whose returns differ most ends above the same without the filter in every seed, and coins and format ruin the agent. The echo trap itself does not come about: plain StarPO neither falls back nor loses its entropy in 30 rounds of one step, so there is nothing for the repairs to prevent. A pilot with five passes a round did collapse, but the filtered arm, not the plain one.',
 };
