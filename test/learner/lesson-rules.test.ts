@@ -230,9 +230,12 @@ test('an update without items is passed over, a lesson without any is refused by
   await expect(teach({ updates: [empty] }, { versions: [start], sets: twoSets })).rejects.toMatchObject(
     nothing,
   );
-  await expect(
-    teach({ updates: [update()] }, { versions: [start], freeze: ['solver'] }),
-  ).rejects.toMatchObject(nothing);
+});
+
+test('a lesson for frozen roles alone publishes the weights as they are', async () => {
+  const taught = await teach({ updates: [update()] }, { versions: [start], freeze: ['solver'] });
+  expect(taught.report.updates).toBe(0);
+  expect(taught.files['model.safetensors']).toEqual(start['model.safetensors']);
 });
 
 test('a round leaves nothing on the device but the sets that are held, a failed one nothing at all', async () => {
