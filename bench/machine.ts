@@ -11,16 +11,26 @@ export interface Machine {
   readonly at: string;
 }
 
-const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+
+/** The commit, and whether what is measured differs from it; `unknown` outside version control: a result is not lost for that. */
+function commit(): string {
+  try {
+    const dirty = git('status', '--porcelain', '--', 'model', 'infer', 'core', 'learner', 'recipes') !== '';
+    return git('rev-parse', '--short', 'HEAD') + (dirty ? '+changes' : '');
+  } catch {
+    return 'unknown';
+  }
+}
 
 export function thisMachine(): Machine {
-  const dirty = git('status', '--porcelain', '--', 'model', 'infer', 'core', 'learner') !== '';
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     platform: `${platform()} ${arch()}`,
     node: process.version,
-    commit: git('rev-parse', '--short', 'HEAD') + (dirty ? '+changes' : ''),
+    commit: commit(),
     at: new Date().toISOString(),
   };
 }
