@@ -67,4 +67,6 @@ export const sspClaim: Claim = {
       atMost: 0.03,
     },
   ],
+  diagnosis:
+    'The gate does what the paper says: without a reader most questions lose the answer they were written for. The rest does not show. Seeds differ by 40 points in every arm whose solver trains: the step sizes are too large for this policy, and much of what is gained is not stopping early. The warm start writes one-hop questions nearly always, so that the proposer has hardly a frontier to move along; it needs demonstrations of more hops before co-evolution can be told from training the solver alone.',
 };
