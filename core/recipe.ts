@@ -35,6 +35,21 @@ export interface RoleSettings {
   readonly sampling: Omit<SamplingSettings, 'stop'>;
 }
 
+/** What a shape of round gives a recipe: all but its words, its weights and its lesson. */
+export type RoundShape = Pick<
+  Recipe,
+  | 'taskName'
+  | 'stop'
+  | 'rewards'
+  | 'roles'
+  | 'freezable'
+  | 'propose'
+  | 'rollOut'
+  | 'judge'
+  | 'evaluate'
+  | 'describe'
+>;
+
 export interface Recipe {
   readonly name: string;
   readonly title: string;

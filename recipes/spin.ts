@@ -9,9 +9,10 @@
  */
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
-import { answerTasks, checkAnswers } from '../core/roles/answered-corpus.ts';
+import { checkAnswers } from '../core/roles/answered-corpus.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf } from '../core/roles/gold.ts';
+import { solve } from '../core/roles/solve.ts';
 import { examineSolver } from '../core/roles/solver-exam.ts';
 import type { Exam } from '../core/roles/stage.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
@@ -151,7 +152,7 @@ export const spin: Recipe = {
   },
   freezable: [OPPONENT],
   propose: async (stage) => drawnTasks(stage, (random) => random.pick(workedCorpus())),
-  rollOut: (stage, tasks) => answerTasks(arithmetic, OPPONENT, stage, tasks),
+  rollOut: (stage, tasks) => solve({ family: arithmetic }, stage, tasks, OPPONENT),
   judge: async (stage, groups) => checkAnswers(arithmetic, stage, groups),
   learn,
   evaluate,

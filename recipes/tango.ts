@@ -10,7 +10,8 @@
 import type { Recipe } from '../core/recipe.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { exponentialDecay, mixStreams } from '../core/rl/streams.ts';
-import { JUDGE, OPTIMIZER, SOLVER, solverAndVerifier } from '../core/roles/solver-verifier.ts';
+import { SOLVER } from '../core/roles/solver-recipe.ts';
+import { JUDGE, OPTIMIZER, solverAndVerifier } from '../core/roles/solver-verifier.ts';
 import { approvalFigures, readVerified, stepAdvantages, type Verified } from '../core/roles/step-credit.ts';
 import { type ClassCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
 import type { RoundSpec } from '../core/schema/round.ts';

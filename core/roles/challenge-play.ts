@@ -1,5 +1,5 @@
 /** A recipe of challenger and solver that train in turns: everything but its rewards, its lesson and its words. */
-import type { Recipe } from '../recipe.ts';
+import type { Recipe, RoundShape } from '../recipe.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import type { RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
@@ -27,21 +27,7 @@ export interface ChallengeGame {
   ) => readonly (number | null)[];
 }
 
-type ChallengeParts = Pick<
-  Recipe,
-  | 'taskName'
-  | 'stop'
-  | 'rewards'
-  | 'roles'
-  | 'freezable'
-  | 'propose'
-  | 'rollOut'
-  | 'judge'
-  | 'evaluate'
-  | 'describe'
->;
-
-export const challengePlay = (game: ChallengeGame): ChallengeParts => {
+export const challengePlay = (game: ChallengeGame): RoundShape => {
   const { family, phaseOf, attempts, collected, rewards } = game;
   const phase = ({ round }: Stage) => phaseOf(round.index);
   return {

@@ -6,8 +6,8 @@
 import { deriveId } from '../random.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 import type { Reading, Solution } from '../tasks/family.ts';
-import { refuse } from '../tasks/family.ts';
-import { balancedAccuracy, mean } from './monitors.ts';
+import { balancedAccuracy } from './monitors.ts';
+import { heldOutAnswers, heldOutFigures } from './solver-exam.ts';
 import type { Exam, Stage } from './stage.ts';
 import type { ThreeRoles } from './three-role-game.ts';
 
@@ -16,44 +16,18 @@ export interface JudgeItem {
   readonly solution: Solution;
 }
 
-type Read = readonly Reading<Solution>[];
-
-async function answers(
-  { family }: ThreeRoles,
-  { tokenizer, generate }: Stage,
-  settings: { readonly seed: string; readonly temperature: number; readonly prefix?: string },
-): Promise<Read> {
-  const { prefix = '', seed, temperature } = settings;
-  const tasks = family.heldOut();
-  const completions = await generate(
-    'solver',
-    tasks.map((task) => ({
-      ids: tokenizer.encode(family.solverPrompt(task) + prefix),
-      sampleIds: [deriveId('evaluate', seed, task)],
-    })),
-    { temperature },
-  );
-  return tasks.map((task, i) => {
-    const completion = completions[i]![0]!;
-    if (!completion.stopped) return refuse('cut-off');
-    return family.readSolution(task, prefix + tokenizer.decode(completion.ids));
-  });
-}
-
-function accuracy({ family }: ThreeRoles, readings: Read): number {
-  const tasks = family.heldOut();
-  return mean(readings.map((r, i) => (r.ok && family.gold(tasks[i]!, r.value) ? 1 : 0))) ?? 0;
-}
-
-const readable = ({ family }: ThreeRoles, readings: Read): JudgeItem[] => {
+const readable = ({ family }: ThreeRoles, readings: readonly Reading<Solution>[]): JudgeItem[] => {
   const tasks = family.heldOut();
   return readings.flatMap((reading, i) => (reading.ok ? [{ task: tasks[i]!, solution: reading.value }] : []));
 };
 
+/** What the solver answers to the held-out tasks at the game's temperature. */
+const naturalAnswers = ({ family, temperature }: ThreeRoles, stage: Stage) =>
+  heldOutAnswers({ family, role: 'solver' }, stage, { seed: 'natural', temperature });
+
 /** Readable solutions that a version samples on the held-out tasks: natural right and wrong answers to judge. */
 export async function naturalSolutions(game: ThreeRoles, stage: Stage): Promise<JudgeItem[]> {
-  const { temperature } = game;
-  return readable(game, await answers(game, stage, { seed: 'natural', temperature }));
+  return readable(game, await naturalAnswers(game, stage));
 }
 
 /** Balanced accuracy of greedy judgments against the oracle. */
@@ -80,20 +54,15 @@ export async function judgeAccuracy(
 }
 
 export async function examineThreeRoles(game: ThreeRoles, exam: Exam): Promise<Evaluation> {
-  const { family, temperature } = game;
+  const { family } = game;
   const fixed = await exam.once('natural', () => naturalSolutions(game, exam.start));
-  const greedy = await answers(game, exam, { seed: 'greedy', temperature: 0 });
-  const sampled = await answers(game, exam, { seed: 'natural', temperature });
-  const forced = await answers(game, exam, { seed: 'forced', temperature: 0, prefix: family.workedPrefix });
+  const greedily = (seed: string, prefix = '') =>
+    heldOutAnswers({ family, role: 'solver' }, exam, { seed, temperature: 0, prefix });
+  const greedy = await greedily('greedy');
+  const sampled = await naturalAnswers(game, exam);
+  const forced = await greedily('forced', family.workedPrefix);
   return {
-    heldOut: {
-      n: greedy.length,
-      accuracy: accuracy(game, greedy),
-      sampled: accuracy(game, sampled),
-      forcedWorked: accuracy(game, forced),
-      worked: mean(greedy.map((r) => (r.ok && r.value.steps.length > 0 ? 1 : 0))) ?? 0,
-      formatRate: mean(greedy.map((r) => (r.ok ? 1 : 0))) ?? 0,
-    },
+    heldOut: heldOutFigures(family, family.heldOut(), { greedy, sampled, forced }),
     judge: {
       fixed: await judgeAccuracy(game, exam, fixed),
       own: await judgeAccuracy(game, exam, readable(game, sampled)),

@@ -1,5 +1,5 @@
 /** A recipe of a proposer and a solver of programs: everything but its rewards, its lesson and its words. */
-import type { Recipe } from '../recipe.ts';
+import type { RoundShape } from '../recipe.ts';
 import { programs } from '../tasks/programs/family.ts';
 import type { QuestionKind } from '../tasks/programs/questions.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
@@ -11,20 +11,6 @@ import { rewardNamed, SOLVER } from './solver-recipe.ts';
 /** Tokens; longer than what is demonstrated by half. */
 const MAX_NEW = 100;
 
-type ProgramParts = Pick<
-  Recipe,
-  | 'taskName'
-  | 'stop'
-  | 'rewards'
-  | 'roles'
-  | 'freezable'
-  | 'propose'
-  | 'rollOut'
-  | 'judge'
-  | 'evaluate'
-  | 'describe'
->;
-
 export interface ProgramGame {
   readonly rewards: Readonly<Record<string, AnswerReward>>;
   /** Kinds that are played, and whether proposers are shown references, by the run's variant. */
@@ -34,7 +20,7 @@ export interface ProgramGame {
   };
 }
 
-export const programPlay = ({ rewards, shape }: ProgramGame): ProgramParts => ({
+export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
   taskName: programs.name,
   stop: programs.stop,
   rewards,

@@ -1,4 +1,4 @@
-/** The solver: G rollouts of each task. The prompt is computed once a group; several groups share one batch. */
+/** The solver, or whoever answers tasks in its stead: G rollouts of each. The prompt is computed once a group; several groups share one batch. */
 import { deriveId } from '../random.ts';
 import type { AdmittedTask, RolledGroup } from '../schema/sample.ts';
 import { type Stage, sampleOf } from './stage.ts';
@@ -8,20 +8,21 @@ export async function solve(
   { family }: Pick<ThreeRoles, 'family'>,
   stage: Stage,
   tasks: readonly AdmittedTask[],
+  role = 'solver',
 ): Promise<RolledGroup[]> {
   const { round, tokenizer } = stage;
   const prompts = tasks.map((task) => ({
     ids: tokenizer.encode(family.solverPrompt(task.task)),
-    sampleIds: Array.from({ length: round.settings.group }, (_, i) => deriveId(task.group, 'solver', i)),
+    sampleIds: Array.from({ length: round.settings.group }, (_, i) => deriveId(task.group, role, i)),
   }));
-  const completions = await stage.generate('solver', prompts);
+  const completions = await stage.generate(role, prompts);
   return tasks.map((task, t) => ({
     round: round.id,
     ...task,
     samples: completions[t]!.map((completion, i) => {
       const reading = family.readSolution(task.task, tokenizer.decode(completion.ids));
       const outcome = !completion.stopped ? 'cut-off' : reading.ok ? 'ok' : reading.reason;
-      return sampleOf(stage, 'solver', prompts[t]!.sampleIds[i]!, prompts[t]!.ids, completion, outcome);
+      return sampleOf(stage, role, prompts[t]!.sampleIds[i]!, prompts[t]!.ids, completion, outcome);
     }),
   }));
 }

@@ -45,18 +45,24 @@ export async function heldOutAnswers(
   });
 }
 
-export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut> {
-  const { family, temperature, force = true } = solver;
-  const tasks = family.heldOut();
+/** Answers to the same tasks, asked for in three ways; `forced` is absent where nobody asked. */
+interface Answers {
+  readonly greedy: readonly Reading<Solution>[];
+  readonly sampled: readonly Reading<Solution>[];
+  readonly forced?: readonly Reading<Solution>[];
+}
+
+/** What answers to `tasks` come to, by the oracle. */
+export function heldOutFigures(
+  family: TaskFamily,
+  tasks: readonly string[],
+  { greedy, sampled, forced }: Answers,
+): HeldOut {
   const share = (
     answers: readonly Reading<Solution>[],
     test: (solution: Solution, task: string) => boolean,
   ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i]!))));
   const exact = (solution: Solution, task: string) => family.gold(task, solution);
-  const greedy = await heldOutAnswers(solver, exam, { seed: 'greedy', temperature: 0 });
-  const sampled = await heldOutAnswers(solver, exam, { seed: 'natural', temperature });
-  const prefix = family.workedPrefix;
-  const forced = force && (await heldOutAnswers(solver, exam, { seed: 'forced', temperature: 0, prefix }));
   return {
     n: tasks.length,
     accuracy: share(greedy, exact),
@@ -65,4 +71,14 @@ export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut
     worked: share(greedy, (solution) => solution.steps.length > 0),
     formatRate: share(greedy, () => true),
   };
+}
+
+export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut> {
+  const { family, temperature, force = true, tasks = family.heldOut() } = solver;
+  const ask = (asked: Asked) => heldOutAnswers(solver, exam, asked);
+  return heldOutFigures(family, tasks, {
+    greedy: await ask({ seed: 'greedy', temperature: 0 }),
+    sampled: await ask({ seed: 'natural', temperature }),
+    ...(force ? { forced: await ask({ seed: 'forced', temperature: 0, prefix: family.workedPrefix }) } : {}),
+  });
 }

@@ -4,7 +4,7 @@
  * paid, and what a round teaches.
  */
 import { wrongInput } from '../errors.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe, RoundShape } from '../recipe.ts';
 import type { Key, Maybe } from '../rl/types.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import { MAIN_SET } from '../schema/policy.ts';
@@ -36,20 +36,6 @@ export interface SolverGame {
   readonly examine?: (exam: Exam) => Promise<Readonly<Record<string, number>>>;
 }
 
-type SolverParts = Pick<
-  Recipe,
-  | 'taskName'
-  | 'stop'
-  | 'rewards'
-  | 'roles'
-  | 'freezable'
-  | 'propose'
-  | 'rollOut'
-  | 'judge'
-  | 'evaluate'
-  | 'describe'
->;
-
 export function solverAlone({
   family,
   temperature = 1,
@@ -58,7 +44,7 @@ export function solverAlone({
   tasks = familyTasks(family),
   examined = () => family.heldOut(),
   examine,
-}: SolverGame): SolverParts {
+}: SolverGame): RoundShape {
   return {
     taskName: family.name,
     stop: family.stop,

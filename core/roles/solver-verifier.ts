@@ -5,7 +5,7 @@
  */
 import { wrongInput } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { Recipe, RewardInfo } from '../recipe.ts';
+import type { RewardInfo, RoundShape } from '../recipe.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Reading, Solution, TaskFamily } from '../tasks/family.ts';
@@ -13,11 +13,11 @@ import type { OptimizerSettings } from '../training.ts';
 import { drawnTasks } from './drawn-tasks.ts';
 import { coinOf, sealedGold } from './gold.ts';
 import { solve } from './solve.ts';
+import { SOLVER } from './solver-recipe.ts';
 import type { Stage } from './stage.ts';
 import { examineVerifier } from './verifier-exam.ts';
 import { readGroup, verify } from './verify.ts';
 
-export const SOLVER = 'solver';
 /** The verifier's role, as the monitors know it. */
 export const JUDGE = 'judge';
 
@@ -84,21 +84,7 @@ export interface SolverVerifierGame {
   readonly answers: number;
 }
 
-type SolverVerifierParts = Pick<
-  Recipe,
-  | 'taskName'
-  | 'stop'
-  | 'rewards'
-  | 'roles'
-  | 'freezable'
-  | 'propose'
-  | 'rollOut'
-  | 'judge'
-  | 'evaluate'
-  | 'describe'
->;
-
-export function solverAndVerifier(game: SolverVerifierGame): SolverVerifierParts {
+export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
   const { family, task, judgeSet, shape, answers } = game;
   const { maxNew, stop } = family;
   return {
