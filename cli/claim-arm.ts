@@ -4,9 +4,11 @@
  */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { examineOnPilotTasks } from '../core/tasks/split.ts';
 import { MemoryRunStore } from '../mesh/run-store.ts';
 import { readSeed } from '../model/seed-files.ts';
 import { runOf } from '../recipes/run-order.ts';
+import { PILOT } from './claims/run-arms.ts';
 import { fail } from './fail.ts';
 import { SHIPPED } from './import-policy.ts';
 import { playInProcess } from './in-process.ts';
@@ -31,6 +33,7 @@ async function playArm(args: readonly string[]): Promise<void> {
 }
 
 try {
+  if (process.env[PILOT]) examineOnPilotTasks();
   const args = process.argv.slice(2);
   if (args.length) await playArm(args);
   else

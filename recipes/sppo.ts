@@ -33,7 +33,7 @@ import { sppoClaim } from './claims/sppo.ts';
 
 /** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of a few tenths of a nat. */
 const BETA = 0.5;
-const heldOut = heldOutTasks('style-game', 400, (random) => styleGameTask(random, true), isHeldOutStyle);
+const heldOut = heldOutTasks('style-game', 400, styleGameTask, isHeldOutStyle);
 
 /** Stage three: each response's win rate against all of its group, itself counted as one half. */
 async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {

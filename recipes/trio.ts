@@ -10,7 +10,6 @@
  * Multi-Agent Evolve's shared weights.
  */
 
-import { atEnd, type Claim, highest, lost, rise } from '../core/claims.ts';
 import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { balancedPick } from '../core/rl/balanced-pick.ts';
@@ -23,6 +22,7 @@ import { threeRoles } from '../core/roles/three-roles.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import type { PolicyItem } from '../core/training.ts';
+import { trioClaim } from './claims/trio.ts';
 
 /** Share of the `mix` reward that comes from the judge's step verdicts. */
 const STEP_WEIGHT = 0.2;
@@ -91,62 +91,6 @@ const rewards: Record<string, RewardKind> = {
   random: { usesGold: false, votes: 1, kl: 0.3, says: 'control: a fair coin', solver: coin, passed: coin },
 };
 
-const JUDGED = { reward: 'judge', freeze: [] };
-const FROZEN = { reward: 'judge', freeze: ['judge'] };
-
-const claim: Claim = {
-  says: 'Where the solver never sees gold, a judge that is trained carries it; the same judge frozen is hacked (--reward judge against --reward judge --freeze judge).',
-  seeds: [0, 1, 2],
-  rounds: 40,
-  arms: [
-    {
-      name: 'mix',
-      reward: 'mix',
-      freeze: [],
-      says: 'the default: gold mixed with the judge’s step verdicts',
-    },
-    { name: 'judge', ...JUDGED, says: 'the solver is paid by the judge alone; the judge is trained' },
-    { name: 'frozen judge', ...FROZEN, says: 'the same with the judge frozen at version 0' },
-    { name: 'random', reward: 'random', freeze: [], says: 'control: a fair coin pays the solver' },
-    { name: 'format', reward: 'format', freeze: [], says: 'control: any well-formed answer is paid' },
-    {
-      name: 'frozen proposer',
-      reward: 'mix',
-      freeze: ['proposer'],
-      says: 'the default with the proposer frozen',
-    },
-  ],
-  conditions: [
-    { says: 'mix: greedy accuracy rises', measure: (r, s) => rise(r, 'mix', s, 'accuracy'), atLeast: 0.2 },
-    {
-      says: 'mix: greedy accuracy at the end is near its best',
-      measure: (r, s) => lost(r, 'mix', s),
-      atMost: 0.05,
-    },
-    {
-      says: 'mix: accuracy with steps forced rises',
-      measure: (r, s) => rise(r, 'mix', s, 'forcedWorked'),
-      atLeast: 0.05,
-    },
-    {
-      says: 'random: greedy accuracy at the end has not risen',
-      measure: (r, s) => rise(r, 'random', s, 'accuracy'),
-      atMost: 0.03,
-    },
-    { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.03 },
-    {
-      says: 'judge against frozen judge, greedy at the end',
-      measure: (r, s) => atEnd(r, 'judge', s, 'accuracy') - atEnd(r, 'frozen judge', s, 'accuracy'),
-      atLeast: 0.2,
-    },
-    {
-      says: 'judge against frozen judge, sampled at the end',
-      measure: (r, s) => atEnd(r, 'judge', s, 'sampled') - atEnd(r, 'frozen judge', s, 'sampled'),
-      atLeast: 0.1,
-    },
-  ],
-};
-
 /** What the three are paid, and how that becomes advantages. */
 export const trioGame: ThreeRoles = {
   family: arithmetic,
@@ -200,7 +144,7 @@ export const trio: Recipe = {
     'Tango keeps generator and verifier in two sets of weights; here all roles share one.',
     'Multi-Agent Evolve’s judge is paid for format only; here for agreement with an exact checker.',
   ],
-  claim,
+  claim: trioClaim,
   start: 'seed',
   tasks: 64,
   group: 8,

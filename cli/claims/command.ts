@@ -4,20 +4,19 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, judgeCondition, verdictOf } from '../../core/claims.ts';
+import { type ArmResults, type Condition, curveOf, judgeCondition, verdictOf } from '../../core/claims.ts';
+import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { findRecipe, recipes } from '../../recipes/index.ts';
 import { fail } from '../fail.ts';
 import { claimsForPage } from '../page-claims.ts';
 import { whole } from '../run-options.ts';
-import { claimsPage, pictures } from './page.ts';
+import { claimsPage, pictures, picturesOf } from './page.ts';
+import { type PlaySettings, playClaim } from './play-claim.ts';
 import type { ClaimRecord } from './record.ts';
-import { type ArmRun, runArms } from './run-arms.ts';
 
-interface ClaimsOptions {
-  readonly quick: boolean;
+interface ClaimsOptions extends PlaySettings {
   readonly page: boolean;
-  readonly jobs: number;
 }
 
 const DATA = 'claims';
@@ -25,60 +24,58 @@ const PICTURES = 'docs/claims';
 /** What the dashboard shows of the claims. */
 const PAGE_DATA = 'dashboard/claims.json';
 
-/** A quick run goes through every arm's real path, and is too short to say anything: its verdict is not recorded. */
-const QUICK = { rounds: 2, evalEvery: 2, tasks: 8, group: 4 };
+type Played = Awaited<ReturnType<typeof playClaim>>;
+const resultsOf = ({ arms }: Played): ArmResults =>
+  Object.fromEntries(arms.map(({ name, runs }) => [name, runs]));
 
-async function runClaim(recipe: Recipe, { quick, jobs }: ClaimsOptions): Promise<ClaimRecord> {
-  const {
-    arms,
-    seeds: all,
-    rounds,
-    says,
-    conditions,
-    evaluateEvery: evalEvery = 5,
-    tasks,
-    group,
-  } = recipe.claim;
-  const seeds = quick ? all.slice(0, 1) : all;
-  const settings = quick
-    ? QUICK
-    : { rounds, evalEvery, ...(tasks ? { tasks } : {}), ...(group ? { group } : {}) };
-  const runs = arms.flatMap((arm) =>
-    seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...settings })),
-  );
-  const summaries = await runArms(runs, jobs, ({ arm, seed }, { heldout, wallMs }) => {
-    const [first, last] = [heldout[0], heldout.at(-1)].map((point) =>
-      (100 * (point?.accuracy ?? Number.NaN)).toFixed(1),
-    );
-    console.log(
-      `${recipe.name} ${arm.name}, seed ${seed}: greedy ${first} -> ${last} %, ${Math.round(wallMs / 1000)} s`,
-    );
-  });
-  const ofArm = arms.map((arm, a) => ({
-    ...arm,
-    runs: summaries.slice(a * seeds.length, (a + 1) * seeds.length),
-  }));
-  const results: ArmResults = Object.fromEntries(ofArm.map(({ name, runs: mine }) => [name, mine]));
-  // Two tiny rounds of one seed say nothing, and conditions may ask for all seeds.
-  const judged = quick ? [] : conditions.map((condition) => judgeCondition(condition, results, seeds.length));
+/** A record judged by the conditions as they are now. */
+function judged<T extends Played & Pick<ClaimRecord, 'recipe' | 'machine'>>(record: T): ClaimRecord {
+  const { claim } = findRecipe(record.recipe);
+  const judge = (condition: Condition) => judgeCondition(condition, resultsOf(record), record.seeds.length);
+  const conditions = claim.conditions.map(judge);
+  const { recipe, machine, rounds, seeds, arms } = record;
   return {
-    recipe: recipe.name,
-    claim: says,
-    verdict: verdictOf(judged),
-    conditions: judged,
-    machine: thisMachine(),
-    rounds: settings.rounds,
+    recipe,
+    claim: claim.says,
+    verdict: verdictOf(conditions),
+    conditions,
+    ...(claim.observations ? { observations: claim.observations.map(judge) } : {}),
+    machine,
+    rounds,
     seeds,
-    ...(recipe.claim.pictures ? { pictures: recipe.claim.pictures } : {}),
-    arms: ofArm,
+    ...(claim.pictures ? { pictures: claim.pictures } : {}),
+    arms,
   };
+}
+
+/** What a pilot measured: every condition that its arms suffice for, and each curve. */
+function printPilot({ claim }: Recipe, played: Played): void {
+  const results = resultsOf(played);
+  for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
+    try {
+      const { says, bound, measured, holds } = judgeCondition(condition, results, played.seeds.length);
+      const values = measured.map((value) => value.toFixed(3)).join(', ');
+      if (!measured.some(Number.isNaN))
+        console.log(`${holds ? 'holds ' : 'FAILS '} ${says}: ${values} (${bound})`);
+    } catch (error) {
+      if (played.arms.length === claim.arms.length) throw error;
+    }
+  }
+  for (const { name, runs } of played.arms)
+    for (const figure of Object.keys(picturesOf(claim)))
+      runs.forEach((_, seed) => {
+        const values = curveOf(results, name, seed, figure).map((value) => (100 * value).toFixed(1));
+        console.log(`${name}, seed ${played.seeds[seed]}, ${figure}: ${values.join(' ')}`);
+      });
 }
 
 async function writePage(): Promise<void> {
   const names = (await readdir(DATA)).filter((name) => name.endsWith('.json')).sort();
   const records = await Promise.all(
-    names.map(async (name) => JSON.parse(await readFile(join(DATA, name), 'utf8')) as ClaimRecord),
+    names.map(async (name) => judged(JSON.parse(await readFile(join(DATA, name), 'utf8')) as ClaimRecord)),
   );
+  for (const record of records)
+    await writeFile(join(DATA, `${record.recipe}.json`), `${JSON.stringify(record)}\n`);
   await mkdir(PICTURES, { recursive: true });
   for (const record of records)
     for (const [name, svg] of pictures(record)) await writeFile(join(PICTURES, name), svg);
@@ -91,21 +88,30 @@ const command = new Command('npm run claims --')
   .description('Runs the arms of the recipes’ claims and judges them.')
   .argument('[names...]', 'recipes, or all', ['all'])
   .option('--quick', 'two tiny rounds of every arm: does everything run?', false)
-  .option('--page', 'only write docs/claims.md from the files in claims/', false)
+  .option('--pilot', 'other seeds, examined on other tasks: to choose settings; writes nothing', false)
+  .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
+  .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
+  .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
+  .option('--page', 'only judge the runs in claims/ again and write docs/claims.md from them', false)
   .option('--jobs <n>', 'processes at once', whole(1), availableParallelism())
   .action(async (names: readonly string[], options: ClaimsOptions) => {
+    if (!options.pilot && (options.arms || options.seeds || options.rounds))
+      throw wrongInput('claims.options', 'A claim is all of its arms, seeds and rounds.', {
+        expected: '--arms, --seeds and --rounds with --pilot only',
+      });
     const chosen = names.includes('all') ? recipes : names.map(findRecipe);
     for (const recipe of options.page ? [] : chosen) {
-      const record = await runClaim(recipe, options);
-      if (options.quick) {
-        console.log(`${recipe.name}: every arm ran`);
-        continue;
+      const played = await playClaim(recipe, options);
+      if (options.pilot) printPilot(recipe, played);
+      else if (options.quick) console.log(`${recipe.name}: every arm ran`);
+      else {
+        const record = judged({ recipe: recipe.name, machine: thisMachine(), ...played });
+        await mkdir(DATA, { recursive: true });
+        await writeFile(join(DATA, `${recipe.name}.json`), `${JSON.stringify(record)}\n`);
+        console.log(`${recipe.name}: ${record.verdict}`);
       }
-      await mkdir(DATA, { recursive: true });
-      await writeFile(join(DATA, `${recipe.name}.json`), `${JSON.stringify(record)}\n`);
-      console.log(`${recipe.name}: ${record.verdict}`);
     }
-    if (!options.quick) await writePage();
+    if (!options.quick && !options.pilot) await writePage();
   });
 
 try {

@@ -1,5 +1,5 @@
 /** docs/claims.md and its pictures, from the results files; only what was written after the runs comes from the recipes. */
-import { figureOf } from '../../core/claims.ts';
+import { figureOf, type JudgedCondition } from '../../core/claims.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
 import type { ClaimRecord } from './record.ts';
@@ -42,8 +42,18 @@ export function pictures(record: ClaimRecord): Map<string, string> {
   );
 }
 
+const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] => [
+  `| ${title} | bound | measured, by seed | holds |`,
+  '|---|---|---|---|',
+  ...rows.map(
+    ({ says, bound, measured, holds }) =>
+      `| ${says} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
+  ),
+  '',
+];
+
 function section(record: ClaimRecord, diagnosis: string | undefined): string {
-  const { recipe, claim, verdict, conditions, arms, machine, seeds, rounds } = record;
+  const { recipe, claim, verdict, conditions, observations, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
   const began = drawn.map(([figure, title]) => `${title.toLowerCase()} ${points(ofPoint(start, figure))}`);
@@ -61,13 +71,8 @@ function section(record: ClaimRecord, diagnosis: string | undefined): string {
       return `| ${[name, ...cells, says].join(' | ')} |`;
     }),
     '',
-    '| condition, stated beforehand | bound | measured, by seed | holds |',
-    '|---|---|---|---|',
-    ...conditions.map(
-      ({ says, bound, measured, holds }) =>
-        `| ${says} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
-    ),
-    '',
+    ...judgedTable('condition, stated beforehand', conditions),
+    ...(observations?.length ? judgedTable('beside the claim, no part of the verdict', observations) : []),
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
     '',
@@ -95,7 +100,7 @@ export const claimsPage = (
   [
     '# Claims at small scale',
     '',
-    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. Held-out tasks are never proposed or trained on. Settings were chosen on pilots with other seeds than these; some pilots were read on the same held-out tasks, so small differences deserve doubt.',
+    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. A condition holds if the mean over the seeds keeps its bound and most seeds do too, or every seed where it says so; what each seed measured stands beside it. Held-out tasks are never proposed or trained on. Settings and conditions were chosen on pilots with other seeds, examined on other tasks (`--pilot`); where a claim was revised after a first run with full seeds, its diagnosis says so.',
     '',
     ...overview(records),
     ...records.map((record) => section(record, diagnoses[record.recipe])),

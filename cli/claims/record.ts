@@ -7,6 +7,7 @@ export interface ClaimRecord {
   readonly claim: string;
   readonly verdict: Verdict;
   readonly conditions: readonly JudgedCondition[];
+  readonly observations?: readonly JudgedCondition[];
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;

@@ -16,6 +16,8 @@ export interface ArmRun {
   readonly group?: number;
 }
 
+/** Set for a process whose exams are a pilot's. */
+export const PILOT = 'ROLLMESH_PILOT';
 const SCRIPT = fileURLToPath(new URL('../claim-arm.ts', import.meta.url));
 
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
@@ -34,10 +36,17 @@ function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: Arm
 
 /** A process that plays one arm after the other. */
 class Player {
-  readonly #child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  readonly #lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  readonly #child;
+  readonly #lines;
+
+  /** `pilot`: examined on a pilot's tasks. */
+  constructor(pilot: boolean) {
+    this.#child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...(pilot ? { [PILOT]: '1' } : {}) },
+    });
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
 
   /** Throws `give-up` where the process ends without a summary. */
   async play(run: ArmRun): Promise<Summary> {
@@ -65,13 +74,13 @@ class Player {
 /** Results in the order given; at most `jobs` processes at once. */
 export async function runArms(
   runs: readonly ArmRun[],
-  jobs: number,
+  { jobs, pilot }: { readonly jobs: number; readonly pilot: boolean },
   onDone: (run: ArmRun, summary: Summary) => void,
 ): Promise<Summary[]> {
   const results: Summary[] = [];
   let next = 0;
   const work = async () => {
-    const player = new Player();
+    const player = new Player(pilot);
     try {
       for (let at = next++; at < runs.length; at = next++) {
         const summary = await player.play(runs[at]!);

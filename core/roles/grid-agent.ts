@@ -14,6 +14,7 @@ import {
   MAX_GRID_TURNS,
   openGrid,
 } from '../tasks/grids/play.ts';
+import { examinesHeldOut } from '../tasks/split.ts';
 import { episodesOf, type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -106,10 +107,10 @@ export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promi
       ['greedy', 0],
       ['sampled', 1],
     ] as const) {
-      const played = await play(exam, tasks, { heldOut: true, temperature });
+      const played = await play(exam, tasks, { heldOut: examinesHeldOut(), temperature });
       const outcomes = played.map(({ turns }: Played<unknown>, i) =>
         gridOutcome(
-          openGrid(tasks[i]!.task, true),
+          openGrid(tasks[i]!.task, examinesHeldOut()),
           turns.map(({ ids }) => exam.tokenizer.decode(ids)),
         ),
       );

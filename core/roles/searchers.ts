@@ -23,6 +23,7 @@ import {
   solverPrompt,
 } from '../tasks/knowledge/proposal.ts';
 import type { Kind } from '../tasks/knowledge/world.ts';
+import { examinesHeldOut } from '../tasks/split.ts';
 import { type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -134,7 +135,9 @@ export async function examineSearch(exam: Exam): Promise<Evaluation> {
     const random = new Random(`knowledge/exam/${hops}`);
     const questions = new Set<string>();
     while (questions.size < EXAM_QUESTIONS)
-      questions.add(drawQuestion(random, theWorld(), { hops: [hops, hops], described: 0, heldOut: true }));
+      questions.add(
+        drawQuestion(random, theWorld(), { hops: [hops, hops], described: 0, heldOut: examinesHeldOut() }),
+      );
     const asked = [...questions].map((question) => ({ id: deriveId('exam', question), question }));
     for (const [name, temperature] of [
       ['greedy', 0],

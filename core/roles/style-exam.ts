@@ -16,7 +16,7 @@ import type { Stage } from './stage.ts';
 export const heldOutStyle = heldOutTasks(
   'style',
   400,
-  (random) => randomStyleTask(random, undefined, true),
+  (random, heldOut) => randomStyleTask(random, undefined, heldOut),
   isHeldOutStyle,
 );
 

@@ -8,6 +8,7 @@
 import { Random } from '../random.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from './family.ts';
 import { read, refuse } from './family.ts';
+import { examinesHeldOut } from './split.ts';
 
 const TASK = /^\d(?:[+-]\d){1,5}$/;
 const INTEGER = '(?:0|-?[1-9]\\d?)';
@@ -35,17 +36,21 @@ export function randomTask(random: Random, operators = 1 + random.weighted(OPERA
 }
 
 /** Tasks with 2, 3, 4, 5 operators in equal shares. */
-function drawHeldOut(): Set<string> {
-  const random = new Random('arithmetic/held-out');
+function drawExam(seed: string, admits = (_task: string) => true): Set<string> {
+  const random = new Random(seed);
   const tasks = new Set<string>();
-  while (tasks.size < HELD_OUT_COUNT) tasks.add(randomTask(random, 2 + (tasks.size % 4)));
+  while (tasks.size < HELD_OUT_COUNT) {
+    const task = randomTask(random, 2 + (tasks.size % 4));
+    if (admits(task)) tasks.add(task);
+  }
   return tasks;
 }
 let heldOut: Set<string> | undefined;
 const heldOutSet = () => {
-  heldOut ??= drawHeldOut();
+  heldOut ??= drawExam('arithmetic/held-out');
   return heldOut;
 };
+const isHeldOut = (task: string) => heldOutSet().has(task);
 
 export const writeSolution = (solution: Solution): string =>
   `${solution.steps.map((step) => `<step>${step}`).join('')}<answer>${solution.answer}`;
@@ -84,8 +89,9 @@ export const arithmetic: TaskFamily = {
   stop: '<eos>',
   workedPrefix: '<step>',
   random: (random) => randomTask(random),
-  heldOut: () => [...heldOutSet()],
-  isHeldOut: (task) => heldOutSet().has(task),
+  heldOut: () =>
+    examinesHeldOut() ? [...heldOutSet()] : [...drawExam('arithmetic/pilot', (task) => !isHeldOut(task))],
+  isHeldOut,
   difficulty: (task) => (task.length - 1) / 2,
   proposerPrompt: () => '<propose>',
   solverPrompt: (task) => `<solve>${task}<sep>`,

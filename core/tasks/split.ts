@@ -31,23 +31,35 @@ export function drawUntil<T>(draw: () => T, admits: (drawn: T) => boolean): T {
   });
 }
 
-/** `count` distinct held-out tasks of a family, the same in every process; drawn when first asked for. */
+let pilot = false;
+/**
+ * From now on this process examines on tasks from the training side. Pilots, on which settings are chosen, do so: nothing is ever tuned
+ * on the held-out side.
+ */
+export const examineOnPilotTasks = (): void => {
+  pilot = true;
+};
+/** Whether exams draw from the held-out side: all but pilots' do. */
+export const examinesHeldOut = (): boolean => !pilot;
+
+/** `count` distinct tasks that a family is examined on, the same in every process; drawn when first asked for. */
 export function heldOutTasks(
   family: string,
   count: number,
-  draw: (random: Random) => string,
+  draw: (random: Random, heldOut: boolean) => string,
   isHeldOut: (task: string) => boolean,
 ): () => readonly string[] {
   let tasks: readonly string[] | undefined;
   return () => {
     if (tasks) return tasks;
+    const heldOut = examinesHeldOut();
     const random = new Random(`${family}/held-out`);
     const drawn = new Set<string>();
     while (drawn.size < count)
       drawn.add(
         drawUntil(
-          () => draw(random),
-          (task) => !drawn.has(task) && isHeldOut(task),
+          () => draw(random, heldOut),
+          (task) => !drawn.has(task) && isHeldOut(task) === heldOut,
         ),
       );
     tasks = [...drawn];

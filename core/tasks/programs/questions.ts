@@ -166,7 +166,7 @@ function programFamily(kind: QuestionKind): TaskFamily {
     heldOut: heldOutTasks(
       name,
       HELD_OUT_COUNT,
-      (random) => randomQuestion(kind, random, DEFAULT_PROGRAMS, true),
+      (random, heldOut) => randomQuestion(kind, random, DEFAULT_PROGRAMS, heldOut),
       isHeldOut,
     ),
     isHeldOut,

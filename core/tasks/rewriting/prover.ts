@@ -141,7 +141,7 @@ export const rewriting: TaskFamily = {
   heldOut: heldOutTasks(
     NAME,
     HELD_OUT_COUNT,
-    (random) => randomRewriting(random, DEFAULT_SETTINGS, true),
+    (random, heldOut) => randomRewriting(random, DEFAULT_SETTINGS, heldOut),
     isHeldOut,
   ),
   isHeldOut,

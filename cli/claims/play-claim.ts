@@ -1,0 +1,73 @@
+/** Plays a claim's arms: in full, as a quick check that every arm's path works, or as a pilot on which settings are chosen. */
+import type { Arm } from '../../core/claims.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import type { ClaimRecord } from './record.ts';
+import { type ArmRun, runArms } from './run-arms.ts';
+
+export interface PlaySettings {
+  readonly quick: boolean;
+  /** Other seeds, examined on other tasks. */
+  readonly pilot: boolean;
+  /** Processes at once. */
+  readonly jobs: number;
+  /** Only these arms, a pilot's alone. */
+  readonly arms?: readonly string[];
+  readonly seeds?: number;
+  readonly rounds?: number;
+}
+
+/** Two tiny rounds: through every arm's real path, and too short to say anything. */
+const QUICK = { rounds: 2, evalEvery: 2, tasks: 8, group: 4 };
+/** A pilot's first seed: far from any claim's. */
+const PILOT_SEED = 100;
+
+function chosenArms({ name, claim: { arms } }: Recipe, names?: readonly string[]): readonly Arm[] {
+  const unknown = names?.find((wanted) => arms.every((arm) => arm.name !== wanted));
+  if (unknown === undefined) return names ? arms.filter((arm) => names.includes(arm.name)) : arms;
+  throw wrongInput('claims.arm', `The claim of ${name} has no arm "${unknown}".`, {
+    expected: arms.map((arm) => `"${arm.name}"`).join(', '),
+  });
+}
+
+function seedsOf({ claim }: Recipe, { quick, pilot, seeds }: PlaySettings): readonly number[] {
+  if (pilot) return Array.from({ length: seeds ?? claim.seeds.length }, (_, i) => PILOT_SEED + i);
+  return quick ? claim.seeds.slice(0, 1) : claim.seeds;
+}
+
+/** Throws `wrong-input` for an arm that the claim lacks. */
+export async function playClaim(
+  recipe: Recipe,
+  settings: PlaySettings,
+): Promise<Pick<ClaimRecord, 'arms' | 'seeds' | 'rounds'>> {
+  const { rounds, evaluateEvery: evalEvery = 5, tasks, group } = recipe.claim;
+  const seeds = seedsOf(recipe, settings);
+  const sizes = settings.quick
+    ? QUICK
+    : {
+        rounds: settings.rounds ?? rounds,
+        evalEvery,
+        ...(tasks ? { tasks } : {}),
+        ...(group ? { group } : {}),
+      };
+  const arms = chosenArms(recipe, settings.arms);
+  const runs = arms.flatMap((arm) =>
+    seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...sizes })),
+  );
+  const summaries = await runArms(runs, settings, ({ arm, seed }, { heldout, wallMs }) => {
+    const [first, last] = [heldout[0], heldout.at(-1)].map((point) =>
+      (100 * (point?.accuracy ?? Number.NaN)).toFixed(1),
+    );
+    console.log(
+      `${recipe.name} ${arm.name}, seed ${seed}: greedy ${first} -> ${last} %, ${Math.round(wallMs / 1000)} s`,
+    );
+  });
+  return {
+    rounds: sizes.rounds,
+    seeds,
+    arms: arms.map((arm, a) => ({
+      ...arm,
+      runs: summaries.slice(a * seeds.length, (a + 1) * seeds.length),
+    })),
+  };
+}
