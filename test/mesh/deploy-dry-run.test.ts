@@ -16,14 +16,25 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
 const BUDGET_KIB = { gateway: 1200, proposer: 15_800, rollout: 15_800, judge: 15_800 };
 const NEVER = [/@tensorflow/, /learner\//, /mesh\//, /node_modules\/miniflare/];
 
-test.each(ENVIRONMENTS)('%s', { timeout: 120_000 }, async (env) => {
-  const folder = join(out, env);
+/** What a dry run says, but for npm's own words. */
+async function dryRun(...options: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(
     'npx',
-    ['wrangler', 'deploy', '--dry-run', '--env', env, '--outdir', folder],
+    ['wrangler', 'deploy', '--dry-run', ...options],
     { env: { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', CI: '1' } },
   );
-  const said = `${stdout}\n${stderr}`.replace(/^npm warn .*$/gm, '');
+  return `${stdout}\n${stderr}`.replace(/^npm warn .*$/gm, '');
+}
+
+test('no environment named: the gateway, and no warning either', { timeout: 120_000 }, async () => {
+  const said = await dryRun();
+  expect(said).not.toMatch(/warning|error|▲|✘/i);
+  expect(said).toContain('env.ASSETS');
+});
+
+test.each(ENVIRONMENTS)('%s', { timeout: 120_000 }, async (env) => {
+  const folder = join(out, env);
+  const said = await dryRun('--env', env, '--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
   const files = readdirSync(folder).filter((name) => !name.endsWith('.map') && name !== 'README.md');
   const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
