@@ -13,10 +13,9 @@ import { clusterShares } from '../core/rl/average-linkage.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { bandPass } from '../core/rl/proposer-rewards.ts';
 import { mean } from '../core/rl/statistics.ts';
-import type { AnswerEvidence } from '../core/roles/answer-rewards.ts';
-import { challengePlay } from '../core/roles/challenge-play.ts';
-import { CHALLENGER, voteFigures, votesOf } from '../core/roles/challenges.ts';
-import { coinOf } from '../core/roles/gold.ts';
+import { exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
+import { challengePlay, type LabelReward, type Phase } from '../core/roles/challenge-play.ts';
+import { CHALLENGER, collection, voteFigures, votesOf } from '../core/roles/challenges.ts';
 import { advantaged, groupItems, SOLVER } from '../core/roles/solver-recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
@@ -39,20 +38,18 @@ export const solverReward = (inForm: boolean, agrees: boolean): number =>
 /** Shares are tenths; rounding must not decide at the ends. */
 export const inBand = (share: number): boolean => share >= BAND[0] - 1e-9 && share <= BAND[1] + 1e-9;
 
-/** What `--reward` may put in the place of the vote: which of a question's answers [samples] count as right. */
-const rewards: Recipe['rewards'] = {
-  votes: { says: 'the label that most of the solver’s own attempts gave', usesGold: false },
-  oracle: { says: 'upper bound: the exact answer instead of the label', usesGold: true },
-  format: { says: 'control: any well-formed answer', usesGold: false },
-  random: { says: 'control: a coin instead of agreement', usesGold: false },
-};
+/** The published weights over what says that an answer is right: the label, or what a control or a bound has in its place. */
+const weighed = (says: string, { usesGold, pay }: Pick<LabelReward, 'usesGold' | 'pay'>): LabelReward => ({
+  says,
+  usesGold,
+  pay: (evidence, label) =>
+    pay(evidence, label).map((right, i) => solverReward(evidence.solutions[i]!.ok, right === 1)),
+});
 
-function agrees(reward: string, label: string | null, { answers, gold, group }: AnswerEvidence) {
-  if (reward === 'oracle') return gold();
-  if (reward === 'format') return answers.map(() => true);
-  if (reward === 'random') return group.samples.map(({ id }) => coinOf(id));
-  return answers.map((answer) => answer === label);
-}
+const agreement: Pick<LabelReward, 'usesGold' | 'pay'> = {
+  usesGold: false,
+  pay: ({ answers }, label) => answers.map((answer) => Number(answer !== null && answer === label)),
+};
 
 const lesson = (role: string, set: string, items: PolicyPart['items']): Lesson['updates'] => [
   {
@@ -71,26 +68,8 @@ const lesson = (role: string, set: string, items: PolicyPart['items']): Lesson['
   },
 ];
 
-function learn({ round, proposals, groups }: RoundRecords, { decode }: LearnTools): Lesson {
-  const { variant } = round.settings;
-  const phase = phaseOf(round.index);
-  if (phase === 'train') return { updates: lesson(SOLVER, MAIN_SET, groupItems(groups, grpo)) };
+function challenge({ round, proposals, groups }: RoundRecords, { decode }: LearnTools): Lesson {
   const votes = votesOf(arithmetic, groups, decode);
-  const figures = voteFigures(arithmetic, votes);
-  if (phase === 'collect') {
-    const kept = votes.filter(
-      ({ label, share }) => label !== null && (variant === 'no-filter' || inBand(share)),
-    );
-    return {
-      updates: [],
-      memory: [...new Map(kept.map((vote) => [vote.task, vote])).values()],
-      figures: {
-        ...figures,
-        kept: kept.length / votes.length,
-        keptAccuracy: voteFigures(arithmetic, kept).labelAccuracy,
-      },
-    };
-  }
   const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
   const repeated = clusterShares(
     proposals.samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
@@ -100,17 +79,25 @@ function learn({ round, proposals, groups }: RoundRecords, { decode }: LearnTool
     // A held-out question is not paid for, and neither is one whose attempts are missing.
     outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
       ? null
-      : challengerReward(shares.get(id) ?? null, variant === 'no-penalty' ? 0 : repeated[i]!),
+      : challengerReward(shares.get(id) ?? null, round.settings.variant === 'no-penalty' ? 0 : repeated[i]!),
   );
-  const advantages = grpo(
-    paid,
-    paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP)),
-  );
+  const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
   return {
-    updates: lesson(CHALLENGER, CHALLENGER, advantaged(proposals.samples, advantages)),
-    figures: { ...figures, repeated: mean(repeated) },
+    updates: lesson(CHALLENGER, CHALLENGER, advantaged(proposals.samples, grpo(paid, baselines))),
+    figures: { ...voteFigures(arithmetic, votes), repeated: mean(repeated) },
   };
 }
+
+const lessons: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools) => Lesson>> = {
+  challenge,
+  collect: ({ round: { settings }, groups }, { decode }) =>
+    collection(
+      arithmetic,
+      votesOf(arithmetic, groups, decode),
+      ({ share }) => settings.variant === 'no-filter' || inBand(share),
+    ),
+  train: ({ groups }) => ({ updates: lesson(SOLVER, MAIN_SET, groupItems(groups, grpo)) }),
+};
 
 const optimizer = (minibatches: number) => ({
   learningRate: 1e-4,
@@ -147,16 +134,17 @@ export const rZero: Recipe = {
     'no-filter': 'every question is kept, whatever the share of its label',
   },
   sets: { main: { optimizer: optimizer(3) }, [CHALLENGER]: { optimizer: optimizer(1) } },
-  learn,
+  learn: (records, tools) => lessons[phaseOf(records.round.index)](records, tools),
   ...challengePlay({
     family: arithmetic,
     phaseOf,
     attempts: 10,
     collected: 3,
-    rewards,
-    pay: (reward, label, evidence) =>
-      agrees(reward, label, evidence).map((right, i) =>
-        solverReward(evidence.solutions[i]!.ok, right === true),
-      ),
+    rewards: {
+      votes: weighed('the label that most of the solver’s own attempts gave', agreement),
+      oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
+      format: weighed('control: any well-formed answer', formatReward),
+      random: weighed('control: a coin instead of agreement', randomReward),
+    },
   }),
 };

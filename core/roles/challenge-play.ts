@@ -1,15 +1,20 @@
 /** A recipe of challenger and solver that train in turns: everything but its rewards, its lesson and its words. */
-import type { Recipe, RoundShape } from '../recipe.ts';
+import type { RewardInfo, RoundShape } from '../recipe.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import type { RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
 import { type AnswerEvidence, majorityReward, payAnswers } from './answer-rewards.ts';
 import { attempt, CHALLENGER, challenge, drawLabelled, labelledOf } from './challenges.ts';
 import { examineSolver } from './solver-exam.ts';
-import { SOLVER } from './solver-recipe.ts';
+import { rewardNamed, SOLVER } from './solver-recipe.ts';
 import type { Stage } from './stage.ts';
 
 export type Phase = 'challenge' | 'collect' | 'train';
+
+/** What a solver is paid for its attempts at a question [samples], whose label votes gave. */
+export interface LabelReward extends RewardInfo {
+  readonly pay: (evidence: AnswerEvidence, label: string | null) => readonly (number | null)[];
+}
 
 export interface ChallengeGame {
   readonly family: TaskFamily;
@@ -18,13 +23,8 @@ export interface ChallengeGame {
   readonly attempts: number;
   /** Questions asked for when collecting, for each task of a solver's round. */
   readonly collected: number;
-  readonly rewards: Recipe['rewards'];
-  /** What the solver is paid for its attempts at a labelled question [samples]. */
-  readonly pay: (
-    reward: string,
-    label: string | null,
-    evidence: AnswerEvidence,
-  ) => readonly (number | null)[];
+  /** The first is the default. */
+  readonly rewards: Readonly<Record<string, LabelReward>>;
 }
 
 export const challengePlay = (game: ChallengeGame): RoundShape => {
@@ -61,22 +61,17 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
 
 /** In the solver's phase attempts are paid by their question's label; in the others they are votes, and nobody is paid for voting. */
 async function payAttempts(
-  { family, phaseOf, rewards, pay }: ChallengeGame,
+  { family, phaseOf, rewards }: ChallengeGame,
   stage: Stage,
   groups: readonly RolledGroup[],
 ): Promise<ScoredGroup[]> {
   const { index, settings } = stage.round;
   if (phaseOf(index) !== 'train')
     return groups.map((group) => payAnswers(family, majorityReward, stage, group));
-  const info = rewards[settings.reward]!;
+  const reward = rewardNamed(rewards, settings.reward);
   const labels = new Map(labelledOf(await stage.memory()).map(({ task, label }) => [task, label]));
   return groups.map((group) => {
     const label = labels.get(group.task) ?? null;
-    return payAnswers(
-      family,
-      { ...info, pay: (evidence) => pay(settings.reward, label, evidence) },
-      stage,
-      group,
-    );
+    return payAnswers(family, { ...reward, pay: (evidence) => reward.pay(evidence, label) }, stage, group);
   });
 }

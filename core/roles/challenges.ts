@@ -7,6 +7,7 @@ import { mean } from '../rl/statistics.ts';
 import { majority } from '../rl/votes.ts';
 import type { AdmittedTask, Proposals, RolledGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
+import type { Lesson } from '../training.ts';
 import { admitTasks } from './drawn-tasks.ts';
 import { solve } from './solve.ts';
 import { type Stage, sampleOf } from './stage.ts';
@@ -101,3 +102,21 @@ export const voteFigures = (family: TaskFamily, votes: readonly Vote[]) => ({
     votes.map(({ task, label }) => Number(label !== null && family.gold(task, { steps: [], answer: label }))),
   ),
 });
+
+/** What a round teaches that collects: nobody is trained; labelled questions that `keeps` admits are the set of the rounds to come. */
+export function collection(
+  family: TaskFamily,
+  votes: readonly Vote[],
+  keeps: (vote: Vote) => boolean,
+): Lesson {
+  const kept = votes.filter((vote) => vote.label !== null && keeps(vote));
+  return {
+    updates: [],
+    memory: [...new Map(kept.map((vote) => [vote.task, vote])).values()],
+    figures: {
+      ...voteFigures(family, votes),
+      kept: kept.length / votes.length,
+      keptAccuracy: voteFigures(family, kept).labelAccuracy,
+    },
+  };
+}

@@ -80,7 +80,7 @@ export const familyTasks = (family: TaskFamily) => (stage: Stage) =>
     ),
   );
 
-export function rewardNamed(rewards: SolverGame['rewards'], name: string): AnswerReward {
+export function rewardNamed<T>(rewards: Readonly<Record<string, T>>, name: string): T {
   const reward = rewards[name];
   if (reward) return reward;
   throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
