@@ -21,70 +21,58 @@ import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { answerOf, questionDifficulty } from '../core/tasks/knowledge/episode.ts';
 import { readTask } from '../core/tasks/knowledge/proposal.ts';
 import { STOP } from '../core/tasks/worked.ts';
-import type { Lesson, PolicyItem, PolicyPart, RoundRecords } from '../core/training.ts';
+import type { Lesson, PolicyItem, RoundRecords, Update } from '../core/training.ts';
 import { sspClaim } from './claims/ssp.ts';
 
 /** Rounds after which the pool is emptied. */
 const RESET = 10;
 /** What a refused question earns in the arm that punishes it. */
 const PENALTY = -0.1;
-
 /** Foreign documents between the reader's own. */
 const NOISE = 4;
-
-const VARIANTS = {
-  'no-reader': 'no reader: every question that keeps the rules is admitted',
-  penalty: 'a refused question earns -0.1 instead of 0',
-};
 
 const successOf = ({ samples }: ScoredGroup) =>
   mean(episodesOf(samples).flatMap((turns) => returnOf(turns) ?? []));
 
 /** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; undefined where it is neither. */
 export function proposerRewards(
-  { samples, tasks }: Proposals,
+  { samples }: Proposals,
   groups: readonly ScoredGroup[],
   refused: number,
 ): { turns: Sample[]; reward: number }[] {
-  const groupOf = new Map(tasks.map(({ proposal, group }) => [proposal, group]));
-  const scored = new Map(groups.map((group) => [group.group, group]));
+  const scored = new Map(groups.map((group) => [group.proposal, group]));
   return episodesOf(samples.filter(({ role }) => role === PROPOSER)).flatMap((turns) => {
     const outcome = turns.at(-1)!.outcome;
     if (outcome === 'held-out') return [];
     if (outcome !== 'ok') return [{ turns, reward: refused }];
     // A group that is missing, as one that failed, says nothing about its question.
-    const group = scored.get(groupOf.get(turns[0]!.id) ?? '');
+    const group = scored.get(turns[0]!.id);
     return group ? [{ turns, reward: 1 - successOf(group) }] : [];
   });
 }
 
-const partOf = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
-  kind: 'policy',
-  role,
-  weight: 1,
-  items,
-  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.285 },
-  aggregation: { mode: 'token-mean' },
-  kl: { weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } },
+const updateOf = (role: string, items: readonly PolicyItem[]): Update => ({
+  set: 'main',
+  parts: [
+    {
+      kind: 'policy',
+      role,
+      weight: 1,
+      items,
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.285 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } },
+    },
+  ],
 });
 
 function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
   const paid = proposerRewards(proposals, groups, round.settings.variant === 'penalty' ? PENALTY : 0);
+  const asked = paid.flatMap(({ turns, reward }) => spread(turns, reward));
   const fresh = groups.filter(({ proposal }) => proposal !== null).map(({ task }) => readTask(task));
   const share = (values: readonly boolean[]) => mean(values.map(Number));
   return {
-    updates: [
-      {
-        set: 'main',
-        parts: [
-          partOf(
-            PROPOSER,
-            paid.flatMap(({ turns, reward }) => spread(turns, reward)),
-          ),
-        ],
-      },
-      { set: 'main', parts: [partOf(SOLVER, grpoByEpisode(groups))] },
-    ],
+    updates: [updateOf(PROPOSER, asked), updateOf(SOLVER, grpoByEpisode(groups))],
     memory: poolAfter(memory, round.index, proposals, RESET),
     figures: {
       valid: share(paid.map(({ turns }) => turns.at(-1)!.outcome === 'ok')),
@@ -122,7 +110,10 @@ export const ssp: Recipe = {
     given: { usesGold: false, says: 'the answer that the proposer was given' },
     random: { usesGold: false, says: 'control: a fair coin' },
   },
-  variants: VARIANTS,
+  variants: {
+    'no-reader': 'no reader: every question that keeps the rules is admitted',
+    penalty: 'a refused question earns -0.1 instead of 0',
+  },
   sets: {
     main: {
       optimizer: {

@@ -24,17 +24,18 @@ test('a proposal earns what the solver misses, a refused one what it is told, an
     turnsOf('held', 'proposer', 1, null, { outcome: 'held-out' }),
     turnsOf('lost', 'proposer', 1, null),
   ];
-  const [asked, , , lost] = episodes;
-  const tasks = [task(asked![0]!.id, 0), task(lost![0]!.id, 1), task(null, 2)];
   // four episodes of the asked question, one of which succeeds, in one turn or two; the group of the other never came
-  const group = groupOf('g0', 0, tasks[0]!.task, [
+  const solved = [
     ...turnsOf('s0', 'solver', 2, 1),
     ...turnsOf('s1', 'solver', 1, 0),
     ...turnsOf('s2', 'solver', 1, 0),
     ...turnsOf('s3', 'solver', 1, 0),
-  ]);
+  ];
+  const asked = groupOf('g0', 0, 'the land of q0? a', solved, episodes[0]![0]!.id);
+  // a question of the pool is nobody's
+  const pooled = groupOf('g1', 1, 'the land of q1? a', turnsOf('s4', 'solver', 1, 1));
   const paid = (refused: number) =>
-    proposerRewards({ round: '', samples: episodes.flat(), tasks }, [group], refused).map(
+    proposerRewards({ round: '', samples: episodes.flat(), tasks: [] }, [asked, pooled], refused).map(
       ({ turns, reward }) => [turns.length, reward],
     );
   expect(paid(0)).toEqual([
