@@ -121,7 +121,7 @@ export class OnnxPolicy implements Policy {
     const drawn = new Float32Array(maxNew * rows).fill(0.5);
     batch.forEach(({ sampleIds }, prompt) => {
       sampleIds.forEach((id, sample) => {
-        const row = sample * batch.length + prompt;
+        const row = prompt * samples + sample;
         uniforms(id, maxNew).forEach((uniform, turn) => {
           drawn[turn * rows + row] = uniform;
         });
@@ -151,7 +151,7 @@ export class OnnxPolicy implements Policy {
       return { ids, logprobs: ids.map((_, turn) => logprobs[turn * rows + row]!), stopped };
     };
     return batch.map(({ sampleIds }, prompt) =>
-      sampleIds.map((_, sample) => completionOf(sample * batch.length + prompt)),
+      sampleIds.map((_, sample) => completionOf(prompt * samples + sample)),
     );
   }
 

@@ -33,7 +33,7 @@ export interface KeyValues {
 }
 
 export interface GenerateInputs {
-  /** Samples of each prompt of the cache; a row is one of them, row = sample * prompts + prompt. */
+  /** Samples of each prompt of the cache; a row is one of them, row = prompt * samples + sample. */
   readonly samples: number;
   readonly cache: KeyValues;
   /** How many of the cache's positions are a prompt's, [prompts]. */
@@ -109,14 +109,15 @@ export class PolicySession {
     draw: Draw,
   ): Promise<{ tokens: BigInt64Array; logprobs: Float32Array }> {
     const { samples, cache, lengths, lastIds, uniforms } = inputs;
-    const { heads, kvHeads, headDim, vocabSize } = this.#config;
+    const { vocabSize } = this.#config;
     const { prompts, length } = cache;
     const rows = samples * prompts;
     const turns = uniforms.length / rows;
     const greedy = draw.temperature === 0;
     const truncate = !greedy && (draw.topP < 1 || (draw.topK > 0 && draw.topK < vocabSize));
     const { states, bias, next, goesOn, restricts } = draw.automaton;
-    const perRow = <T>(values: readonly T[]): T[] => range(samples).flatMap(() => values);
+    const perRow = <T>(values: readonly T[]): T[] =>
+      values.flatMap((value) => range(samples).map(() => value));
     const mask = new Float32Array(prompts * (length + 1));
     lengths.forEach((own, prompt) => {
       const from = prompt * (length + 1);
@@ -125,13 +126,12 @@ export class PolicySession {
     const out = await this.#session.run(
       {
         ...this.#picks(range(rows)),
-        ids: this.#int64(perRow(lastIds), [rows, 1]),
-        position: this.#int64(perRow(lengths), [samples, prompts, 1, 1]),
-        head_shape: this.#int64([samples, prompts, 1, heads + 2 * kvHeads, headDim]),
-        rotated_shape: this.#int64([samples, prompts, heads + kvHeads, 1, headDim]),
-        out_shape: this.#int64([rows, 1, heads * headDim]),
-        mask: this.#float32(mask, [1, prompts, 1, 1, length + 1]),
-        next_mask: this.#float32(new Float32Array(prompts), [1, prompts, 1, 1, 1]),
+        next_shape: this.#int64([prompts, samples]),
+        ids: this.#int64(perRow(lastIds), [prompts, samples]),
+        position: this.#int64(perRow(lengths), [prompts, samples]),
+        ...this.#shapes(prompts, samples, 1),
+        mask: this.#float32(mask, [prompts, 1, 1, 1, 1, length + 1]),
+        next_mask: this.#float32(new Float32Array(prompts), [prompts, 1, 1, 1, 1, 1]),
         widths: this.#int64([length, 1]),
         turns: this.#int64([turns], []),
         uniforms: this.#float32(uniforms, [turns, rows, 1]),
@@ -174,14 +174,13 @@ export class PolicySession {
 
   /** Feeds for one turn over whole rows from their first token on. */
   #wholeRows(ids: readonly number[], rows: number): Feeds {
-    const { heads, kvHeads, headDim } = this.#config;
+    const { kvHeads, headDim } = this.#config;
     const length = ids.length / rows;
-    const queries = (heads / kvHeads) * length;
     // A shared cache that nobody looks at: the runtime leaves the product with an empty one uninitialised.
     const hidden = ALIGNMENT;
     const width = hidden + length;
-    const mask = new Float32Array(queries * width).fill(Number.NEGATIVE_INFINITY);
-    for (let i = 0; i < queries; i++) mask.fill(0, i * width + hidden, i * width + hidden + (i % length) + 1);
+    const mask = new Float32Array(length * width).fill(Number.NEGATIVE_INFINITY);
+    for (let i = 0; i < length; i++) mask.fill(0, i * width + hidden, i * width + hidden + i + 1);
     const past = range(2 * this.#config.layers).map(
       () => new Float32Array(rows * kvHeads * hidden * headDim),
     );
@@ -189,16 +188,25 @@ export class PolicySession {
       ids: this.#int64(ids, [rows, length]),
       position: this.#int64(
         ids.map((_, i) => i % length),
-        [1, rows, 1, length],
+        [rows, length],
       ),
-      head_shape: this.#int64([1, rows, length, heads + 2 * kvHeads, headDim]),
-      rotated_shape: this.#int64([1, rows, heads + kvHeads, length, headDim]),
-      out_shape: this.#int64([rows, length, heads * headDim]),
-      mask: this.#float32(mask, [1, 1, 1, queries, width]),
-      next_mask: this.#float32(new Float32Array(queries), [1, 1, 1, queries, 1]),
+      ...this.#shapes(rows, 1, length),
+      mask: this.#float32(mask, [1, 1, 1, 1, length, width]),
+      next_mask: this.#float32(new Float32Array(length), [1, 1, 1, 1, length, 1]),
       widths: this.#int64([hidden, length]),
       turns: this.#int64([1], []),
       ...this.#past({ prompts: rows, length: hidden, tensors: past }),
+    };
+  }
+
+  /** Feeds that say how the tokens of a turn lie: `samples` rows a prompt, `tokens` new ones a row. */
+  #shapes(prompts: number, samples: number, tokens: number): Feeds {
+    const { heads, kvHeads } = this.#config;
+    const queries = heads / kvHeads;
+    return {
+      own_shape: this.#int64([prompts, kvHeads, 1, samples, tokens, -1]),
+      query_shape: this.#int64([prompts, kvHeads, queries, samples, tokens, -1]),
+      flat_shape: this.#int64([prompts, kvHeads, queries * samples * tokens, -1]),
     };
   }
 
@@ -208,6 +216,7 @@ export class PolicySession {
     const { vocabSize } = this.#config;
     return {
       picks: this.#int64(picks),
+      next_shape: this.#int64([picked, 1]),
       alive: this.#float32(new Float32Array(picked).fill(1), [picked, 1]),
       targets: this.#int64(new Array<number>(picked).fill(0), [picked, 1]),
       uniforms: this.#float32(new Float32Array(picked).fill(0.5), [1, picked, 1]),

@@ -4,10 +4,10 @@
  *   - fills a cache: one turn over a batch of prompts, the caches fetched;
  *   - generates: as many turns as tokens, from a cache whose prompts are shared by their samples;
  *   - scores: one turn over whole sequences, the scores of `targets` fetched.
- * Axes as in attention.ts. A row is one sample of one prompt, row = sample * P + prompt.
+ * Axes as in attention.ts. A row is one sample of one prompt, row = prompt * G + sample.
  */
 import type { ModelConfig } from '../config.ts';
-import { attention, type Cache, headGains, rotationTables, sharedCache, type Turn } from './attention.ts';
+import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
 import { declareWeights, decoder, headWeight, type Weights } from './decoder.ts';
 import { sampler } from './sampler.ts';
@@ -31,19 +31,21 @@ function declareInputs(graph: Graph, config: ModelConfig) {
   const input = (name: string, type: DataType, dims: readonly Dimension[]) => graph.input(name, type, dims);
   return {
     /** New tokens of each row, and their positions. */
-    ids: input('ids', INT64, ['rows', 'S']),
-    position: input('position', INT64, ['G', 'P', 1, 'S']),
-    headShape: input('head_shape', INT64, [5]),
-    rotatedShape: input('rotated_shape', INT64, [5]),
-    outShape: input('out_shape', INT64, [3]),
-    mask: input('mask', FLOAT, [1, 'masks', 1, 'queries', 'columns']),
+    ids: input('ids', INT64, ['P', 'N']),
+    position: input('position', INT64, ['P', 'N']),
+    ownShape: input('own_shape', INT64, [6]),
+    queryShape: input('query_shape', INT64, [6]),
+    flatShape: input('flat_shape', INT64, [4]),
+    mask: input('mask', FLOAT, ['masks', 1, 1, 1, 'queries', 'columns']),
     /** A column of zeros: each turn adds one own position, which everybody sees. */
-    nextMask: input('next_mask', FLOAT, [1, 'masks', 1, 'queries', 1]),
+    nextMask: input('next_mask', FLOAT, ['masks', 1, 1, 1, 'queries', 1]),
     widths: input('widths', INT64, [2]),
     /** Turns at most; a row's number of turns, too, unless it stops. */
     turns: input('turns', INT64, []),
-    /** Which of the rows * S new tokens are continued or scored. */
+    /** Which of the P * N new tokens are continued or scored. */
     picks: input('picks', INT64, ['picked']),
+    /** int64 [2]: how the tokens that come of them are the next turn's ids. */
+    nextShape: input('next_shape', INT64, [2]),
     uniforms: input('uniforms', FLOAT, ['turns', 'picked', 1]),
     inverseTemperature: input('inverse_temperature', FLOAT, []),
     greedy: input('greedy', BOOL, []),
@@ -69,20 +71,20 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   const graph = new Graph('policy');
   const inputs = declareInputs(graph, config);
   const weights = declareWeights(graph, config, type);
-  const tables = rotationTables(graph, config, contextLength(config));
+  const tables = rotation(graph, config, contextLength(config));
   // Temperature goes into the last norm's gain, once, instead of into the logits, each turn.
   const gain = graph.op('Mul', [weights.value('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
   const gains = config.qkNorm ? shared.map((_, layer) => headGains(graph, config, weights, layer)) : [];
 
   const body = new Graph('turn', graph);
-  const own = (length: string) => ['G', 'P', kvHeads, length, headDim];
+  const own = (length: string) => ['P', kvHeads, 1, 'G', length, headDim];
   const turn = body.input('turn', INT64, []);
   body.input('going', BOOL, []);
   const carried = {
-    ids: body.input('turn_ids', INT64, ['rows', 'turn_S']),
-    position: body.input('turn_position', INT64, ['G', 'P', 1, 'turn_S']),
-    mask: body.input('turn_mask', FLOAT, [1, 'masks', 1, 'queries', 'turn_columns']),
+    ids: body.input('turn_ids', INT64, ['P', 'turn_N']),
+    position: body.input('turn_position', INT64, ['P', 'turn_N']),
+    mask: body.input('turn_mask', FLOAT, ['masks', 1, 1, 1, 'queries', 'turn_columns']),
     widths: body.input('turn_widths', INT64, [2]),
     alive: body.input('turn_alive', FLOAT, ['picked', 1]),
     state: body.input('turn_state', INT64, ['picked', 1]),
@@ -90,14 +92,13 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   body.input('turn_logits', FLOAT, ['earlier', 'earlier_vocab']);
   const caches = pairs(cacheNames(config, 'past').map((name) => body.input(`turn_${name}`, FLOAT, own('t'))));
   const common: Turn = {
-    headShape: inputs.headShape,
-    outShape: inputs.outShape,
+    ownShape: inputs.ownShape,
+    queryShape: inputs.queryShape,
+    flatShape: inputs.flatShape,
+    position: carried.position,
+    rotation: tables,
     mask: carried.mask,
     widths: carried.widths,
-    rotation: {
-      cos: body.op('Expand', [body.op('Gather', [tables.cos, carried.position]), inputs.rotatedShape]),
-      sin: body.op('Expand', [body.op('Gather', [tables.sin, carried.position]), inputs.rotatedShape]),
-    },
   };
   const grown: Cache[] = [];
   const { residual, added } = decoder(body, config, weights, carried.ids, (qkv, layer) => {
@@ -112,11 +113,11 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   const transition = body.op('Add', [carried.state, token]);
   const alive = body.op('Mul', [carried.alive, body.op('Gather', [inputs.goesOn, transition])]);
   body.output(body.op('Cast', [body.op('ReduceMax', [alive], { keepdims: 0 })], { to: BOOL }), BOOL, []);
-  body.output(token, INT64, ['next_rows', 1]);
+  body.output(body.op('Reshape', [token, inputs.nextShape]), INT64, ['next_P', 'next_N']);
   const nextPosition = body.op('Add', [carried.position, body.scalarInt64(1)]);
-  body.output(nextPosition, INT64, ['G', 'P', 1, 'turn_S']);
-  const nextMask = body.op('Concat', [carried.mask, inputs.nextMask], { axis: 4 });
-  body.output(nextMask, FLOAT, [1, 'masks', 1, 'queries', 'next_columns']);
+  body.output(nextPosition, INT64, ['P', 'turn_N']);
+  const nextMask = body.op('Concat', [carried.mask, inputs.nextMask], { axis: 5 });
+  body.output(nextMask, FLOAT, ['masks', 1, 1, 1, 'queries', 'next_columns']);
   body.output(body.op('Add', [carried.widths, body.int64(0, 1)]), INT64, [2]);
   body.output(alive, FLOAT, ['picked', 1]);
   body.output(body.op('Gather', [inputs.next, transition]), INT64, ['picked', 1]);
@@ -136,7 +137,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
     'last_state',
     'last_logits',
   ];
-  const emptyCaches = new Array<Value>(2 * layers).fill(emptyCache(graph, config, inputs.headShape));
+  const emptyCaches = new Array<Value>(2 * layers).fill(emptyCache(graph, config, inputs.ownShape));
   graph.node(
     'Loop',
     [
@@ -164,14 +165,14 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   return modelBytes(graph);
 }
 
-/** An own cache that holds nothing yet, [G, P, K, 0, headDim]. */
-function emptyCache(graph: Graph, config: ModelConfig, headShape: Value): Value {
-  const batch = graph.op('Slice', [headShape, graph.int64(0), graph.int64(2)]);
-  const dims = graph.op('Concat', [batch, graph.int64(config.kvHeads, 0, config.headDim)], { axis: 0 });
+/** An own cache that holds nothing yet, [P, K, 1, G, 0, headDim]. */
+function emptyCache(graph: Graph, config: ModelConfig, ownShape: Value): Value {
+  const rows = graph.op('Slice', [ownShape, graph.int64(0), graph.int64(4)]);
+  const dims = graph.op('Concat', [rows, graph.int64(0, config.headDim)], { axis: 0 });
   return graph.op('ConstantOfShape', [dims]);
 }
 
-/** Logits [picked, vocab] of the picked tokens of residual + added [rows, S, hidden]. */
+/** Logits [picked, vocab] of the picked tokens of residual + added [P, N, hidden]. */
 function head(
   graph: Graph,
   config: ModelConfig,
