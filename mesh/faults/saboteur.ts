@@ -15,6 +15,8 @@ export class Saboteur {
   readonly #hitBy: (strike: Strike) => void;
   #cluster: Cluster | undefined;
   #armed: Strike | null = null;
+  /** Its moment has come, and it is about to hit. */
+  #aimed: Strike | null = null;
   #quiet: NodeJS.Timeout | undefined;
   #trouble: unknown;
   /** Restarts under way. */
@@ -33,9 +35,9 @@ export class Saboteur {
     this.#armed = this.#next();
   }
 
-  /** A strike waits for its moment, or a victim is on its way back. */
+  /** A strike waits for its moment, is about to hit, or a victim is on its way back. */
   get busy(): boolean {
-    return this.#armed !== null || this.#pending.size > 0;
+    return this.#armed !== null || this.#aimed !== null || this.#pending.size > 0;
   }
 
   readonly onEvent = ({ event }: LogEvent): void => {
@@ -44,7 +46,7 @@ export class Saboteur {
     const { delayMs = 0 } = strike.at;
     if (delayMs === 0) this.#hit(strike);
     else {
-      this.#armed = null;
+      this.#aim(strike);
       const hit = () => this.#hit(strike);
       setTimeout(hit, delayMs);
     }
@@ -67,12 +69,12 @@ export class Saboteur {
         return null;
       }
       if (when === 'middle') {
-        this.#armed = null;
+        this.#aim(strike);
         await forward(request, Math.floor(request.body.length / 2)).catch(() => undefined);
         this.#hit(strike);
         return null;
       }
-      this.#armed = null;
+      this.#aim(strike);
       await handler(request, forward).catch(() => undefined);
       this.#hit(strike);
       return null;
@@ -85,8 +87,14 @@ export class Saboteur {
     if (this.#trouble) throw this.#trouble;
   }
 
+  #aim(strike: Strike): void {
+    this.#armed = null;
+    this.#aimed = strike;
+  }
+
   #hit(strike: Strike): void {
     this.#armed = null;
+    this.#aimed = null;
     const work = this.#carryOut(strike)
       .catch((error: unknown) => {
         this.#trouble ??= error;
