@@ -26,13 +26,13 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RolledGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { heldOutTasks } from '../core/tasks/split.ts';
 import { isHeldOutStyle } from '../core/tasks/style.ts';
-import { drawnWin, preference, STYLE_WINS, styleGameTask, styleOf } from '../core/tasks/style-game.ts';
+import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../core/tasks/style-game.ts';
 import { STOP } from '../core/tasks/worked.ts';
 import type { LearnTools, PreferenceObjective, Sequence } from '../core/training.ts';
 import { sppoClaim } from './claims/sppo.ts';
 
-/** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of a few tenths of a nat. */
-const BETA = 0.5;
+/** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of one or two tenths of a nat. */
+const BETA = 1;
 const heldOut = heldOutTasks('style-game', 400, styleGameTask, isHeldOutStyle);
 
 /** Stage three: each response's win rate against all of its group, itself counted as one half. */
@@ -89,8 +89,8 @@ export const sppo: Recipe = {
   differences: [
     'The preference is a win matrix known exactly, and cyclic; the paper’s is a model of 0.4 B parameters, nearly transitive.',
     'Responses are sampled at temperature 1 without truncation, so that they are drawn from the policy whose win rates are estimated; in the paper 0.7 and the top 0.9.',
-    'beta is 0.5 instead of 0.001: targets of a few tenths of a nat a round. Larger steps leave a cyclic game’s equilibrium, in theory too.',
-    'More and smaller iterations: 64 prompts each. In eight of them DPO runs away from the mixture on two seeds of three only, and its chosen responses do not lose likelihood.',
+    'beta is 1 instead of 0.001: targets of one or two tenths of a nat a round. Larger steps leave a cyclic game’s equilibrium, in theory too.',
+    'More and smaller iterations: 64 prompts each, four epochs over them.',
   ],
   claim: sppoClaim,
   start: 'style',
@@ -137,15 +137,10 @@ export const sppo: Recipe = {
   evaluate: async (exam) => {
     const tasks = heldOut();
     const sampled = await answers(exam, tasks, 'sampled');
-    const styles = sampled.flatMap(({ response }) => (response === null ? [] : [styleOf(response)]));
-    const [short = 0, medium = 0, long = 0] = [0, 1, 2].map((s) =>
-      mean(styles.map((style) => Number(style === s))),
-    );
-    return examined(await answers(exam, tasks, 'greedy', 0), sampled, {
-      short,
-      medium,
-      long,
-      exploitability: exploitability(STYLE_WINS, [short, medium, long]),
-    });
+    const mixture = mixtureOf(sampled.map(({ response }) => response));
+    const [short, medium, long] = mixture;
+    const exploited = exploitability(STYLE_WINS, mixture);
+    const figures = { short, medium, long, exploitability: exploited };
+    return examined(await answers(exam, tasks, 'greedy', 0), sampled, figures);
   },
 };

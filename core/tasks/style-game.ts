@@ -4,6 +4,7 @@
  * every style can have all points.
  */
 import type { Random } from '../random.ts';
+import { mean } from '../rl/statistics.ts';
 import { randomStyleTask, readStyleTask, styleScore, wordsOf, writeStyleTask } from './style.ts';
 
 /** What a winning style and a point of the rubric are worth, in log-odds. */
@@ -15,6 +16,15 @@ export const styleOf = (response: string): 0 | 1 | 2 => {
   const words = wordsOf(response);
   return words <= 2 ? 0 : words === 3 ? 1 : 2;
 };
+
+/** Shares of short, medium and long among responses; what is no response has no style. */
+export function mixtureOf(
+  responses: readonly (string | null)[],
+): [short: number, medium: number, long: number] {
+  const styles = responses.flatMap((response) => (response === null ? [] : [styleOf(response)]));
+  const share = (style: number) => mean(styles.map((own) => Number(own === style)));
+  return [share(0), share(1), share(2)];
+}
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 /** 1 where style `a` beats `b` (the next one in the circle), -1 where it is beaten, 0 between equals. */

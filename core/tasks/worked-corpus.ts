@@ -29,7 +29,12 @@ export function exactTrace(task: string): string {
   return writeSolution({ steps, answer: steps.at(-1)! }) + arithmetic.stop;
 }
 
-export function demonstrateCorpus(random: Random): Demonstration {
-  const task = random.pick(workedCorpus());
-  return { role: 'solver', prompt: arithmetic.solverPrompt(task), completion: exactTrace(task) };
-}
+/** The data's response to a task. */
+export const workedExample = (task: string): Demonstration => ({
+  role: 'solver',
+  prompt: arithmetic.solverPrompt(task),
+  completion: exactTrace(task),
+});
+
+export const demonstrateCorpus = (random: Random): Demonstration =>
+  workedExample(random.pick(workedCorpus()));

@@ -8,11 +8,15 @@ const exploited = (arm: string) => (r: ArmResults, s: number) => lateOf(curveOf(
 const chosenOf = (arm: string) => (r: ArmResults, s: number) => mean(monitorOf(r, arm, s, 'chosen').slice(1));
 
 const conditions: Claim['conditions'] = [
-  { says: 'sppo: exploitability, second half of the run', measure: exploited('sppo'), atMost: 0.1 },
   {
     says: 'dpo against sppo: exploitability, second half of the run',
     measure: (r, s) => exploited('dpo')(r, s) - exploited('sppo')(r, s),
-    atLeast: 0.05,
+    atLeast: 0.1,
+  },
+  {
+    says: 'sppo: exploitability, second half of the run (one style alone has 0.38)',
+    measure: exploited('sppo'),
+    atMost: 0.19,
   },
   {
     says: 'sppo: change of a chosen response’s log-likelihood in a round, nats',
@@ -20,23 +24,30 @@ const conditions: Claim['conditions'] = [
     atLeast: 0,
   },
   {
-    says: 'sppo against dpo: the same',
-    measure: (r, s) => chosenOf('sppo')(r, s) - chosenOf('dpo')(r, s),
-    atLeast: 0,
+    says: 'random: points of sampled responses do not rise',
+    measure: (r, s) => rise(r, 'random', s, 'sampled'),
+    atMost: 0.02,
   },
+];
+
+const observations: Claim['observations'] = [
   {
     says: 'sppo: points of sampled responses rise',
     measure: (r, s) => rise(r, 'sppo', s, 'sampled'),
     atLeast: 0.02,
   },
-  { says: 'random: they do not', measure: (r, s) => rise(r, 'random', s, 'sampled'), atMost: 0.02 },
+  {
+    says: 'sppo against dpo: change of a chosen response’s log-likelihood in a round, nats',
+    measure: (r, s) => chosenOf('sppo')(r, s) - chosenOf('dpo')(r, s),
+    atLeast: 0,
+  },
 ];
 
 export const sppoClaim: Claim = {
-  says: 'Under a cyclic preference SPPO stays near the mixed equilibrium, DPO on the same pairs runs away from it; SPPO’s chosen responses do not lose likelihood.',
-  seeds: [0, 1, 2],
-  rounds: 8,
-  evaluateEvery: 2,
+  says: 'Under a cyclic preference SPPO stays mixed, DPO on the same pairs runs away to one style; SPPO’s chosen responses do not lose likelihood.',
+  seeds: [3, 4, 5],
+  rounds: 16,
+  evaluateEvery: 4,
   pictures: {
     exploitability: 'Exploitability of the mixture of styles',
     sampled: 'Points of the rubric, share',
@@ -47,4 +58,5 @@ export const sppoClaim: Claim = {
     { name: 'random', reward: 'random', says: 'control: preferences by coin' },
   ],
   conditions,
+  observations,
 };

@@ -6,7 +6,7 @@ import { openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
-import { preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
+import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
 import type { LearnTools } from '../../core/training.ts';
 import { lateOf } from '../../recipes/claims/sppo.ts';
 import { pairsOf, sppo } from '../../recipes/sppo.ts';
@@ -62,6 +62,10 @@ test('the win matrix has its equilibrium at the even mixture alone', () => {
   expect(exploitability(STYLE_WINS, [1 / 3, 1 / 3, 1 / 3])).toBeCloseTo(0, 12);
   expect(exploitability(STYLE_WINS, [0, 1, 0])).toBeCloseTo(win - 0.5, 12);
   expect(exploitability(STYLE_WINS, [0.4, 0.3, 0.3])).toBeCloseTo(0.1 * (win - 0.5), 12);
+});
+
+test('the mixture of styles leaves out what is no response', () => {
+  expect(mixtureOf(['ana', 'ana bel dim', null, 'ana bel dim tok', 'ana bel'])).toEqual([0.5, 0.25, 0.25]);
 });
 
 const group = (rates: readonly (number | null)[]): ScoredGroup => ({

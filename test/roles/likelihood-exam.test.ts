@@ -1,0 +1,23 @@
+/** The likelihood of given completions, against probabilities multiplied by hand. */
+import { expect, test } from 'vitest';
+import { goldLikelihood } from '../../core/roles/likelihood-exam.ts';
+import { textTokenizer } from './scripted-policy.ts';
+
+test('the geometric mean of the completions’ token probabilities; the prompt’s do not count', async () => {
+  const tokenizer = textTokenizer();
+  /** Probabilities of the second token onwards. */
+  const probabilities: Record<string, number[]> = { abcd: [0.9, 0.5, 0.25], xyz: [0.1, 0.125] };
+  const score = async (role: string, sequences: readonly (readonly number[])[]) => {
+    expect(role).toBe('player');
+    return sequences.map((ids) => ({
+      logprobs: Float32Array.from(probabilities[tokenizer.decode(ids)]!.map(Math.log)),
+      entropy: new Float32Array(),
+    }));
+  };
+  const demonstrations = [
+    { prompt: 'ab', completion: 'cd' },
+    { prompt: 'xy', completion: 'z' },
+  ];
+  // (1/2 · 1/4 · 1/8)^(1/3)
+  expect(await goldLikelihood({ tokenizer, score }, 'player', demonstrations)).toBeCloseTo(1 / 4, 6);
+});
