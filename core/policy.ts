@@ -55,6 +55,8 @@ export interface TokenScores {
 
 export interface Policy {
   readonly ref: PolicyRef;
+  /** Weights that are computed with here; absent where that is done elsewhere. */
+  readonly parameters?: number;
   /** [prompts] -> [prompts][samples], in the order given. */
   generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]>;
   /** Scores whole sequences at temperature 1, in the order given. */

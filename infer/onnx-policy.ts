@@ -16,6 +16,7 @@ import type {
   TokenScores,
 } from '../core/policy.ts';
 import { uniforms } from '../core/random.ts';
+import { parameterCount } from '../model/checkpoint.ts';
 import type { ModelConfig } from '../model/config.ts';
 import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
 import { packWeights, type WeightType } from '../model/onnx/weights.ts';
@@ -75,11 +76,13 @@ export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> 
 
 export class OnnxPolicy implements Policy {
   readonly ref: PolicyRef;
+  readonly parameters: number;
   readonly #config: ModelConfig;
   #session: PolicySession | undefined;
 
   constructor(ref: PolicyRef, config: ModelConfig, session: PolicySession) {
     this.ref = ref;
+    this.parameters = parameterCount(config);
     this.#config = config;
     this.#session = session;
   }

@@ -102,9 +102,11 @@ export function roundOf(
   };
 }
 
-export const proposeMessage = v.object({ v: v.literal(1), round: id });
-export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count });
-export const judgeMessage = v.object({ v: v.literal(1), round: id, group: id, index: count });
+/** An earlier invocation began this work and ran out of its ration: what it made is kept. */
+const begun = v.optional(v.literal(true));
+export const proposeMessage = v.object({ v: v.literal(1), round: id, begun });
+export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun });
+export const judgeMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun });
 /** What the learner pulls: the key of a scored group, the sha256 of its bytes, and the mesh's MAC over both and the provenance. */
 export const scoredMessage = v.object({
   v: v.literal(1),
@@ -125,5 +127,7 @@ export const keys = {
   proposals: (round: string) => `rounds/${round}/proposals.json`,
   rollouts: (round: string, group: string) => `rounds/${round}/groups/${group}/rollouts.json`,
   scored: (round: string, group: string) => `rounds/${round}/groups/${group}/scored.json`,
+  /** What a stage made of a group before its ration was used up. */
+  kept: (round: string, stage: string, group: string) => `rounds/${round}/groups/${group}/${stage}-kept.json`,
   version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,
 };

@@ -7,6 +7,7 @@ import { consume } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import { sessionOf } from '../shared/open-policy.ts';
+import { rationMs } from '../shared/ration.ts';
 import { requireSecret } from '../shared/secrets.ts';
 import { judgeGroups } from './judge-groups.ts';
 
@@ -15,7 +16,9 @@ export interface Env {
   readonly BUCKET: R2Bucket;
   readonly SCORED: StageQueue<'scored'>;
   readonly MESH_KEY?: string;
+  readonly JUDGE: StageQueue<'judge'>;
   readonly RETRY_SECONDS: string;
+  readonly RATION_SECONDS?: string;
 }
 
 export default {
@@ -30,7 +33,16 @@ export default {
         work: (round, messages) => {
           const meshKey = requireSecret('MESH_KEY', env.MESH_KEY);
           const session = sessionOf(bucket);
-          const mesh = { db, bucket, session, scored: meteredQueue(env.SCORED), meshKey, now };
+          const mesh = {
+            db,
+            bucket,
+            session,
+            scored: meteredQueue(env.SCORED),
+            judgments: meteredQueue(env.JUDGE),
+            meshKey,
+            now,
+            rationMs: rationMs(env.RATION_SECONDS),
+          };
           return judgeGroups(mesh, round, messages);
         },
         bury: (body, attempts, failure) => bury(db, 'judge', body, attempts, failure, now()),

@@ -6,11 +6,15 @@ import { type JudgeMessage, keys } from '../../core/schema/round.ts';
 import { type AdmittedTask, type RolledGroup, rolledGroup } from '../../core/schema/sample.ts';
 import { markScored, rollingTasks } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
-import { type ActingMesh, roundOfMessage, stageOf } from '../shared/acting.ts';
+import { touchRound } from '../../store/rounds.ts';
+import { type ActingMesh, roundOfMessage } from '../shared/acting.ts';
+import { begunOf, dropKept, goingOn, inRation } from '../shared/in-ration.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 
 export interface JudgingMesh extends ActingMesh {
   readonly scored: StageQueue<'scored'>;
+  /** This Worker's own queue, for what is to go on later. */
+  readonly judgments: StageQueue<'judge'>;
   readonly meshKey: string;
 }
 
@@ -28,8 +32,13 @@ export async function judgeGroups(
   );
   if (tasks.length === 0) return;
   const rolled = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, round, task)));
-  const stage = await stageOf(mesh, row);
-  const scored = await stage.recipe.judge(stage, rolled);
+  const begun = begunOf(messages);
+  const { done: scored, paused } = await inRation(mesh, row, {
+    name: 'judge',
+    items: rolled,
+    begun,
+    work: (stage, some) => stage.recipe.judge(stage, some),
+  });
   const stored = await Promise.all(
     scored.map(async (group) => {
       const key = keys.scored(round, group.group);
@@ -45,6 +54,9 @@ export async function judgeGroups(
   // Sent first, then noted: a crash between the two sends it twice, which the learner sees; the other order would lose it.
   await sendAll(mesh.scored, 'scored', stored);
   await markScored(mesh.db, round, stored, mesh.now());
+  await sendAll(mesh.judgments, 'judge', goingOn(messages, paused));
+  await dropKept(mesh, round, 'judge', begun, scored);
+  if (paused.length) await touchRound(mesh.db, round, mesh.now());
 }
 
 /** The group as the rollout Worker left it; it must be about the task that was admitted. */

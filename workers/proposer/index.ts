@@ -7,13 +7,16 @@ import { consume } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import { sessionOf } from '../shared/open-policy.ts';
+import { rationMs } from '../shared/ration.ts';
 import { proposeRound } from './propose-round.ts';
 
 export interface Env {
   readonly DB: D1Database;
   readonly BUCKET: R2Bucket;
   readonly ROLLOUT: StageQueue<'rollout'>;
+  readonly PROPOSE: StageQueue<'propose'>;
   readonly RETRY_SECONDS: string;
+  readonly RATION_SECONDS?: string;
 }
 
 export default {
@@ -21,12 +24,21 @@ export default {
     const db = openDatabase(meteredD1(env.DB));
     const bucket = meteredR2(env.BUCKET);
     const now = () => Date.now();
-    const mesh = { db, bucket, session: sessionOf(bucket), rollouts: meteredQueue(env.ROLLOUT), now };
+    const mesh = {
+      db,
+      bucket,
+      session: sessionOf(bucket),
+      rollouts: meteredQueue(env.ROLLOUT),
+      proposals: meteredQueue(env.PROPOSE),
+      now,
+      rationMs: rationMs(env.RATION_SECONDS),
+    };
     await consume(
       {
         stage: 'propose',
         schema: proposeMessage,
-        work: (round) => proposeRound(mesh, round),
+        // A round has one propose message; a second is the same, delivered twice.
+        work: (_round, [message]) => proposeRound(mesh, message!),
         bury: (body, attempts, failure) => bury(db, 'propose', body, attempts, failure, now()),
         account: (round, used) => addUsed(db, round, 'propose', used),
         retrySeconds: Number(env.RETRY_SECONDS),

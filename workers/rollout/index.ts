@@ -7,13 +7,16 @@ import { consume } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import { sessionOf } from '../shared/open-policy.ts';
+import { rationMs } from '../shared/ration.ts';
 import { solveGroups } from './solve-groups.ts';
 
 export interface Env {
   readonly DB: D1Database;
   readonly BUCKET: R2Bucket;
   readonly JUDGE: StageQueue<'judge'>;
+  readonly ROLLOUT: StageQueue<'rollout'>;
   readonly RETRY_SECONDS: string;
+  readonly RATION_SECONDS?: string;
 }
 
 export default {
@@ -21,7 +24,15 @@ export default {
     const db = openDatabase(meteredD1(env.DB));
     const bucket = meteredR2(env.BUCKET);
     const now = () => Date.now();
-    const mesh = { db, bucket, session: sessionOf(bucket), judgments: meteredQueue(env.JUDGE), now };
+    const mesh = {
+      db,
+      bucket,
+      session: sessionOf(bucket),
+      judgments: meteredQueue(env.JUDGE),
+      rollouts: meteredQueue(env.ROLLOUT),
+      now,
+      rationMs: rationMs(env.RATION_SECONDS),
+    };
     await consume(
       {
         stage: 'rollout',

@@ -1,7 +1,7 @@
 /** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn or removed. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
 import { newestOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
@@ -18,6 +18,8 @@ export interface ActingMesh {
   readonly bucket: R2Bucket;
   readonly session: PolicySession;
   readonly now: () => number;
+  /** Estimated milliseconds of CPU time that an invocation may take for completions. */
+  readonly rationMs: number;
 }
 
 /** The round's row. Throws `give-up` where there is none: the message is not of this mesh. */
@@ -29,8 +31,12 @@ export async function roundOfMessage(db: Database, id: string): Promise<RoundRow
   });
 }
 
-/** The stage of a message. Every version that the round names must be usable before anything is done. */
-export async function stageOf({ db, bucket, session }: ActingMesh, { spec }: RoundRow): Promise<Stage> {
+/** The stage of a message. Every version that the round names must be usable before anything is done. `wrap`: how its policies are used. */
+export async function stageOf(
+  { db, bucket, session }: ActingMesh,
+  { spec }: RoundRow,
+  wrap: (policy: Policy) => Policy,
+): Promise<Stage> {
   const refs = Object.values(spec.roles);
   for (const ref of new Map(refs.map((ref) => [ref.version, ref])).values()) await expectUsable(db, ref);
   const newest = newestOf(spec);
@@ -38,7 +44,7 @@ export async function stageOf({ db, bucket, session }: ActingMesh, { spec }: Rou
     recipe: findRecipe(spec.settings.recipe),
     round: spec,
     tokenizer: await loadTokenizer(bucket, newest),
-    use: (ref, work) => session.use(ref, work),
+    use: (ref, work) => session.use(ref, (policy) => work(wrap(policy))),
     memory: async () => memoryOf(await loadVersion(bucket, newest, ['memory.json'])),
   });
 }

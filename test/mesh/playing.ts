@@ -1,0 +1,66 @@
+/** A local mesh with its learner that plays short runs of recipes, and the bytes that one process comes to. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureShipped } from '../../cli/import-policy.ts';
+import { orderRounds } from '../../cli/signed-webhook.ts';
+import { runIdOf } from '../../core/schema/round.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { learn } from '../../learner/loop/loop.ts';
+import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { PullQueue } from '../../learner/transport/pull-queue.ts';
+import { type FileHashes, hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
+import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
+import { readSeed } from '../../model/seed-files.ts';
+import type { RunOrder } from '../../recipes/run-order.ts';
+import { runOf } from '../../recipes/run-order.ts';
+
+export interface Playing {
+  /** Plays the order's rounds; hashes of the last version's files, from the mesh and from one process. */
+  readonly play: (order: RunOrder) => Promise<{ mesh: FileHashes; alone: FileHashes | undefined }>;
+  /** What the Workers logged so far. */
+  readonly log: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** `starts`: shipped policies that runs begin with. */
+export async function openPlaying(starts: Iterable<string>, options: MeshOptions = {}): Promise<Playing> {
+  const state = mkdtempSync(join(tmpdir(), 'rollmesh-playing-'));
+  const stop = new AbortController();
+  await openDevice({ device: 'cpu', threads: 1 });
+  const mesh = await startMesh({ stateDir: state, cronMs: 0, rateLimit: 1_000_000, ...options });
+  const token = mesh.secrets.LEARNER_TOKEN;
+  const gateway = new GatewayClient({ url: mesh.url, token });
+  for (const start of new Set(starts)) await ensureShipped(gateway, start);
+  const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
+  const learning = learn(
+    { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
+    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
+    stop.signal,
+  );
+  return {
+    async play(order) {
+      const run = runOf(order);
+      await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
+      const alone = await undisturbed(run, await readSeed(join('models', run.recipe.start)));
+      const id = runIdOf(run.settings);
+      for (;;) {
+        const rounds = await gateway.listRounds(id);
+        const failed = rounds.find(({ stage }) => stage === 'failed');
+        if (failed) throw new Error(`A round failed: ${JSON.stringify(failed)}`);
+        if (rounds.filter(({ stage }) => stage === 'done').length === run.rounds) break;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const files = await gateway.getVersion({ name: run.settings.policy, version: run.rounds });
+      return { mesh: hashesOf(files), alone: alone[run.rounds] };
+    },
+    log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
+    async stop() {
+      stop.abort();
+      await learning;
+      await mesh.stop();
+      rmSync(state, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Rations: what does not fit is put off, nothing is made twice, and the end is the same. */
+import { expect, test } from 'vitest';
+import type { Policy, SamplingSettings } from '../../core/policy.ts';
+import { Kept, Paused, Ration, rationed, rationMs } from '../../workers/shared/ration.ts';
+
+const settings: SamplingSettings = { maxNew: 4, temperature: 1, stop: [0] };
+const prompts = [
+  { ids: [1, 2, 3, 4, 5, 6], sampleIds: ['a', 'b', 'c'] },
+  { ids: [7], sampleIds: ['d', 'e'] },
+];
+
+/** Of a million weights: a token takes 1 + 1 ms, so a row of 6 + 4 tokens 20 ms. Says what it was asked for. */
+function countingPolicy(parameters?: number): { policy: Policy; asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    policy: {
+      ref: { name: 'p', version: 3 },
+      ...(parameters === undefined ? {} : { parameters }),
+      generate: async (wanted) =>
+        wanted.map(({ ids, sampleIds }) =>
+          sampleIds.map((id) => {
+            asked.push(id);
+            return { ids: [ids.length, id.charCodeAt(0)], logprobs: [-0.5, -0.25], stopped: true };
+          }),
+        ),
+      score: () => Promise.reject(new Error('not asked for')),
+      dispose: () => Promise.resolve(),
+    },
+  };
+}
+
+test('three invocations of two rows each come to what one would have', async () => {
+  const { policy, asked } = countingPolicy(1e6);
+  const whole = await policy.generate(prompts, settings);
+  asked.length = 0;
+  let stored = {};
+  const invoke = async () => {
+    const kept = new Kept();
+    kept.add(JSON.parse(JSON.stringify(stored)));
+    try {
+      return await rationed(policy, kept, new Ration(45)).generate(prompts, settings);
+    } catch (error) {
+      expect(error).toBeInstanceOf(Paused);
+      kept.takeTouched();
+      await expect(rationed(policy, kept, null).generate(prompts, settings)).rejects.toThrow(Paused);
+      stored = kept.takeTouched();
+      return null;
+    }
+  };
+  expect(await invoke()).toBeNull();
+  expect(asked).toEqual(['a', 'b']);
+  expect(await invoke()).toBeNull();
+  // The third row of the long prompt decides what a row takes: two again.
+  expect(asked).toEqual(['a', 'b', 'c', 'd']);
+  expect(await invoke()).toEqual(whole);
+  expect(asked).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('a row that is larger than the ration is made all the same, one an invocation', async () => {
+  const { policy, asked } = countingPolicy(1e9);
+  await expect(rationed(policy, new Kept(), new Ration(1)).generate(prompts, settings)).rejects.toThrow(
+    Paused,
+  );
+  expect(asked).toEqual(['a']);
+});
+
+test('one ration for all calls of an invocation', () => {
+  const ration = new Ration(100);
+  expect([ration.take(3, 20), ration.take(3, 20), ration.take(1, 20)]).toEqual([3, 2, 0]);
+});
+
+test('what another version, set, prompt or temperature made is not taken for it', async () => {
+  const kept = new Kept();
+  const { policy, asked } = countingPolicy(1);
+  const one = [{ ids: [1], sampleIds: ['a'] }];
+  const generous = () => new Ration(1e9);
+  await rationed(policy, kept, generous()).generate(one, settings);
+  await rationed({ ...policy, ref: { name: 'p', version: 4 } }, kept, generous()).generate(one, settings);
+  await rationed({ ...policy, ref: { ...policy.ref, set: 'x' } }, kept, generous()).generate(one, settings);
+  await rationed(policy, kept, generous()).generate([{ ids: [2], sampleIds: ['a'] }], settings);
+  await rationed(policy, kept, generous()).generate(one, { ...settings, temperature: 0.5 });
+  expect(asked.length).toBe(5);
+  await rationed(policy, kept, generous()).generate(one, settings);
+  expect(asked.length).toBe(5);
+});
+
+test('a policy that computes elsewhere is never put off', async () => {
+  const { policy, asked } = countingPolicy();
+  await rationed(policy, new Kept(), new Ration(1)).generate(prompts, settings);
+  expect(asked.length).toBe(5);
+});
+
+test('the setting in seconds; what is none is the default', () => {
+  expect(['2.5', '0', '-1', 'x', undefined].map(rationMs)).toEqual([
+    2500, 150_000, 150_000, 150_000, 150_000,
+  ]);
+});

@@ -1,0 +1,129 @@
+/**
+ * How much one invocation may compute. A Worker that outlives its CPU limit is killed with all that it has done, and its clock
+ * stands still while it computes: so time is reckoned beforehand, on the high side, and work that does not fit is put off.
+ * Completions are functions of prompt, sample and version alone, so that work that was put off comes to the same bits.
+ */
+import * as v from 'valibot';
+import type { Completion, GeneratePrompt, Policy, SamplingSettings } from '../../core/policy.ts';
+import { deriveId } from '../../core/random.ts';
+
+/**
+ * Milliseconds that a weight takes for a token, at most: a row that is alone, with matrices that are not laid out for the kernels,
+ * was measured at 0.9 ns (docs/decisions/0006-generation-engine.md); batches take an eighth of that.
+ */
+const MS_A_WEIGHT = 1e-6;
+/** A token of the smallest policy: the nodes of its graph take longer than its products. */
+const MS_A_TOKEN = 1;
+
+/** Half of the 300 s that wrangler.toml asks for. */
+const DEFAULT_SECONDS = 150;
+
+/** The ration of an invocation by its setting, in milliseconds. */
+export function rationMs(seconds: string | undefined): number {
+  const value = Number(seconds);
+  return 1000 * (value > 0 && Number.isFinite(value) ? value : DEFAULT_SECONDS);
+}
+
+/** Thrown where the ration does not suffice. What was made until then is kept. */
+export class Paused extends Error {
+  constructor() {
+    super('internal: the ration is used up');
+  }
+}
+
+export class Ration {
+  #leftMs: number;
+  #untouched = true;
+
+  /** `ms`: estimated milliseconds of CPU time in all. */
+  constructor(ms: number) {
+    this.#leftMs = ms;
+  }
+
+  /** Of `wanted` rows that take `rowMs` each, how many may be made. The first are never refused altogether: there would be no progress. */
+  take(wanted: number, rowMs: number): number {
+    const affordable = rowMs > 0 ? Math.floor(this.#leftMs / rowMs) : wanted;
+    const taken = Math.min(wanted, Math.max(affordable, this.#untouched ? 1 : 0));
+    this.#leftMs -= taken * rowMs;
+    this.#untouched &&= taken === 0;
+    return taken;
+  }
+}
+
+const completion = v.object({
+  ids: v.array(v.number()),
+  logprobs: v.array(v.number()),
+  stopped: v.boolean(),
+});
+export const keptCompletions = v.record(v.string(), completion);
+export type KeptCompletions = v.InferOutput<typeof keptCompletions>;
+
+/** Completions that were made already, by what they are functions of. */
+export class Kept {
+  readonly #all = new Map<string, Completion>();
+  #touched: Record<string, Completion> = {};
+
+  add(completions: KeptCompletions): void {
+    for (const [key, value] of Object.entries(completions)) this.#all.set(key, value);
+  }
+
+  get(key: string): Completion | undefined {
+    const found = this.#all.get(key);
+    if (found) this.#touched[key] = found;
+    return found;
+  }
+
+  /** What was found since the last call. */
+  takeTouched(): KeptCompletions {
+    const touched = this.#touched;
+    this.#touched = {};
+    return touched;
+  }
+}
+
+const keyOf = ({ ref }: Policy, { ids }: GeneratePrompt, sampleId: string, settings: SamplingSettings) =>
+  deriveId(ref.set ?? '', ref.version, sampleId, settings.temperature, settings.maxNew, ids.join());
+
+/** A policy that makes what is not kept yet, as far as `ration` goes; null = plays back what is kept. Throws Paused where anything is left. */
+export function rationed(policy: Policy, kept: Kept, ration: Ration | null): Policy {
+  return {
+    ref: policy.ref,
+    score: (sequences) => policy.score(sequences),
+    dispose: () => policy.dispose(),
+    async generate(prompts, settings) {
+      const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(policy, prompt, id, settings)));
+      const found = keys.map((row) => row.map((key) => kept.get(key)));
+      const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
+      const longest = Math.max(0, ...missing.map(({ p }) => prompts[p]!.ids.length));
+      const now = missing.slice(
+        0,
+        ration?.take(missing.length, rowMs(policy, longest + settings.maxNew)) ?? 0,
+      );
+      const chosen = [...new Set(now.map(({ p }) => p))].map((p) => ({
+        p,
+        samples: now.filter((one) => one.p === p).map(({ s }) => s),
+      }));
+      const made = chosen.length
+        ? await policy.generate(
+            chosen.map(({ p, samples }) => ({
+              ids: prompts[p]!.ids,
+              sampleIds: samples.map((s) => prompts[p]!.sampleIds[s]!),
+            })),
+            settings,
+          )
+        : [];
+      chosen.forEach(({ p, samples }, i) => {
+        samples.forEach((s, j) => {
+          found[p]![s] = made[i]![j]!;
+          kept.add({ [keys[p]![s]!]: made[i]![j]! });
+        });
+      });
+      if (now.length < missing.length) throw new Paused();
+      return found as Completion[][];
+    },
+  };
+}
+
+/** A policy whose weights are elsewhere takes none of this Worker's time. */
+const rowMs = ({ parameters }: Policy, tokens: number): number =>
+  parameters === undefined ? 0 : tokens * (MS_A_TOKEN + parameters * MS_A_WEIGHT);
