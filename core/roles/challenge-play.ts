@@ -9,6 +9,9 @@ import { examineSolver } from './solver-exam.ts';
 import { rewardNamed, SOLVER } from './solver-recipe.ts';
 import type { Stage } from './stage.ts';
 
+/** Answers to each held-out task behind the sampled accuracy: arms differ by a few points. */
+const DRAWS = 4;
+
 export type Phase = 'challenge' | 'collect' | 'train';
 
 /** What a solver is paid for its attempts at a question [samples], whose label votes gave. */
@@ -54,7 +57,8 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
     rollOut: (stage, tasks) =>
       attempt(family, stage, tasks, phase(stage) === 'train' ? stage.round.settings.group : attempts),
     judge: (stage, groups) => payAttempts(game, stage, groups),
-    evaluate: async (exam) => evaluation(await examineSolver(exam, { family, role: SOLVER, temperature: 1 })),
+    evaluate: async (exam) =>
+      evaluation(await examineSolver(exam, { family, role: SOLVER, temperature: 1, draws: DRAWS })),
     describe: { difficulty: family.difficulty, worked: (text) => text.startsWith(family.workedPrefix) },
   };
 };

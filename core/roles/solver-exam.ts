@@ -10,6 +10,8 @@ export interface Solver {
   readonly role: string;
   /** Of the sampled accuracy. */
   readonly temperature: number;
+  /** Answers to each task that the sampled accuracy is the mean of; default 1. Small differences between arms need more. */
+  readonly draws?: number;
   /** Ask once more with the steps forced, which a solver that always writes them need not be. Default true. */
   readonly force?: boolean;
   /** Default: all that the family holds out. */
@@ -48,6 +50,7 @@ export async function heldOutAnswers(
 /** Answers to the same tasks, asked for in three ways; `forced` is absent where nobody asked. */
 interface Answers {
   readonly greedy: readonly Reading<Solution>[];
+  /** One a task, or all tasks over and over. */
   readonly sampled: readonly Reading<Solution>[];
   readonly forced?: readonly Reading<Solution>[];
 }
@@ -61,7 +64,7 @@ export function heldOutFigures(
   const share = (
     answers: readonly Reading<Solution>[],
     test: (solution: Solution, task: string) => boolean,
-  ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i]!))));
+  ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i % tasks.length]!))));
   const exact = (solution: Solution, task: string) => family.gold(task, solution);
   return {
     n: tasks.length,
@@ -74,11 +77,14 @@ export function heldOutFigures(
 }
 
 export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut> {
-  const { family, temperature, force = true, tasks = family.heldOut() } = solver;
+  const { family, temperature, draws = 1, force = true, tasks = family.heldOut() } = solver;
   const ask = (asked: Asked) => heldOutAnswers(solver, exam, asked);
+  const sampled: Reading<Solution>[] = [];
+  for (let draw = 0; draw < draws; draw++)
+    sampled.push(...(await ask({ seed: draw ? `natural/${draw}` : 'natural', temperature })));
   return heldOutFigures(family, tasks, {
     greedy: await ask({ seed: 'greedy', temperature: 0 }),
-    sampled: await ask({ seed: 'natural', temperature }),
+    sampled,
     ...(force ? { forced: await ask({ seed: 'forced', temperature: 0, prefix: family.workedPrefix }) } : {}),
   });
 }

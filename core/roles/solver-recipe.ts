@@ -32,6 +32,8 @@ export interface SolverGame {
   readonly tasks?: (stage: Stage) => Proposals;
   /** Tasks of the exam; default: all that the family holds out. */
   readonly examined?: () => readonly string[];
+  /** Answers to each of them behind the sampled accuracy; default 1. */
+  readonly draws?: number;
   /** Further figures of the exam. */
   readonly examine?: (exam: Exam) => Promise<Readonly<Record<string, number>>>;
 }
@@ -43,6 +45,7 @@ export function solverAlone({
   rewards,
   tasks = familyTasks(family),
   examined = () => family.heldOut(),
+  draws = 1,
   examine,
 }: SolverGame): RoundShape {
   return {
@@ -61,7 +64,7 @@ export function solverAlone({
     },
     evaluate: async (exam) =>
       evaluation(
-        await examineSolver(exam, { family, role: SOLVER, temperature, tasks: examined() }),
+        await examineSolver(exam, { family, role: SOLVER, temperature, draws, tasks: examined() }),
         await examine?.(exam),
       ),
     describe: {

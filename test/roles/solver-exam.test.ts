@@ -18,17 +18,22 @@ const recipe = {
 const chainTotal = (task: string) =>
   [...task.matchAll(/([+-]?)(\d)/g)].reduce((sum, [, sign, digit]) => sum + Number(`${sign}${digit}`), 0);
 
+/** An exam whose solver answers as `answer` says, in the order in which it is asked. */
+function examOf(answer: (task: string) => number) {
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(
+    tokenizer,
+    (prompt) => `<answer>${answer(arithmetic.heldOut().find((task) => prompt.includes(`>${task}<`))!)}<eos>`,
+  );
+  const round = roundOf(settings, { solver: {} }, 1, 0);
+  const parts = { recipe, round, tokenizer, memory: () => Promise.resolve(undefined) };
+  return openExam({ ...parts, use: (_ref, work) => work(policy) }, 0, new Map());
+}
+
 test('three tasks from the end of the held-out set: two answered right, one wrong', async () => {
   const tasks = arithmetic.heldOut().slice(-3);
   const wrong = tasks[2]!;
-  const tokenizer = textTokenizer();
-  const policy = scriptedPolicy(tokenizer, (prompt) => {
-    const task = tasks.find((one) => prompt.includes(one))!;
-    return `<answer>${chainTotal(task) + Number(task === wrong)}<eos>`;
-  });
-  const round = roundOf(settings, { solver: {} }, 1, 0);
-  const parts = { recipe, round, tokenizer, memory: () => Promise.resolve(undefined) };
-  const exam = openExam({ ...parts, use: (_ref, work) => work(policy) }, 0, new Map());
+  const exam = examOf((task) => chainTotal(task) + Number(task === wrong));
   const solver = { family: arithmetic, role: 'solver', temperature: 1, force: false, tasks };
   expect(await examineSolver(exam, solver)).toEqual({
     n: 3,
@@ -38,4 +43,13 @@ test('three tasks from the end of the held-out set: two answered right, one wron
     worked: 0,
     formatRate: 1,
   });
+});
+
+test('sampled accuracy is the mean of all draws: of three answers to each of two tasks one is wrong', async () => {
+  const tasks = arithmetic.heldOut().slice(-2);
+  // The samples are drawn before anything else is asked; the fifth is the third answer to the first task.
+  let asked = 0;
+  const exam = examOf((task) => chainTotal(task) + Number(++asked === 5));
+  const solver = { family: arithmetic, role: 'solver', temperature: 1, draws: 3, force: false, tasks };
+  expect(await examineSolver(exam, solver)).toMatchObject({ n: 2, accuracy: 1, sampled: 5 / 6 });
 });
