@@ -4,11 +4,11 @@
  */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { examineOnPilotTasks } from '../core/tasks/split.ts';
+import { type ExamTasks, examineOn } from '../core/tasks/split.ts';
 import { MemoryRunStore } from '../mesh/run-store.ts';
 import { readSeed } from '../model/seed-files.ts';
 import { runOf } from '../recipes/run-order.ts';
-import { PILOT } from './claims/run-arms.ts';
+import { EXAMS, type Exams } from './claims/run-arms.ts';
 import { fail } from './fail.ts';
 import { SHIPPED } from './import-policy.ts';
 import { playInProcess } from './in-process.ts';
@@ -17,6 +17,12 @@ import { jsonPrinter } from './run-printer.ts';
 
 /** Arms run side by side, one a core. */
 const THREADS = 1;
+
+const EXAM_TASKS: Readonly<Record<Exams, Partial<ExamTasks>>> = {
+  full: {},
+  pilot: { heldOut: false },
+  quick: { most: 24 },
+};
 
 async function playArm(args: readonly string[]): Promise<void> {
   const options = startCommand().parse(args, { from: 'user' }).opts<StartOptions>();
@@ -33,7 +39,7 @@ async function playArm(args: readonly string[]): Promise<void> {
 }
 
 try {
-  if (process.env[PILOT]) examineOnPilotTasks();
+  examineOn(EXAM_TASKS[(process.env[EXAMS] ?? 'full') as Exams]);
   const args = process.argv.slice(2);
   if (args.length) await playArm(args);
   else

@@ -14,8 +14,10 @@ import { whole } from '../run-options.ts';
 import { claimsPage, pictures, picturesOf } from './page.ts';
 import { type PlaySettings, playClaim } from './play-claim.ts';
 import type { ClaimRecord } from './record.ts';
+import { Players } from './run-arms.ts';
 
 interface ClaimsOptions extends PlaySettings {
+  readonly jobs: number;
   readonly page: boolean;
 }
 
@@ -100,8 +102,9 @@ const command = new Command('npm run claims --')
         expected: '--arms, --seeds and --rounds with --pilot only',
       });
     const chosen = names.includes('all') ? recipes : names.map(findRecipe);
+    const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
     for (const recipe of options.page ? [] : chosen) {
-      const played = await playClaim(recipe, options);
+      const played = await playClaim(recipe, options, players);
       if (options.pilot) printPilot(recipe, played);
       else if (options.quick) console.log(`${recipe.name}: every arm ran`);
       else {
@@ -111,6 +114,7 @@ const command = new Command('npm run claims --')
         console.log(`${recipe.name}: ${record.verdict}`);
       }
     }
+    players.stop();
     if (!options.quick && !options.pilot) await writePage();
   });
 

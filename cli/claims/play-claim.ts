@@ -3,14 +3,12 @@ import type { Arm } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { ClaimRecord } from './record.ts';
-import { type ArmRun, runArms } from './run-arms.ts';
+import type { ArmRun, Players } from './run-arms.ts';
 
 export interface PlaySettings {
   readonly quick: boolean;
   /** Other seeds, examined on other tasks. */
   readonly pilot: boolean;
-  /** Processes at once. */
-  readonly jobs: number;
   /** Only these arms, a pilot's alone. */
   readonly arms?: readonly string[];
   readonly seeds?: number;
@@ -39,6 +37,7 @@ function seedsOf({ claim }: Recipe, { quick, pilot, seeds }: PlaySettings): read
 export async function playClaim(
   recipe: Recipe,
   settings: PlaySettings,
+  players: Players,
 ): Promise<Pick<ClaimRecord, 'arms' | 'seeds' | 'rounds'>> {
   const { rounds, evaluateEvery: evalEvery = 5, tasks, group } = recipe.claim;
   const seeds = seedsOf(recipe, settings);
@@ -54,7 +53,7 @@ export async function playClaim(
   const runs = arms.flatMap((arm) =>
     seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...sizes })),
   );
-  const summaries = await runArms(runs, settings, ({ arm, seed }, { heldout, wallMs }) => {
+  const summaries = await players.play(runs, ({ arm, seed }, { heldout, wallMs }) => {
     const [first, last] = [heldout[0], heldout.at(-1)].map((point) =>
       (100 * (point?.accuracy ?? Number.NaN)).toFixed(1),
     );

@@ -16,8 +16,9 @@ export interface ArmRun {
   readonly group?: number;
 }
 
-/** Set for a process whose exams are a pilot's. */
-export const PILOT = 'ROLLMESH_PILOT';
+/** Names a process's kind of exams in its environment. */
+export const EXAMS = 'ROLLMESH_EXAMS';
+export type Exams = 'full' | 'pilot' | 'quick';
 const SCRIPT = fileURLToPath(new URL('../claim-arm.ts', import.meta.url));
 
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
@@ -39,11 +40,10 @@ class Player {
   readonly #child;
   readonly #lines;
 
-  /** `pilot`: examined on a pilot's tasks. */
-  constructor(pilot: boolean) {
+  constructor(exams: Exams) {
     this.#child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, ...(pilot ? { [PILOT]: '1' } : {}) },
+      env: { ...process.env, [EXAMS]: exams },
     });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
@@ -71,26 +71,34 @@ class Player {
   }
 }
 
-/** Results in the order given; at most `jobs` processes at once. */
-export async function runArms(
-  runs: readonly ArmRun[],
-  { jobs, pilot }: { readonly jobs: number; readonly pilot: boolean },
-  onDone: (run: ArmRun, summary: Summary) => void,
-): Promise<Summary[]> {
-  const results: Summary[] = [];
-  let next = 0;
-  const work = async () => {
-    const player = new Player(pilot);
-    try {
+/** At most `jobs` processes that play arms: started when first needed, and kept for the next claim. */
+export class Players {
+  readonly #jobs: number;
+  readonly #exams: Exams;
+  readonly #all: Player[] = [];
+
+  constructor(jobs: number, exams: Exams) {
+    this.#jobs = jobs;
+    this.#exams = exams;
+  }
+
+  /** Results in the order given. One call at a time. */
+  async play(runs: readonly ArmRun[], onDone: (run: ArmRun, summary: Summary) => void): Promise<Summary[]> {
+    while (this.#all.length < Math.min(this.#jobs, runs.length)) this.#all.push(new Player(this.#exams));
+    const results: Summary[] = [];
+    let next = 0;
+    const work = async (player: Player) => {
       for (let at = next++; at < runs.length; at = next++) {
         const summary = await player.play(runs[at]!);
         results[at] = summary;
         onDone(runs[at]!, summary);
       }
-    } finally {
-      player.stop();
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(jobs, runs.length) }, work));
-  return results;
+    };
+    await Promise.all(this.#all.map(work));
+    return results;
+  }
+
+  stop(): void {
+    for (const player of this.#all) player.stop();
+  }
 }

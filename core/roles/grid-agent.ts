@@ -14,7 +14,7 @@ import {
   MAX_GRID_TURNS,
   openGrid,
 } from '../tasks/grids/play.ts';
-import { examinesHeldOut } from '../tasks/split.ts';
+import { examinesHeldOut, examSize } from '../tasks/split.ts';
 import { episodesOf, type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -91,7 +91,9 @@ export function scoreGrid(
 const EXAM_WORLDS = 150;
 
 const examTasks = (kind: GridKind) =>
-  Array.from({ length: EXAM_WORLDS }, (_, i) => gridTask(kind, deriveId('grids/held-out', kind, i)));
+  Array.from({ length: examSize(EXAM_WORLDS) }, (_, i) =>
+    gridTask(kind, deriveId('grids/held-out', kind, i)),
+  );
 
 /** Success on held-out worlds, greedy and sampled, and by kind. */
 export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promise<Evaluation> {
@@ -122,7 +124,7 @@ export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promi
   }
   return evaluation(
     {
-      n: EXAM_WORLDS * kinds.length,
+      n: examSize(EXAM_WORLDS) * kinds.length,
       accuracy: mean(rates.greedy),
       sampled: mean(rates.sampled),
       formatRate: mean(rates.wellFormed),

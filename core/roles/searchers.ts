@@ -23,7 +23,7 @@ import {
   solverPrompt,
 } from '../tasks/knowledge/proposal.ts';
 import type { Kind } from '../tasks/knowledge/world.ts';
-import { examinesHeldOut } from '../tasks/split.ts';
+import { examinesHeldOut, examSize } from '../tasks/split.ts';
 import { type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -134,7 +134,7 @@ export async function examineSearch(exam: Exam): Promise<Evaluation> {
   for (let hops = 1; hops <= MAX_SEARCHES; hops++) {
     const random = new Random(`knowledge/exam/${hops}`);
     const questions = new Set<string>();
-    while (questions.size < EXAM_QUESTIONS)
+    while (questions.size < examSize(EXAM_QUESTIONS))
       questions.add(
         drawQuestion(random, theWorld(), { hops: [hops, hops], described: 0, heldOut: examinesHeldOut() }),
       );
@@ -154,7 +154,7 @@ export async function examineSearch(exam: Exam): Promise<Evaluation> {
   const multiHop = (name: string) => mean([figures[`${name}-2`]!, figures[`${name}-3`]!]);
   return evaluation(
     {
-      n: 2 * EXAM_QUESTIONS,
+      n: 2 * examSize(EXAM_QUESTIONS),
       accuracy: multiHop('greedy'),
       sampled: multiHop('sampled'),
       formatRate: mean(answered),

@@ -8,7 +8,7 @@
 import { Random } from '../random.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from './family.ts';
 import { read, refuse } from './family.ts';
-import { examinesHeldOut } from './split.ts';
+import { examinesHeldOut, examSize } from './split.ts';
 
 const TASK = /^\d(?:[+-]\d){1,5}$/;
 const INTEGER = '(?:0|-?[1-9]\\d?)';
@@ -90,7 +90,10 @@ export const arithmetic: TaskFamily = {
   workedPrefix: '<step>',
   random: (random) => randomTask(random),
   heldOut: () =>
-    examinesHeldOut() ? [...heldOutSet()] : [...drawExam('arithmetic/pilot', (task) => !isHeldOut(task))],
+    [...(examinesHeldOut() ? heldOutSet() : drawExam('arithmetic/pilot', (task) => !isHeldOut(task)))].slice(
+      0,
+      examSize(HELD_OUT_COUNT),
+    ),
   isHeldOut,
   difficulty: (task) => (task.length - 1) / 2,
   proposerPrompt: () => '<propose>',

@@ -31,16 +31,21 @@ export function drawUntil<T>(draw: () => T, admits: (drawn: T) => boolean): T {
   });
 }
 
-let pilot = false;
-/**
- * From now on this process examines on tasks from the training side. Pilots, on which settings are chosen, do so: nothing is ever tuned
- * on the held-out side.
- */
-export const examineOnPilotTasks = (): void => {
-  pilot = true;
+export interface ExamTasks {
+  /** Pilots, on which settings are chosen, are examined on the training side: nothing is ever tuned on the held-out one. */
+  readonly heldOut: boolean;
+  /** At most so many: a check that everything runs asks few. */
+  readonly most: number;
+}
+let examTasks: ExamTasks = { heldOut: true, most: Number.POSITIVE_INFINITY };
+/** What this process's exams ask from now on. */
+export const examineOn = (tasks: Partial<ExamTasks>): void => {
+  examTasks = { ...examTasks, ...tasks };
 };
-/** Whether exams draw from the held-out side: all but pilots' do. */
-export const examinesHeldOut = (): boolean => !pilot;
+/** Whether exams draw from the held-out side. */
+export const examinesHeldOut = (): boolean => examTasks.heldOut;
+/** How many tasks an exam of `count` asks. */
+export const examSize = (count: number): number => Math.min(count, examTasks.most);
 
 /** `count` distinct tasks that a family is examined on, the same in every process; drawn when first asked for. */
 export function heldOutTasks(
@@ -55,7 +60,7 @@ export function heldOutTasks(
     const heldOut = examinesHeldOut();
     const random = new Random(`${family}/held-out`);
     const drawn = new Set<string>();
-    while (drawn.size < count)
+    while (drawn.size < examSize(count))
       drawn.add(
         drawUntil(
           () => draw(random, heldOut),
