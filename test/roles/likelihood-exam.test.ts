@@ -10,8 +10,8 @@ test('the geometric mean of the completionsâ€™ token probabilities; the promptâ€
   const score = async (role: string, sequences: readonly (readonly number[])[]) => {
     expect(role).toBe('player');
     return sequences.map((ids) => ({
-      logprobs: Float32Array.from(probabilities[tokenizer.decode(ids)]!.map(Math.log)),
-      entropy: new Float32Array(),
+      logprobs: probabilities[tokenizer.decode(ids)]!.map((p) => Math.log(p)),
+      entropy: [],
     }));
   };
   const demonstrations = [
