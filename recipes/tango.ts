@@ -122,14 +122,14 @@ export const tango: Recipe = {
   differences: [
     'The schedule is scaled from 440 updates to a claim’s 20: 4 of the verifier alone, then 12 of the generator.',
     'A verdict of right over a step marked bad counts as unreadable, but keeps its format reward.',
-    'The verifier starts as a noisy one that a total of 0 fools, so that it can be hacked; the paper’s starts untrained.',
+    'The verifier starts from supervised checks, too few to be sure of its sums; the paper’s starts untrained. Its step size is three times the generator’s, as its few rounds have to suffice.',
   ],
   claim: tangoClaim,
   start: 'careless',
   tasks: 48,
   group: VOTES,
   variants: VARIANTS,
-  sets: { main: { optimizer: OPTIMIZER }, verifier: { optimizer: OPTIMIZER } },
+  sets: { main: { optimizer: OPTIMIZER }, verifier: { optimizer: { ...OPTIMIZER, learningRate: 1e-3 } } },
   learn,
   ...solverAndVerifier({
     family: arithmetic,

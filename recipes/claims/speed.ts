@@ -11,9 +11,13 @@ export function timeTo(curve: readonly number[], level: number): number {
   return at === 0 ? 0 : at - (curve[at]! - level) / (curve[at]! - curve[at - 1]!);
 }
 
-/** Time to nine tenths of what the other arm gains in held-out sampled accuracy, as a share of the time that it takes itself. */
-export function speed(results: ArmResults, arm: string, other: string, seed: number): number {
-  const theirs = curveOf(results, other, seed, 'sampled');
+/**
+ * Time to nine tenths of what the other arm gains in held-out sampled accuracy, as a share of the time that it takes itself. `from`: the
+ * evaluation at which both begin to learn, so that rounds in which their partners learn alone count for neither.
+ */
+export function speed(results: ArmResults, arm: string, other: string, seed: number, from = 0): number {
+  const learning = (name: string) => curveOf(results, name, seed, 'sampled').slice(from);
+  const theirs = learning(other);
   const level = theirs[0]! + 0.9 * (theirs.at(-1)! - theirs[0]!);
-  return timeTo(curveOf(results, arm, seed, 'sampled'), level) / timeTo(theirs, level);
+  return timeTo(learning(arm), level) / timeTo(theirs, level);
 }

@@ -3,19 +3,23 @@ import { type ArmResults, atEnd, type Claim, monitorOf, rise } from '../../core/
 import { mean } from '../../core/rl/statistics.ts';
 import { speed } from './speed.ts';
 
-/** How much better than they are the verifier finds the steps; rounds in which it rests say nothing. */
+/** How much better than they are the verifier finds the steps: what is paid less what is earned. Rounds in which it rests say nothing. */
 const late = (results: ArmResults, arm: string, seed: number): number =>
   mean(
     monitorOf(results, arm, seed, 'approvalGap')
-      .slice(-5)
+      .slice(-8)
       .filter((gap) => !Number.isNaN(gap)),
   );
+const lateGap =
+  (arm: string) =>
+  (results: ArmResults, seed: number): number =>
+    late(results, arm, seed) - late(results, 'tango', seed);
 
 export const tangoClaim: Claim = {
   says: 'Step rewards of a verifier that is trained beside the generator make it learn in fewer updates than outcomes alone; the verifier gets better at steps although only its final verdict is graded; frozen and weighed heavily it is hacked.',
-  seeds: [0, 1, 2],
+  seeds: [3, 4, 5],
   rounds: 20,
-  evaluateEvery: 5,
+  evaluateEvery: 4,
   pictures: {
     sampled: 'Held-out accuracy, sampled at temperature 1',
     stepF1: 'F1 of wrong steps on a fixed set',
@@ -34,10 +38,37 @@ export const tangoClaim: Claim = {
   ],
   conditions: [
     {
-      says: 'tango: time to nine tenths of what outcomes alone gain, as a share of theirs',
-      measure: (r, s) => speed(r, 'tango', 'outcome', s),
+      says: 'tango: generator updates to nine tenths of what outcomes alone gain, as a share of theirs',
+      measure: (r, s) => speed(r, 'tango', 'outcome', s, 1),
       atMost: 0.7,
     },
+    {
+      says: 'tango: the verifier’s F1 of wrong steps on a fixed set rises',
+      measure: (r, s) => rise(r, 'tango', s, 'stepF1'),
+      atLeast: 0.03,
+    },
+    {
+      says: 'frozen: it does not, though the generator trains',
+      measure: (r, s) => rise(r, 'frozen', s, 'stepF1'),
+      atMost: 0.01,
+    },
+    {
+      says: 'frozen against tango: how much better than they are the verifier finds the steps, last eight rounds',
+      measure: lateGap('frozen'),
+      atLeast: 0,
+    },
+    {
+      says: 'constant frozen against tango: the same, where steps weigh half',
+      measure: lateGap('constant frozen'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'random: sampled accuracy does not rise',
+      measure: (r, s) => rise(r, 'random', s, 'sampled'),
+      atMost: 0.03,
+    },
+  ],
+  observations: [
     {
       says: 'tango: sampled accuracy rises',
       measure: (r, s) => rise(r, 'tango', s, 'sampled'),
@@ -47,21 +78,6 @@ export const tangoClaim: Claim = {
       says: 'tango against frozen at the end, sampled',
       measure: (r, s) => atEnd(r, 'tango', s, 'sampled') - atEnd(r, 'frozen', s, 'sampled'),
       atLeast: -0.02,
-    },
-    {
-      says: 'tango: the verifier’s F1 of wrong steps on a fixed set rises',
-      measure: (r, s) => rise(r, 'tango', s, 'stepF1'),
-      atLeast: 0.03,
-    },
-    {
-      says: 'constant frozen against tango: how much better than they are the verifier finds the steps, last five rounds',
-      measure: (r, s) => late(r, 'constant frozen', s) - late(r, 'tango', s),
-      atLeast: 0.05,
-    },
-    {
-      says: 'random: sampled accuracy does not rise',
-      measure: (r, s) => rise(r, 'random', s, 'sampled'),
-      atMost: 0.03,
     },
   ],
   diagnosis:

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import type { ArmResults } from '../../core/claims.ts';
 import { lessonOf } from '../../core/lesson.ts';
 import { readVerified, stepOfToken, stepRewards } from '../../core/roles/step-credit.ts';
 import { classWeightedVerdicts } from '../../core/roles/verdict-credit.ts';
 import { arithmetic } from '../../core/tasks/arithmetic.ts';
 import { read, refuse } from '../../core/tasks/family.ts';
 import type { LearnTools, PolicyItem } from '../../core/training.ts';
-import { timeTo } from '../../recipes/claims/speed.ts';
+import { speed, timeTo } from '../../recipes/claims/speed.ts';
 import { alphaOf, tango, turnOf, verdictReward, weighSolutions } from '../../recipes/tango.ts';
 import { expectRows, recordsOf, solved, tokenizer, verdict } from './records.ts';
 
@@ -125,4 +126,15 @@ test('time to a level: where the line crosses it, the whole run where it never d
   expect(timeTo([0.1, 0.2, 0.4], 0.25)).toBeCloseTo(1.25);
   expect(timeTo([0.3, 0.2], 0.25)).toBe(0);
   expect(timeTo([0.1, 0.2, 0.2], 0.25)).toBe(2);
+});
+
+test('evaluations at which nobody has begun to learn count for neither arm', () => {
+  const run = (sampled: readonly number[]) => [{ heldout: sampled.map((value) => ({ sampled: value })) }];
+  const results = {
+    fast: run([0.5, 0.5, 0.7, 0.7]),
+    slow: run([0.5, 0.5, 0.6, 0.7]),
+  } as unknown as ArmResults;
+  // The level is .5 + .9 · .2 = .68: reached .9 of the way from .5 to .7, and .8 of that from .6 to .7.
+  expect(speed(results, 'fast', 'slow', 0, 1)).toBeCloseTo(0.9 / 1.8);
+  expect(speed(results, 'fast', 'slow', 0)).toBeCloseTo(1.9 / 2.8);
 });
