@@ -32,9 +32,11 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RolledGroup, ScoredGroup } from '../core/schema/sample.ts';
 import { randomStyleTask, styleScore } from '../core/tasks/style.ts';
 import { STOP } from '../core/tasks/worked.ts';
-import { POSITIVE_ONLY, selfRewardingClaim } from './claims/self-rewarding.ts';
+import { selfRewardingClaim } from './claims/self-rewarding.ts';
 
 const VOTES = 3;
+/** The variant that imitates the best response and makes no pairs. */
+const POSITIVE_ONLY = 'positive-only';
 
 /** Points as a share of all; missing stays missing. */
 const shareOf = (points: number | null) => (points === null ? null : points / STYLE_POINTS);
@@ -74,16 +76,15 @@ export const selfRewarding: Recipe = {
     'One policy answers string transformations and scores the answers from 0 to 5, three times each. Best against worst make DPO pairs against the version that wrote them. The version that comes out responds and judges in the next round.',
   differences: [
     'Prompts are drawn by a generator of tasks; in the paper a fixed few-shot model writes them.',
-    'The start is the supervised model of the paper’s first iteration: responses and scores are demonstrated, a quarter of the scores by a judge who only counts words.',
+    'The start is the supervised model of the paper’s first iteration: responses and scores are demonstrated, most responses too short, and a fifth of the scores by a judge who only counts words.',
     'The judge writes a digit without a rationale.',
-    'What did not reproduce, and why: two rounds of these steps cost skill by themselves (random pairs lose 3 to 7 points of 100), so that even the rubric’s own pairs gain 2 to 3 only, imitation of the best gains more, and responses shrink at first instead of growing. The judge is as frozen or not.',
     'A round is an iteration; the checkpoint is its last, not the one that an outside judge likes best.',
   ],
   claim: selfRewardingClaim,
-  start: 'style',
+  start: 'terse',
   taskName: 'style',
   stop: STOP,
-  tasks: 256,
+  tasks: 768,
   group: 4,
   rewards: {
     judge: { says: 'mean of three scores that the policy itself gives', usesGold: false },
@@ -94,7 +95,7 @@ export const selfRewarding: Recipe = {
   sets: {
     [MAIN_SET]: {
       optimizer: {
-        learningRate: 1e-4,
+        learningRate: 3e-5,
         warmup: 5,
         betas: [0.9, 0.95],
         weightDecay: 0.01,

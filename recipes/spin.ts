@@ -8,18 +8,17 @@
  * iteration before are mixed in, and the player goes over the pairs twice. Nobody is rewarded and no preference is labelled.
  */
 import type { Recipe } from '../core/recipe.ts';
-import { mean } from '../core/rl/statistics.ts';
 import { checkAnswers } from '../core/roles/answered-corpus.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf } from '../core/roles/gold.ts';
+import { goldLikelihood } from '../core/roles/likelihood-exam.ts';
 import { solve } from '../core/roles/solve.ts';
 import { examineSolver } from '../core/roles/solver-exam.ts';
-import type { Exam } from '../core/roles/stage.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
-import { exactTrace, workedCorpus } from '../core/tasks/worked-corpus.ts';
-import type { LearnTools, Lesson, PreferencePair, RoundRecords, UpdatePart } from '../core/training.ts';
+import { workedCorpus, workedExample } from '../core/tasks/worked-corpus.ts';
+import type { LearnTools, Lesson, PreferencePair, RoundRecords, Sequence } from '../core/training.ts';
 import { claim } from './claims/spin.ts';
 
 /** The paper's 0.1 lets the policy drift further from the opponent than a small model survives; see the variant. */
@@ -28,8 +27,8 @@ const PUBLISHED_LAMBDA = 0.1;
 const EPOCHS = 2;
 const PLAYER = 'player';
 const OPPONENT = 'opponent';
-/** The longest trace of five operators. */
-const MAX_NEW = 26;
+/** At most the longest trace of five operators. */
+const sampling = { maxNew: 26, temperature: 1 };
 
 /** What an opponent answered to a prompt of the data, as the next iteration needs it again. */
 interface Played {
@@ -37,12 +36,18 @@ interface Played {
   readonly ids: readonly number[];
 }
 
+type Encode = LearnTools['encode'];
+
+function dataOf(task: string, encode: Encode): Sequence {
+  const { prompt, completion } = workedExample(task);
+  return { prompt: encode(prompt), ids: encode(completion) };
+}
+
 /** The data's response against the opponent's; none where they are the same, as those have no gradient. */
-export function pairOf({ task, ids }: Played, encode: (text: string) => number[]): PreferencePair | null {
-  const prompt = encode(arithmetic.solverPrompt(task));
-  const gold = encode(exactTrace(task));
-  if (gold.length === ids.length && gold.every((id, i) => id === ids[i])) return null;
-  return { chosen: { prompt, ids: gold }, rejected: { prompt, ids } };
+export function pairOf({ task, ids }: Played, encode: Encode): PreferencePair | null {
+  const chosen = dataOf(task, encode);
+  const same = chosen.ids.length === ids.length && chosen.ids.every((id, i) => id === ids[i]);
+  return same ? null : { chosen, rejected: { prompt: chosen.prompt, ids } };
 }
 
 const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
@@ -53,53 +58,23 @@ const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
 function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools): Lesson {
   const { reward, variant } = round.settings;
   const played = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
-  const earlier = (memory ?? []) as readonly Played[];
-  const pairs = [...played, ...earlier].flatMap((item) => pairOf(item, encode) ?? []);
-  const items = [...played, ...earlier].map(({ task }) => ({
-    prompt: encode(arithmetic.solverPrompt(task)),
-    ids: encode(exactTrace(task)),
-  }));
-  const part: UpdatePart =
+  const both = [...played, ...((memory ?? []) as readonly Played[])];
+  const pairs = both
+    .flatMap((item) => pairOf(item, encode) ?? [])
+    .map((pair, i) => (reward === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
+  const part = { role: PLAYER, weight: 1 };
+  const lambda = variant === 'published-lambda' ? PUBLISHED_LAMBDA : LAMBDA;
+  const reference = { set: MAIN_SET, version: round.roles[OPPONENT]!.version };
+  const lesson =
     variant === 'sft'
-      ? { kind: 'imitation', role: PLAYER, weight: 1, items }
-      : {
-          kind: 'preference',
-          role: PLAYER,
-          weight: 1,
-          pairs:
-            reward === 'random'
-              ? pairs.map((pair, i) => (coinOf(`${round.id}/${i}`) ? swapped(pair) : pair))
-              : pairs,
-          objective: { kind: 'spin', lambda: variant === 'published-lambda' ? PUBLISHED_LAMBDA : LAMBDA },
-          reference: { set: MAIN_SET, version: round.roles[OPPONENT]!.version },
-          imitation: variant === 'anchored' ? 1 : 0,
-        };
+      ? ({ ...part, kind: 'imitation', items: both.map(({ task }) => dataOf(task, encode)) } as const)
+      : ({ ...part, kind: 'preference', pairs, objective: { kind: 'spin', lambda }, reference } as const);
   return {
     // Where the opponent wrote the data's response everywhere, nothing is left to learn.
-    updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
+    updates: pairs.length ? [{ set: MAIN_SET, parts: [lesson], epochs: EPOCHS }] : [],
     memory: played,
     figures: { pairs: pairs.length },
   };
-}
-
-/** Beside accuracy: the likelihood of the exact held-out traces, nats a token. */
-async function evaluate(exam: Exam) {
-  const heldOut = await examineSolver(exam, {
-    family: arithmetic,
-    role: PLAYER,
-    temperature: 1,
-    force: false,
-  });
-  const traces = arithmetic.heldOut().map((task) => ({
-    from: exam.tokenizer.encode(arithmetic.solverPrompt(task)),
-    ids: exam.tokenizer.encode(exactTrace(task)),
-  }));
-  const scores = await exam.score(
-    PLAYER,
-    traces.map(({ from, ids }) => [...from, ...ids]),
-  );
-  const goldLogProb = mean(scores.flatMap(({ logprobs }, i) => logprobs.slice(traces[i]!.from.length - 1)));
-  return evaluation(heldOut, { goldLogProb });
 }
 
 export const spin: Recipe = {
@@ -129,7 +104,6 @@ export const spin: Recipe = {
   variants: {
     sft: 'supervised fine-tuning on the same data, as many updates',
     'published-lambda': 'lambda 0.1',
-    anchored: 'with the negative log-likelihood of the data’s response beside the loss',
   },
   sets: {
     main: {
@@ -144,18 +118,25 @@ export const spin: Recipe = {
     },
   },
   roles: {
-    player: { says: 'is trained', sampling: { maxNew: MAX_NEW, temperature: 1 } },
-    opponent: {
-      says: 'the previous iterate, answers the prompts',
-      sampling: { maxNew: MAX_NEW, temperature: 1 },
-    },
+    [PLAYER]: { says: 'is trained', sampling },
+    [OPPONENT]: { says: 'the previous iterate, answers the prompts', sampling },
   },
   freezable: [OPPONENT],
   propose: async (stage) => drawnTasks(stage, (random) => random.pick(workedCorpus())),
   rollOut: (stage, tasks) => solve({ family: arithmetic }, stage, tasks, OPPONENT),
   judge: async (stage, groups) => checkAnswers(arithmetic, stage, groups),
   learn,
-  evaluate,
+  /** Beside accuracy: the likelihood of the exact held-out traces. */
+  evaluate: async (exam) => {
+    const heldOut = await examineSolver(exam, {
+      family: arithmetic,
+      role: PLAYER,
+      temperature: 1,
+      force: false,
+    });
+    const likelihood = await goldLikelihood(exam, PLAYER, arithmetic.heldOut().map(workedExample));
+    return evaluation(heldOut, { goldLikelihood: likelihood });
+  },
   describe: {
     difficulty: arithmetic.difficulty,
     worked: (text) => text.startsWith(arithmetic.workedPrefix),

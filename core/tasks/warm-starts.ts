@@ -9,7 +9,7 @@ import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
-import { demonstrateStyle } from './style-demonstrations.ts';
+import { demonstrateStyle, demonstrateTerse } from './style-demonstrations.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
 
 export interface WarmStart {
@@ -33,9 +33,11 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
+  // A responder whose answers are mostly too short, and a judge that has seen more.
+  terse: { demonstrate: demonstrateTerse, from: 'style', steps: 1000, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
-  judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 2200, weights: { judge: 2.5 } },
+  judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 3000, weights: { judge: 2.5 } },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   undertrained: { demonstrate: demonstrateCorpus, steps: 500 },
 };

@@ -118,8 +118,6 @@ test('controls: a coin swaps, more fine-tuning takes every response of the data'
       { chosen: rejected, rejected: chosen },
     ]).toContainEqual(pair);
   }
-  const anchored = await partOf({ variant: 'anchored' });
-  expect([straight.imitation, anchored.kind === 'preference' && anchored.imitation]).toEqual([0, 1]);
   const sft = await partOf({ variant: 'sft' });
   expect(sft.kind === 'imitation' && sft.items.map(({ ids }) => tokenizer.decode(ids))).toEqual([
     '<step>3<answer>3<eos>',
