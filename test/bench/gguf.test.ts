@@ -1,0 +1,116 @@
+/** Bytes of a GGUF file worked by hand from the format's description, and a checkpoint's names and order of rows in it. */
+import { expect, test } from 'vitest';
+import { type GgufValue, writeGguf } from '../../bench/rollout/gguf.ts';
+import {
+  ggufCheckpoint,
+  ggufName,
+  idsOf,
+  interleaveHalves,
+  textOf,
+} from '../../bench/rollout/gguf-checkpoint.ts';
+import { parseConfig } from '../../model/config.ts';
+import { randomCheckpoint } from '../../model/init.ts';
+
+const bytes = (hex: string): number[] => hex.match(/[0-9a-f]{2}/g)!.map((pair) => Number.parseInt(pair, 16));
+const written = (metadata: [string, GgufValue][]): number[] => [...writeGguf(new Map(metadata), new Map())];
+
+test('header, metadata, tensor infos and aligned data', () => {
+  const file = writeGguf(
+    new Map([['a.b', { u32: 7 }]]),
+    new Map([
+      ['t', { shape: [2, 3], data: Float32Array.of(1, 0.5, -2, 1, 0.5, -2) }],
+      ['u', { shape: [1], data: Float32Array.of(1) }],
+    ]),
+  );
+  const expected = [
+    '47475546 03000000', // GGUF, version 3
+    '0200000000000000 0100000000000000', // two tensors, one entry
+    '0300000000000000 612e62 04000000 07000000', // a.b, uint32, 7
+    '0100000000000000 74 02000000 0300000000000000 0200000000000000', // t, two dimensions, columns first
+    '00000000 0000000000000000', // float32, at 0
+    '0100000000000000 75 01000000 0100000000000000', // u, one dimension
+    '00000000 2000000000000000', // float32, at 32: the 24 bytes before, rounded up
+    '0000000000000000000000', // 117 bytes so far, 128 is the next multiple of 32
+    '0000803f 0000003f 000000c0 0000803f 0000003f 000000c0',
+    '0000000000000000',
+    '0000803f',
+    '00000000000000000000000000000000000000000000000000000000',
+  ];
+  expect([...file]).toEqual(bytes(expected.join('')));
+});
+
+const head = '47475546 03000000 0000000000000000 0100000000000000 0100000000000000 6b';
+
+test.each<[string, GgufValue, string]>([
+  ['float32', { f32: 0.5 }, '06000000 0000003f'],
+  ['string', { string: 'é' }, '08000000 0200000000000000 c3a9'],
+  ['int32s', { i32s: [1, -1] }, '09000000 05000000 0200000000000000 01000000 ffffffff'],
+  [
+    'strings',
+    { strings: ['é', 'b'] },
+    '09000000 08000000 0200000000000000 0200000000000000 c3a9 0100000000000000 62',
+  ],
+])('a metadata value of type %s', (_, value, hex) => {
+  const expected = bytes(head + hex);
+  const padding = new Array((32 - (expected.length % 32)) % 32).fill(0);
+  expect(written([['k', value]])).toEqual([...expected, ...padding]);
+});
+
+test('rows of each head go from halves to neighbours', () => {
+  const rows = [10, 11, 12, 13, 20, 21, 22, 23];
+  const tensor = { shape: [8, 2], data: Float32Array.from(rows.flatMap((row) => [row, -row])) };
+  const wanted = [10, 12, 11, 13, 20, 22, 21, 23];
+  expect(interleaveHalves(tensor, 4)).toEqual({
+    shape: [8, 2],
+    data: Float32Array.from(wanted.flatMap((row) => [row, -row])),
+  });
+});
+
+test('names', () => {
+  expect(ggufName('model.embed_tokens.weight')).toBe('token_embd.weight');
+  expect(ggufName('lm_head.weight')).toBe('output.weight');
+  expect(ggufName('model.layers.11.self_attn.q_proj.bias')).toBe('blk.11.attn_q.bias');
+  expect(ggufName('model.layers.0.mlp.down_proj.weight')).toBe('blk.0.ffn_down.weight');
+  expect(() => ggufName('model.layers.0.self_attn.q_norm.weight')).toThrow('no name');
+});
+
+test('ids are characters from U+0100 on', () => {
+  expect(textOf([0, 5])).toBe('Āą');
+  expect(idsOf('Āą')).toEqual([0, 5]);
+});
+
+const llama = {
+  model_type: 'llama',
+  vocab_size: 3,
+  hidden_size: 4,
+  intermediate_size: 2,
+  num_hidden_layers: 1,
+  num_attention_heads: 1,
+  max_position_embeddings: 8,
+};
+
+/** Of the whole file, the projection's numbers as they must follow each other. */
+function holds(json: Record<string, unknown>, rows: readonly number[]): boolean {
+  const config = parseConfig(json);
+  const tensors = randomCheckpoint(config, 'gguf');
+  const data = Float32Array.from({ length: 16 }, (_, i) => i + 1);
+  tensors.set('model.layers.0.self_attn.q_proj.weight', { shape: [4, 4], data });
+  const wanted = Float32Array.from(rows.flatMap((row) => [...data.subarray(4 * row, 4 * row + 4)]));
+  return Buffer.from(ggufCheckpoint(config, tensors)).includes(Buffer.from(wanted.buffer));
+}
+
+test("Llama's q and k are reordered, Qwen2's are not", () => {
+  expect(holds(llama, [0, 2, 1, 3])).toBe(true);
+  expect(holds({ ...llama, model_type: 'qwen2' }, [0, 1, 2, 3])).toBe(true);
+});
+
+test('tied embeddings have no output projection; what cannot be converted is refused', () => {
+  const file = (json: Record<string, unknown>) => {
+    const config = parseConfig({ ...llama, ...json });
+    return Buffer.from(ggufCheckpoint(config, randomCheckpoint(config, 'gguf')));
+  };
+  const name = Buffer.from([13, 0, 0, 0, 0, 0, 0, 0, ...Buffer.from('output.weight')]);
+  expect(file({}).includes(name)).toBe(true);
+  expect(file({ tie_word_embeddings: true }).includes(name)).toBe(false);
+  expect(() => file({ rope_scaling: { rope_type: 'linear', factor: 2 } })).toThrow('without rope scaling');
+});
