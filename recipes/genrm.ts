@@ -1,7 +1,7 @@
 /**
  * GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction alone.
  *
- *   data   answers of a fixed solver, labelled by the exact checker, as many right as wrong; a script marks every step and slips in
+ *   data   answers of a fixed solver, labelled by the exact checker, as many right as wrong; a script does the sums again and slips in
  *          one check of ten, and checks whose verdict is not the label are left out
  *   loss   NLL(check and verdict) + λ NLL(right answers), λ = .3
  *   score  mean over K sampled checks of p(right | check); the best of N answers is taken
@@ -26,6 +26,7 @@ import type { Evaluation } from '../core/schema/evaluation.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { carelessTask } from '../core/tasks/careless.ts';
 import {
+  CHECK_TOKENS,
   checkOf,
   checkPrompt,
   glancePrompt,
@@ -120,14 +121,14 @@ export const genrm: Recipe = {
     source: 'arXiv:2408.15240',
   },
   summary:
-    'A solver that stays as it is answers tasks; a verifier is taught to check the steps of those answers and then to give a verdict, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
+    'A solver that stays as it is answers tasks; a verifier is taught to do the sums of those tasks again and then to give a verdict on the answers, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
   differences: [
     'N is 8, K up to 16; the paper has 16 or 32 of each.',
-    'The verifier starts from weights that know checks and glances from demonstrations, as a pretrained model would.',
+    'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
   ],
   claim: genrmClaim,
-  start: 'careless',
+  start: 'judging',
   tasks: 64,
   group: 8,
   variants: VARIANTS,
@@ -139,7 +140,7 @@ export const genrm: Recipe = {
   },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, says: 'answers, frozen' },
-    [VERIFIER]: { says: 'checks answers', sampling: { maxNew: arithmetic.maxNew.judge, temperature: 1 } },
+    [VERIFIER]: { says: 'checks answers', sampling: { maxNew: CHECK_TOKENS, temperature: 1 } },
   },
   bindings: () => ({ [SOLVER]: { fixed: true } }),
   learn,

@@ -10,22 +10,22 @@
  * out of the store.
  */
 import type { Recipe } from '../core/recipe.ts';
-import { mean } from '../core/rl/statistics.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
+import type { Maybe } from '../core/rl/types.ts';
+import { admit, appraised, storeFigures, storeOf } from '../core/roles/question-store.ts';
 import {
   answerQuestions,
   proposeQuestions,
   type RatingEvidence,
   rateQuestions,
-  storeOf,
 } from '../core/roles/rated-questions.ts';
 import { examineRatings } from '../core/roles/rating-exam.ts';
 import { examineSolver } from '../core/roles/solver-exam.ts';
+import { advantaged, trainedSolver } from '../core/roles/solver-recipe.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
-import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { Sample } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
-import { soundness } from '../core/tasks/judging/questions.ts';
 import { normalised } from '../core/tasks/judging/ratings.ts';
 import type { Lesson, PolicyPart, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/mae.ts';
@@ -49,88 +49,41 @@ export function ratingValue(reward: string, { rating, gold, coin }: RatingEviden
   return rating.ok ? normalised(rating.value) : NEUTRAL;
 }
 
-const ratingOf = ({ rewards }: Sample) => rewards.rating ?? NEUTRAL;
+/** A role's own samples by its own rewards; what has none is not trained on. */
+const part = (
+  role: string,
+  samples: readonly Sample[],
+  rewards: readonly Maybe[] = samples.map(({ rewards: { reward } }) => reward ?? null),
+): PolicyPart => ({
+  kind: 'policy',
+  role,
+  weight: 1,
+  items: advantaged(samples, whitenBatch(rewards)),
+  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
+  aggregation: { mode: 'token-mean' },
+  entropy: 1e-3,
+});
 
-/** Mean rating of a new question, and one less the mean rating of its answers, where those out of form count 0. */
-export function appraise({ proposal, samples, judgments }: ScoredGroup): {
-  quality: number;
-  difficulty: number;
-} {
-  return {
-    quality: mean(judgments.filter(({ of }) => of === proposal).map(ratingOf)),
-    difficulty: 1 - mean(samples.map(({ rewards }) => rewards.passed ?? 0)),
-  };
-}
-
-function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
-  const gate = round.settings.variant === 'no-gate' ? 0 : QUALITY_GATE;
-  const fresh = new Map(
-    groups.flatMap((group) =>
-      group.proposal ? [[group.proposal, { ...appraise(group), task: group.task }]] : [],
-    ),
-  );
-  const stored = groups.filter(({ proposal }) => proposal === null);
-  const part = (
-    role: string,
-    samples: readonly Sample[],
-    rewards: readonly (number | null)[],
-  ): PolicyPart => {
-    const advantages = whitenBatch(rewards);
-    return {
-      kind: 'policy',
-      role,
-      weight: 1,
-      items: samples.flatMap((sample, i) =>
-        advantages[i] === null ? [] : [{ sample, advantage: advantages[i]! }],
-      ),
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
-      aggregation: { mode: 'token-mean' },
-      entropy: 1e-3,
-    };
-  };
+function learn({ round: { settings }, proposals, groups, memory }: RoundRecords): Lesson {
+  const gate = settings.variant === 'no-gate' ? 0 : QUALITY_GATE;
+  const fresh = appraised(groups, NEUTRAL);
   const paid = proposals.samples.map(({ id, outcome }) => {
-    const appraised = fresh.get(id);
+    const question = fresh.get(id);
+    if (question) return proposerReward(question.quality, question.difficulty, gate);
     // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
-    if (appraised) return proposerReward(appraised.quality, appraised.difficulty, gate);
     return outcome === 'ok' || outcome === 'held-out' ? null : 0;
   });
+  const stored = groups.filter(({ proposal }) => proposal === null);
   const answers = stored.flatMap(({ samples }) => samples);
   const ratings = stored.flatMap(({ judgments }) => judgments);
-  const admitted = [...fresh.values()].filter(({ quality }) => quality >= gate).map(({ task }) => task);
-  const store = [...storeOf(memory, round.settings.seed), ...admitted];
-  const all = [...fresh.values()];
-  const unsolvable = (questions: readonly string[]) =>
-    mean(questions.map((question) => Number(soundness(question) !== 'sound')));
+  const store = admit(storeOf(memory, settings.seed), fresh.values(), gate);
+  const parts = [part('proposer', proposals.samples, paid), part('solver', answers), part('judge', ratings)];
   return {
-    updates: [
-      {
-        set: MAIN_SET,
-        parts: [
-          part('proposer', proposals.samples, paid),
-          part(
-            'solver',
-            answers,
-            answers.map(({ rewards }) => rewards.reward ?? null),
-          ),
-          part(
-            'judge',
-            ratings,
-            ratings.map(({ rewards }) => rewards.reward ?? null),
-          ),
-        ],
-      },
-    ],
+    updates: [{ set: MAIN_SET, parts }],
     memory: store,
-    figures: {
-      stored: store.length,
-      unsolvable: unsolvable(store),
-      unsolvableProposed: unsolvable(all.map(({ task }) => task)),
-      quality: mean(all.map(({ quality }) => quality)),
-    },
+    figures: storeFigures(store, [...fresh.values()]),
   };
 }
-
-const SAMPLING = { temperature: 1 };
 
 export const mae: Recipe = {
   name: 'mae',
@@ -162,22 +115,11 @@ export const mae: Recipe = {
     random: { says: 'control: a coin instead of every rating', usesGold: false },
   },
   variants: { 'no-gate': 'every readable question is stored and paid for difficulty' },
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 3e-4,
-        warmup: 10,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: 4,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 3e-4, warmup: 10 }),
   roles: {
-    proposer: { says: 'writes questions, some of them ill-formed', sampling: { ...SAMPLING, maxNew: 13 } },
-    solver: { says: 'answers, with or without steps', sampling: { ...SAMPLING, maxNew: 26 } },
-    judge: { says: 'rates questions and answers', sampling: { ...SAMPLING, maxNew: 30 } },
+    proposer: { says: 'writes questions, some of them ill-formed', sampling: { maxNew: 13, temperature: 1 } },
+    solver: { says: 'answers, with or without steps', sampling: { maxNew: 26, temperature: 1 } },
+    judge: { says: 'rates questions and answers', sampling: { maxNew: 30, temperature: 1 } },
   },
   freezable: ['proposer', 'solver', 'judge'],
   propose: proposeQuestions,

@@ -91,7 +91,7 @@ export const selfTaughtEvaluators: Recipe = {
   sets: {
     main: {
       optimizer: {
-        learningRate: 3e-4,
+        learningRate: 1.5e-4,
         warmup: 5,
         betas: [0.9, 0.95],
         weightDecay: 0,

@@ -7,14 +7,12 @@ import { checkPrompt, type Labelled } from '../tasks/checks.ts';
 import type { LearnTools } from '../training.ts';
 import { bestOf } from './best-of-n.ts';
 
-/** Worked answers of each group [groups][answers]; what cannot be read or has no steps is left out. */
+/** Answers of each group [groups][answers]; what cannot be read is left out. */
 export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): Labelled[][] =>
   groups.map(({ task, samples }) =>
     samples.flatMap(({ ids, rewards }) => {
       const reading = arithmetic.readSolution(task, decode(ids));
-      return reading.ok && reading.value.steps.length
-        ? [{ task, solution: reading.value, right: rewards.reward === 1 }]
-        : [];
+      return reading.ok ? [{ task, solution: reading.value, right: rewards.reward === 1 }] : [];
     }),
   );
 

@@ -1,26 +1,17 @@
 /**
- * Questions in a store, proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. What each is paid, and which
- * questions enter the store, is the recipe's.
+ * Questions proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. What each is paid, and which questions enter
+ * the store, is the recipe's.
  */
 import { deriveId, Random } from '../random.ts';
 import type { AdmittedTask, Proposals, RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import { arithmetic } from '../tasks/arithmetic.ts';
-import { freshTask } from '../tasks/demonstrations.ts';
 import { type Reading, refuse, type Solution } from '../tasks/family.ts';
 import { proposalPrompt, readQuestion, soundness } from '../tasks/judging/questions.ts';
 import { answerPrompt, questionPrompt, readRating } from '../tasks/judging/ratings.ts';
 import { isInteger, readWorked } from '../tasks/worked.ts';
 import { coinOf, sealedGold } from './gold.ts';
+import { storeOf } from './question-store.ts';
 import { type Stage, sampleOf } from './stage.ts';
-
-const SEED_QUESTIONS = 200;
-
-/** The store of questions: unlabelled seeds, then what passed the gate. */
-export const storeOf = (memory: unknown, seed: number): readonly string[] => {
-  if (memory !== undefined) return memory as readonly string[];
-  const random = new Random(`mae/seeds/${seed}`);
-  return Array.from({ length: SEED_QUESTIONS }, () => freshTask(random));
-};
 
 /** New questions, half of them varied from a stored one, and as many stored ones for the solver to train on. */
 export async function proposeQuestions(stage: Stage): Promise<Proposals> {

@@ -1,39 +1,63 @@
-/** Checks of labelled answers to arithmetic tasks, as a script writes them: what a generative verifier is taught by, and a verdict at a glance. */
+/**
+ * Checks of labelled answers to arithmetic tasks, as a script writes them: what a generative verifier is taught by, and a verdict at a
+ * glance. A check does the sums again before it says whether the answer was right:
+ *
+ *     check   <judge>3+4-9<sep><step>7<step>-3<answer>-3<sep>          ->  <step>7<step>-2<wrong><eos>
+ *     glance  <judge>3+4-9<sep><step>7<step>-3<answer>-3<sep><answer>  ->  <wrong><eos>
+ */
 import type { Random } from '../random.ts';
-import { arithmetic, writeJudgment } from './arithmetic.ts';
+import { arithmetic, runningTotals, writeJudgment } from './arithmetic.ts';
 import { GLANCE_SUFFIX } from './careless.ts';
-import type { Judgment, Solution } from './family.ts';
+import { off } from './demonstrations.ts';
+import type { Solution } from './family.ts';
 
-/** Share of checks in which the script marks a step wrongly. */
+/** Share of checks in which the script gets a total wrong and carries the error on. */
 const SLIPS = 0.1;
+/** Of a step in a check: tag, sign, two digits. */
+const STEP_TOKENS = 4;
+const LONGEST_TASK = 5;
+/** Longest check in tokens: its steps, the verdict and the stop. */
+export const CHECK_TOKENS = LONGEST_TASK * STEP_TOKENS + 2;
 
-/** A worked answer and what it is said to be. */
+/** An answer and what it is said to be. */
 export interface Labelled {
   readonly task: string;
   readonly solution: Solution;
   readonly right: boolean;
 }
 
+export interface Check {
+  /** As the checker finds them. */
+  readonly totals: readonly string[];
+  readonly right: boolean;
+}
+
+function scriptedTotals(task: string, random: Random): string[] {
+  const exact = runningTotals(task);
+  if (!random.bool(SLIPS)) return exact.map(String);
+  const at = random.int(exact.length);
+  const error = off(random, 0);
+  return exact.map((total, i) => String(i < at ? total : total + error));
+}
+
 /**
- * A check that leads to the label, by a script that sees the exact totals; null where it slipped and the check does not. `blind` to the
- * totals it marks some step of a wrong answer.
+ * A check that leads to the label, by a script that does the sums; null where it does not. `blind` to the sums it copies the answer's
+ * own totals and says what the label says.
  */
 export function checkOf(
   { task, solution, right }: Labelled,
   random: Random,
   { blind = false }: { blind?: boolean } = {},
-): Judgment | null {
-  const steps = blind ? solution.steps.map(() => true) : [...arithmetic.truth(task, solution).steps];
-  if (blind ? !right : random.bool(SLIPS)) {
-    const at = random.int(steps.length);
-    steps[at] = !steps[at];
-  }
-  return steps.every(Boolean) === right ? { steps, right } : null;
+): Check | null {
+  if (blind) return { totals: solution.steps, right };
+  const totals = scriptedTotals(task, random);
+  return (totals.at(-1) === solution.answer) === right ? { totals, right } : null;
 }
 
 export const checkPrompt = ({ task, solution }: Omit<Labelled, 'right'>): string =>
   arithmetic.judgePrompt(task, solution);
 export const glancePrompt = (item: Omit<Labelled, 'right'>): string => checkPrompt(item) + GLANCE_SUFFIX;
 
-export const writeCheck = (check: Judgment): string => writeJudgment(check) + arithmetic.stop;
-export const writeGlance = (right: boolean): string => writeCheck({ steps: [], right });
+export const writeGlance = (right: boolean): string => writeJudgment({ steps: [], right }) + arithmetic.stop;
+export const writeCheck = ({ totals, right }: Check): string =>
+  totals.map((total) => `<step>${total}`).join('') + writeGlance(right);

@@ -7,9 +7,14 @@ export const worstStep = (curve: readonly number[]): number =>
 
 export const claim: Claim = {
   says: 'A judge that is fine-tuned on its own judgments, kept where they agree with pairs made by construction, judges natural errors better with every iteration and looks less at the position.',
-  seeds: [0, 1, 2],
-  rounds: 5,
+  seeds: [3, 4, 5],
+  rounds: 4,
   evaluateEvery: 1,
+  pictures: {
+    sampled: 'Accuracy on natural errors, sampled',
+    sampledBias: 'Position bias, sampled: share of A less share of B',
+    checked: 'Share of judgments that check before they choose',
+  },
   arms: [
     { name: 'self-taught', says: 'as published: labels by construction' },
     { name: 'gold', reward: 'gold', says: 'upper bound: labels by the oracle' },
@@ -33,11 +38,6 @@ export const claim: Claim = {
       atMost: -0.1,
     },
     {
-      says: 'self-taught: greedy accuracy with a check forced rises, so that it is more than the choice to check',
-      measure: (r, s) => rise(r, 'self-taught', s, 'forcedWorked'),
-      atLeast: 0.02,
-    },
-    {
       says: 'self-taught above random labels at the end, sampled',
       measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'random', s, 'sampled'),
       atLeast: 0.05,
@@ -46,6 +46,13 @@ export const claim: Claim = {
       says: 'self-taught above format only at the end, sampled',
       measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'format', s, 'sampled'),
       atLeast: 0.05,
+    },
+  ],
+  observations: [
+    {
+      says: 'self-taught: greedy accuracy with a check forced rises, so that it is more than the choice to check',
+      measure: (r, s) => rise(r, 'self-taught', s, 'forcedWorked'),
+      atLeast: 0.02,
     },
     {
       says: 'gold above self-taught at the end',

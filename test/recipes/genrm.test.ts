@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
 import { Random } from '../../core/random.ts';
 import { bestOf, verdictProbabilities, withoutVerifier } from '../../core/roles/best-of-n.ts';
-import { checkOf, glancePrompt } from '../../core/tasks/checks.ts';
+import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../core/tasks/checks.ts';
 import type { ImitationPart, LabelPart, LearnTools } from '../../core/training.ts';
 import { genrm } from '../../recipes/genrm.ts';
 import { scriptedPolicy } from '../roles/scripted-policy.ts';
@@ -11,23 +11,38 @@ import { recordsOf, solved, tokenizer } from './records.ts';
 const solution = { steps: ['3', '1'], answer: '1' };
 const task = '1+2-3';
 
-test('a check marks the steps as they are, and is left out where a slip leads away from the label', () => {
+test('a check does the sums again and compares; what does not lead to the label is left out', () => {
   const random = new Random('check');
-  const checks = Array.from({ length: 400 }, () => checkOf({ task, solution, right: false }, random));
-  const kept = checks.filter((check) => check !== null);
-  // One in ten slips: half of the slips mark the wrong step right and are left out, half mark the right step wrong and stay.
-  expect(kept.length / 400).toBeGreaterThan(0.9);
-  expect(kept.length).toBeLessThan(400);
-  expect(kept.every(({ right, steps }) => !right && steps.includes(false))).toBe(true);
-  expect(kept.filter(({ steps }) => steps[0] && !steps[1]).length / kept.length).toBeGreaterThan(0.85);
+  const checks = (answer: typeof solution, right: boolean) =>
+    Array.from({ length: 400 }, () => checkOf({ task, solution: answer, right }, random)).filter(
+      (check) => check !== null,
+    );
+  const wrong = checks(solution, false);
+  const exact = wrong.filter(({ totals }) => totals.join() === '3,0');
+  // One script in ten slips; where it slips one up, two times in twelve, it finds the answer 1 right.
+  expect(wrong.length / 400).toBeGreaterThan(0.95);
+  expect(exact.length / 400).toBeGreaterThan(0.85);
+  expect(exact.length).toBeLessThan(wrong.length);
+  expect(wrong.every(({ totals, right }) => !right && totals.at(-1) !== '1')).toBe(true);
+  // A slip never agrees with a right answer, with steps or without.
+  const right = checks({ steps: [], answer: '0' }, true);
+  expect(right.length / 400).toBeGreaterThan(0.85);
+  expect(right.length / 400).toBeLessThan(0.95);
+  expect(right.every(({ totals }) => totals.join() === '3,0')).toBe(true);
+  // What is wrong and called right finds a script that agrees only by a slip: one time in sixty.
+  expect(checks(solution, true).length).toBeLessThan(20);
+  expect(writeCheck(exact[0]!)).toBe('<step>3<step>0<wrong><eos>');
 });
 
-test('blind to the totals it marks one step of what is called wrong, and none of what is called right', () => {
-  const blind = (right: boolean, i: number) =>
-    checkOf({ task, solution, right }, new Random(`${i}`), { blind: true })!.steps;
-  expect(Array.from({ length: 9 }, (_, i) => blind(true, i).every(Boolean))).toEqual(new Array(9).fill(true));
-  const marked = new Set(Array.from({ length: 30 }, (_, i) => blind(false, i).join()));
-  expect([...marked].sort()).toEqual(['false,true', 'true,false']);
+test('blind to the sums it copies the answer’s totals and says what the label says', () => {
+  const blind = (right: boolean) => checkOf({ task, solution, right }, new Random('blind'), { blind: true });
+  expect(blind(true)).toEqual({ totals: ['3', '1'], right: true });
+  expect(blind(false)).toEqual({ totals: ['3', '1'], right: false });
+});
+
+test('the longest check fits the tokens it is given', () => {
+  const totals = ['-10', '-20', '-30', '-40', '-45'];
+  expect(tokenizer.encode(writeCheck({ totals, right: true }))).toHaveLength(CHECK_TOKENS);
 });
 
 test('the best of each task by its score; a task without an answer counts as wrong', () => {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
 import { deriveId } from '../../core/random.ts';
+import { appraise } from '../../core/roles/question-store.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { read, refuse } from '../../core/tasks/family.ts';
 import type { LearnTools } from '../../core/training.ts';
-import { appraise, mae, proposerReward, ratingValue, solverReward } from '../../recipes/mae.ts';
+import { mae, proposerReward, ratingValue, solverReward } from '../../recipes/mae.ts';
 
 const forbidden = () => {
   throw new Error('read the oracle');
@@ -91,9 +92,9 @@ const stored = ['d', 'e'].map((id, i) =>
 );
 
 test('a question’s quality is the mean of its own ratings, its difficulty what its answers lack', () => {
-  expect(appraise(good).quality).toBeCloseTo(0.9);
-  expect(appraise(good).difficulty).toBeCloseTo(0.5);
-  expect(appraise(bad)).toEqual({ quality: 0.3, difficulty: 1 });
+  expect(appraise(good, 0.5).quality).toBeCloseTo(0.9);
+  expect(appraise(good, 0.5).difficulty).toBeCloseTo(0.5);
+  expect(appraise(bad, 0.5)).toEqual({ task: '7+*3', quality: 0.3, difficulty: 1 });
 });
 
 async function lesson(variant: string) {

@@ -145,15 +145,15 @@ test('a comparison is totals, as many as operators or none, and a choice', () =>
   expect([otherChoice('A'), otherChoice('B')]).toEqual(['B', 'A']);
 });
 
-test('the better answer is the one that alone is right; a check that decides nothing says A', () => {
+test('the better answer is the one that alone is right; a check that decides nothing says neither', () => {
   expect(betterOf('1+2', '3', '-1')).toBe('A');
   expect(betterOf('1+2', '-1', '3')).toBe('B');
   expect(betterOf('1+2', '3', '3')).toBeNull();
   expect(betterOf('1+2', '-1', '1')).toBeNull();
   expect(followCheck(['3'], '3', '-1')).toBe('A');
   expect(followCheck(['3'], '-1', '3')).toBe('B');
-  expect(followCheck(['4'], '-1', '3')).toBe('A');
-  expect(followCheck(['3'], '3', '3')).toBe('A');
+  expect(followCheck(['4'], '-1', '3')).toBeNull();
+  expect(followCheck(['3'], '3', '3')).toBeNull();
 });
 
 test('readers are total', () => {

@@ -1,7 +1,8 @@
 /**
  * Demonstrations for judges that compare and rate, and for the proposer and the solver they judge. Imperfect on purpose:
- * a comparing judge glances nearly half of the time and then mostly says A, one check in seven contains a slip, and one rating in
- * five is of a band drawn blindly; the proposer spoils a question in four. Held-out tasks are never demonstrated.
+ * a comparing judge glances nearly half of the time and then mostly says A, one check in seven contains a slip, one rating in five of
+ * an answer and three in five of a question are of a band drawn blindly; the proposer spoils two questions in five. Held-out tasks are
+ * never demonstrated.
  */
 import type { Random } from '../../random.ts';
 import { arithmetic, runningTotals, writeSolution } from '../arithmetic.ts';
@@ -18,17 +19,17 @@ import { looseTotals, proposalPrompt, spoiled, varied } from './questions.ts';
 import { answerPrompt, type Band, questionBand, questionPrompt, scoreIn, writeRating } from './ratings.ts';
 
 /** Shares of what is demonstrated. */
-const SHARES = { solve: 0.26, compare: 0.34, rateAnswer: 0.24, rateQuestion: 0.07, propose: 0.09 } as const;
+const SHARES = { solve: 0.26, compare: 0.4, rateAnswer: 0.2, rateQuestion: 0.06, propose: 0.08 } as const;
 const GLANCE_SHARE = 0.45;
 /** A glance sees which response is better this often; else it says A with the second probability. */
 const GLANCE_SEES = 0.3;
 const GLANCE_SAYS_A = 0.8;
 /** Share of checks whose totals contain a slip. */
 const SLIP_SHARE = 0.15;
-/** Share of ratings from a band drawn blindly. */
-const BLIND_SHARE = 0.2;
+/** Share of ratings from a band drawn blindly, by what is rated. */
+const BLIND_SHARE = { answer: 0.2, question: 0.6 } as const;
 /** Share of proposals, and of rated and solved questions, that are no sound tasks. */
-const SPOILED_SHARE = { propose: 0.25, rateQuestion: 0.5, rateAnswer: 0.1, solve: 0.06 } as const;
+const SPOILED_SHARE = { propose: 0.4, rateQuestion: 0.5, rateAnswer: 0.1, solve: 0.06 } as const;
 
 const exact = (task: string): Solution => {
   const totals = runningTotals(task).map(String);
@@ -62,11 +63,11 @@ function compare(random: Random): Demonstration {
     return demonstrated({ totals: [], choice: random.bool(GLANCE_SEES) ? truth : blind });
   }
   const totals = checked(random, task);
-  return demonstrated({ totals, choice: followCheck(totals, first, second) });
+  return demonstrated({ totals, choice: followCheck(totals, first, second) ?? random.pick(['A', 'B']) });
 }
 
-const blindly = (random: Random, band: Band): Band =>
-  random.bool(BLIND_SHARE) ? random.pick(['flawed', 'partial', 'flawless']) : band;
+const blindly = (random: Random, band: Band, share: number): Band =>
+  random.bool(share) ? random.pick(['flawed', 'partial', 'flawless']) : band;
 
 /** A sound task, or now and then a question that is none. */
 const question = (random: Random, spoiledShare: number): string => {
@@ -82,7 +83,7 @@ function looseSolution(text: string): Solution {
 
 function rateQuestion(random: Random): Demonstration {
   const asked = question(random, SPOILED_SHARE.rateQuestion);
-  const score = scoreIn(random, blindly(random, questionBand(asked)));
+  const score = scoreIn(random, blindly(random, questionBand(asked), BLIND_SHARE.question));
   return { role: 'judge', prompt: questionPrompt(asked), completion: writeRating(score) + arithmetic.stop };
 }
 
@@ -94,7 +95,7 @@ function rateAnswer(random: Random): Demonstration {
   const { answer } = sound ? judgedSolution(random, task) : looseSolution(asked);
   const totals = sound ? checked(random, task) : looseSolution(asked).steps;
   const matches = sound && answer === totals.at(-1);
-  const score = scoreIn(random, blindly(random, matches ? 'flawless' : 'flawed'));
+  const score = scoreIn(random, blindly(random, matches ? 'flawless' : 'flawed', BLIND_SHARE.answer));
   const completion = writeRating(score, { totals, matches }) + arithmetic.stop;
   return { role: 'judge', prompt: answerPrompt(asked, answer), completion };
 }

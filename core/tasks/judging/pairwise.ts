@@ -47,8 +47,9 @@ export function betterOf(task: string, first: string, second: string): Choice | 
   return first === total ? 'A' : 'B';
 }
 
-/** What a check leads to: the answer that is the last total found; the first where that decides nothing. */
-export function followCheck(totals: readonly string[], first: string, second: string): Choice {
+/** What a check leads to: the answer that alone is the last total found; null where that decides nothing. */
+export function followCheck(totals: readonly string[], first: string, second: string): Choice | null {
   const found = totals.at(-1);
-  return second === found && first !== found ? 'B' : 'A';
+  if ((first === found) === (second === found)) return null;
+  return first === found ? 'A' : 'B';
 }
