@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   flatness: () => import('./flatness.ts'),
   learner: () => import('./learner.ts'),
   rollout: () => import('./rollout.ts'),
+  scaling: () => import('./scaling.ts'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);
