@@ -84,7 +84,7 @@ export const selfRewarding: Recipe = {
   start: 'terse',
   taskName: 'style',
   stop: STOP,
-  tasks: 768,
+  tasks: 512,
   group: 4,
   rewards: {
     judge: { says: 'mean of three scores that the policy itself gives', usesGold: false },
