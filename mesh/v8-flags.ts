@@ -9,7 +9,7 @@
  * And: every call of a binding leaves native memory behind small JavaScript objects, of whose size V8 knows little
  * (https://github.com/cloudflare/workerd/issues/6894), so that each of some thirty isolates, the simulators of R2 and D1
  * before all, gathers megabytes of garbage between two collections of its whole heap. So here every collection is one of the
- * whole heap: docs/log.md, “What grew in workerd”, has the numbers. Deployed isolates are collected by the platform's own limits.
+ * whole heap: docs/log.md, “What grew in workerd”, has the numbers and the price.
  */
 import { Runtime } from 'miniflare';
 
