@@ -9,9 +9,12 @@ import { thisMachine } from './machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';
 import { checkpoints } from './rollout/checkpoints.ts';
 import { measurePrefill, measureQuantized, measureShape, type Speed } from './rollout/measure.ts';
-import { type AgainstPeer, measurePeer } from './rollout/peers.ts';
+import type { AgainstPeer } from './rollout/peers.ts';
+import type { Shape } from './rollout/prompts.ts';
+import { measureTransformers } from './rollout/transformers.ts';
+import { measureWllama } from './rollout/wllama.ts';
 
-const shapes = [
+const shapes: readonly Shape[] = [
   { groups: 1, samples: 1 },
   { groups: 2, samples: 8 },
   { groups: 8, samples: 8 },
@@ -23,6 +26,11 @@ const speedText = ({ graph, step, speedup, cpuSpeedup }: Speed): string =>
   `graph ${graph.median.toFixed(0).padStart(6)} tokens/s, a run a token ${step.median.toFixed(0).padStart(6)}: ` +
   `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)}), ` +
   `by CPU time ${cpuSpeedup.median.toFixed(2)}x (${cpuSpeedup.low.toFixed(2)}-${cpuSpeedup.high.toFixed(2)})`;
+
+const peerText = ({ groups, samples, at, graph, peer, other, speedup }: AgainstPeer): string =>
+  `  batch ${String(groups * samples).padStart(2)}  in ${at} ${graph.median.toFixed(0)} tokens/s, ` +
+  `${peer} ${other.median.toFixed(0)}: ` +
+  `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)})`;
 
 interface Options {
   readonly rounds: number;
@@ -57,13 +65,13 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
       );
       const against: AgainstPeer[] = [];
       for (const shape of peers ? shapes : []) {
-        const result = await measurePeer(worker, rounds, { name, config, tensors }, shape);
-        against.push(result);
-        say(
-          `  batch ${String(shape.groups * shape.samples).padStart(2)}  ${result.graph.median.toFixed(0)} tokens/s, ` +
-            `${result.peer} ${result.other.median.toFixed(0)}: ${result.speedup.median.toFixed(2)}x ` +
-            `(${result.speedup.low.toFixed(2)}-${result.speedup.high.toFixed(2)})`,
-        );
+        const checkpoint = { name, config, tensors };
+        const both = [
+          await measureTransformers(worker, rounds, checkpoint, shape),
+          await measureWllama(rounds, checkpoint, shape),
+        ];
+        against.push(...both);
+        for (const result of both) say(peerText(result));
       }
       const quantized = [];
       for (const type of ['int8', 'int4'] as const) {
@@ -91,8 +99,9 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
 }
 
 /**
- * `--rounds N` (11), `--size NAME` (again for more; all), `--peers`: transformers.js too, which is installed into
- * node_modules/.cache at the first use (470 MB), `--json`: one JSON object. Results also go to bench/results/rollout.json.
+ * `--rounds N` (11), `--size NAME` (again for more; all), `--json`: one JSON object, `--peers`: transformers.js and wllama
+ * too, which are installed into node_modules/.cache at the first use (500 MB); wllama needs Chromium, at CHROMIUM_PATH or
+ * /usr/bin/chromium. Results also go to bench/results/rollout.json.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -4,6 +4,7 @@ import { loadOrt } from '../../infer/ort-workerd.ts';
 import { parseConfig } from '../../model/config.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
 import { openProducts, type Products } from './products.ts';
+import { type BenchPrompt, benchPrompts, type Shape } from './prompts.ts';
 import { openStepLoop, type StepLoop } from './step-loop.ts';
 
 /** `graph`: the policy's. `step`: a run a token. `products`: only the matrix products of as many turns. */
@@ -14,11 +15,8 @@ export interface OpenRequest {
   readonly weightType: WeightType;
 }
 
-/** `groups` prompts with `samples` samples each; every run of the same shape does the same work. */
-export interface TimedRun {
+export interface TimedRun extends Shape {
   readonly way: Way;
-  readonly groups: number;
-  readonly samples: number;
   readonly prompt: number;
   readonly maxNew: number;
 }
@@ -55,11 +53,7 @@ async function open({ config: json, weightType }: OpenRequest, weights: Uint8Arr
 /** Milliseconds and the first row's tokens. The clock of a local Worker runs; a deployed one's would stand still. */
 async function time(run: TimedRun): Promise<{ ms: number; first: number[] }> {
   if (!opened) throw new Error('Open a checkpoint first.');
-  const { vocabSize } = opened;
-  const prompts = Array.from({ length: run.groups }, (_, g) => ({
-    ids: Array.from({ length: run.prompt }, (_, i) => (g * 7 + i * i * 3 + i) % vocabSize),
-    sampleIds: Array.from({ length: run.samples }, (_, s) => `bench/${g}/${s}`),
-  }));
+  const prompts = benchPrompts(run, run.prompt, opened.vocabSize);
   const start = performance.now();
   const first = await generate(opened, prompts, run);
   return { ms: performance.now() - start, first };
@@ -67,7 +61,7 @@ async function time(run: TimedRun): Promise<{ ms: number; first: number[] }> {
 
 async function generate(
   { policy, steps, products }: Opened,
-  prompts: readonly { ids: number[]; sampleIds: string[] }[],
+  prompts: readonly BenchPrompt[],
   { way, groups, samples, maxNew }: TimedRun,
 ): Promise<number[]> {
   if (way === 'products') {

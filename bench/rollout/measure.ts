@@ -7,6 +7,7 @@ import type { Tensors } from '../../model/safetensors.ts';
 import { type Summary, summarise } from '../statistics.ts';
 import type { Way } from './bench.worker.ts';
 import type { BenchWorker } from './bench-process.ts';
+import type { Shape } from './prompts.ts';
 
 export const PROMPT = 32;
 export const MAX_NEW = 48;
@@ -17,11 +18,6 @@ export async function warmUp(run: () => Promise<void>): Promise<void> {
   const start = performance.now();
   do await run();
   while (performance.now() - start < WARM_UP_MS);
-}
-
-export interface Shape {
-  readonly groups: number;
-  readonly samples: number;
 }
 
 export interface Speed {
