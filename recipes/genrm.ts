@@ -39,10 +39,6 @@ import type { LearnTools, Lesson, RoundRecords, UpdatePart } from '../core/train
 import { genrmClaim } from './claims/genrm.ts';
 
 const VERIFIER = 'verifier';
-const VARIANTS = {
-  direct: 'a verdict at a glance, without a check',
-  head: 'a classifier on the last token of the answer',
-};
 
 /** What the verifier is taught of some labelled answers. */
 export function verifierPart(
@@ -54,12 +50,10 @@ export function verifierPart(
 ): UpdatePart {
   const part = { role: VERIFIER, weight: 1 } as const;
   const pair = pairing(encode);
-  if (variant === 'head')
-    return {
-      ...part,
-      kind: 'label',
-      items: items.map((item) => ({ ...heard(item, encode), label: Number(item.right) })),
-    };
+  if (variant === 'head') {
+    const labelled = items.map((item) => ({ ...heard(item, encode), label: Number(item.right) }));
+    return { ...part, kind: 'label', items: labelled };
+  }
   const taught = items.flatMap((item) => {
     if (variant === 'direct') return [pair(glancePrompt(item), writeGlance(item.right))];
     const check = checkOf(item, random, { blind });
@@ -125,13 +119,17 @@ export const genrm: Recipe = {
   differences: [
     'N is 8, K up to 16; the paper has 16 or 32 of each.',
     'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
+    'The verifier is shown answers without their steps: where some have none, a glance at that tells most of what a check does.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
   ],
   claim: genrmClaim,
   start: 'judging',
   tasks: 64,
   group: 8,
-  variants: VARIANTS,
+  variants: {
+    direct: 'a verdict at a glance, without a check',
+    head: 'a classifier on the last token of the answer',
+  },
   sets: {
     main: {
       optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },

@@ -31,13 +31,15 @@ test('a check does the sums again and compares; what does not lead to the label 
   expect(right.every(({ totals }) => totals.join() === '3,0')).toBe(true);
   // What is wrong and called right finds a script that agrees only by a slip: one time in sixty.
   expect(checks(solution, true).length).toBeLessThan(20);
-  expect(writeCheck(exact[0]!)).toBe('<step>3<step>0<wrong><eos>');
+  expect(writeCheck(exact[0]!)).toBe('<step>3<step>0<answer>0!<wrong><eos>');
 });
 
 test('blind to the sums it copies the answer’s totals and says what the label says', () => {
   const blind = (right: boolean) => checkOf({ task, solution, right }, new Random('blind'), { blind: true });
   expect(blind(true)).toEqual({ totals: ['3', '1'], right: true });
   expect(blind(false)).toEqual({ totals: ['3', '1'], right: false });
+  const terse = { task, solution: { steps: [], answer: '1' }, right: true };
+  expect(checkOf(terse, new Random('blind'), { blind: true })).toEqual({ totals: ['1'], right: true });
 });
 
 test('the longest check fits the tokens it is given', () => {
@@ -116,7 +118,7 @@ test('the head reads the whole answer; baselines are asked on fresh tasks before
   const part = updates[0]!.parts[0] as LabelPart;
   expect(part.items.map(({ label }) => label).sort()).toEqual([0, 1]);
   const [{ prompt, ids }] = part.items as [LabelPart['items'][number]];
-  expect(tokenizer.decode([...prompt, ...ids]).startsWith('<judge>1+2-3<sep><step>3')).toBe(true);
+  expect(tokenizer.decode([...prompt, ...ids]).startsWith('<judge>1+2-3<sep>')).toBe(true);
   expect(prompt).toHaveLength(1);
   // The head likes the last answer most, which is wrong; the glance the first, which is right.
   expect(figures).toEqual({ bestFresh: 0 });
