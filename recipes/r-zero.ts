@@ -16,7 +16,7 @@ import { mean } from '../core/rl/statistics.ts';
 import { exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
 import { challengePlay, type LabelReward, type Phase } from '../core/roles/challenge-play.ts';
 import { CHALLENGER, collection, voteFigures, votesOf } from '../core/roles/challenges.ts';
-import { advantaged, groupItems, SOLVER } from '../core/roles/solver-recipe.ts';
+import { advantaged, groupItems, SOLVER, smallSteps, trainedSolver } from '../core/roles/solver-recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { charBleu } from '../core/text/bleu.ts';
@@ -99,15 +99,6 @@ const lessons: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools)
   train: ({ groups }) => ({ updates: lesson(SOLVER, MAIN_SET, groupItems(groups, grpo)) }),
 };
 
-const optimizer = (minibatches: number) => ({
-  learningRate: 1e-4,
-  warmup: 5,
-  betas: [0.9, 0.95] as const,
-  weightDecay: 0.01,
-  clipNorm: 1,
-  minibatches,
-});
-
 export const rZero: Recipe = {
   name: 'r-zero',
   title: 'A challenger at the edge of what its solver can do, and a solver that believes its own votes',
@@ -133,7 +124,10 @@ export const rZero: Recipe = {
     'no-penalty': 'resembling questions are not penalised',
     'no-filter': 'every question is kept, whatever the share of its label',
   },
-  sets: { main: { optimizer: optimizer(3) }, [CHALLENGER]: { optimizer: optimizer(1) } },
+  sets: {
+    ...trainedSolver({ warmup: 5, minibatches: 3 }),
+    [CHALLENGER]: { optimizer: smallSteps({ warmup: 5, minibatches: 1 }) },
+  },
   learn: (records, tools) => lessons[phaseOf(records.round.index)](records, tools),
   ...challengePlay({
     family: arithmetic,

@@ -91,19 +91,20 @@ export function rewardNamed<T>(rewards: Readonly<Record<string, T>>, name: strin
   });
 }
 
-/** The main set, trained as every small solver is unless a recipe says otherwise: the step size of which skill survives. */
-export const trainedSolver = (change: Partial<OptimizerSettings> = {}): Recipe['sets'] => ({
-  [MAIN_SET]: {
-    optimizer: {
-      learningRate: 1e-4,
-      warmup: 20,
-      betas: [0.9, 0.95],
-      weightDecay: 0.01,
-      clipNorm: 1,
-      minibatches: 4,
-      ...change,
-    },
-  },
+/** The optimiser of small policies: the step size of which skill survives. */
+export const smallSteps = (change: Partial<OptimizerSettings> = {}): OptimizerSettings => ({
+  learningRate: 1e-4,
+  warmup: 20,
+  betas: [0.9, 0.95],
+  weightDecay: 0.01,
+  clipNorm: 1,
+  minibatches: 4,
+  ...change,
+});
+
+/** The main set, trained as every small solver is unless a recipe says otherwise. */
+export const trainedSolver = (change?: Partial<OptimizerSettings>): Recipe['sets'] => ({
+  [MAIN_SET]: { optimizer: smallSteps(change) },
 });
 
 /** One update of the solver's weights by a policy objective; none where nothing carries a signal. */

@@ -26,7 +26,7 @@ const endsAbove = (other: string) => (r: ArmResults, s: number) =>
 
 export const rZeroClaim: Claim = {
   says: 'Without any data challenger and solver lift each other: the questions stay where the solver is in two minds and get harder, the labels get worse, and the solver still gains more than from an untrained challenger.',
-  seeds: [3, 4, 5],
+  seeds: [0, 1, 2],
   rounds: ITERATIONS * ITERATION,
   evaluateEvery: ITERATION,
   arms: [
@@ -35,6 +35,7 @@ export const rZeroClaim: Claim = {
     { name: 'no penalty', variant: 'no-penalty', says: 'repetition is not penalised' },
     { name: 'no filter', variant: 'no-filter', says: 'every question is trained on' },
     { name: 'oracle', reward: 'oracle', says: 'upper bound: exact labels' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer is paid' },
     { name: 'random', reward: 'random', says: 'control: a coin instead of agreement' },
   ],
   conditions: [
@@ -68,11 +69,11 @@ export const rZeroClaim: Claim = {
       measure: (r, s) => lost(r, 'oracle', s, 'sampled'),
       atMost: 0.05,
     },
-    {
-      says: 'random: sampled held-out accuracy rises by no more than 3 points',
-      measure: (r, s) => rise(r, 'random', s, 'sampled'),
+    ...['format', 'random'].map((arm) => ({
+      says: `${arm}: sampled held-out accuracy rises by no more than 3 points`,
+      measure: (r: ArmResults, s: number) => rise(r, arm, s, 'sampled'),
       atMost: 0.03,
-    },
+    })),
   ],
   observations: [
     {
@@ -82,5 +83,5 @@ export const rZeroClaim: Claim = {
     },
   ],
   diagnosis:
-    'Votes as labels carry the solver (format and coins fall), exact labels carry it a little further, and the filter helps a little; but neither a trained challenger nor its penalty shows. Three iterations of a few updates do not move the challenger: its questions get no harder, so that agreement stays at two thirds and labels get worse in two seeds only. Most of the gain is the choice to write steps.',
+    'Votes as labels carry the solver (format and coins fall), exact labels carry it a little further, and the filter helps a little; but neither a trained challenger nor its penalty shows. Five updates an iteration do not move the challenger: its questions get no harder, agreement ends at two thirds, and labels get worse in two seeds only. Most of the gain is the choice to write steps. The mechanism is there: in a pilot on other tasks and another seed, with challenger steps three times as large and twice as many, rounds of 64 and KL 0.1 for the solver, questions went from 3.0 to 4.3 operators while agreement stayed at .52 (.68 with an untrained challenger) and labels fell from .67 to .53; the solver’s sampled accuracy rose by 12.6 points, with an untrained challenger by 11.8. The penalty has nothing to do in this domain: even then next to no two questions of a batch of 64 resembled each other enough to cluster. After the runs the arms were compared seed by seed, and harder questions, which the published contract does not ask, moved beside the claim.',
 };
