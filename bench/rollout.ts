@@ -14,11 +14,16 @@ import type { Shape } from './rollout/prompts.ts';
 import { measureTransformers } from './rollout/transformers.ts';
 import { measureWllama } from './rollout/wllama.ts';
 
+/** One answer; a group of sixteen, and half of it twice; four groups. */
 const shapes: readonly Shape[] = [
   { groups: 1, samples: 1 },
+  { groups: 1, samples: 16 },
   { groups: 2, samples: 8 },
-  { groups: 8, samples: 8 },
+  { groups: 4, samples: 16 },
 ];
+
+const shapeText = ({ groups, samples }: Shape): string =>
+  `  batch ${String(groups * samples).padStart(2)} (${groups} x ${String(samples).padEnd(2)})`;
 
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
@@ -28,7 +33,7 @@ const speedText = ({ graph, step, speedup, cpuSpeedup }: Speed): string =>
   `by CPU time ${cpuSpeedup.median.toFixed(2)}x (${cpuSpeedup.low.toFixed(2)}-${cpuSpeedup.high.toFixed(2)})`;
 
 const peerText = ({ groups, samples, at, graph, peer, other, speedup }: AgainstPeer): string =>
-  `  batch ${String(groups * samples).padStart(2)}  in ${at} ${graph.median.toFixed(0)} tokens/s, ` +
+  `${shapeText({ groups, samples })}  in ${at} ${graph.median.toFixed(0)} tokens/s, ` +
   `${peer} ${other.median.toFixed(0)}: ` +
   `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)})`;
 
@@ -52,8 +57,8 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
       for (const shape of shapes) {
         const row = { ...shape, ...(await measureShape(worker, rounds, shape)) };
         rows.push(row);
-        say(`  batch ${String(shape.groups * shape.samples).padStart(2)}  decode ${speedText(row.decode)}`);
-        say(`            whole  ${speedText(row.whole)}`);
+        say(`${shapeText(shape)}  decode ${speedText(row.decode)}`);
+        say(`                    whole  ${speedText(row.whole)}`);
         say(
           `            matrix products: ${(100 * row.products.median).toFixed(0)} % of the graph's decoding`,
         );
