@@ -3,7 +3,7 @@
  *
  *   reward      1 for the label's answer
  *   advantage   (r - mean of the group) / deviation of the group
- *   loss        ratio clipped to 1 ± 0.2, + 0.1 KL to the start (k3), - 0.001 entropy
+ *   loss        ratio clipped to 1 ± 0.2, + 0.02 KL to the start (k3), - 0.001 entropy
  *
  * Everything that the held-out tasks show must come from one task and its label.
  */
@@ -23,10 +23,10 @@ import { arithmetic } from '../core/tasks/arithmetic.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/one-shot.ts';
 
-/** Of 64 drawn tasks the one on which the start's answer depends most on its steps: right in every sample that writes them, in one of nine without. */
-export const EXAMPLE = '5-6+8-3';
+/** Of 50 drawn chains of five operators the one on which the start's answer depends most on its steps: right in nine of ten samples that write them, in one of twenty without. Its pass rate, 0.4, makes its reward vary nearly as much as one can. */
+export const EXAMPLE = '3+1+1+5+0+9';
 /** Weights of KL to the start and of the entropy bonus. */
-const KL = 0.1;
+const KL = 0.02;
 const ENTROPY = 1e-3;
 /** An answer that is easy to remember and wrong. */
 const WRONG_LABEL = '0';
@@ -62,8 +62,8 @@ export const oneShot: Recipe = {
     'A solver answers one task, again and again, and is paid for the label’s answer. What it learns is read off the held-out tasks.',
   differences: [
     'Temperature 1 instead of 0.6, so that log-probabilities are those of the policy that is trained.',
-    'The example is chosen by how much writing steps helps the start on it; the paper takes the largest variance of accuracy over a pilot run.',
-    'KL weight 0.1 instead of 0.001: without it a policy of this size forgets arithmetic while it repeats one task. Weight and step size were chosen on pilot runs with other seeds on the same held-out tasks. 32 groups of 8 a round instead of 128, in four optimiser steps.',
+    'The example is a long chain with a pass rate near 0.4, chosen by how much writing steps helps the start on it; the paper takes the largest variance of accuracy over a pilot run.',
+    'KL weight 0.02 instead of 0.001: without it a policy of this size forgets arithmetic while it repeats one task. 32 groups of 8 a round instead of 128, in four optimiser steps.',
     'The policy also comes to know the example’s answer by heart, without steps: once it does there is little left to learn, where the paper’s models go on improving.',
   ],
   claim,
@@ -75,9 +75,10 @@ export const oneShot: Recipe = {
     'entropy-only': 'the entropy bonus and KL alone, without the policy gradient',
     'no-entropy': 'without the entropy bonus',
   },
-  sets: trainedSolver({ learningRate: 5e-5 }),
+  sets: trainedSolver({ learningRate: 3e-5 }),
   ...solverAlone({
     family: arithmetic,
+    draws: 2,
     rewards: { label: exactReward, format: formatReward, random: randomReward, wrong: wrongLabel },
     tasks: (stage) => {
       const { variant, tasks } = stage.round.settings;

@@ -51,7 +51,8 @@ const agreement: Pick<LabelReward, 'usesGold' | 'pay'> = {
   pay: ({ answers }, label) => answers.map((answer) => Number(answer !== null && answer === label)),
 };
 
-const lesson = (role: string, set: string, items: PolicyPart['items']): Lesson['updates'] => [
+/** `kl`: weight of the KL to the start. */
+const lesson = (role: string, set: string, kl: number, items: PolicyPart['items']): Lesson['updates'] => [
   {
     set,
     parts: [
@@ -62,7 +63,7 @@ const lesson = (role: string, set: string, items: PolicyPart['items']): Lesson['
         items,
         objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
         aggregation: { mode: 'token-mean' },
-        kl: { weight: 0.01, estimator: 'k3', reference: { set, version: 0 } },
+        kl: { weight: kl, estimator: 'k3', reference: { set, version: 0 } },
       },
     ],
   },
@@ -83,7 +84,7 @@ function challenge({ round, proposals, groups }: RoundRecords, { decode }: Learn
   );
   const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
   return {
-    updates: lesson(CHALLENGER, CHALLENGER, advantaged(proposals.samples, grpo(paid, baselines))),
+    updates: lesson(CHALLENGER, CHALLENGER, 0.01, advantaged(proposals.samples, grpo(paid, baselines))),
     figures: { ...voteFigures(arithmetic, votes), repeated: mean(repeated) },
   };
 }
@@ -96,7 +97,7 @@ const lessons: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools)
       votesOf(arithmetic, groups, decode),
       ({ share }) => settings.variant === 'no-filter' || inBand(share),
     ),
-  train: ({ groups }) => ({ updates: lesson(SOLVER, MAIN_SET, groupItems(groups, grpo)) }),
+  train: ({ groups }) => ({ updates: lesson(SOLVER, MAIN_SET, 0.1, groupItems(groups, grpo)) }),
 };
 
 export const rZero: Recipe = {
@@ -113,12 +114,13 @@ export const rZero: Recipe = {
     'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0.',
     'Ten votes for labels too, as in the paper; the code has nine.',
     'Questions are arithmetic chains without the challenger’s own answer; BLEU is taken over characters.',
-    'An iteration collects 96 questions instead of 8,000, and a solver round has up to 32 of them in three updates.',
+    'An iteration collects 192 questions instead of 8,000; a solver round has up to 64 of them in three updates, a challenger round as many in two.',
+    'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger that takes three times its steps.',
     'No top-p: sampling is from the whole distribution.',
   ],
   claim: rZeroClaim,
   start: 'seed',
-  tasks: 32,
+  tasks: 64,
   group: 5,
   variants: {
     'no-penalty': 'resembling questions are not penalised',
@@ -126,7 +128,7 @@ export const rZero: Recipe = {
   },
   sets: {
     ...trainedSolver({ warmup: 5, minibatches: 3 }),
-    [CHALLENGER]: { optimizer: smallSteps({ warmup: 5, minibatches: 1 }) },
+    [CHALLENGER]: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 5, minibatches: 2 }) },
   },
   learn: (records, tools) => lessons[phaseOf(records.round.index)](records, tools),
   ...challengePlay({

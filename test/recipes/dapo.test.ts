@@ -46,20 +46,20 @@ test('a wave without a mixed group teaches nothing', async () => {
   expect(lesson.updates).toEqual([]);
 });
 
-test('an exact answer is paid less over the last four of twenty tokens, a wrong one is punished more', async () => {
+test('an exact answer is paid less over the last five of seventeen tokens, a wrong one is punished more', async () => {
   const steps = (n: number) => '<step>7'.repeat(n);
   const { groups } = await playSolver(order, (task, i) => {
     // `<step>7` is two tokens; `<answer>99` three, and the stop one: 4 + 2n.
     if (i === 0) return WRONG;
-    if (i === 1) return steps(6) + WRONG;
-    if (i === 2) return steps(7) + WRONG;
+    if (i === 1) return steps(4) + WRONG;
+    if (i === 2) return steps(6) + WRONG;
     return right(task);
   });
   const [wrong, atBuffer, inBuffer, exact] = groups[0]!.samples;
-  expect(atBuffer!.ids).toHaveLength(16);
-  expect(inBuffer!.ids).toHaveLength(18);
+  expect(atBuffer!.ids).toHaveLength(12);
+  expect(inBuffer!.ids).toHaveLength(16);
   expect([wrong, atBuffer, inBuffer, exact].map((sample) => sample!.rewards.reward)).toEqual([
-    -1, -1, -1.5, 1,
+    -1, -1, -1.8, 1,
   ]);
 });
 

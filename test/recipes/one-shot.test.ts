@@ -32,7 +32,7 @@ test('one right of four: advantages by hand; KL to the start and entropy', async
   expect(part.items.slice(0, 4).map(({ advantage }) => advantage)).toEqual(
     [1.5, -0.5, -0.5, -0.5].map((a) => expect.closeTo(a, 4)),
   );
-  expect(part).toMatchObject({ kl: { weight: 0.1, estimator: 'k3' }, entropy: 1e-3 });
+  expect(part).toMatchObject({ kl: { weight: 0.02, estimator: 'k3' }, entropy: 1e-3 });
 });
 
 test('entropy only: no advantage is left; many tasks: every group has its own', async () => {
