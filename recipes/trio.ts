@@ -17,6 +17,7 @@ import { classBalanced } from '../core/rl/class-balanced.ts';
 import { groupCentredBatchScaled } from '../core/rl/group-centred.ts';
 import { learnability } from '../core/rl/proposer-rewards.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
+import { smallSteps } from '../core/roles/solver-recipe.ts';
 import type { RewardKind, SolverEvidence, ThreeRoles } from '../core/roles/three-role-game.ts';
 import { threeRoles } from '../core/roles/three-roles.ts';
 import type { Sample } from '../core/schema/sample.ts';
@@ -149,17 +150,6 @@ export const trio: Recipe = {
   tasks: 64,
   group: 8,
   variants: {},
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 1e-4,
-        warmup: 20,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: 4,
-      },
-    },
-  },
+  sets: { main: { optimizer: smallSteps() } },
   ...threeRoles(trioGame),
 };

@@ -103,18 +103,21 @@ const command = new Command('npm run claims --')
       });
     const chosen = names.includes('all') ? recipes : names.map(findRecipe);
     const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
-    for (const recipe of options.page ? [] : chosen) {
-      const played = await playClaim(recipe, options, players);
-      if (options.pilot) printPilot(recipe, played);
-      else if (options.quick) console.log(`${recipe.name}: every arm ran`);
-      else {
-        const record = judged({ recipe: recipe.name, machine: thisMachine(), ...played });
-        await mkdir(DATA, { recursive: true });
-        await writeFile(join(DATA, `${recipe.name}.json`), `${JSON.stringify(record)}\n`);
-        console.log(`${recipe.name}: ${record.verdict}`);
+    try {
+      for (const recipe of options.page ? [] : chosen) {
+        const played = await playClaim(recipe, options, players);
+        if (options.pilot) printPilot(recipe, played);
+        else if (options.quick) console.log(`${recipe.name}: every arm ran`);
+        else {
+          const record = judged({ recipe: recipe.name, machine: thisMachine(), ...played });
+          await mkdir(DATA, { recursive: true });
+          await writeFile(join(DATA, `${recipe.name}.json`), `${JSON.stringify(record)}\n`);
+          console.log(`${recipe.name}: ${record.verdict}`);
+        }
       }
+    } finally {
+      players.stop();
     }
-    players.stop();
     if (!options.quick && !options.pilot) await writePage();
   });
 

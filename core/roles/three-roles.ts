@@ -2,7 +2,7 @@
  * Proposer, solver and judge over a task family: the shape of round that the flagship and its relatives share. A recipe says what
  * each is paid and how rewards become advantages; what the three do in a round is written once, here and beside.
  */
-import type { Recipe } from '../recipe.ts';
+import type { Recipe, RoundShape } from '../recipe.ts';
 import { assemble } from './assemble.ts';
 import { examineThreeRoles } from './evaluate.ts';
 import { judge } from './judge.ts';
@@ -16,20 +16,7 @@ const SAYS: Readonly<Record<RoleName, string>> = {
   judge: 'gives a verdict on every step and on the whole',
 };
 
-export type ThreeRoleParts = Pick<
-  Recipe,
-  | 'taskName'
-  | 'stop'
-  | 'rewards'
-  | 'roles'
-  | 'freezable'
-  | 'propose'
-  | 'rollOut'
-  | 'judge'
-  | 'learn'
-  | 'evaluate'
-  | 'describe'
->;
+export type ThreeRoleParts = RoundShape & Pick<Recipe, 'learn'>;
 
 export function threeRoles(game: ThreeRoles): ThreeRoleParts {
   const { family, temperature } = game;

@@ -1,6 +1,7 @@
 /** Rations: what does not fit is put off, nothing is made twice, and the end is the same. */
 import { expect, test } from 'vitest';
 import type { Policy, SamplingSettings } from '../../core/policy.ts';
+import { oneOf } from '../../core/text/token-grammar.ts';
 import { Kept, Paused, Ration, rationed, rationMs } from '../../workers/shared/ration.ts';
 
 const settings: SamplingSettings = { maxNew: 4, temperature: 1, stop: [0] };
@@ -70,7 +71,7 @@ test('one ration for all calls of an invocation', () => {
   expect([ration.take(3, 20), ration.take(3, 20), ration.take(1, 20)]).toEqual([3, 2, 0]);
 });
 
-test('what another version, set, prompt or temperature made is not taken for it', async () => {
+test('what another version, set, prompt or way of sampling made is not taken for it', async () => {
   const kept = new Kept();
   const { policy, asked } = countingPolicy(1);
   const one = [{ ids: [1], sampleIds: ['a'] }];
@@ -80,9 +81,13 @@ test('what another version, set, prompt or temperature made is not taken for it'
   await rationed({ ...policy, ref: { ...policy.ref, set: 'x' } }, kept, generous()).generate(one, settings);
   await rationed(policy, kept, generous()).generate([{ ids: [2], sampleIds: ['a'] }], settings);
   await rationed(policy, kept, generous()).generate(one, { ...settings, temperature: 0.5 });
-  expect(asked.length).toBe(5);
+  await rationed(policy, kept, generous()).generate(one, { ...settings, topK: 2 });
+  const grammar = oneOf([[1, 0]], 8);
+  await rationed(policy, kept, generous()).generate(one, { ...settings, grammar });
+  expect(asked.length).toBe(7);
   await rationed(policy, kept, generous()).generate(one, settings);
-  expect(asked.length).toBe(5);
+  await rationed(policy, kept, generous()).generate(one, { ...settings, grammar });
+  expect(asked.length).toBe(7);
 });
 
 test('a policy that computes elsewhere is never put off', async () => {

@@ -4,7 +4,7 @@
  * Completions are functions of prompt, sample and version alone, so that work that was put off comes to the same bits.
  */
 import * as v from 'valibot';
-import type { Completion, GeneratePrompt, Policy, SamplingSettings } from '../../core/policy.ts';
+import type { Completion, GeneratePrompt, Policy } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
 
 /**
@@ -81,8 +81,9 @@ export class Kept {
   }
 }
 
-const keyOf = ({ ref }: Policy, { ids }: GeneratePrompt, sampleId: string, settings: SamplingSettings) =>
-  deriveId(ref.set ?? '', ref.version, sampleId, settings.temperature, settings.maxNew, ids.join());
+/** `how`: all of the sampling settings, as text. */
+const keyOf = ({ ref }: Policy, { ids }: GeneratePrompt, sampleId: string, how: string) =>
+  deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
 
 /** A policy that makes what is not kept yet, as far as `ration` goes; null = plays back what is kept. Throws Paused where anything is left. */
 export function rationed(policy: Policy, kept: Kept, ration: Ration | null): Policy {
@@ -91,7 +92,8 @@ export function rationed(policy: Policy, kept: Kept, ration: Ration | null): Pol
     score: (sequences) => policy.score(sequences),
     dispose: () => policy.dispose(),
     async generate(prompts, settings) {
-      const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(policy, prompt, id, settings)));
+      const how = JSON.stringify(settings);
+      const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(policy, prompt, id, how)));
       const found = keys.map((row) => row.map((key) => kept.get(key)));
       const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
       const longest = Math.max(0, ...missing.map(({ p }) => prompts[p]!.ids.length));
