@@ -35,13 +35,13 @@ function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: Arm
   ];
 }
 
-/** A process that plays one arm after the other. */
+/** A process that plays one arm after the other, with the flags of Node that this one was started with. */
 class Player {
   readonly #child;
   readonly #lines;
 
   constructor(exams: Exams) {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+    this.#child = spawn(process.execPath, [...process.execArgv, SCRIPT], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, [EXAMS]: exams },
     });
