@@ -1,16 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { SamplingSettings } from '../../core/policy.ts';
-import { someOf } from '../../core/text/token-grammar.ts';
-import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
-import { loadOrt } from '../../infer/ort.ts';
-import { createRemotePolicy, type RemoteOptions } from '../../infer/remote-policy.ts';
-import { randomTensors, smallConfig } from '../model/checkpoints.ts';
-import { referenceLogits, softmax } from '../model/reference.ts';
-
-const config = smallConfig({ num_hidden_layers: 1, vocab_size: 32 });
-const tensors = randomTensors(config);
+import { expect, test } from 'vitest';
+import type { SamplingSettings } from '../../../core/policy.ts';
+import { someOf } from '../../../core/text/token-grammar.ts';
+import { logprobsAfter, serveLocally } from './local-server.ts';
 
 interface Asked {
   readonly model: string;
@@ -23,16 +14,10 @@ interface Asked {
   readonly logprobs: number;
 }
 
-let local: OnnxPolicy;
-let server: Server;
-let seen: Asked[] = [];
-/** Replaces the server's next answers. */
-let instead: (() => { status: number; body: string }) | undefined;
-
 const nameOf = (id: number) => `token_id:${id}`;
 
-/** What vLLM would answer, made by a policy here. */
-async function complete(asked: Asked) {
+/** What vLLM would answer. */
+const server = serveLocally<Asked>(async (asked, local) => {
   const { prompt, max_tokens: maxNew, temperature, stop_token_ids: stop = [] } = asked;
   const sampleIds = [`seed/${asked.seed}`];
   const [samples] = await local.generate([{ ids: prompt, sampleIds }], { maxNew, temperature, stop });
@@ -43,7 +28,7 @@ async function complete(asked: Asked) {
       logprobs: { tokens: ids.map(nameOf), token_logprobs: logprobs },
     };
   const all = [...prompt, ...ids];
-  const tops = referenceLogits(config, tensors, all.slice(0, -1)).map((row) => softmax(row).map(Math.log));
+  const tops = logprobsAfter(all.slice(0, -1));
   return {
     finish_reason: 'length',
     logprobs: {
@@ -57,47 +42,9 @@ async function complete(asked: Asked) {
       ],
     },
   };
-}
+}, 'vllm');
+const { remote, seen } = server;
 
-beforeAll(async () => {
-  local = await createPolicy({
-    runtime: await loadOrt(),
-    ref: { name: 'local', version: 0 },
-    config,
-    weights: tensors,
-  });
-  server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const asked: Asked = JSON.parse(Buffer.concat(chunks).toString());
-    seen.push(asked);
-    const { status, body } = instead?.() ?? {
-      status: 200,
-      body: JSON.stringify({ choices: [await complete(asked)] }),
-    };
-    response.writeHead(request.headers.authorization === 'Bearer key' ? status : 401).end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterAll(async () => {
-  server.close();
-  await local.dispose();
-});
-beforeEach(() => {
-  seen = [];
-  instead = undefined;
-});
-
-const remote = (changes: Partial<RemoteOptions> = {}) =>
-  createRemotePolicy({
-    ref: { name: 'far', version: 3 },
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    model: 'far-3',
-    apiKey: 'key',
-    vocabSize: 32,
-    context: 64,
-    ...changes,
-  });
 const prompts = [
   { ids: [1, 2, 3], sampleIds: ['a', 'b', 'c'] },
   { ids: [4, 5], sampleIds: ['d'] },
@@ -113,7 +60,7 @@ test('completions in the order given, one request a sample, each with its own se
   for (const [p, samples] of out.entries())
     for (const { ids, logprobs, stopped } of samples) {
       expect(stopped).toBe([7, 8, 9].includes(ids.at(-1)!));
-      const [scored] = await local.score([[...prompts[p]!.ids, ...ids]]);
+      const [scored] = await server.local.score([[...prompts[p]!.ids, ...ids]]);
       const start = prompts[p]!.ids.length - 1;
       for (const [i, x] of logprobs.entries()) expect(x).toBeCloseTo(scored!.logprobs[start + i]!, 4);
     }
@@ -122,7 +69,7 @@ test('completions in the order given, one request a sample, each with its own se
 
 test('scores agree with the engine here', async () => {
   const sequences = [[3, 1, 4, 1, 5, 9], [2, 6], [5]];
-  const [far, here] = [await remote().score(sequences), await local.score(sequences)];
+  const [far, here] = [await remote().score(sequences), await server.local.score(sequences)];
   for (const [i, scores] of far.entries())
     for (const key of ['logprobs', 'entropy'] as const)
       expect(
@@ -136,13 +83,13 @@ test.each([
   [503, 'retry'],
   [400, 'give-up'],
 ])('status %d is %s', async (status, kind) => {
-  instead = () => ({ status, body: 'no' });
+  server.instead = () => ({ status, body: 'no' });
   await expect(remote().generate(prompts, settings)).rejects.toMatchObject({ code: 'remote.status', kind });
 });
 
 test('an answer without what is needed is refused', async () => {
   const answer = (choice: unknown) => {
-    instead = () => ({
+    server.instead = () => ({
       status: 200,
       body: typeof choice === 'string' ? choice : JSON.stringify({ choices: [choice] }),
     });

@@ -1,0 +1,118 @@
+/**
+ * A Policy over a server that speaks OpenAI's completions protocol with token ids, as vLLM and llama.cpp do: for models that
+ * an isolate cannot hold. What it cannot promise is the bits: a server's batches change them, so such rollouts cannot be
+ * audited by running them again. Everything else is refused rather than approximated.
+ */
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import type {
+  Completion,
+  GeneratePrompt,
+  Policy,
+  PolicyRef,
+  SamplingSettings,
+  TokenIds,
+  TokenScores,
+} from '../../core/policy.ts';
+import { uniforms } from '../../core/random.ts';
+import { checkIds, checkSettings } from '../settings.ts';
+import type { Ask, Dialect } from './dialect.ts';
+import { llamaCpp } from './llama-cpp.ts';
+import { askServer, type ServerOptions } from './server.ts';
+import { vllm } from './vllm.ts';
+
+const dialects = { vllm, 'llama.cpp': llamaCpp } as const satisfies Record<string, Dialect>;
+
+export interface RemoteOptions extends ServerOptions {
+  readonly ref: PolicyRef;
+  readonly vocabSize: number;
+  /** Longest sequence the server takes. */
+  readonly context: number;
+  /** Whose extensions of the protocol the server knows (vllm). */
+  readonly dialect?: keyof typeof dialects;
+  /**
+   * Log-probabilities after temperature and truncation: vLLM must have been started for it, llama.cpp does it when asked.
+   * Without it only plain sampling at temperature 1, or greedy, can be asked for.
+   */
+  readonly processedLogprobs?: boolean;
+  /** Requests under way at once (8). */
+  readonly concurrency?: number;
+}
+
+export function createRemotePolicy(options: RemoteOptions): Policy {
+  return new RemotePolicy(options);
+}
+
+class RemotePolicy implements Policy {
+  readonly ref: PolicyRef;
+  readonly #options: RemoteOptions;
+  readonly #dialect: Dialect;
+  readonly #ask: Ask;
+
+  constructor(options: RemoteOptions) {
+    this.ref = options.ref;
+    this.#options = options;
+    this.#dialect = dialects[options.dialect ?? 'vllm'];
+    this.#ask = (request) => askServer(options, request);
+  }
+
+  async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
+    const { vocabSize, context, processedLogprobs: processed = false } = this.#options;
+    const { maxNew, stop } = settings;
+    const draw = checkSettings(settings, vocabSize);
+    this.#checkSupported(settings);
+    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, context);
+    const asked = prompts.flatMap(({ ids, sampleIds }) => sampleIds.map((id) => ({ ids, id })));
+    const made = await this.#all(asked, async ({ ids, id }): Promise<Completion> => {
+      if (maxNew === 0) return { ids: [], logprobs: [], stopped: false };
+      const seed = Math.floor(uniforms(id, 1)[0]! * 2 ** 31);
+      return this.#dialect.complete(this.#ask, { ids, maxNew, draw, stop, seed, processed });
+    });
+    let at = 0;
+    return prompts.map(({ sampleIds }) => sampleIds.map(() => made[at++]!));
+  }
+
+  async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
+    const { vocabSize, context } = this.#options;
+    for (const ids of sequences) checkIds(ids, ids.length, vocabSize, context);
+    return this.#all(sequences, async (ids) =>
+      ids.length === 1 ? { logprobs: [], entropy: [] } : this.#dialect.score(this.#ask, ids, vocabSize),
+    );
+  }
+
+  async dispose(): Promise<void> {}
+
+  #checkSupported({ temperature, topP = 1, topK = 0, grammar }: SamplingSettings): void {
+    if (grammar)
+      throw new RollmeshError(
+        'give-up',
+        'remote.grammar',
+        'A remote policy cannot keep to a token grammar.',
+        { next: 'Use a policy that runs here.' },
+      );
+    const plain = (temperature === 1 || temperature === 0) && topP === 1 && topK === 0;
+    if (plain || this.#options.processedLogprobs) return;
+    const what = `Sampling at temperature ${temperature}, topP ${topP}, topK ${topK}.`;
+    throw wrongInput('remote.sampling', what, {
+      expected: 'temperature 1 or 0 and no truncation, since log-probabilities are those before both',
+      next: 'Set processedLogprobs if the server can tell those after both.',
+    });
+  }
+
+  /** Works through items in order, a bounded number at once; the first failure ends it. */
+  async #all<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
+    const out = new Array<Result>(items.length);
+    const queue = items.entries();
+    let failed = false;
+    const worker = async () => {
+      for (const [i, item] of queue) {
+        if (failed) return;
+        out[i] = await work(item).catch((error: unknown) => {
+          failed = true;
+          throw error;
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: this.#options.concurrency ?? 8 }, worker));
+    return out;
+  }
+}

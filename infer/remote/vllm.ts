@@ -1,0 +1,79 @@
+/** vLLM's dialect: stops at token ids, names tokens `token_id:17`, and echoes a prompt with its log-probabilities. */
+import * as v from 'valibot';
+import { RollmeshError } from '../../core/errors.ts';
+import type { TokenIds } from '../../core/policy.ts';
+import { type Dialect, entropyOf } from './dialect.ts';
+import { checked } from './server.ts';
+
+const choice = v.object({
+  finish_reason: v.nullable(v.string()),
+  logprobs: v.object({
+    tokens: v.array(v.string()),
+    token_logprobs: v.array(v.nullable(v.number())),
+    top_logprobs: v.nullish(v.array(v.nullable(v.record(v.string(), v.number())))),
+  }),
+});
+type Choice = v.InferOutput<typeof choice>;
+
+/** Ids from tokens written as `token_id:17`, the only way the protocol has of saying which token it was. */
+function idsOf(tokens: readonly string[]): number[] {
+  return tokens.map((token) => {
+    const id = /^token_id:(\d+)$/.exec(token)?.[1];
+    if (id !== undefined) return Number(id);
+    const what = `The server answered with the token ${JSON.stringify(token)}.`;
+    throw new RollmeshError('give-up', 'remote.tokens', what, {
+      expected: '"token_id:N"',
+      next: 'Use a server that knows return_tokens_as_token_ids, as vLLM does.',
+    });
+  });
+}
+
+function completionOf({ logprobs, finish_reason: reason }: Choice, stop: TokenIds) {
+  const ids = idsOf(logprobs.tokens);
+  const stopped = stop.includes(ids.at(-1) ?? -1);
+  const numbers = logprobs.token_logprobs.filter((x) => x !== null);
+  if (numbers.length === ids.length && stopped === (reason === 'stop'))
+    return { ids, logprobs: numbers, stopped };
+  const what = `A completion of ${ids.length} tokens ended with ${reason}.`;
+  throw new RollmeshError('give-up', 'remote.completion', what, {
+    expected: 'a log-probability for each token, and the stop token among them',
+  });
+}
+
+const NAMED = { return_tokens_as_token_ids: true };
+
+/** Whether log-probabilities are processed ones is set at its start: --logprobs-mode processed_logprobs. */
+export const vllm: Dialect = {
+  async complete(ask, { ids, maxNew, draw, stop, seed }) {
+    const made = await ask({
+      ...NAMED,
+      prompt: ids,
+      max_tokens: maxNew,
+      temperature: draw.temperature,
+      top_p: draw.topP,
+      top_k: draw.topK || -1,
+      stop_token_ids: stop,
+      ignore_eos: true,
+      logprobs: 0,
+      seed,
+    });
+    return completionOf(checked(choice, made), stop);
+  },
+
+  /** Asks for the prompt's own log-probabilities; the entropy needs those of the whole vocabulary. */
+  async score(ask, ids, vocabSize) {
+    const request = { ...NAMED, prompt: ids, max_tokens: 1, echo: true, logprobs: vocabSize, temperature: 1 };
+    const { logprobs } = checked(choice, await ask(request));
+    const tops = (logprobs.top_logprobs ?? []).slice(1, ids.length);
+    const entropy = tops.map((top) => {
+      const all = Object.values(top ?? {});
+      if (all.length === vocabSize) return entropyOf(all);
+      const what = `The server tells ${all.length} of ${vocabSize} log-probabilities.`;
+      throw new RollmeshError('give-up', 'remote.entropy', what, {
+        expected: 'all of them',
+        next: 'Raise the limit (vLLM: --max-logprobs -1), or score with another engine.',
+      });
+    });
+    return { logprobs: logprobs.token_logprobs.slice(1, ids.length).map((x) => x ?? Number.NaN), entropy };
+  },
+};
