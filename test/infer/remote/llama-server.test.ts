@@ -114,7 +114,7 @@ describe.skipIf(!command)('llama-server', () => {
         stop: [],
       });
       const all = await here!.score(Array.from({ length: vocabSize }, (_, id) => [...PROMPT, id]));
-    const weights = all.map(({ logprobs }) => Math.exp(logprobs.at(-1)! / temperature));
+      const weights = all.map(({ logprobs }) => Math.exp(logprobs.at(-1)! / temperature));
       const total = weights.reduce((sum, x) => sum + x, 0);
       const counts = new Map<number, number>();
       for (const { ids, logprobs } of samples!) {
