@@ -3,9 +3,8 @@ import { deriveId } from '../random.ts';
 import { mean } from '../rl/statistics.ts';
 import { type Evaluation, evaluation } from '../schema/evaluation.ts';
 import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
-import { readActions } from '../tasks/environment.ts';
+import { agentPrompt, readActions } from '../tasks/environment.ts';
 import {
-  agentPrompt,
   agentSees,
   type GridKind,
   type GridOutcome,

@@ -4,8 +4,9 @@
  * although worked answers would be right twice as often. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../random.ts';
-import { arithmetic, randomTask, runningTotals, writeJudgment, writeSolution } from './arithmetic.ts';
+import { arithmetic, randomTask, runningTotals } from './arithmetic.ts';
 import type { Solution } from './family.ts';
+import { demonstrateRole } from './role-demonstrations.ts';
 
 /** Prompt and completion as text; the loss is on the completion alone. */
 export interface Demonstration {
@@ -69,16 +70,11 @@ export function judgedSolution(random: Random, task: string): Solution {
   return random.bool() ? flawedSolution(random, task) : worked(runningTotals(task));
 }
 
-export function demonstrate(random: Random): Demonstration {
-  const role = (['solver', 'judge', 'proposer'] as const)[random.weighted(Object.values(ROLE_SHARES))]!;
-  const task = freshTask(random);
-  const { stop } = arithmetic;
-  if (role === 'proposer') return { role, prompt: arithmetic.proposerPrompt(), completion: task + stop };
-  if (role === 'solver') {
-    const solution = solverDemonstration(random, task);
-    return { role, prompt: arithmetic.solverPrompt(task), completion: writeSolution(solution) + stop };
-  }
-  const solution = judgedSolution(random, task);
-  const verdict = writeJudgment(arithmetic.truth(task, solution));
-  return { role, prompt: arithmetic.judgePrompt(task, solution), completion: verdict + stop };
-}
+export const demonstrate = (random: Random): Demonstration =>
+  demonstrateRole(random, {
+    family: arithmetic,
+    shares: ROLE_SHARES,
+    task: (from) => freshTask(from),
+    solution: (from, task) => solverDemonstration(from, task),
+    judged: judgedSolution,
+  });

@@ -3,7 +3,7 @@
  * situation. Not a task family: an episode has many turns, a reward of its own, and an observation between any two answers.
  */
 import { type Reading, read, refuse } from './family.ts';
-import { withoutStop } from './worked.ts';
+import { STOP, withoutStop } from './worked.ts';
 
 /** What is so after a move: who moves next, what that player sees, and what the last move earned. */
 export interface Situation<State> {
@@ -40,6 +40,10 @@ export const MAX_FAULTS = 3;
 export const MAX_ACTIONS = 5;
 
 const ANSWER = /^(?:<step>[^<>]{1,120})?<answer>([a-z0-9]+(?: [a-z0-9]+)*)$/;
+
+/** What an agent or a player reads before its first turn. */
+export const agentPrompt = (observation: string): string => `<solve>${observation}<sep>`;
+export const writeActions = (actions: readonly string[]): string => `<answer>${actions.join(' ')}${STOP}`;
 
 /** Strict reading of a turn: `(<step>thought)? <answer>action( action)*<eos>`, at most five actions; whether each is legal is for the environment to say. */
 export function readActions(text: string): Reading<readonly string[]> {

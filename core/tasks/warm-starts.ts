@@ -5,10 +5,13 @@
 import type { Random } from '../random.ts';
 import { demonstrateCareless } from './careless.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
+import { demonstrateEquation } from './equation-demonstrations.ts';
+import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateStyle, demonstrateTerse } from './style-demonstrations.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
 
@@ -37,6 +40,9 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   terse: { demonstrate: demonstrateTerse, from: 'style', steps: 1000, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
+  equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
+  rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2, proposer: 0.5 } },
+  games: { demonstrate: demonstrateGame, steps: 1500 },
   judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 3000, weights: { judge: 2.5 } },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   undertrained: { demonstrate: demonstrateCorpus, steps: 500 },

@@ -4,10 +4,10 @@
  */
 import type { Random } from '../../random.ts';
 import type { Demonstration } from '../demonstrations.ts';
-import { type Environment, MAX_ACTIONS, type Situation } from '../environment.ts';
+import { agentPrompt, type Environment, MAX_ACTIONS, type Situation, writeActions } from '../environment.ts';
 import { MOVE_NAMES, type Move, neighbour } from './board.ts';
 import { type Lake, lake, lakeDistance } from './lake.ts';
-import { agentPrompt, agentSees, GRID_ACTIONS, MAX_GRID_TURNS, PUSH_DISTANCE, writeActions } from './play.ts';
+import { agentSees, GRID_ACTIONS, MAX_GRID_TURNS, PUSH_DISTANCE } from './play.ts';
 import { bestPushMoves, boxPush } from './push.ts';
 
 /** Share of agents that stray, and the probability with which each of their moves is a random one. */

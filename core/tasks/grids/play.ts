@@ -4,7 +4,6 @@
  */
 import { wrongInput } from '../../errors.ts';
 import { type Environment, playTurn, readActions, type Situation } from '../environment.ts';
-import { STOP } from '../worked.ts';
 import { lake } from './lake.ts';
 import { boxPush } from './push.ts';
 
@@ -15,11 +14,8 @@ export const GRID_ACTIONS = 10;
 /** Moves of a box world's shortest solution. */
 export const PUSH_DISTANCE = [2, 4] as const;
 
-/** What an agent reads before its first turn. */
-export const agentPrompt = (observation: string): string => `<solve>${observation}<sep>`;
 /** What it reads after each of its turns. */
 export const agentSees = (observation: string): string => `${observation}<sep>`;
-export const writeActions = (actions: readonly string[]): string => `<answer>${actions.join(' ')}${STOP}`;
 
 /** A world whose state only it can read. */
 export interface GridGame {

@@ -1,0 +1,20 @@
+/**
+ * Demonstrations of the prover's roles, for the warm start: a prover that writes a line that does not follow in one derivation
+ * of four, and a judge that sees derivations with no, one and two such lines.
+ */
+import type { Random } from '../../random.ts';
+import type { Demonstration } from '../demonstrations.ts';
+import { demonstrateRole } from '../role-demonstrations.ts';
+import { flawedDerivation, randomRewriting, rewriting } from './prover.ts';
+
+const WRONG = 0.25;
+/** Of derivations with 0, 1, 2 lines replaced, among those that a judge sees. */
+const ERRORS = [0.4, 0.4, 0.2];
+
+export const demonstrateRewriting = (random: Random): Demonstration =>
+  demonstrateRole(random, {
+    family: rewriting,
+    task: (from) => randomRewriting(from),
+    solution: (from, task) => flawedDerivation(from, task, Number(from.bool(WRONG))),
+    judged: (from, task) => flawedDerivation(from, task, from.weighted(ERRORS)),
+  });
