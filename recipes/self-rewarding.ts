@@ -1,62 +1,58 @@
 /**
- * Self-rewarding language models: one policy responds and judges. Each round it answers fresh prompts four times, gives each response
- * the mean of three scores on an additive rubric of five points, and learns by DPO from its best against its worst; the next round's
- * judge is the policy that this one made. Judge data is in the warm start alone.
+ * Self-rewarding language models: one policy responds and judges. Each round it answers fresh prompts four times, scores the answers
+ * by comparing them with one another, and learns by DPO from its best against its worst; the next round's judge is the policy that
+ * this one made. Judge data is in the warm start alone: what may better the judge is that it reasons as the responder does.
+ *
+ *   score of an answer   share of its comparisons with the other answers, in both orders, that it wins
  */
-import { Random } from '../core/random.ts';
+import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { bestAgainstWorst } from '../core/rl/preference-pairs.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from '../core/roles/compare-answers.ts';
+import { examineComparisons } from '../core/roles/comparison-exam.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { sealedGold } from '../core/roles/gold.ts';
-import {
-  type Judged,
-  pointsOfRound,
-  RESPONDER,
-  RESPONSE_TOKENS,
-  rated,
-  readable,
-  respond,
-  STYLE_POINTS,
-  sequenceOf,
-} from '../core/roles/respond.ts';
-import { DIGIT_TOKENS, STYLE_JUDGE, scoreResponses } from '../core/roles/score-responses.ts';
-import type { Stage } from '../core/roles/stage.ts';
-import {
-  answers,
-  examined,
-  heldOutStyle,
-  judgeCorrelation,
-  pointsAtLengths,
-} from '../core/roles/style-exam.ts';
+import { rated, sequenceOf } from '../core/roles/respond.ts';
+import { solve } from '../core/roles/solve.ts';
+import { examineSolver } from '../core/roles/solver-exam.ts';
+import type { Exam, Stage } from '../core/roles/stage.ts';
+import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RolledGroup, ScoredGroup } from '../core/schema/sample.ts';
-import { randomStyleTask, styleScore } from '../core/tasks/style.ts';
-import { STOP } from '../core/tasks/worked.ts';
+import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { freshTask } from '../core/tasks/demonstrations.ts';
 import { selfRewardingClaim } from './claims/self-rewarding.ts';
 
-const VOTES = 3;
+const RESPONDER = 'responder';
+const JUDGE = 'judge';
+const TEMPERATURE = 0.7;
 /** The variant that imitates the best response and makes no pairs. */
 const POSITIVE_ONLY = 'positive-only';
-
-/** Points as a share of all; missing stays missing. */
-const shareOf = (points: number | null) => (points === null ? null : points / STYLE_POINTS);
 
 /** Stage three: what each response is worth, by the run's kind of reward. A text that is no response is worth nothing. */
 async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<ScoredGroup[]> {
   const { reward } = stage.round.settings;
-  const asked = readable(stage, groups);
-  const scorings = await scoreResponses(stage, reward === 'judge' ? asked : [], VOTES);
-  const worthOf = ({ id, task, response }: Judged, i: number): number | null => {
-    if (reward === 'judge') return shareOf(scorings[i]!.score);
-    if (reward === 'random') return new Random(`coin/${id}`).float();
-    return sealedGold(stage, shareOf(styleScore(task, response)))();
-  };
-  const worth = new Map(asked.map((item, i) => [item.id, worthOf(item, i)]));
-  return rated(
-    groups,
-    worth,
-    scorings.flatMap(({ judgments }) => judgments),
-  );
+  const given = groups.map((group) => answersOf(stage, group));
+  const contests = groups.map(({ task }, g) => contestOf(task, given[g]!));
+  const matches = await compareAnswers(stage, JUDGE, reward === 'judge' ? contests : []);
+  const worth = new Map<string, number | null>();
+  groups.forEach(({ task, samples }, g) => {
+    const { answers } = contests[g]!;
+    const shares = reward === 'judge' ? sharesWon(answers.length, matches[g]!) : [];
+    samples.forEach(({ id }, i) => {
+      const answer = given[g]![i]!.answer;
+      if (answer === null) return;
+      if (reward === 'judge') worth.set(id, shares[answers.findIndex((other) => other.answer === answer)]!);
+      else if (reward === 'random') worth.set(id, new Random(`coin/${id}`).float());
+      else worth.set(id, sealedGold(stage, Number(isExact(task, answer)))());
+    });
+  });
+  const judgments = matches.flatMap((played) => played.map(({ judgment }) => judgment));
+  return rated(groups, worth, judgments).map((group, g) => {
+    const exact = given[g]!.map(({ answer }) => (answer === null ? null : isExact(group.task, answer)));
+    return { ...group, gold: exact, truth: exact };
+  });
 }
 
 /** Best against worst of each group by reward; equal rewards make no pair. */
@@ -68,27 +64,36 @@ export const pairsOf = (groups: readonly ScoredGroup[]) =>
       : [];
   });
 
+/** Mean tokens of a response to a held-out task. */
+async function lengthOf({ generate, tokenizer }: Exam): Promise<number> {
+  const prompts = arithmetic.heldOut().map((task) => ({
+    ids: tokenizer.encode(arithmetic.solverPrompt(task)),
+    sampleIds: [deriveId('evaluate', 'length', task)],
+  }));
+  return mean((await generate(RESPONDER, prompts)).flat().map(({ ids }) => ids.length));
+}
+
 export const selfRewarding: Recipe = {
   name: 'self-rewarding',
   title: 'Self-rewarding language models',
   paper: { title: 'Self-Rewarding Language Models', year: 2024, source: 'arXiv:2401.10020' },
   summary:
-    'One policy answers string transformations and scores the answers from 0 to 5, three times each. Best against worst make DPO pairs against the version that wrote them. The version that comes out responds and judges in the next round.',
+    'One policy answers arithmetic tasks and judges the answers, after a check of its own or at a glance. Best against worst make DPO pairs against the version that wrote them. The version that comes out responds and judges in the next round.',
   differences: [
+    'The judge compares the answers to a prompt with one another, each two in both orders; in the paper it gives each one points out of five, three times. Equal answers count as one.',
+    'The judge sees an answer without its steps; it may write running totals of its own before its verdict, as the paper’s judge writes a justification.',
     'Prompts are drawn by a generator of tasks; in the paper a fixed few-shot model writes them.',
-    'The start is the supervised model of the paper’s first iteration: responses and scores are demonstrated, most responses too short, and a fifth of the scores by a judge who only counts words.',
-    'The judge writes a digit without a rationale.',
     'A round is an iteration; the checkpoint is its last, not the one that an outside judge likes best.',
   ],
   claim: selfRewardingClaim,
-  start: 'terse',
-  taskName: 'style',
-  stop: STOP,
+  start: 'judging',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
   tasks: 512,
   group: 4,
   rewards: {
-    judge: { says: 'mean of three scores that the policy itself gives', usesGold: false },
-    gold: { says: 'the rubric’s points', usesGold: true },
+    judge: { says: 'share of comparisons won, as the policy itself judges', usesGold: false },
+    gold: { says: '1 for an exact answer', usesGold: true },
     random: { says: 'control: a random number', usesGold: false },
   },
   variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
@@ -105,14 +110,20 @@ export const selfRewarding: Recipe = {
     },
   },
   roles: {
-    [RESPONDER]: { says: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 0.7, topP: 0.9 } },
-    [STYLE_JUDGE]: { says: 'scores a response', sampling: { maxNew: DIGIT_TOKENS, temperature: 0.7 } },
+    [RESPONDER]: {
+      says: 'answers, with or without steps',
+      sampling: { maxNew: 26, temperature: TEMPERATURE, topP: 0.9 },
+    },
+    [JUDGE]: {
+      says: 'compares two answers, after a check or at a glance',
+      sampling: { maxNew: 30, temperature: TEMPERATURE },
+    },
   },
-  freezable: [STYLE_JUDGE],
-  propose: async (stage) => drawnTasks(stage, (random) => randomStyleTask(random)),
-  rollOut: respond,
+  freezable: [JUDGE],
+  propose: async (stage) => drawnTasks(stage, (random) => freshTask(random, 2 + random.int(4))),
+  rollOut: (stage, tasks) => solve({ family: arithmetic }, stage, tasks, RESPONDER),
   judge,
-  learn: ({ round, groups, version }, { decode }) => {
+  learn: ({ round, groups, version }) => {
     const pairs = pairsOf(groups);
     const part = { role: RESPONDER, weight: 1 };
     const reference = { set: MAIN_SET, version };
@@ -121,18 +132,17 @@ export const selfRewarding: Recipe = {
         ? ({ ...part, kind: 'imitation', items: pairs.map(({ chosen }) => chosen) } as const)
         : ({ ...part, kind: 'preference', pairs, objective: { kind: 'dpo', beta: 0.1 }, reference } as const);
     return {
-      updates: [{ set: MAIN_SET, parts: [lesson], epochs: 2 }],
-      figures: { pairs: pairs.length, points: pointsOfRound(groups, decode) },
+      updates: pairs.length ? [{ set: MAIN_SET, parts: [lesson], epochs: 2 }] : [],
+      figures: { pairs: pairs.length },
     };
   },
-  evaluate: async (exam) => {
-    const tasks = heldOutStyle();
-    const start = await exam.once('start', () => answers(exam.start, tasks, 'sampled'));
-    const sampled = await answers(exam, tasks, 'sampled');
-    return examined(await answers(exam, tasks, 'greedy', 0), sampled, {
-      sampledAtStartLengths: pointsAtLengths(sampled, start) / STYLE_POINTS,
-      judge: await judgeCorrelation(exam, start, VOTES),
-      judgeOfOwn: await judgeCorrelation(exam, sampled, VOTES),
-    });
+  evaluate: async (exam) =>
+    evaluation(await examineSolver(exam, { family: arithmetic, role: RESPONDER, temperature: TEMPERATURE }), {
+      ...(await examineComparisons(exam, { responder: RESPONDER, judge: JUDGE })),
+      length: await lengthOf(exam),
+    }),
+  describe: {
+    difficulty: arithmetic.difficulty,
+    worked: (text) => text.startsWith(arithmetic.workedPrefix),
   },
 };
