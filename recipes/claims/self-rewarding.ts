@@ -61,4 +61,6 @@ export const selfRewardingClaim: Claim = {
       atLeast: 0,
     },
   ],
+  diagnosis:
+    'Both skills rise in both rounds on every seed, and with random preferences neither does. The responder learns to write its steps (27 to 95 % exact when greedy; with steps forced it stays at 95 %, so it is a choice and sharper sampling, not new arithmetic). The judge was taught nothing, yet writes a check before its verdict in 71 % of comparisons instead of 57 %, and orders the same answers better: .63 to .70. That is the paper’s finding by a visible way: judging gains where it reasons as responding does. The better judge is worth 1 to 3 points more than the frozen one, and as much as exact labels. Revised after runs on string transformations, whose judge gave a digit at once, so that nothing learned in responding could reach it (its correlation fell by .007 with every kind of pairs). A judge that rates a single answer did not do on pilots, either: its scores drifted downwards as its responder changed (.85 to .63), where a comparison has no level to drift.',
 };
