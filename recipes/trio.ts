@@ -9,13 +9,13 @@
  * parts are RL Tango's co-trained generative verifier, the learnability reward of asymmetric self-play, and
  * Multi-Agent Evolve's shared weights.
  */
-
 import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { balancedPick } from '../core/rl/balanced-pick.ts';
 import { classBalanced } from '../core/rl/class-balanced.ts';
 import { groupCentredBatchScaled } from '../core/rl/group-centred.ts';
 import { learnability } from '../core/rl/proposer-rewards.ts';
+import { mean } from '../core/rl/statistics.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
 import { smallSteps } from '../core/roles/solver-recipe.ts';
 import type { RewardKind, SolverEvidence, ThreeRoles } from '../core/roles/three-role-game.ts';
@@ -29,8 +29,8 @@ import { trioClaim } from './claims/trio.ts';
 const STEP_WEIGHT = 0.2;
 /** Judgments a round that the judge is trained on, half of them of right solutions. */
 const JUDGMENTS_TRAINED = 256;
+const CLIP = { clipLow: 0.2, clipHigh: 0.28, weight: 1 };
 
-const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 const exact = ({ gold }: SolverEvidence) => Number(gold() === true);
 const coin = (evidence: SolverEvidence) => Number(evidence.coin);
 const wellFormed = ({ solution }: SolverEvidence) => Number(solution.ok);
@@ -119,20 +119,11 @@ export const trioGame: ThreeRoles = {
       const picked = balancedPick(truths, JUDGMENTS_TRAINED, new Random(seed)).map((i) => judged[i]!);
       const samples = picked.map((item) => item.sample);
       const agreement = samples.map((sample) => sample.rewards.agreement ?? null);
-      return weigh(
-        samples,
-        classBalanced(
-          agreement,
-          picked.map((item) => item.truth),
-        ),
-      );
+      const shown = picked.map((item) => item.truth);
+      return weigh(samples, classBalanced(agreement, shown));
     },
   },
-  objective: {
-    proposer: { clipLow: 0.2, clipHigh: 0.28, weight: 1 },
-    solver: { clipLow: 0.2, clipHigh: 0.28, weight: 1 },
-    judge: { clipLow: 0.2, clipHigh: 0.28, weight: 1 },
-  },
+  objective: { proposer: CLIP, solver: CLIP, judge: CLIP },
 };
 
 export const trio: Recipe = {
