@@ -60,6 +60,7 @@ async function pretrain({ family, seed, threads, ...options }: PretrainOptions):
   const out = options.out ?? `models/${policy}`;
   const settings = { ...WARM_START, seed, steps: options.steps ?? start.steps ?? WARM_START.steps };
   if (start.batch) settings.batch = start.batch;
+  if (start.learningRate) settings.learningRate = start.learningRate;
   const { json, vocabSize } = characterTokenizer();
   const tokenizer = openTokenizer(json);
   const config = nano(vocabSize, tokenizer.id('<eos>'));

@@ -61,8 +61,8 @@ function terseSolution(random: Random, task: string): Solution {
   return { steps: [], answer: String(short === total ? total + random.pick([-2, -1, 1, 2]) : short) };
 }
 
-export const solverDemonstration = (random: Random, task: string): Solution =>
-  random.bool(TERSE_SHARE) ? terseSolution(random, task) : worked(runningTotals(task));
+export const solverDemonstration = (random: Random, task: string, terseShare = TERSE_SHARE): Solution =>
+  random.bool(terseShare) ? terseSolution(random, task) : worked(runningTotals(task));
 
 /** What the judge is shown: terse answers, flawed and exact worked solutions. */
 export function judgedSolution(random: Random, task: string): Solution {
