@@ -8,9 +8,11 @@ import { type Demonstration, demonstrate } from './demonstrations.ts';
 import { demonstrateEquation } from './equation-demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
+import { demonstrateHasty } from './hasty.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateRambling } from './rambling.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateStyle, demonstrateTerse } from './style-demonstrations.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
@@ -24,6 +26,8 @@ export interface WarmStart {
   readonly steps?: number;
   /** Demonstrations a step; default 96. */
   readonly batch?: number;
+  /** Highest step size; default 3e-3, of which a policy that only takes up a habit would forget. */
+  readonly learningRate?: number;
   /** How much more a role's tokens count than others'; a demonstration's own weight comes before it. Default 1. */
   readonly weights?: Readonly<Record<string, number>>;
 }
@@ -44,6 +48,9 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2, proposer: 0.5 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
   judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 3000, weights: { judge: 2.5 } },
+  // Solvers alone, with habits that leave room: no steps, or no end.
+  hasty: { demonstrate: demonstrateHasty, from: 'seed', steps: 100, learningRate: 5e-4 },
+  rambling: { demonstrate: demonstrateRambling, from: 'seed', steps: 700 },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   undertrained: { demonstrate: demonstrateCorpus, steps: 500 },
 };

@@ -1,0 +1,63 @@
+/** What the warm starts of solvers with a habit are shown: answers given at once too often, and answers that do not end. */
+import { expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { arithmetic } from '../../core/tasks/arithmetic.ts';
+import type { Demonstration } from '../../core/tasks/demonstrations.ts';
+import { demonstrateHasty } from '../../core/tasks/hasty.ts';
+import { demonstrateRambling, rambling } from '../../core/tasks/rambling.ts';
+
+const COUNT = 4000;
+const drawn = (demonstrate: (random: Random) => Demonstration) => {
+  const random = new Random('habits');
+  return Array.from({ length: COUNT }, () => demonstrate(random));
+};
+const taskOf = ({ prompt }: Demonstration) => /^<solve>(.+)<sep>$/.exec(prompt)![1]!;
+const share = (values: readonly boolean[]) => values.filter(Boolean).length / values.length;
+const checksIn = (text: string) => text.split('<ok>').length - 1;
+
+test('the hasty one answers at once in seven of ten cases, half of them wrongly; its steps are exact', () => {
+  const read = drawn(demonstrateHasty).map((shown) => {
+    const task = taskOf(shown);
+    const solution = arithmetic.readSolution(task, shown.completion);
+    if (!solution.ok) throw new Error(`${shown.completion} is ${solution.reason}`);
+    expect(arithmetic.isHeldOut(task)).toBe(false);
+    return {
+      terse: solution.value.steps.length === 0,
+      exact: arithmetic.truth(task, solution.value).right,
+    };
+  });
+  const terse = read.filter((it) => it.terse);
+  // Four standard errors: 4 · sqrt(.7 · .3 / 4000) = .029, and 4 · .5 / sqrt(2800) = .038.
+  expect(Math.abs(terse.length / COUNT - 0.7)).toBeLessThan(0.029);
+  expect(Math.abs(share(terse.map(({ exact }) => exact)) - 0.5)).toBeLessThan(0.038);
+  expect(read.filter((it) => !it.terse).every(({ exact }) => exact)).toBe(true);
+});
+
+test('the rambling one writes exact steps and then checks, four an operator on average', () => {
+  const one: number[] = [];
+  for (const shown of drawn(demonstrateRambling)) {
+    const task = taskOf(shown);
+    const solution = rambling.readSolution(task, shown.completion);
+    expect(solution.ok && rambling.truth(task, solution.value).right).toBe(true);
+    expect(checksIn(shown.completion)).toBeLessThanOrEqual(60);
+    if (rambling.difficulty(task) === 1) one.push(checksIn(shown.completion));
+  }
+  // Checks that go on with chance .8: mean .8/.2 = 4, variance .8/.04 = 20; about 1200 tasks have one operator.
+  const average = one.reduce((sum, checks) => sum + checks, 0) / one.length;
+  expect(Math.abs(average - 4)).toBeLessThan(4 * Math.sqrt(20 / one.length));
+});
+
+test('checks may stand between the steps and the answer, and nowhere else', () => {
+  const read = (text: string) => rambling.readSolution('3+4-9', `${text}<eos>`);
+  const exact = { ok: true, value: { steps: ['7', '-2'], answer: '-2' } };
+  expect(read('<step>7<step>-2<ok><ok><ok><answer>-2')).toEqual(exact);
+  expect(read('<step>7<step>-2<answer>-2')).toEqual(exact);
+  expect(read('<ok><answer>-2')).toEqual({ ok: true, value: { steps: [], answer: '-2' } });
+  for (const text of [
+    '<step>7<ok><step>-2<answer>-2',
+    '<ok><step>7<step>-2<answer>-2',
+    '<step>7<step>-2<ok><answer>-2<ok>',
+    '<step>7<step>-2<ok><ok>',
+  ])
+    expect(read(text).ok).toBe(false);
+});
