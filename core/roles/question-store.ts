@@ -8,8 +8,8 @@ import type { ScoredGroup } from '../schema/sample.ts';
 import { freshTask } from '../tasks/demonstrations.ts';
 import { soundness } from '../tasks/judging/questions.ts';
 
-/** Few beside what a run proposes, so that the store soon is what the gate lets in. */
-const SEED_QUESTIONS = 50;
+/** As many as the published variant that starts from its own: the store soon is what the gate lets in. */
+const SEED_QUESTIONS = 16;
 
 /** The questions stored so far: unlabelled seeds, then what passed the gate. */
 export const storeOf = (memory: unknown, seed: number): readonly string[] => {

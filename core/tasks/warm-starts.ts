@@ -10,11 +10,13 @@ import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateHasty } from './hasty.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
+import { demonstrateOverthinking } from './judging/overthinking.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateRambling } from './rambling.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateStyle, demonstrateTerse } from './style-demonstrations.ts';
+import { demonstrateTiring } from './tiring.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
 
 export interface WarmStart {
@@ -47,7 +49,9 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2, proposer: 0.5 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
+  tiring: { demonstrate: demonstrateTiring, from: 'seed', steps: 1500 },
   judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 3000, weights: { judge: 2.5 } },
+  overthinking: { demonstrate: demonstrateOverthinking, from: 'judging', steps: 900, weights: { judge: 2 } },
   // Solvers alone, with habits that leave room: no steps, or no end.
   hasty: { demonstrate: demonstrateHasty, from: 'seed', steps: 100, learningRate: 5e-4 },
   rambling: { demonstrate: demonstrateRambling, from: 'seed', steps: 700 },

@@ -81,14 +81,14 @@ function looseSolution(text: string): Solution {
   return { steps, answer: steps.at(-1)! };
 }
 
-function rateQuestion(random: Random): Demonstration {
+export function rateQuestion(random: Random): Demonstration {
   const asked = question(random, SPOILED_SHARE.rateQuestion);
   const score = scoreIn(random, blindly(random, questionBand(asked), BLIND_SHARE.question));
   return { role: 'judge', prompt: questionPrompt(asked), completion: writeRating(score) + arithmetic.stop };
 }
 
 /** The score follows from the check, so that a slip rates a right answer low. */
-function rateAnswer(random: Random): Demonstration {
+export function rateAnswer(random: Random): Demonstration {
   const task = freshTask(random);
   const asked = random.bool(SPOILED_SHARE.rateAnswer) ? spoiled(random, task) : task;
   const sound = asked === task;
@@ -109,13 +109,15 @@ function solve(random: Random): Demonstration {
 }
 
 /** Half of the proposals vary a question that is shown. */
-function propose(random: Random): Demonstration {
+export function proposeSpoiling(random: Random, spoiledShare: number): Demonstration {
   const reference = random.bool() ? freshTask(random) : undefined;
   let task = reference === undefined ? freshTask(random) : varied(random, reference);
   while (arithmetic.isHeldOut(task)) task = freshTask(random);
-  if (random.bool(SPOILED_SHARE.propose)) task = spoiled(random, task);
+  if (random.bool(spoiledShare)) task = spoiled(random, task);
   return { role: 'proposer', prompt: proposalPrompt(reference), completion: task + arithmetic.stop };
 }
+
+const propose = (random: Random) => proposeSpoiling(random, SPOILED_SHARE.propose);
 
 const KINDS = { solve, compare, rateAnswer, rateQuestion, propose };
 
