@@ -10,7 +10,7 @@ import { rewardNamed, SOLVER } from './solver-recipe.ts';
 import type { Stage } from './stage.ts';
 
 /** Answers to each held-out task behind the sampled accuracy: arms differ by a few points. */
-const DRAWS = 4;
+const DRAWS = 5;
 
 export type Phase = 'challenge' | 'collect' | 'train';
 
@@ -26,12 +26,14 @@ export interface ChallengeGame {
   readonly attempts: number;
   /** Questions asked for when collecting, for each task of a solver's round. */
   readonly collected: number;
+  /** Tasks of the exam. */
+  readonly examined: () => readonly string[];
   /** The first is the default. */
   readonly rewards: Readonly<Record<string, LabelReward>>;
 }
 
 export const challengePlay = (game: ChallengeGame): RoundShape => {
-  const { family, phaseOf, attempts, collected, rewards } = game;
+  const { family, phaseOf, attempts, collected, examined, rewards } = game;
   const phase = ({ round }: Stage) => phaseOf(round.index);
   return {
     taskName: family.name,
@@ -58,7 +60,9 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
       attempt(family, stage, tasks, phase(stage) === 'train' ? stage.round.settings.group : attempts),
     judge: (stage, groups) => payAttempts(game, stage, groups),
     evaluate: async (exam) =>
-      evaluation(await examineSolver(exam, { family, role: SOLVER, temperature: 1, draws: DRAWS })),
+      evaluation(
+        await examineSolver(exam, { family, role: SOLVER, temperature: 1, draws: DRAWS, tasks: examined() }),
+      ),
     describe: { difficulty: family.difficulty, worked: (text) => text.startsWith(family.workedPrefix) },
   };
 };

@@ -15,9 +15,9 @@ test('rewards by hand', () => {
   expect([0.2, 0.3, 0.1 * 3, 0.8, 0.9].map(inBand)).toEqual([false, true, true, true, false]);
 });
 
-test('an iteration: five rounds that challenge, one that collects, five that train', () => {
+test('an iteration: seven rounds that challenge, one that collects, five that train', () => {
   const phases = Array.from({ length: ITERATION + 1 }, (_, i) => phaseOf(i + 1));
-  expect(phases).toEqual([...Array(5).fill('challenge'), 'collect', ...Array(5).fill('train'), 'challenge']);
+  expect(phases).toEqual([...Array(7).fill('challenge'), 'collect', ...Array(5).fill('train'), 'challenge']);
 });
 
 /** How often each question is answered with which number, of ten attempts. */
@@ -53,7 +53,7 @@ test('a challenge: a split vote is paid, repetition and bad form cost, baselines
 test('collecting keeps what the solver is in two minds about, with its vote, and trains nobody', async () => {
   const questions = ['1+1', '9-8+7-6', '2+2'];
   const collect = (variant?: string) =>
-    playSolver({ recipe: 'r-zero', tasks: 1, ...(variant ? { variant } : {}) }, script(questions), 6);
+    playSolver({ recipe: 'r-zero', tasks: 1, ...(variant ? { variant } : {}) }, script(questions), 8);
   const { lesson } = await collect();
   expect(lesson.updates).toEqual([]);
   expect(lesson.memory).toEqual([
@@ -69,7 +69,7 @@ test('training pays the label, right or wrong; the oracle arm pays the truth', a
   // Attempts: 5, 4, no answer, 5, 5.
   const write = (_: string, i: number) => ['<answer>5', '<answer>4', 'x', '<answer>5', '<answer>5'][i]!;
   const train = async (reward: string) => {
-    const { groups, lesson } = await playSolver({ recipe: 'r-zero', tasks: 8, reward }, write, 7, memory);
+    const { groups, lesson } = await playSolver({ recipe: 'r-zero', tasks: 8, reward }, write, 9, memory);
     expect(lesson.updates.map(({ set }) => set)).toEqual(['main']);
     expect(lesson.memory).toBeUndefined();
     return groups[0]!.samples.map(({ rewards }) => rewards.reward);
