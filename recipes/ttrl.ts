@@ -4,7 +4,7 @@
  *
  *   reward      1 for the answer of the majority of all votes
  *   advantage   (r - mean) / deviation, over the first half of the votes; the others only vote
- *   loss        ratio clipped to 1 ± 0.2, + 0.03 KL to the start (k3)
+ *   loss        ratio clipped to 1 ± 0.2, + 0.001 KL to the start (k3)
  *
  * A wrong label still pays other wrong answers nothing: rewards are right more often than labels are.
  */
@@ -27,12 +27,14 @@ import { claim } from './claims/ttrl.ts';
 
 /** Share of a group's votes that are trained on. */
 const TRAINED_SHARE = 0.5;
-/** Operators of a test task, at least: long chains, on which the start's majority is often wrong. */
-const HARD = 4;
+/** Operators of a test task, at most: chains on which steps would be right where haste is not. */
+const MOST_OPERATORS = 3;
+/** Passes over a batch: as many updates as in four times the rounds. */
+const EPOCHS = 4;
 /** Votes of the start's majority, which the trained policy's single answer is compared with. */
 const EXAM_VOTES = 64;
 
-const testTasks = () => arithmetic.heldOut().filter((task) => arithmetic.difficulty(task) >= HARD);
+const testTasks = () => arithmetic.heldOut().filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
 
 /** The next tasks of a walk through the test set that is shuffled anew each time around. */
 export function nextTestTasks({ run, index, settings }: RoundSpec): string[] {
@@ -71,8 +73,8 @@ const learn = ({ groups }: RoundRecords): Lesson => ({
   updates: solverUpdate(groupItems(groups.map(trainedVotes), grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
-    kl: { weight: 0.03, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
-  }),
+    kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+  }).map((update) => ({ ...update, epochs: EPOCHS })),
   figures: labelFigures(groups),
 });
 
@@ -121,16 +123,16 @@ export const ttrl: Recipe = {
     'A solver trains on the test tasks themselves, without their labels: many answers to each vote, the majority’s answer is paid, and half of the answers are trained on.',
   differences: [
     '32 votes and 16 trained samples a task instead of 64 and 32, and 24 tasks a round instead of 8; the halves are kept.',
-    'A constant step size after a short warm-up instead of a cosine, and a KL weight of 0.03 instead of 0.001: a small policy forgets its sums sooner.',
-    'The test set is the 250 held-out chains of four and five operators, each met two or three times; the paper goes some 80 times over a set of AIME’s size, and longer runs collapse here too.',
-    'Most of the gain is a choice of strategy: the policy comes to write its steps, which its majority already trusted.',
+    'A constant step size after a short warm-up instead of a cosine, and four passes over each batch instead of one: updates cost less here than rollouts.',
+    'The test set is the 250 held-out chains of two and three operators, each met two or three times; the paper goes some 80 times over a set of AIME’s size, and longer runs collapse there too.',
+    'The start answers seven of ten tasks at once, without steps. Most of the gain is a choice of strategy: where the majority is right it mostly wrote its steps, so that steps are paid, and then they win the votes that haste had won.',
   ],
   claim,
-  start: 'seed',
+  start: 'hasty',
   tasks: 24,
   group: 32,
   variants: {},
-  sets: trainedSolver({ learningRate: 2e-4 }),
+  sets: trainedSolver(),
   ...solverAlone({
     family: arithmetic,
     examined: testTasks,
