@@ -6,15 +6,16 @@ import { demonstrateTiring, PET, tiringSolution } from '../../core/tasks/tiring.
 
 const share = (values: readonly boolean[]) => values.filter(Boolean).length / values.length;
 
-test('a chain of one operator goes right almost always, one of five in one of seven', () => {
+test('a chain of one operator goes right almost always, one of five one time in five', () => {
   const random = new Random('tiring totals');
   const right = (task: string) =>
     share(Array.from({ length: 4000 }, () => arithmetic.gold(task, tiringSolution(random, task))));
   expect(right('3+4')).toBeCloseTo(0.99, 1);
-  // .99 · .8, and .99 · .8 · .65 · .55 · .5, a little more where slips cancel.
+  // .99 · .8, and .99 · .8 · .65 · .55 · .5 = .142 without a slip. Two slips, 2.4 times as likely, cancel in 20 of 144 cases: .047 more;
+  // three do in about 7 of 100, and are .9 times as likely: .009 more.
   expect(right('3+4-9')).toBeCloseTo(0.79, 1);
-  expect(right('1+2+3+4+5-6')).toBeGreaterThan(0.12);
-  expect(right('1+2+3+4+5-6')).toBeLessThan(0.19);
+  expect(right('1+2+3+4+5-6')).toBeGreaterThan(0.175);
+  expect(right('1+2+3+4+5-6')).toBeLessThan(0.22);
 });
 
 test('the challenger asks its pet one time in twelve, and else little of more than two operators', () => {
