@@ -17,9 +17,9 @@ const aboveVote = (r: ArmResults, arm: string, s: number) =>
 
 export const claim: Claim = {
   says: 'Trained on the test tasks with its own majority for a label, a policy comes to answer at once better than its majority of 64 votes did before; wrong labels do little harm at first, because they still pay other wrong answers nothing. Trained on, it collapses: labels become wrong that were right.',
-  seeds: [6, 7, 8],
-  rounds: 24,
-  evaluateEvery: 2,
+  seeds: [9, 10, 11],
+  rounds: 28,
+  evaluateEvery: 4,
   pictures: {
     accuracy: 'Greedy accuracy on the test tasks',
     sampled: 'Sampled accuracy on the test tasks',
@@ -48,11 +48,6 @@ export const claim: Claim = {
       atMost: 0,
     },
     {
-      says: 'rewards that gold would pay too, last six rounds less first three: collapse',
-      measure: (r, s) => late(r, s, 'rewardAccuracy') - early(r, s, 'rewardAccuracy'),
-      atMost: -0.1,
-    },
-    {
       says: 'greedy accuracy lost by the end, ttrl above gold: collapse',
       measure: (r, s) => lost(r, 'ttrl', s) - lost(r, 'gold', s),
       atLeast: 0.05,
@@ -64,6 +59,11 @@ export const claim: Claim = {
     },
   ],
   observations: [
+    {
+      says: 'rewards that gold would pay too, last six rounds less first three',
+      measure: (r, s) => late(r, s, 'rewardAccuracy') - early(r, s, 'rewardAccuracy'),
+      atMost: -0.1,
+    },
     {
       says: 'random: sampled accuracy never rises',
       measure: (r, s) => highest(r, 'random', s, 'sampled'),
