@@ -5,6 +5,9 @@ import { KINDS, kindOf, programs } from '../tasks/programs/family.ts';
 import { heldOutAnswers } from './solver-exam.ts';
 import type { Exam } from './stage.ts';
 
+/** Answers to each task behind a sampled share: arms differ by a few points. */
+const DRAWS = 4;
+
 export async function examinePrograms(exam: Exam): Promise<Evaluation> {
   const tasks = programs.heldOut();
   const solver = { family: programs, role: 'solver' };
@@ -16,7 +19,9 @@ export async function examinePrograms(exam: Exam): Promise<Evaluation> {
     }));
   const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
   const greedy = await right('greedy', 0);
-  const sampled = await right('natural', 1);
+  const sampled = [];
+  for (let draw = 0; draw < DRAWS; draw++)
+    sampled.push(...(await right(draw ? `natural/${draw}` : 'natural', 1)));
   return evaluation(
     {
       n: tasks.length,

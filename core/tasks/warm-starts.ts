@@ -13,6 +13,7 @@ import { demonstrateJudging } from './judging/demonstrations.ts';
 import { demonstrateOverthinking } from './judging/overthinking.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateNarrow } from './programs/narrow.ts';
 import { demonstrateRambling } from './rambling.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateStyle, demonstrateTerse } from './style-demonstrations.ts';
@@ -40,6 +41,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   careless: { demonstrate: demonstrateCareless, from: 'seed', steps: 1500, weights: { judge: 2.5 } },
   // What a proposer writes is mostly chance: its many tokens would drown the solver's.
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
+  narrow: {
+    demonstrate: demonstrateNarrow,
+    from: 'programs',
+    steps: 2600,
+    batch: 64,
+    weights: { proposer: 0.5 },
+  },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   // A responder whose answers are mostly too short, and a judge that has seen more.

@@ -41,12 +41,17 @@ const VARIED_SHARE = 0.7;
 const isProgram = (text: string): boolean => parseProgram(text).ok;
 
 /** A right solution, worked where the question has steps, or one with a slip. */
-export function programSolution(random: Random, kind: QuestionKind, task: string): Solution {
+export function programSolution(
+  random: Random,
+  kind: QuestionKind,
+  task: string,
+  slipShare = SLIP_SHARE,
+): Solution {
   const question = readQuestion(kind, task);
   if (!question.ok) throw new Error(`internal: ${task} is no task: ${question.reason}`);
   const { program, text, inputs } = question.value;
   const input = inputs[0]!;
-  const slips = random.bool(SLIP_SHARE);
+  const slips = random.bool(slipShare);
   if (kind === 'induction')
     return { steps: [], answer: slips ? drawUntil(() => edited(random, text), isProgram) : text };
   if (kind === 'abduction')
