@@ -4,27 +4,26 @@
  *
  *     train on the groups whose returns differ most, no KL, a wider clip upwards, an entropy bonus
  *
- *   return      sum of the episode's rewards: 1 for the goal, -0.1 for every refused action; the same for all its turns
+ *   return      1 for the goal, -0.1 for every action and for every refused one; the same for all turns of the episode
  *   advantage   (return - mean)/σ over the episodes of one world (the paper's GRPO variant)
+ *
+ * Where all episodes of a world fail, returns still differ by how soon they do, and σ makes that as loud as success elsewhere.
  */
-import { deriveId, Random } from '../core/random.ts';
+import { deriveId } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
-import { groupsOfLargestDeviation } from '../core/rl/group-filter.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
-import { echoSigns, grpoByEpisode, returnOf } from '../core/roles/episode-credit.ts';
-import { episodesOf } from '../core/roles/episodes.ts';
+import { echoSigns, grpoByEpisode, worldsThatDiffer } from '../core/roles/episode-credit.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import { AGENT, examineGrid, rollGrid, scoreGrid, TURN_TOKENS } from '../core/roles/grid-agent.ts';
-import type { ScoredGroup } from '../core/schema/sample.ts';
 import { gridTask } from '../core/tasks/grids/play.ts';
 import { STOP } from '../core/tasks/worked.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { ragenClaim } from './claims/ragen.ts';
 
 interface Settings {
-  /** Which quarter of the worlds is trained on: that whose returns differ most, or one at random. */
-  readonly filter: boolean;
+  /** Share of a round's worlds that is trained on: those whose returns differ most. */
+  readonly share: number;
   readonly clipHigh: number;
   readonly kl: number;
   readonly entropy: number;
@@ -32,43 +31,29 @@ interface Settings {
   readonly epochs: number;
 }
 
-const STABLE: Settings = { filter: true, clipHigh: 0.28, kl: 0, entropy: 1e-3, epochs: 1 };
-const PLAIN: Settings = { filter: false, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 };
-/** Share of a round's worlds that is trained on. */
-const KEPT = 0.25;
+const STABLE: Settings = { share: 0.25, clipHigh: 0.28, kl: 0, entropy: 1e-3, epochs: 1 };
 
 const SETTINGS: Readonly<Record<string, Settings>> = {
   '': STABLE,
-  starpo: PLAIN,
-  unfiltered: { ...STABLE, filter: false },
+  'filter-50': { ...STABLE, share: 0.5 },
+  'filter-100': { ...STABLE, share: 1 },
+  starpo: { share: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 },
   reuse: { ...STABLE, epochs: 5 },
 };
-
-/** The quarter of the worlds whose returns differ most. */
-export function worldsThatDiffer(groups: readonly ScoredGroup[]): string[] {
-  const episodes = groups.flatMap(({ group, samples }) =>
-    episodesOf(samples).map((turns) => ({ group, value: returnOf(turns) })),
-  );
-  return groupsOfLargestDeviation(
-    episodes.map(({ value }) => value),
-    episodes.map(({ group }) => group),
-    KEPT,
-  ).map(String);
-}
-
-const someWorlds = (groups: readonly ScoredGroup[], seed: string): string[] =>
-  new Random(`${seed}/worlds`)
-    .shuffle(groups.map(({ group }) => group))
-    .slice(0, Math.max(1, Math.round(KEPT * groups.length)));
+/** Optimiser steps over all worlds of a round; over a share of them as much fewer, so that all steps are of one size. */
+const STEPS = 8;
+/** What an action costs, whatever it leads to. */
+const ACTION_COST = 0.1;
 
 function learn({ round, groups }: RoundRecords): Lesson {
-  const { filter, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
-  const kept = new Set(filter ? worldsThatDiffer(groups) : someWorlds(groups, round.id));
+  const { share, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
+  const kept = new Set(worldsThatDiffer(groups, share));
   return {
     updates: [
       {
         set: 'main',
         epochs,
+        minibatches: STEPS * share,
         parts: [
           {
             kind: 'policy',
@@ -96,11 +81,12 @@ export const ragen: Recipe = {
     source: 'arXiv:2504.20073',
   },
   summary:
-    'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return. Only the quarter of the worlds whose episodes differ most in return is trained on.',
+    'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less .1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
   differences: [
     'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',
-    'StarPO trains on as many episodes as StarPO-S, a quarter of the worlds at random, so that arms differ in which worlds and not in how many.',
+    'Every action costs .1, as in the paper’s Sokoban; its lakes have no such cost.',
+    'Steps are of one size, so that whoever trains on all worlds takes four times as many a round as who trains on a quarter.',
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
   claim: ragenClaim,
@@ -110,24 +96,28 @@ export const ragen: Recipe = {
   tasks: 16,
   group: 8,
   rewards: {
-    return: { usesGold: true, says: 'the episode’s return: 1 for the goal, -0.1 for each refused action' },
+    return: {
+      usesGold: true,
+      says: 'the episode’s return: 1 for the goal, -0.1 for each action and for each that is refused',
+    },
     format: { usesGold: false, says: 'control: the share of an episode’s turns that keep to the grammar' },
     random: { usesGold: false, says: 'control: a fair coin' },
   },
   variants: {
-    starpo: 'StarPO: a quarter of the worlds at random, KL .001, clip .2/.2, no entropy bonus',
-    unfiltered: 'StarPO-S on a quarter of the worlds at random',
+    'filter-50': 'StarPO-S on half of the worlds',
+    'filter-100': 'StarPO-S on all worlds',
+    starpo: 'StarPO: all worlds, KL .001, clip .2/.2, no entropy bonus',
     reuse: 'StarPO-S that goes through each round’s episodes five times',
   },
   sets: {
     main: {
       optimizer: {
-        learningRate: 1e-3,
+        learningRate: 1.4e-3,
         warmup: 10,
         betas: [0.9, 0.95],
         weightDecay: 0.01,
         clipNorm: 1,
-        minibatches: 2,
+        minibatches: STEPS,
       },
     },
   },
@@ -142,7 +132,8 @@ export const ragen: Recipe = {
         const { reward } = stage.round.settings;
         if (reward === 'random') return Number(coinOf(turns[0]!.id));
         if (reward === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
-        return sealedGold(stage, outcome())().total;
+        const { total, actions } = sealedGold(stage, outcome())();
+        return total - ACTION_COST * actions;
       }),
     ),
   learn,

@@ -1,4 +1,5 @@
 /** Credit for episodes of several turns: what an episode is paid is paid for each of its turns. */
+import { groupsOfLargestDeviation } from '../rl/group-filter.ts';
 import { grpo } from '../rl/grpo.ts';
 import { deviation, mean } from '../rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../schema/sample.ts';
@@ -25,15 +26,31 @@ export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] =>
     });
   });
 
-/** Signs of the echo trap: how far returns differ within a group, the share of different first turns in it, and turns an episode. */
+/** The share of the groups whose returns differ most (StarPO-S). */
+export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number): string[] {
+  const episodes = groups.flatMap(({ group, samples }) =>
+    episodesOf(samples).map((turns) => ({ group, value: returnOf(turns) })),
+  );
+  return groupsOfLargestDeviation(
+    episodes.map(({ value }) => value),
+    episodes.map(({ group }) => group),
+    share,
+  ).map(String);
+}
+
+/** Signs of the echo trap: share of episodes that succeed, how far returns differ within a group, the share of different first turns in it, and turns an episode. */
 export function echoSigns(
   groups: readonly ScoredGroup[],
-): Record<'returnSpread' | 'variety' | 'turns', number> {
+): Record<'success' | 'returnSpread' | 'variety' | 'turns', number> {
   const byGroup = groups.map(({ samples }) => episodesOf(samples));
   const variety = byGroup.map(
     (episodes) => new Set(episodes.map(([first]) => first!.ids.join())).size / episodes.length,
   );
+  const succeeded = groups.flatMap(({ samples, gold }) =>
+    samples.flatMap(({ turn = 0 }, i) => (turn === 0 ? [Number(gold[i] === true)] : [])),
+  );
   return {
+    success: mean(succeeded),
     returnSpread: mean(
       byGroup.map((episodes) =>
         deviation(

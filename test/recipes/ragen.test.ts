@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import { worldsThatDiffer } from '../../core/roles/episode-credit.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { bestLakeMoves, type Lake, lakeDistance } from '../../core/tasks/grids/lake.ts';
 import { openGrid } from '../../core/tasks/grids/play.ts';
-import { departs } from '../../recipes/claims/ragen.ts';
-import { ragen, worldsThatDiffer } from '../../recipes/ragen.ts';
+import { collapses, reaches } from '../../recipes/claims/ragen.ts';
+import { ragen } from '../../recipes/ragen.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
@@ -23,17 +24,24 @@ const worlds = [
   ),
 );
 
-test('the filter keeps the quarter of the worlds whose returns differ most', () => {
+test('the filter keeps the share of the worlds whose returns differ most', () => {
   // deviations 1/2, √3/4 and 0: a quarter of three is one world, of six two
-  expect(worldsThatDiffer(worlds)).toEqual(['world-0']);
+  expect(worldsThatDiffer(worlds, 0.25)).toEqual(['world-0']);
+  expect(worldsThatDiffer(worlds, 2 / 3)).toEqual(['world-0', 'world-1']);
+  expect(worldsThatDiffer(worlds, 1)).toHaveLength(3);
   const twice = [...worlds, ...worlds.map((world) => ({ ...world, group: `${world.group}-again` }))];
-  expect(new Set(worldsThatDiffer(twice))).toEqual(new Set(['world-0', 'world-0-again']));
+  expect(new Set(worldsThatDiffer(twice, 0.25))).toEqual(new Set(['world-0', 'world-0-again']));
 });
 
-test('a curve departs where it stays away', () => {
-  expect(departs([4, 2, 3, 2, 1], -0.5)).toBe(3);
-  expect(departs([1, 3, 1, 2, 5], 1)).toBe(3);
-  expect(departs([1, 1.5, 1.9], 1)).toBe(3);
+test('a sign comes where a curve first reaches a multiple of its first value', () => {
+  expect(reaches([4, 3, 2, 5, 1], 0.5)).toBe(2);
+  expect(reaches([1, 3, 1], 2)).toBe(1);
+  expect(reaches([1, 1.5, 1.9], 2)).toBe(3);
+});
+
+test('a collapse is a fall below the best so far, not below the start', () => {
+  expect(collapses([0.4, 0.6, 0.55, 0.5, 0.6], 0.1)).toBe(3);
+  expect(collapses([0.4, 0.35, 0.6, 0.55], 0.1)).toBe(4);
 });
 
 const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 2, group: 2 };
@@ -50,7 +58,7 @@ function stageOf(write: (prompt: string, id: string, i: number) => string, rewar
   });
 }
 
-test('an agent that makes one good move a turn reaches the goal and is paid 1 for every turn', async () => {
+test('an agent that makes one good move a turn reaches the goal and is paid 1 less its moves for every turn', async () => {
   const stage = stageOf(() => '');
   const { tasks } = await ragen.propose(stage);
   const lakeTask = { ...tasks[0]!, task: 'lake 5' };
@@ -67,19 +75,19 @@ test('an agent that makes one good move a turn reaches the goal and is paid 1 fo
   const groups = await ragen.judge(player, await ragen.rollOut(player, [lakeTask]));
   const { samples, gold } = groups[0]!;
   expect(samples).toHaveLength(2 * way.length);
-  expect(samples.map(({ rewards }) => rewards.reward)).toEqual(samples.map(() => 1));
+  for (const { rewards } of samples) expect(rewards.reward).toBeCloseTo(1 - 0.1 * way.length, 12);
   expect(gold.every((success) => success === true)).toBe(true);
   expect(samples.slice(0, way.length).map(({ turn }) => turn)).toEqual(way.map((_, i) => i));
   expect(samples[way.length - 1]!.of).toBe(way.length > 1 ? samples[0]!.id : undefined);
 });
 
-test('text outside the grammar costs a tenth a turn, and five turns are all there are', async () => {
+test('text outside the grammar costs a refused action a turn, and five turns are all there are', async () => {
   const { groups } = await playStages(stageOf(() => 'up<eos>'));
   for (const { samples } of groups) {
     expect(samples).toHaveLength(10);
     for (const sample of samples) {
       expect(sample.outcome).toBe('off-grammar');
-      expect(sample.rewards.reward).toBeCloseTo(-0.5, 12);
+      expect(sample.rewards.reward).toBeCloseTo(-5 * (0.1 + 0.1), 12);
     }
   }
 });

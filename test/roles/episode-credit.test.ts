@@ -32,4 +32,7 @@ test('the signs of the echo trap', () => {
   expect(signs.returnSpread).toBeCloseTo((1 / 2 + Math.sqrt(3) / 4) / 3, 12);
   expect(signs.variety).toBeCloseTo(3 / 4, 12);
   expect(signs.turns).toBeCloseTo(5 / 4, 12);
+  // of two episodes, of two turns and of one, the longer succeeds; nobody knows of the others
+  const [known] = [world('d', [1, 0])];
+  expect(echoSigns([{ ...known!, gold: [true, true, false] }]).success).toBe(1 / 2);
 });

@@ -56,6 +56,7 @@ test('an episode comes to the sum of its rewards', () => {
     success: false,
     wellFormed: 2,
     turns: 3,
+    actions: 4,
   });
   expect(() => openGrid('sea 1')).toThrow(/names no grid world/);
 });

@@ -21,11 +21,17 @@ export const agentSees = (observation: string): string => `${observation}<sep>`;
 export interface GridGame {
   readonly start: () => Situation<unknown>;
   readonly turn: (situation: Situation<unknown>, text: string) => Situation<unknown>;
+  /** Actions taken so far, refused ones included. */
+  readonly taken: (situation: Situation<unknown>) => number;
 }
 
-const gameOf = <State>(environment: Environment<State>, seed: string): GridGame => ({
+const gameOf = <State extends { readonly turns: number }>(
+  environment: Environment<State>,
+  seed: string,
+): GridGame => ({
   start: () => environment.reset(seed),
   turn: (situation, text) => playTurn(environment, situation as Situation<State>, text),
+  taken: ({ state }) => (state as State).turns,
 });
 
 const KINDS = {
@@ -53,6 +59,8 @@ export interface GridOutcome {
   /** Turns that kept to the grammar, of all. */
   readonly wellFormed: number;
   readonly turns: number;
+  /** Actions taken, refused ones included. */
+  readonly actions: number;
 }
 
 /** What an episode of these turns comes to: the same texts, the same outcome. */
@@ -72,5 +80,6 @@ export function gridOutcome(game: GridGame, texts: readonly string[]): GridOutco
     success: best > 0.5,
     wellFormed: texts.filter((text) => readActions(text).ok).length,
     turns: texts.length,
+    actions: game.taken(now),
   };
 }
