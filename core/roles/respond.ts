@@ -15,14 +15,6 @@ export const RESPONDER = 'responder';
 export const RESPONSE_TOKENS = 48;
 export const STYLE_POINTS = 5;
 
-/** A response to be judged. */
-export interface Judged {
-  readonly task: string;
-  readonly response: string;
-  /** What the judgments' ids derive from: the id of a sample, or of an item of an exam. */
-  readonly id: string;
-}
-
 /** A response, or null where the text is none. */
 export const responseOf = (
   { tokenizer }: Pick<Stage, 'tokenizer'>,
@@ -50,15 +42,6 @@ export async function respond(stage: Stage, tasks: readonly AdmittedTask[]): Pro
     return { round: round.id, ...task, samples };
   });
 }
-
-/** The readable responses of some groups, each with the id of its sample. */
-export const readable = (stage: Stage, groups: readonly RolledGroup[]): Judged[] =>
-  groups.flatMap(({ task, samples }) =>
-    samples.flatMap((sample) => {
-      const response = responseOf(stage, sample);
-      return response === null ? [] : [{ task, response, id: sample.id }];
-    }),
-  );
 
 /** Groups with a reward for each response by its sample's id, 0 where it has none. A rubric knows no exact answer: gold is null. */
 export const rated = (

@@ -1,24 +1,13 @@
 /**
  * What the held-out string transformations show of a version, by the oracle and apart from every reward: points of its responses,
- * their length, and how well its judge orders responses.
+ * and their length.
  */
 import { deriveId } from '../random.ts';
-import { rankCorrelation } from '../rl/rank-correlation.ts';
 import { mean } from '../rl/statistics.ts';
 import { type Evaluation, evaluation } from '../schema/evaluation.ts';
-import { heldOutTasks } from '../tasks/split.ts';
-import { isHeldOutStyle, randomStyleTask, stylePrompt, styleScore, wordsOf } from '../tasks/style.ts';
+import { stylePrompt, styleScore, wordsOf } from '../tasks/style.ts';
 import { RESPONDER, responseOf, STYLE_POINTS } from './respond.ts';
-import { scoreResponses } from './score-responses.ts';
 import type { Stage } from './stage.ts';
-
-/** Held-out tasks, the same in every run. */
-export const heldOutStyle = heldOutTasks(
-  'style',
-  400,
-  (random, heldOut) => randomStyleTask(random, undefined, heldOut),
-  isHeldOutStyle,
-);
 
 export interface Answered {
   readonly task: string;
@@ -65,36 +54,5 @@ export function examined(
       formatRate: mean(greedy.map(({ response }) => Number(response !== null))),
     },
     Object.fromEntries(measured),
-  );
-}
-
-/** Mean points as if lengths were still spread as in `reference`: what a change of length alone cannot move. */
-export function pointsAtLengths(answers: readonly Answered[], reference: readonly Answered[]): number {
-  const lengthOf = ({ response }: Answered) => (response === null ? 0 : wordsOf(response));
-  const strata = [...new Set(answers.map(lengthOf))].map((length) => ({
-    share: reference.filter((answer) => lengthOf(answer) === length).length,
-    points: mean(answers.filter((answer) => lengthOf(answer) === length).map(({ score }) => score)),
-  }));
-  const covered = strata.reduce((sum, { share }) => sum + share, 0);
-  return covered ? strata.reduce((sum, { share, points }) => sum + share * points, 0) / covered : 0;
-}
-
-/** Rank correlation of this version's scores with the rubric's points on given responses. */
-export async function judgeCorrelation(
-  exam: Stage,
-  answers: readonly Answered[],
-  votes: number,
-): Promise<number | null> {
-  const items = answers.flatMap(({ task, response, score }, i) =>
-    response === null ? [] : [{ task, response, score, id: `exam/${i}` }],
-  );
-  const scorings = await scoreResponses(exam, items, votes);
-  const both = items.flatMap(({ score }, i) => {
-    const given = scorings[i]!.score;
-    return given === null ? [] : [{ given, score }];
-  });
-  return rankCorrelation(
-    both.map(({ given }) => given),
-    both.map(({ score }) => score),
   );
 }

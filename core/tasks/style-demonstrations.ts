@@ -19,31 +19,23 @@ import { mixedResponse } from './style-flaws.ts';
 import { STOP } from './worked.ts';
 
 const JUDGE_SHARE = 0.45;
-/** What a responder is shown. */
-interface Habit {
-  /** How often it keeps the asked order, avoids repeating a word and keeps the asked length. */
-  readonly order: number;
-  readonly distinct: number;
-  readonly length: number;
-  /** Least and most words where it does not mind the length. */
-  readonly words: readonly [least: number, most: number];
-}
-const CARELESS: Habit = { order: 0.45, distinct: 0.65, length: 0.5, words: [1, 5] };
-/** Mostly too short: what a better response needs first is more words. */
-const TERSE: Habit = { ...CARELESS, length: 0.3, words: [1, 2] };
+/** How often a responder keeps the asked order, avoids repeating a word and keeps the asked length. */
+const KEEPS = { order: 0.45, distinct: 0.65, length: 0.5 } as const;
+/** Least and most words where it does not mind the length. */
+const ANY_LENGTH = [1, 5] as const;
 /** Share of the judge's digits that count words instead of points. */
 const LAZY_SHARE = 0.2;
 /** Share of the habitual responses before the judge with a slip of the copyist. */
 const SLIP_SHARE = 0.5;
 
 /** Words of the source, each of three points kept or neglected independently. */
-function habitualResponse(random: Random, { order, least, most, words }: StyleTask, habit: Habit): string {
+function habitualResponse(random: Random, { order, least, most, words }: StyleTask): string {
   const pool = random.shuffle([...new Set(words)]);
-  const [from, to] = random.bool(habit.length) ? [least, most] : habit.words;
+  const [from, to] = random.bool(KEEPS.length) ? [least, most] : ANY_LENGTH;
   const count = from + random.int(Math.max(1, Math.min(to, pool.length) - from + 1));
   const chosen = pool.slice(0, count);
-  if (count > 1 && !random.bool(habit.distinct)) chosen[random.int(count)] = chosen[random.int(count)]!;
-  return (random.bool(habit.order) ? chosen.sort(compare[order]) : chosen).join(' ');
+  if (count > 1 && !random.bool(KEEPS.distinct)) chosen[random.int(count)] = chosen[random.int(count)]!;
+  return (random.bool(KEEPS.order) ? chosen.sort(compare[order]) : chosen).join(' ');
 }
 
 /** One letter of a response from elsewhere in its task, as a policy miscopies. It may change nothing. */
@@ -56,28 +48,23 @@ function withSlip(random: Random, response: string, { words }: StyleTask): strin
 /** What the judge is shown: responses of every quality, and what a responder might write. */
 function judgedResponse(random: Random, task: StyleTask): string {
   if (random.bool()) return mixedResponse(random, task);
-  const response = habitualResponse(random, task, CARELESS);
+  const response = habitualResponse(random, task);
   return random.bool(SLIP_SHARE) ? withSlip(random, response, task) : response;
 }
 
 /** Words of a response, as a judge's digit. */
 const wordCount = (response: string): number => Math.min(5, response.split(' ').filter(Boolean).length);
 
-/** A response of some habit, or a score. */
-const demonstrateHabit =
-  (habit: Habit) =>
-  (random: Random): Demonstration => {
-    const task = randomStyleTask(random);
-    const reading = readStyleTask(task);
-    if (!reading.ok) throw new Error(`internal: ${task} is no task: ${reading.reason}`);
-    if (!random.bool(JUDGE_SHARE)) {
-      const completion = `<answer>${habitualResponse(random, reading.value, habit)}${STOP}`;
-      return { role: 'responder', prompt: stylePrompt(task), completion };
-    }
-    const response = judgedResponse(random, reading.value);
-    const digit = random.bool(LAZY_SHARE) ? wordCount(response) : styleScore(task, response);
-    return { role: 'judge', prompt: styleJudgePrompt(task, response), completion: `${digit}${STOP}` };
-  };
-
-export const demonstrateStyle = demonstrateHabit(CARELESS);
-export const demonstrateTerse = demonstrateHabit(TERSE);
+/** A response, or a score. */
+export function demonstrateStyle(random: Random): Demonstration {
+  const task = randomStyleTask(random);
+  const reading = readStyleTask(task);
+  if (!reading.ok) throw new Error(`internal: ${task} is no task: ${reading.reason}`);
+  if (!random.bool(JUDGE_SHARE)) {
+    const completion = `<answer>${habitualResponse(random, reading.value)}${STOP}`;
+    return { role: 'responder', prompt: stylePrompt(task), completion };
+  }
+  const response = judgedResponse(random, reading.value);
+  const digit = random.bool(LAZY_SHARE) ? wordCount(response) : styleScore(task, response);
+  return { role: 'judge', prompt: styleJudgePrompt(task, response), completion: `${digit}${STOP}` };
+}

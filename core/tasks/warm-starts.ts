@@ -16,7 +16,7 @@ import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateNarrow } from './programs/narrow.ts';
 import { demonstrateRambling } from './rambling.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
-import { demonstrateStyle, demonstrateTerse } from './style-demonstrations.ts';
+import { demonstrateStyle } from './style-demonstrations.ts';
 import { demonstrateTiring } from './tiring.ts';
 import { demonstrateCorpus } from './worked-corpus.ts';
 
@@ -50,8 +50,6 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
-  // A responder whose answers are mostly too short, and a judge that has seen more.
-  terse: { demonstrate: demonstrateTerse, from: 'style', steps: 1000, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
