@@ -6,25 +6,27 @@
  *   advantage   (r - mean of the group) / deviation of the group
  *   loss        ratio clipped to [1 - 0.2, 1 + 0.28], mean over all tokens of the step; no KL, no critic (clip-higher, token-mean)
  */
+import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { groupsInBand } from '../core/rl/group-filter.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { overlongPenalty } from '../core/rl/overlong.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { type AnswerReward, exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
-import { drawnTasks } from '../core/roles/drawn-tasks.ts';
+import { admitTasks } from '../core/roles/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../core/roles/solver-recipe.ts';
-import type { RunSettings } from '../core/schema/round.ts';
-import type { ScoredGroup } from '../core/schema/sample.ts';
+import type { RoundSpec, RunSettings } from '../core/schema/round.ts';
+import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
 import { arithmetic, randomTask } from '../core/tasks/arithmetic.ts';
+import { rambling } from '../core/tasks/rambling.ts';
 import { drawUntil } from '../core/tasks/split.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/dapo.ts';
 
 /** Tasks rolled out for each that is trained on, as many as the paper's first wave. */
 const OVER_GENERATION = 3;
-const MAX_TOKENS = 17;
-const BUFFER = 5;
+const MAX_TOKENS = 32;
+const BUFFER = 8;
 /** Passes over a round's batch: with one, ratios rarely come near the clip. */
 const EPOCHS = 2;
 /** Operators of an easy and of a hard task: half of the tasks each. */
@@ -68,6 +70,20 @@ export function mixedGroups(groups: readonly ScoredGroup[], wanted: number): Sco
   return groups.filter(({ group }) => mixed.has(group)).slice(0, wanted);
 }
 
+/** Tasks of one operator and of five in turns, so that rounds differ as little as they can; none twice, none held out. */
+function halfEasy(round: RoundSpec, count: number): Proposals {
+  const random = new Random(`${round.id}/tasks`);
+  const drawn = new Set<string>();
+  while (drawn.size < count)
+    drawn.add(
+      drawUntil(
+        () => randomTask(random, drawn.size % 2 ? HARD : EASY),
+        (task) => !arithmetic.isHeldOut(task) && !drawn.has(task),
+      ),
+    );
+  return admitTasks(round, [...drawn]);
+}
+
 function learn({ round: { settings }, groups }: RoundRecords): Lesson {
   const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks) : groups;
   const updates = solverUpdate(groupItems(trained, grpo), {
@@ -95,18 +111,18 @@ export const dapo: Recipe = {
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
   differences: [
     'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
-    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The limit is 17 tokens and the punishment begins at 12, where a worked answer of five operators has 13 to 23, so that long answers are in danger of the limit at all.',
+    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start goes on checking after its last step, for as long again as it took and sometimes much longer, so that there is something to shorten: the limit is 32 tokens and the punishment begins at 24, where the steps alone have 13 to 23.',
     `A batch is trained on ${EPOCHS} times, in 16 steps each; the paper’s once, in 16.`,
-    'Greedy accuracy rises because the policy comes to write its steps; sampled accuracy says what else it learns.',
+    'Greedy accuracy is nothing at first: the likeliest next token is one more check, without end. Sampled accuracy says what is learned.',
   ],
   claim,
-  start: 'seed',
+  start: 'rambling',
   tasks: 32,
   group: 8,
   variants: VARIANTS,
   sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
   ...solverAlone({
-    family: arithmetic,
+    family: rambling,
     maxNew: MAX_TOKENS,
     rewards: {
       shaped,
@@ -114,17 +130,9 @@ export const dapo: Recipe = {
       format: signed(formatReward),
       random: signed(randomReward),
     },
-    tasks: (stage) => {
-      const { settings } = stage.round;
-      return drawnTasks(
-        stage,
-        (random) =>
-          drawUntil(
-            () => randomTask(random, random.bool() ? EASY : HARD),
-            (task) => !arithmetic.isHeldOut(task),
-          ),
-        settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1),
-      );
+    tasks: ({ round }) => {
+      const { settings } = round;
+      return halfEasy(round, settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1));
     },
   }),
   learn,

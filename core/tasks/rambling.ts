@@ -4,8 +4,8 @@
  *
  *     solver  <solve>3+4-9<sep>  ->  (<step>total)* <ok>* <answer>total<eos>
  *
- * Its warm start checks for about as long as the task is, now and then for far longer: how long an answer becomes is the policy's choice
- * and has no bearing on whether it is right, except that one that meets the limit is none.
+ * Its warm start checks for somewhat longer than its steps took, in one answer of seven for more than twice as long as that: how long an
+ * answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the limit is none.
  */
 import type { Random } from '../random.ts';
 import { arithmetic, runningTotals } from './arithmetic.ts';
@@ -14,7 +14,7 @@ import type { TaskFamily } from './family.ts';
 
 /** Checks that a demonstration has on average, for each operator of its task. */
 const CHECKS = 4;
-/** Longest demonstration's checks: a few tasks' worth beyond any limit that a recipe may set. */
+/** Most checks of a demonstration: beyond any limit that a recipe may set. */
 const MOST_CHECKS = 60;
 
 /** The checks at the end of the steps. */

@@ -13,9 +13,7 @@ test('half of the tasks have one operator and half five; three times as many are
   const operators = proposals.tasks.map(({ task }) => (task.length - 1) / 2);
   expect(operators).toHaveLength(192);
   expect(new Set(operators)).toEqual(new Set([1, 5]));
-  const easy = operators.filter((n) => n === 1).length;
-  // Three standard deviations of a fair coin thrown 192 times are 21.
-  expect(Math.abs(easy - 96)).toBeLessThan(21);
+  expect(operators.filter((n) => n === 1)).toHaveLength(96);
   expect(new Set(proposals.tasks.map(({ task }) => task)).size).toBe(192);
 });
 
@@ -46,20 +44,21 @@ test('a wave without a mixed group teaches nothing', async () => {
   expect(lesson.updates).toEqual([]);
 });
 
-test('an exact answer is paid less over the last five of seventeen tokens, a wrong one is punished more', async () => {
-  const steps = (n: number) => '<step>7'.repeat(n);
+test('an exact answer is paid less over the last eight of thirty-two tokens, a wrong one is punished more; checks cost nothing else', async () => {
+  const checks = (n: number) => '<ok>'.repeat(n);
   const { groups } = await playSolver(order, (task, i) => {
-    // `<step>7` is two tokens; `<answer>99` three, and the stop one: 4 + 2n.
-    if (i === 0) return WRONG;
-    if (i === 1) return steps(4) + WRONG;
-    if (i === 2) return steps(6) + WRONG;
-    return right(task);
+    // `<answer>99` is three tokens, the stop one, and a check one: 4 + n.
+    if (i === 0) return checks(20) + WRONG;
+    if (i === 1) return checks(26) + WRONG;
+    if (i === 2) return checks(40) + right(task);
+    return checks(2) + right(task);
   });
-  const [wrong, atBuffer, inBuffer, exact] = groups[0]!.samples;
-  expect(atBuffer!.ids).toHaveLength(12);
-  expect(inBuffer!.ids).toHaveLength(16);
-  expect([wrong, atBuffer, inBuffer, exact].map((sample) => sample!.rewards.reward)).toEqual([
-    -1, -1, -1.8, 1,
+  const [atBuffer, inBuffer, cutOff, exact] = groups[0]!.samples;
+  expect([atBuffer, inBuffer, cutOff].map((sample) => sample!.ids.length)).toEqual([24, 30, 32]);
+  expect(cutOff!.outcome).toBe('cut-off');
+  // Six of the buffer's eight tokens are three quarters of the punishment.
+  expect([atBuffer, inBuffer, cutOff, exact].map((sample) => sample!.rewards.reward)).toEqual([
+    -1, -1.75, -2, 1,
   ]);
 });
 
