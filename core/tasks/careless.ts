@@ -19,11 +19,11 @@ const SHARES = { solve: 0.45, check: 0.47, glance: 0.08 } as const;
 export const carelessTask = (random: Random): string => freshTask(random, 2 + random.int(4));
 
 /** Totals that go wrong now and then and carry the error on; the last total is the answer. */
-export function carelessSolution(random: Random, task: string): Solution {
+export function carelessSolution(random: Random, task: string, slip = SLIP): Solution {
   const exact = runningTotals(task);
   let error = 0;
   const steps = exact.map((total) => {
-    if (random.bool(SLIP)) error = off(random, total + error) - total;
+    if (random.bool(slip)) error = off(random, total + error) - total;
     return String(total + error);
   });
   return { steps, answer: steps.at(-1)! };

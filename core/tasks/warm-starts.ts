@@ -4,6 +4,7 @@
  */
 import type { Random } from '../random.ts';
 import { demonstrateCareless } from './careless.ts';
+import { demonstrateChains } from './chains.ts';
 import { type Demonstration, demonstrate } from './demonstrations.ts';
 import { demonstrateEquation } from './equation-demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
@@ -39,6 +40,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A judge's verdicts are few and hard.
   arithmetic: { demonstrate, weights: { judge: 2.5 } },
   careless: { demonstrate: demonstrateCareless, from: 'seed', steps: 1500, weights: { judge: 2.5 } },
+  chains: {
+    demonstrate: demonstrateChains,
+    from: 'careless',
+    steps: 2000,
+    batch: 64,
+    weights: { judge: 1.5 },
+  },
   // What a proposer writes is mostly chance: its many tokens would drown the solver's.
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
   narrow: {

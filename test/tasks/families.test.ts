@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
+import { chains } from '../../core/tasks/chains.ts';
 import { equations } from '../../core/tasks/equations.ts';
 import type { Solution, TaskFamily } from '../../core/tasks/family.ts';
 import { kuhn } from '../../core/tasks/games/kuhn.ts';
@@ -22,7 +23,7 @@ const draw = (family: TaskFamily, seed: string, count = 60) => {
   return Array.from({ length: count }, () => family.random(random));
 };
 
-describe.each([equations, deduction, abduction, induction, rewriting])('$name', (family) => {
+describe.each([chains, equations, deduction, abduction, induction, rewriting])('$name', (family) => {
   const task = family.random(new Random('families/one'));
 
   test('no text makes a parser throw', () => {
