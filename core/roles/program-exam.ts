@@ -19,7 +19,7 @@ export async function examinePrograms(exam: Exam): Promise<Evaluation> {
     }));
   const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
   const greedy = await right('greedy', 0);
-  const sampled = [];
+  const sampled: Awaited<ReturnType<typeof right>> = [];
   for (let draw = 0; draw < DRAWS; draw++)
     sampled.push(...(await right(draw ? `natural/${draw}` : 'natural', 1)));
   return evaluation(
