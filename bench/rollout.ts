@@ -80,7 +80,7 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
       }
       const quantized = [];
       for (const type of ['int8', 'int4'] as const) {
-        const result = await measureQuantized(worker, rounds, { config, tensors }, type);
+        const result = await measureQuantized(rounds, { config, tensors }, type);
         quantized.push(result);
         say(
           `  ${type}: ${mebibytes(result.heapBytes)} of wasm memory, batch 16 ${result.speed.median.toFixed(0)} tokens/s, ` +

@@ -6,7 +6,7 @@ import type { WeightType } from '../../model/onnx/weights.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { type Summary, summarise } from '../statistics.ts';
 import type { Way } from './bench.worker.ts';
-import type { BenchWorker } from './bench-process.ts';
+import { BenchWorker } from './bench-process.ts';
 import type { Shape } from './prompts.ts';
 
 export const PROMPT = 32;
@@ -129,19 +129,24 @@ export interface Quantized {
   readonly error: { readonly mean: number; readonly max: number };
 }
 
+/** In a Worker of its own: wasm memory never shrinks, and would tell what other weights had needed. */
 export async function measureQuantized(
-  worker: BenchWorker,
   rounds: number,
   { config, tensors }: { config: ModelConfig; tensors: Tensors },
   type: WeightType,
 ): Promise<Quantized> {
-  const heapBytes = await worker.open(config, tensors, type);
-  const run = () => worker.time({ way: 'graph', groups: 2, samples: 8, prompt: PROMPT, maxNew: MAX_NEW });
-  await warmUp(async () => void (await run()));
-  const times: number[] = [];
-  for (let i = 0; i < rounds; i++) times.push((await run()).ms);
-  const speed = summarise(times.map((ms) => (1000 * 16 * MAX_NEW) / ms));
-  return { type, heapBytes, speed, error: await quantizationError(config, tensors, type) };
+  const worker = await BenchWorker.start();
+  try {
+    const heapBytes = await worker.open(config, tensors, type);
+    const run = () => worker.time({ way: 'graph', groups: 2, samples: 8, prompt: PROMPT, maxNew: MAX_NEW });
+    await warmUp(async () => void (await run()));
+    const times: number[] = [];
+    for (let i = 0; i < rounds; i++) times.push((await run()).ms);
+    const speed = summarise(times.map((ms) => (1000 * 16 * MAX_NEW) / ms));
+    return { type, heapBytes, speed, error: await quantizationError(config, tensors, type) };
+  } finally {
+    await worker.stop();
+  }
 }
 
 async function quantizationError(config: ModelConfig, tensors: Tensors, weightType: WeightType) {
