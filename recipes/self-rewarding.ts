@@ -13,7 +13,7 @@ import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from '../cor
 import { examineComparisons } from '../core/roles/comparison-exam.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { sealedGold } from '../core/roles/gold.ts';
-import { rated, sequenceOf } from '../core/roles/respond.ts';
+import { RESPONDER, rated, sequenceOf } from '../core/roles/respond.ts';
 import { solve } from '../core/roles/solve.ts';
 import { examineSolver } from '../core/roles/solver-exam.ts';
 import type { Exam, Stage } from '../core/roles/stage.ts';
@@ -24,7 +24,6 @@ import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { freshTask } from '../core/tasks/demonstrations.ts';
 import { selfRewardingClaim } from './claims/self-rewarding.ts';
 
-const RESPONDER = 'responder';
 const JUDGE = 'judge';
 const TEMPERATURE = 0.7;
 /** The variant that imitates the best response and makes no pairs. */
