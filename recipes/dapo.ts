@@ -6,20 +6,19 @@
  *   advantage   (r - mean of the group) / deviation of the group
  *   loss        ratio clipped to [1 - 0.2, 1 + 0.28], mean over all tokens of the step; no KL, no critic (clip-higher, token-mean)
  */
-import { Random } from '../core/random.ts';
+import type { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { groupsInBand } from '../core/rl/group-filter.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { overlongPenalty } from '../core/rl/overlong.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { type AnswerReward, exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
-import { admitTasks } from '../core/roles/drawn-tasks.ts';
+import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../core/roles/solver-recipe.ts';
-import type { RoundSpec, RunSettings } from '../core/schema/round.ts';
-import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
-import { arithmetic, randomTask } from '../core/tasks/arithmetic.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import type { ScoredGroup } from '../core/schema/sample.ts';
+import { freshTask } from '../core/tasks/demonstrations.ts';
 import { rambling } from '../core/tasks/rambling.ts';
-import { drawUntil } from '../core/tasks/split.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/dapo.ts';
 
@@ -31,6 +30,8 @@ const BUFFER = 8;
 const EPOCHS = 2;
 /** Operators of an easy and of a hard task: half of the tasks each. */
 const [EASY, HARD] = [1, 5];
+/** Easy tasks of a round at most: there are some 180 that are not held out. */
+const EASY_TASKS = 150;
 
 const VARIANTS = {
   'no-dynamic-sampling': 'every group is trained on, unanimous or not, and no more are rolled out',
@@ -70,19 +71,9 @@ export function mixedGroups(groups: readonly ScoredGroup[], wanted: number): Sco
   return groups.filter(({ group }) => mixed.has(group)).slice(0, wanted);
 }
 
-/** Tasks of one operator and of five in turns, so that rounds differ as little as they can; none twice, none held out. */
-function halfEasy(round: RoundSpec, count: number): Proposals {
-  const random = new Random(`${round.id}/tasks`);
-  const drawn = new Set<string>();
-  while (drawn.size < count)
-    drawn.add(
-      drawUntil(
-        () => randomTask(random, drawn.size % 2 ? HARD : EASY),
-        (task) => !arithmetic.isHeldOut(task) && !drawn.has(task),
-      ),
-    );
-  return admitTasks(round, [...drawn]);
-}
+/** Tasks of one operator and of five in turns, so that rounds differ as little as they can; of five alone when the others run out. */
+const halfEasy = (random: Random, index: number): string =>
+  freshTask(random, index % 2 || index >= 2 * EASY_TASKS ? HARD : EASY);
 
 function learn({ round: { settings }, groups }: RoundRecords): Lesson {
   const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks) : groups;
@@ -130,9 +121,10 @@ export const dapo: Recipe = {
       format: signed(formatReward),
       random: signed(randomReward),
     },
-    tasks: ({ round }) => {
-      const { settings } = round;
-      return halfEasy(round, settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1));
+    tasks: (stage) => {
+      const { settings } = stage.round;
+      const count = settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1);
+      return drawnTasks(stage, halfEasy, count);
     },
   }),
   learn,

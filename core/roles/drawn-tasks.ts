@@ -17,10 +17,10 @@ export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[
   })),
 });
 
-/** `count` tasks, as many as the run's settings say if it is not given. */
+/** `count` tasks, as many as the run's settings say if it is not given; `draw` is told how many there are already. */
 export function drawnTasks(
   { round }: Pick<Stage, 'round'>,
-  draw: (random: Random) => string,
+  draw: (random: Random, index: number) => string,
   count = round.settings.tasks,
 ): Proposals {
   const random = new Random(`${round.id}/tasks`);
@@ -28,7 +28,7 @@ export function drawnTasks(
   while (drawn.size < count)
     drawn.add(
       drawUntil(
-        () => draw(random),
+        () => draw(random, drawn.size),
         (task) => !drawn.has(task),
       ),
     );
