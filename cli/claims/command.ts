@@ -1,58 +1,28 @@
 /** `npm run claims -- [NAME…]`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and what the page shows. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, type Condition, curveOf, judgeCondition, verdictOf } from '../../core/claims.ts';
+import { type ArmResults, curveOf, judgeCondition } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { findRecipe, recipes } from '../../recipes/index.ts';
 import { fail } from '../fail.ts';
-import { claimsForPage } from '../page-claims.ts';
 import { whole } from '../run-options.ts';
-import { claimsPage, pictures, picturesOf } from './page.ts';
+import { recordToComplete, writePage, writeRecord } from './files.ts';
+import { picturesOf } from './page.ts';
 import { type PlaySettings, playClaim } from './play-claim.ts';
-import type { ClaimRecord } from './record.ts';
+import { judged, missingArms, type Played, withArms } from './record.ts';
 import { Players } from './run-arms.ts';
 
 interface ClaimsOptions extends PlaySettings {
   readonly jobs: number;
+  readonly missing: boolean;
   readonly page: boolean;
 }
 
-const DATA = 'claims';
-const PICTURES = 'docs/claims';
-/** What the dashboard shows of the claims. */
-const PAGE_DATA = 'dashboard/claims.json';
-
-type Played = Awaited<ReturnType<typeof playClaim>>;
-const resultsOf = ({ arms }: Played): ArmResults =>
-  Object.fromEntries(arms.map(({ name, runs }) => [name, runs]));
-
-/** A record judged by the conditions as they are now. */
-function judged<T extends Played & Pick<ClaimRecord, 'recipe' | 'machine'>>(record: T): ClaimRecord {
-  const { claim } = findRecipe(record.recipe);
-  const judge = (condition: Condition) => judgeCondition(condition, resultsOf(record), record.seeds.length);
-  const conditions = claim.conditions.map(judge);
-  const { recipe, machine, rounds, seeds, arms } = record;
-  return {
-    recipe,
-    claim: claim.says,
-    verdict: verdictOf(conditions),
-    conditions,
-    ...(claim.observations ? { observations: claim.observations.map(judge) } : {}),
-    machine,
-    rounds,
-    seeds,
-    ...(claim.pictures ? { pictures: claim.pictures } : {}),
-    arms,
-  };
-}
-
 /** What a pilot measured: every condition that its arms suffice for, and each curve. */
-function printPilot({ claim }: Recipe, played: Played): void {
-  const results = resultsOf(played);
+function printPilot({ claim }: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+  const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
   for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
     try {
       const { says, bound, measured, holds } = judgeCondition(condition, results, played.seeds.length);
@@ -71,19 +41,21 @@ function printPilot({ claim }: Recipe, played: Played): void {
       });
 }
 
-async function writePage(): Promise<void> {
-  const names = (await readdir(DATA)).filter((name) => name.endsWith('.json')).sort();
-  const records = await Promise.all(
-    names.map(async (name) => judged(JSON.parse(await readFile(join(DATA, name), 'utf8')) as ClaimRecord)),
-  );
-  for (const record of records)
-    await writeFile(join(DATA, `${record.recipe}.json`), `${JSON.stringify(record)}\n`);
-  await mkdir(PICTURES, { recursive: true });
-  for (const record of records)
-    for (const [name, svg] of pictures(record)) await writeFile(join(PICTURES, name), svg);
-  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim.diagnosis]));
-  await writeFile('docs/claims.md', claimsPage(records, diagnoses));
-  await writeFile(PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`);
+/** Runs what is asked of a claim, and writes what is to be kept. */
+async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
+  const { name } = recipe;
+  const earlier = options.missing ? await recordToComplete(name) : undefined;
+  const arms = earlier ? missingArms(earlier, recipe) : options.arms;
+  const played = await playClaim(recipe, { ...options, ...(arms ? { arms } : {}) }, players);
+  if (options.pilot) return printPilot(recipe, played);
+  if (options.quick) return console.log(`${name}: every arm ran`);
+  const machine = thisMachine();
+  const all = earlier
+    ? withArms(earlier, played.arms, machine, recipe)
+    : { recipe: name, machine, ...played };
+  const record = judged(all, recipe);
+  await writeRecord(record);
+  console.log(`${name}: ${record.verdict}`);
 }
 
 const command = new Command('npm run claims --')
@@ -94,6 +66,7 @@ const command = new Command('npm run claims --')
   .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
   .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
   .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
+  .option('--missing', 'only the arms that the claim has and its results file lacks', false)
   .option('--page', 'only judge the runs in claims/ again and write docs/claims.md from them', false)
   .option('--jobs <n>', 'processes at once', whole(1), availableParallelism())
   .action(async (names: readonly string[], options: ClaimsOptions) => {
@@ -101,20 +74,18 @@ const command = new Command('npm run claims --')
       throw wrongInput('claims.options', 'A claim is all of its arms, seeds and rounds.', {
         expected: '--arms, --seeds and --rounds with --pilot only',
       });
+    if (options.missing && (options.pilot || options.quick))
+      throw wrongInput(
+        'claims.options',
+        '--missing completes a results file, which --pilot and --quick do not write.',
+        {
+          expected: '--missing without --pilot and --quick',
+        },
+      );
     const chosen = names.includes('all') ? recipes : names.map(findRecipe);
     const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
     try {
-      for (const recipe of options.page ? [] : chosen) {
-        const played = await playClaim(recipe, options, players);
-        if (options.pilot) printPilot(recipe, played);
-        else if (options.quick) console.log(`${recipe.name}: every arm ran`);
-        else {
-          const record = judged({ recipe: recipe.name, machine: thisMachine(), ...played });
-          await mkdir(DATA, { recursive: true });
-          await writeFile(join(DATA, `${recipe.name}.json`), `${JSON.stringify(record)}\n`);
-          console.log(`${recipe.name}: ${record.verdict}`);
-        }
-      }
+      for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);
     } finally {
       players.stop();
     }

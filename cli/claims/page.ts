@@ -2,7 +2,7 @@
 import { figureOf, type JudgedCondition } from '../../core/claims.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
-import type { ClaimRecord } from './record.ts';
+import type { ClaimRecord, MeasuredOn, PlayedArm } from './record.ts';
 
 /** The curves of a claim that names none. */
 const PICTURES: Readonly<Record<string, string>> = {
@@ -52,6 +52,13 @@ const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] 
   '',
 ];
 
+const measuredOn = ({ node, cores, cpu, commit, at }: MeasuredOn) =>
+  `${node} on ${cores} cores (${cpu}), commit ${commit}, ${at.slice(0, 10)}`;
+
+/** Arms that were added to a record name their own machine and commit. */
+const playedLater = (arms: readonly PlayedArm[]): string =>
+  arms.map(({ name, machine }) => (machine ? `; ${name} with ${measuredOn(machine)}` : '')).join('');
+
 function section(record: ClaimRecord, diagnosis: string | undefined): string {
   const { recipe, claim, verdict, conditions, observations, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
@@ -76,7 +83,7 @@ function section(record: ClaimRecord, diagnosis: string | undefined): string {
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
     '',
-    `Measured with ${machine.node} on ${machine.cores} cores (${machine.cpu}), commit ${machine.commit}, ${machine.at.slice(0, 10)}. Again: \`npm run claims -- ${recipe}\`. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
+    `Measured with ${measuredOn(machine)}${playedLater(arms)}. Again: \`npm run claims -- ${recipe}\`. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
     '',
   ].join('\n');
 }

@@ -2,14 +2,14 @@
 import type { Arm } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { ClaimRecord } from './record.ts';
+import type { Played } from './record.ts';
 import type { ArmRun, Players } from './run-arms.ts';
 
 export interface PlaySettings {
   readonly quick: boolean;
   /** Other seeds, examined on other tasks. */
   readonly pilot: boolean;
-  /** Only these arms, a pilot's alone. */
+  /** Only these arms. */
   readonly arms?: readonly string[];
   readonly seeds?: number;
   readonly rounds?: number;
@@ -38,7 +38,7 @@ export async function playClaim(
   recipe: Recipe,
   settings: PlaySettings,
   players: Players,
-): Promise<Pick<ClaimRecord, 'arms' | 'seeds' | 'rounds'>> {
+): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'>> {
   const { rounds, evaluateEvery: evalEvery = 5, tasks, group } = recipe.claim;
   const seeds = seedsOf(recipe, settings);
   const sizes = settings.quick

@@ -1,31 +1,90 @@
 /** The results file of a claim: committed as data, and what docs/claims.md is made from. */
-import type { JudgedCondition, Verdict } from '../../core/claims.ts';
+import {
+  type Arm,
+  type Condition,
+  type JudgedCondition,
+  judgeCondition,
+  type Verdict,
+  verdictOf,
+} from '../../core/claims.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 
-export interface ClaimRecord {
+export interface MeasuredOn {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly node: string;
+  readonly commit: string;
+  readonly at: string;
+}
+
+export interface PlayedArm extends Arm {
+  /** One run a seed. */
+  readonly runs: readonly Summary[];
+  /** Where it was played after the record's other arms. */
+  readonly machine?: MeasuredOn;
+}
+
+/** What was played of a claim, before it is judged. */
+export interface Played {
   readonly recipe: string;
+  readonly machine: MeasuredOn;
+  readonly rounds: number;
+  readonly seeds: readonly number[];
+  readonly arms: readonly PlayedArm[];
+}
+
+export interface ClaimRecord extends Played {
   readonly claim: string;
   readonly verdict: Verdict;
   readonly conditions: readonly JudgedCondition[];
   readonly observations?: readonly JudgedCondition[];
-  readonly machine: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly node: string;
-    readonly commit: string;
-    readonly at: string;
-  };
-  readonly rounds: number;
-  readonly seeds: readonly number[];
   /** Titles of the curves by figure; absent = the held-out accuracies. */
   readonly pictures?: Readonly<Record<string, string>>;
-  readonly arms: readonly {
-    readonly name: string;
-    readonly reward?: string;
-    readonly freeze?: readonly string[];
-    readonly variant?: string;
-    readonly says: string;
-    /** One run a seed. */
-    readonly runs: readonly Summary[];
-  }[];
+}
+
+/** Judged by the conditions of its claim as they are now. */
+export function judged({ recipe, machine, rounds, seeds, arms }: Played, { claim }: Recipe): ClaimRecord {
+  const results = Object.fromEntries(arms.map(({ name, runs }) => [name, runs]));
+  const judge = (condition: Condition) => judgeCondition(condition, results, seeds.length);
+  const conditions = claim.conditions.map(judge);
+  return {
+    recipe,
+    claim: claim.says,
+    verdict: verdictOf(conditions),
+    conditions,
+    ...(claim.observations ? { observations: claim.observations.map(judge) } : {}),
+    machine,
+    rounds,
+    seeds,
+    ...(claim.pictures ? { pictures: claim.pictures } : {}),
+    arms,
+  };
+}
+
+/** Names of a claim's arms that a record has no runs of. Throws `wrong-input` where its runs are not comparable with new ones. */
+export function missingArms(record: Played, { name, claim }: Recipe): readonly string[] {
+  const [asked, recorded] = [claim, record].map(
+    ({ seeds, rounds }) => `seeds ${seeds.join(', ')}, ${rounds} rounds`,
+  );
+  if (asked !== recorded)
+    throw wrongInput('claims.missing', `The record of ${name} was played otherwise: ${recorded}.`, {
+      expected: asked!,
+      next: `Play the whole claim: npm run claims -- ${name}`,
+    });
+  return claim.arms.flatMap((arm) =>
+    record.arms.some((played) => played.name === arm.name) ? [] : [arm.name],
+  );
+}
+
+/** A record with further arms, in the claim's order; each says where it was played. */
+export function withArms(
+  record: Played,
+  added: readonly PlayedArm[],
+  machine: MeasuredOn,
+  { claim }: Recipe,
+): Played {
+  const all = [...record.arms, ...added.map((arm) => ({ ...arm, machine }))];
+  return { ...record, arms: claim.arms.flatMap(({ name }) => all.filter((arm) => arm.name === name)) };
 }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { missingArms, type Played, withArms } from '../../cli/claims/record.ts';
+import { findRecipe } from '../../recipes/index.ts';
+
+const recipe = findRecipe('trio');
+const { seeds, rounds, arms } = recipe.claim;
+const machine = { cpu: 'x', cores: 2, node: 'v20', commit: 'abc', at: '2026-01-01' };
+const played = arms.map((arm) => ({ ...arm, runs: [] }));
+const record: Played = { recipe: 'trio', machine, rounds, seeds, arms: played.slice(0, -2) };
+
+test('a record lacks the arms that its claim has gained', () => {
+  expect(missingArms(record, recipe)).toEqual(arms.slice(-2).map(({ name }) => name));
+  expect(missingArms({ ...record, arms: played }, recipe)).toEqual([]);
+});
+
+test('arms of other seeds or of another length do not go into one record', () => {
+  expect(() => missingArms({ ...record, seeds: [7] }, recipe)).toThrow(
+    /seeds 7, 40 rounds.*npm run claims -- trio/s,
+  );
+  expect(() => missingArms({ ...record, rounds: 9 }, recipe)).toThrow(/9 rounds/);
+});
+
+test('added arms stand in the claim’s order and say where they were played', () => {
+  const later = { ...machine, commit: 'def' };
+  const added = [played.at(-2)!, played.at(-1)!];
+  const whole = withArms(record, added, later, recipe);
+  expect(whole.arms.map(({ name }) => name)).toEqual(arms.map(({ name }) => name));
+  expect(whole.arms.map((arm) => arm.machine?.commit)).toEqual([
+    ...record.arms.map(() => undefined),
+    'def',
+    'def',
+  ]);
+  expect(whole.machine.commit).toBe('abc');
+});
