@@ -44,8 +44,18 @@ export interface ClaimRecord extends Played {
   readonly pictures?: Readonly<Record<string, string>>;
 }
 
-/** Judged by the conditions of its claim as they are now. */
-export function judged({ recipe, machine, rounds, seeds, arms }: Played, { claim }: Recipe): ClaimRecord {
+const armsWithoutRuns = ({ arms }: Played, { claim }: Recipe): readonly string[] =>
+  claim.arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
+
+/** Judged by the conditions of its claim as they are now. Throws `wrong-input` where an arm was not played. */
+export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
+  const { recipe, machine, rounds, seeds, arms } = played;
+  const { claim } = theRecipe;
+  const [lacking] = armsWithoutRuns(played, theRecipe);
+  if (lacking !== undefined)
+    throw wrongInput('claims.arm', `The record of ${recipe} has no runs of its arm "${lacking}".`, {
+      next: `Play it: npm run claims -- ${recipe} --missing`,
+    });
   const results = Object.fromEntries(arms.map(({ name, runs }) => [name, runs]));
   const judge = (condition: Condition) => judgeCondition(condition, results, seeds.length);
   const conditions = claim.conditions.map(judge);
@@ -64,7 +74,8 @@ export function judged({ recipe, machine, rounds, seeds, arms }: Played, { claim
 }
 
 /** Names of a claim's arms that a record has no runs of. Throws `wrong-input` where its runs are not comparable with new ones. */
-export function missingArms(record: Played, { name, claim }: Recipe): readonly string[] {
+export function missingArms(record: Played, recipe: Recipe): readonly string[] {
+  const { name, claim } = recipe;
   const [asked, recorded] = [claim, record].map(
     ({ seeds, rounds }) => `seeds ${seeds.join(', ')}, ${rounds} rounds`,
   );
@@ -73,9 +84,7 @@ export function missingArms(record: Played, { name, claim }: Recipe): readonly s
       expected: asked!,
       next: `Play the whole claim: npm run claims -- ${name}`,
     });
-  return claim.arms.flatMap((arm) =>
-    record.arms.some((played) => played.name === arm.name) ? [] : [arm.name],
-  );
+  return armsWithoutRuns(record, recipe);
 }
 
 /** A record with further arms, in the claim's order; each says where it was played. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { missingArms, type Played, withArms } from '../../cli/claims/record.ts';
+import { judged, missingArms, type Played, withArms } from '../../cli/claims/record.ts';
 import { findRecipe } from '../../recipes/index.ts';
 
 const recipe = findRecipe('trio');
@@ -11,6 +11,7 @@ const record: Played = { recipe: 'trio', machine, rounds, seeds, arms: played.sl
 test('a record lacks the arms that its claim has gained', () => {
   expect(missingArms(record, recipe)).toEqual(arms.slice(-2).map(({ name }) => name));
   expect(missingArms({ ...record, arms: played }, recipe)).toEqual([]);
+  expect(() => judged(record, recipe)).toThrow(/no runs of its arm "format".*claims -- trio --missing/s);
 });
 
 test('arms of other seeds or of another length do not go into one record', () => {
