@@ -105,8 +105,8 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
 
 /**
  * `--rounds N` (11), `--size NAME` (again for more; all), `--json`: one JSON object, `--peers`: transformers.js and wllama
- * too, which are installed into node_modules/.cache at the first use (500 MB); wllama needs Chromium, at CHROMIUM_PATH or
- * /usr/bin/chromium. Results also go to bench/results/rollout.json.
+ * too, which are installed into node_modules/.cache at the first use (500 MB); wllama needs Chromium, in its usual
+ * place or named in CHROMIUM. Results also go to bench/results/rollout.json.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { type Mesh, startMesh } from '../../mesh/start.ts';
-import { CHROMIUM_NEEDED, chromiumPath, complaintsOf, openBrowser } from './chromium.ts';
+import { complaintsOf } from './complaints.ts';
 
 describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, () => {
   let folder: string;

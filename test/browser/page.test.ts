@@ -1,7 +1,9 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, complaintsOf, openBrowser } from './chromium.ts';
-import { type FakeMesh, HOSTILE, startFakeMesh } from './fake-mesh.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { complaintsOf } from './complaints.ts';
+import { HOSTILE } from './fake-mesh/drawn.ts';
+import { type FakeMesh, startFakeMesh } from './fake-mesh/server.ts';
 
 describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
   let browser: Browser;

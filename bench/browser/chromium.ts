@@ -1,6 +1,6 @@
-/** A Chromium of the machine, headless, with a profile of its own. Where there is none the tests say so and are skipped. */
+/** A Chromium of the machine, headless, with a profile of its own. Where there is none, tests say so and are skipped. */
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 
 const PLACES = [
   process.env.CHROMIUM,
@@ -35,17 +35,3 @@ const FLAGS = [
 /** The profile is a fresh temporary one, removed when the browser closes. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: FLAGS });
-
-/** Everything that the page says is wrong: errors, violations of its security policy, dialogs. */
-export function complaintsOf(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss().catch(() => {});
-  });
-  return complaints;
-}

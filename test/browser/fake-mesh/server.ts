@@ -1,0 +1,93 @@
+/**
+ * A gateway's reading API from memory, and the page's files under the real content security policy. For the page's
+ * tests only: its figures are drawn, not learned, and its texts are as hostile as a model could write them.
+ */
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { answer } from './answers.ts';
+import { fakeClaims } from './claims.ts';
+import { HOSTILE } from './drawn.ts';
+import { frozen, Run, trained } from './run.ts';
+
+const PAGE = new URL('../../../dashboard/', import.meta.url).pathname;
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+export interface FakeMesh {
+  readonly url: string;
+  /** Requests so far, by path without its query. */
+  readonly requests: Map<string, number>;
+  /** Plays the open round to its end and opens the next. */
+  advance(): void;
+  /** Answers every question of the API with this status until told otherwise; null = as usual. */
+  failWith(status: number | null): void;
+  close(): Promise<void>;
+}
+
+export interface FakeSettings {
+  /** Rounds that have ended; the next one is open until the target is reached. */
+  readonly done?: number;
+  readonly target?: number;
+  /** Reading needs this token. */
+  readonly token?: string;
+  /** No run at all. */
+  readonly empty?: boolean;
+}
+
+export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMesh> {
+  const { done = 40, target = 40, token, empty = false } = settings;
+  const run = new Run(trained, done, target, 0.72);
+  const runs = empty ? [] : [run, new Run(frozen, 40, 40, 0.36)];
+  const requests = new Map<string, number>();
+  let failing: number | null = null;
+  const server: Server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    requests.set(url.pathname, (requests.get(url.pathname) ?? 0) + 1);
+    response.setHeader('content-security-policy', POLICY);
+    const send = (status: number, type: string, body: string | Uint8Array) => {
+      response.writeHead(status, { 'content-type': type });
+      response.end(body);
+    };
+    if (url.pathname.startsWith('/api/')) {
+      const denied = token !== undefined && request.headers.authorization !== `Bearer ${token}`;
+      const refused = failing ?? (denied ? 401 : null);
+      const found = refused === null ? answer(runs, url) : null;
+      const status = refused ?? (found ? 200 : 404);
+      const error = { error: { code: 'x', message: `Refused: ${HOSTILE}`, expected: null, next: null } };
+      send(status, 'application/json', JSON.stringify(found ?? error));
+      return;
+    }
+    if (url.pathname === '/claims.json') {
+      send(200, 'application/json', JSON.stringify(fakeClaims()));
+      return;
+    }
+    const file = normalize(join(PAGE, url.pathname === '/' ? 'index.html' : url.pathname));
+    readFile(file.startsWith(PAGE) ? file : join(PAGE, 'none')).then(
+      (body) => send(200, TYPES[extname(file)] ?? 'application/octet-stream', body),
+      () => send(404, 'text/plain', 'not found'),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    requests,
+    advance: () => {
+      run.done++;
+    },
+    failWith: (status) => {
+      failing = status;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
