@@ -23,6 +23,12 @@ export const claim: Claim = {
     lag('none-16', 'sixteen versions old, the uncorrected gradient'),
     lag('ppo-clip-16', 'sixteen versions old, PPO’s clip against the sampler'),
     { name: 'random', reward: 'random', variant: 'aipo-4', says: 'control: a fair coin, four versions late' },
+    {
+      name: 'format',
+      reward: 'format',
+      variant: 'aipo-4',
+      says: 'control: any well-formed answer, four versions late',
+    },
   ],
   conditions: [
     {
@@ -40,11 +46,11 @@ export const claim: Claim = {
       measure: above('aipo-16', 'ppo-clip-16'),
       atLeast: 0.02,
     },
-    {
-      says: 'random: sampled accuracy never rises',
-      measure: (r, s) => highest(r, 'random', s, 'sampled'),
+    ...['random', 'format'].map((arm) => ({
+      says: `${arm}: sampled accuracy never rises`,
+      measure: (r: ArmResults, s: number) => highest(r, arm, s, 'sampled'),
       atMost: 0.03,
-    },
+    })),
   ],
   observations: [
     {

@@ -30,6 +30,7 @@ export const claim: Claim = {
     { name: 'ttrl', says: 'the majority’s answer is paid' },
     { name: 'gold', reward: 'gold', says: 'upper bound: the test tasks’ true labels' },
     { name: 'random', reward: 'random', says: 'control: a fair coin' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
   ],
   conditions: [
     {
@@ -52,11 +53,11 @@ export const claim: Claim = {
       measure: (r, s) => lost(r, 'ttrl', s) - lost(r, 'gold', s),
       atLeast: 0.05,
     },
-    {
-      says: 'random: one greedy answer, at its best, above the start’s majority of 64 votes: never',
-      measure: (r, s) => aboveVote(r, 'random', s),
+    ...['random', 'format'].map((arm) => ({
+      says: `${arm}: one greedy answer, at its best, above the start’s majority of 64 votes: never`,
+      measure: (r: ArmResults, s: number) => aboveVote(r, arm, s),
       atMost: 0,
-    },
+    })),
   ],
   observations: [
     {
