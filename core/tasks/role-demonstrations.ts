@@ -10,6 +10,8 @@ export interface RoleTexts {
   readonly shares?: { readonly solver: number; readonly judge: number; readonly proposer: number };
   /** A task on the training side. */
   readonly task: (random: Random) => string;
+  /** What a proposer writes of a task; default the task itself. */
+  readonly proposal?: (task: string) => string;
   /** What a solver writes: not always right, so that training has something to improve. */
   readonly solution: (random: Random, task: string) => Solution;
   /** What a judge is shown; its verdicts on that are exact. */
@@ -25,7 +27,10 @@ export function demonstrateRole(
 ): Demonstration {
   const role = (['solver', 'judge', 'proposer'] as const)[random.weighted([solver, judge, proposer])]!;
   const task = draw(random);
-  if (role === 'proposer') return { role, prompt: family.proposerPrompt(), completion: task + family.stop };
+  if (role === 'proposer') {
+    const proposal = texts.proposal?.(task) ?? task;
+    return { role, prompt: family.proposerPrompt(), completion: proposal + family.stop };
+  }
   if (role === 'solver') {
     const solution = writeSolution(texts.solution(random, task));
     return { role, prompt: family.solverPrompt(task), completion: solution + family.stop };

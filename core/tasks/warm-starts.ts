@@ -61,7 +61,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   knowledge: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
-  rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2, proposer: 0.5 } },
+  rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
   tiring: { demonstrate: demonstrateTiring, from: 'seed', steps: 1500 },
   judging: { demonstrate: demonstrateJudging, from: 'seed', steps: 3000, weights: { judge: 2.5 } },

@@ -6,6 +6,7 @@ import {
   randomRewriting,
   rewriting,
   shortestDerivation,
+  writeProposal,
 } from '../../core/tasks/rewriting/prover.ts';
 import { derive, MAX_WORD, readInstance, successors } from '../../core/tasks/rewriting/system.ts';
 
@@ -115,10 +116,23 @@ test.each([
   ['ab>ba;ab;ab', 'trivial'],
   ['ab>ba;ab;bb', 'not-derivable'],
   ['ab>ba;ab', 'off-grammar'],
+  ['ab>ba', 'off-grammar'],
+  ['ab>ba;ab;abd;ba', 'off-grammar'],
+  ['ab>ba;ab;;ba', 'off-grammar'],
+  [`ab>ba;ab${';ab'.repeat(8)};ba`, 'off-grammar'],
+  ['ab>ba;ab;ba;ab', 'trivial'],
   ['abca>ba;ab;ba', 'off-grammar'],
   ['>ba;ab;ba', 'off-grammar'],
 ])('refuses the proposal %s', (text, reason) => {
   expect(rewriting.readProposal(`${text}<eos>`)).toEqual({ ok: false, reason });
+});
+
+test('a proposal may tell its way, which is no part of the task', () => {
+  const task = 'ab>ba,ac>a,ba>b;abc;b';
+  expect(writeProposal(task)).toBe('ab>ba,ac>a,ba>b;abc;bac;ba;b');
+  expect(rewriting.readProposal(`${writeProposal(task)}<eos>`)).toEqual({ ok: true, value: task });
+  // A wrong way to a goal that can be reached.
+  expect(rewriting.readProposal('ab>ba,ac>a,ba>b;abc;cc;b<eos>')).toEqual({ ok: true, value: task });
 });
 
 test('a proposal that grows for ever is decided within bounds', () => {

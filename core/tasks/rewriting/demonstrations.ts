@@ -5,16 +5,20 @@
 import type { Random } from '../../random.ts';
 import type { Demonstration } from '../demonstrations.ts';
 import { demonstrateRole } from '../role-demonstrations.ts';
-import { flawedDerivation, randomRewriting, rewriting } from './prover.ts';
+import { flawedDerivation, randomRewriting, rewriting, writeProposal } from './prover.ts';
 
 const WRONG = 0.25;
+/** A proposer walks as a solver does, and has to be as sure of its steps. */
+const SHARES = { solver: 0.42, judge: 0.23, proposer: 0.35 };
 /** Of derivations with 0, 1, 2 lines replaced, among those that a judge sees. */
 const ERRORS = [0.4, 0.4, 0.2];
 
 export const demonstrateRewriting = (random: Random): Demonstration =>
   demonstrateRole(random, {
     family: rewriting,
+    shares: SHARES,
     task: (from) => randomRewriting(from),
+    proposal: writeProposal,
     solution: (from, task) => flawedDerivation(from, task, Number(from.bool(WRONG))),
     judged: (from, task) => flawedDerivation(from, task, from.weighted(ERRORS)),
   });

@@ -2,9 +2,12 @@
  * The prover's tasks: find a derivation from start to goal. Each step is checked against the one before it, as a proof is, so
  * that an error has a place of its own and what follows from it can still be sound.
  *
- *     proposer  <propose>rw:                            ->  ab>ba,ca>b;abca;bab<eos>
+ *     proposer  <propose>rw:                            ->  ab>ba,ca>b;abca;abb;bab<eos>
  *     solver    <solve>ab>ba,ca>b;abca;bab<sep>         ->  <step>abb<step>bab<answer>bab<eos>
  *     judge     <judge>task<sep>solution<sep>           ->  <ok><ok><right><eos>
+ *
+ * A proposer may write the way from start to goal (above: by way of abb): who walks knows that the goal can be reached. The way
+ * is no part of the task, and is not checked: whether there is one, the oracle says.
  */
 import type { Random } from '../../random.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from '../family.ts';
@@ -106,9 +109,19 @@ function readSolution(_task: string, text: string): Reading<Solution> {
 function readProposal(text: string): Reading<string> {
   const task = withoutStop(text);
   if (task === null) return refuse('off-grammar');
-  const instance = readInstance(task);
+  const [rules, start, ...way] = task.split(';');
+  const goal = way.pop();
+  if (way.length >= MAX_DERIVATION || !way.every(isWord)) return refuse('off-grammar');
+  const asked = [rules, start, goal].join(';');
+  const instance = readInstance(asked);
   if (!instance.ok) return instance;
-  return shortestDerivation(task) ? read(task) : refuse('not-derivable');
+  return shortestDerivation(asked) ? read(asked) : refuse('not-derivable');
+}
+
+/** A task with a shortest way from its start to its goal, as a proposer writes it. */
+export function writeProposal(task: string): string {
+  const [rules, start] = task.split(';');
+  return [rules, start, ...(shortestDerivation(task) ?? [])].join(';');
 }
 
 /**
@@ -134,7 +147,7 @@ export function flawedDerivation(random: Random, task: string, errors: number): 
 
 export const rewriting: TaskFamily = {
   name: NAME,
-  maxNew: { proposer: 64, solver: 101, judge: 10 },
+  maxNew: { proposer: 80, solver: 101, judge: 10 },
   stop: STOP,
   workedPrefix: '<step>',
   random: (random) => randomRewriting(random),
