@@ -4,13 +4,15 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { SMALLER_WEIGHTS } from '../core/policy.ts';
 import { parameterCount } from '../model/checkpoint.ts';
 import { thisMachine } from './machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';
 import { checkpoints } from './rollout/checkpoints.ts';
-import { measurePrefill, measureQuantized, measureShape, type Speed } from './rollout/measure.ts';
+import { measurePrefill, measureShape, type Speed } from './rollout/measure.ts';
 import type { AgainstPeer } from './rollout/peers.ts';
 import type { Shape } from './rollout/prompts.ts';
+import { measureSmaller, type SmallerResult } from './rollout/smaller-weights.ts';
 import { measureTransformers } from './rollout/transformers.ts';
 import { measureWllama } from './rollout/wllama.ts';
 
@@ -36,6 +38,15 @@ const peerText = ({ groups, samples, at, graph, peer, other, speedup }: AgainstP
   `${shapeText({ groups, samples })}  in ${at} ${graph.median.toFixed(0)} tokens/s, ` +
   `${peer} ${other.median.toFixed(0)}: ` +
   `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)})`;
+
+const smallerText = ({ type, heapBytes, rows, error }: SmallerResult): string[] => [
+  `  ${type}: ${mebibytes(heapBytes)} of wasm memory, log-probability off by ${error.mean.toFixed(4)} on average, ${error.max.toFixed(3)} at most`,
+  ...rows.map(
+    ({ speed, speedup, cpuSpeedup, ...shape }) =>
+      `${shapeText(shape)}  ${speed.median.toFixed(0)} tokens/s, against float32 ${speedup.median.toFixed(2)}x ` +
+      `(${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)}), by CPU time ${cpuSpeedup.median.toFixed(2)}x`,
+  ),
+];
 
 interface Options {
   readonly rounds: number;
@@ -78,14 +89,11 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
         against.push(...both);
         for (const result of both) say(peerText(result));
       }
-      const quantized = [];
-      for (const type of ['int8', 'int4'] as const) {
-        const result = await measureQuantized(rounds, { config, tensors }, type);
-        quantized.push(result);
-        say(
-          `  ${type}: ${mebibytes(result.heapBytes)} of wasm memory, batch 16 ${result.speed.median.toFixed(0)} tokens/s, ` +
-            `log-probability off by ${result.error.mean.toFixed(4)} on average, ${result.error.max.toFixed(3)} at most`,
-        );
+      const smaller: SmallerResult[] = [];
+      for (const type of SMALLER_WEIGHTS) {
+        const result = await measureSmaller(worker, rounds, { config, tensors }, type);
+        smaller.push(result);
+        for (const line of smallerText(result)) say(line);
       }
       results.push({
         name,
@@ -94,7 +102,7 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
         rows,
         prefill,
         against,
-        quantized,
+        smaller,
       });
     }
   } finally {

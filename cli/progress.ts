@@ -148,10 +148,11 @@ export interface Start {
 
 /** What is running and where to look at it. */
 export function explainStart({ settings, rounds, page, device, done = 0 }: Start, paint = plain): string[] {
-  const { recipe, policy, reward, seed, tasks, group, freeze } = settings;
+  const { recipe, policy, reward, seed, tasks, group, freeze, weights } = settings;
   const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
+  const rounded = weights ? `, sampled with ${weights} weights` : '';
   return [
-    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}`,
+    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}${rounded}`,
     `${device === 'auto' ? 'the learner chooses its device' : `learner on ${device}`}${done ? `; goes on after round ${done}` : ''}`,
     page ? `watch it at ${paint('bold', page)}` : 'no page: all in this process',
   ];

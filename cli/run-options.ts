@@ -1,5 +1,6 @@
 /** The options of a run, from the command line's strings to RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { SMALLER_WEIGHTS, type SmallerWeights } from '../core/policy.ts';
 import { recipes } from '../recipes/index.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
 
@@ -20,6 +21,7 @@ export interface StartOptions {
   readonly reward?: string;
   readonly freeze: readonly string[];
   readonly variant?: string;
+  readonly weights?: SmallerWeights;
   readonly tasks?: number;
   readonly group?: number;
   readonly policy?: string;
@@ -51,6 +53,12 @@ const collect = (value: string, before: readonly string[]) => [
   ...value.split(',').filter(Boolean),
 ];
 
+export const weightsOption = () =>
+  new Option(
+    '--weights <form>',
+    'hold the weights that sample in fewer bits, for models that an isolate has no room for; exams stay in float32',
+  ).choices(SMALLER_WEIGHTS);
+
 export const startCommand = (): Command =>
   new Command('npm start --')
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
@@ -71,6 +79,7 @@ export const startCommand = (): Command =>
       '--variant <name>',
       'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
     )
+    .addOption(weightsOption())
     .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group <n>', 'rollouts a task', whole(2))
     .option(
@@ -111,6 +120,7 @@ export const orderOf = ({
   reward,
   freeze,
   variant,
+  weights,
   policy,
   tasks,
   group,
@@ -120,6 +130,7 @@ export const orderOf = ({
   rounds: rounds ?? DEFAULT_ROUNDS,
   freeze: [...freeze],
   ...(variant === undefined ? {} : { variant }),
+  ...(weights === undefined ? {} : { weights }),
   ...(reward === undefined ? {} : { reward }),
   ...(policy === undefined ? {} : { policy }),
   ...(tasks === undefined ? {} : { tasks }),

@@ -4,7 +4,7 @@ import { wrongInput } from '../core/errors.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
 import { fail } from './fail.ts';
-import { whole } from './run-options.ts';
+import { weightsOption, whole } from './run-options.ts';
 import { orderRounds } from './signed-webhook.ts';
 
 const collect = (value: string, before: readonly string[]) => [
@@ -21,6 +21,8 @@ const command = new Command('npm run trigger --')
   .option('--policy <name>', 'policy to train; it must exist')
   .option('--reward <kind>', 'how the solver is paid')
   .option('--freeze <role>', 'role that keeps version 0', collect, [])
+  .option('--variant <name>', 'a change of the recipe, such as an ablation')
+  .addOption(weightsOption())
   .option('--tasks <n>', 'tasks a round', whole(1))
   .option('--group <n>', 'rollouts a task', whole(2))
   .action(async (url: string, order: RunOrder) => {

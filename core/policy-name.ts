@@ -11,12 +11,14 @@ export function policyNameOf(run: {
   readonly reward?: string | undefined;
   readonly freeze: readonly string[];
   readonly variant?: string | undefined;
+  readonly weights?: string | undefined;
 }): string {
   const frozen = [...run.freeze].sort().map((role) => `frozen-${role}`);
   const name = [
     run.recipe,
     ...(run.reward ? [run.reward] : []),
     ...(run.variant ? [run.variant] : []),
+    ...(run.weights ? [run.weights] : []),
     ...frozen,
     run.seed,
   ].join('-');

@@ -7,13 +7,23 @@ import type { TokenGrammar } from './text/token-grammar.ts';
 
 export type TokenIds = readonly number[];
 
+/** Weights rounded to fewer bits than the 32 that the learner has, for what only samples. `w8a8` rounds activations, too. */
+export const SMALLER_WEIGHTS = ['int8', 'int4', 'w8a8'] as const;
+export type SmallerWeights = (typeof SMALLER_WEIGHTS)[number];
+
 /** An exact, immutable version of a named policy. Messages always name one; there is no "latest" on the data path. */
 export interface PolicyRef {
   readonly name: string;
   readonly version: number;
   /** The parameter set of the version, where a recipe has several; absent = the main one. */
   readonly set?: string | undefined;
+  /** How its weights are held, which makes it another policy by a little; absent = float32, as they were trained. */
+  readonly weights?: SmallerWeights | undefined;
 }
+
+/** Are they the same weights, and the same bits when they are computed with? */
+export const samePolicy = (a: PolicyRef, b: PolicyRef): boolean =>
+  a.name === b.name && a.version === b.version && a.set === b.set && a.weights === b.weights;
 
 /** One prompt and the samples wanted of it. The prompt is computed once and shared by its samples. */
 export interface GeneratePrompt {

@@ -54,8 +54,8 @@ export interface PolicyOptions {
   /** Checked tensors (`checkCheckpoint`), or a weight file from `packWeights` of the same weight type. */
   readonly weights: Tensors | Uint8Array;
   /**
-   * How matrices are held. int8 and int4 need a quarter and an eighth of the memory, take longer in small batches, and are
-   * another policy: their log-probabilities differ from those of float32, by how much is in docs/decisions/0006-generation-engine.md.
+   * How matrices are held. int8 and w8a8 need a quarter of the memory, int4 an eighth; w8a8 is the faster one. Each is another
+   * policy: its log-probabilities differ from those of float32, by how much is in docs/decisions/0006-generation-engine.md.
    */
   readonly weightType?: WeightType;
   /**

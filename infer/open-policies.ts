@@ -8,7 +8,8 @@ import { MAIN_SET, weightsFile } from '../core/schema/policy.ts';
 import { openVersion } from './open-version.ts';
 import type { Runtime } from './runtime.ts';
 
-const keyOf = ({ name, version, set = MAIN_SET }: PolicyRef) => `${name}@${version}/${set}`;
+const keyOf = ({ name, version, set, weights }: PolicyRef) =>
+  `${name}@${version}/${set ?? MAIN_SET}/${weights ?? 'float32'}`;
 
 export class OpenPolicies {
   readonly #runtime: Runtime;

@@ -21,5 +21,5 @@ export function openVersion(runtime: Runtime, ref: PolicyRef, files: VersionFile
   const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
   const weights = readSafetensors(weightsBytes);
   checkCheckpoint(config, weights);
-  return createPolicy({ runtime, ref, config, weights });
+  return createPolicy({ runtime, ref, config, weights, weightType: ref.weights ?? 'float32' });
 }

@@ -132,7 +132,7 @@ async function playRound(
       monitors,
       training: trained.report,
       figures: trained.figures,
-      warnings: warningsOf(monitors, trained.report),
+      warnings: warningsOf(monitors, trained.report, settings.weights),
       rolloutMs: Math.round(rolledOut - began),
       learnerMs: Math.round(learned - rolledOut),
       ...(due ? { evaluation: await evaluateVersion(run, kept, version) } : {}),

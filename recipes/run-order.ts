@@ -1,6 +1,7 @@
 /** What may be asked for, by webhook or by command line, and the run that it means: one reading for both, so that they agree. */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
+import { SMALLER_WEIGHTS } from '../core/policy.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
@@ -19,6 +20,7 @@ export const runOrder = v.strictObject({
   reward: v.optional(v.pipe(v.string(), v.maxLength(64))),
   freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
   variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
   tasks: v.optional(whole(1, 4096)),
   group: v.optional(whole(2, 64)),
 });
@@ -48,6 +50,7 @@ export function runOf(asked: RunOrder): OrderedRun {
     reward,
     freeze,
     ...(asked.variant === undefined ? {} : { variant: asked.variant }),
+    ...(asked.weights === undefined ? {} : { weights: asked.weights }),
     tasks: asked.tasks ?? recipe.tasks,
     group: asked.group ?? recipe.group,
   });

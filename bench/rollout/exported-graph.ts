@@ -1,7 +1,8 @@
 /** The checkpoint as exporters write it, with the names that transformers.js looks for; its weights are in the file. */
 import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
-import { addAndNorm, declareWeights, decoder, headWeight } from '../../model/onnx/decoder.ts';
+import { addAndNorm, decoder, headWeight } from '../../model/onnx/decoder.ts';
+import { declareWeights } from '../../model/onnx/graph-weights.ts';
 import { ropeTables } from '../../model/rope.ts';
 
 const { FLOAT, INT32, INT64 } = DataType;
@@ -38,7 +39,7 @@ export function exportedGraph(config: ModelConfig): Uint8Array {
     return out;
   });
   const { normed } = addAndNorm(graph, residual, added, weights.value('model.norm.weight'), config);
-  graph.node('Identity', [weights.linear(graph, normed, headWeight(config))], ['logits']);
+  graph.node('Identity', [weights.linear(graph, { value: normed }, headWeight(config))], ['logits']);
   graph.output('logits', FLOAT, ['batch', 'seq', config.vocabSize]);
   for (const name of outputs) graph.output(name, FLOAT, kv('total'));
   return modelBytes(graph);

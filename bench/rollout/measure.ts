@@ -1,12 +1,7 @@
-/** One measurement each: a batch shape, the sharing of prompts, a smaller weight type. */
-import { createPolicy } from '../../infer/onnx-policy.ts';
-import { loadOrt } from '../../infer/ort.ts';
-import type { ModelConfig } from '../../model/config.ts';
-import type { WeightType } from '../../model/onnx/weights.ts';
-import type { Tensors } from '../../model/safetensors.ts';
+/** One measurement each: a batch shape, the sharing of prompts. */
 import { type Summary, summarise } from '../statistics.ts';
 import type { Way } from './bench.worker.ts';
-import { BenchWorker } from './bench-process.ts';
+import type { BenchWorker } from './bench-process.ts';
 import type { Shape } from './prompts.ts';
 
 export const PROMPT = 32;
@@ -118,51 +113,4 @@ export async function measurePrefill(worker: BenchWorker, rounds: number): Promi
     apart,
     ofPossible: (1 - shared.median / apart.median) / ((samples - 1) / samples),
   };
-}
-
-export interface Quantized {
-  readonly type: WeightType;
-  readonly heapBytes: number;
-  /** Tokens a second at batch 16, prefill included. */
-  readonly speed: Summary;
-  /** Differences of log-probabilities (nats) to float32, on the tokens that float32 sampled. */
-  readonly error: { readonly mean: number; readonly max: number };
-}
-
-/** In a Worker of its own: wasm memory never shrinks, and would tell what other weights had needed. */
-export async function measureQuantized(
-  rounds: number,
-  { config, tensors }: { config: ModelConfig; tensors: Tensors },
-  type: WeightType,
-): Promise<Quantized> {
-  const worker = await BenchWorker.start();
-  try {
-    const heapBytes = await worker.open(config, tensors, type);
-    const run = () => worker.time({ way: 'graph', groups: 2, samples: 8, prompt: PROMPT, maxNew: MAX_NEW });
-    await warmUp(async () => void (await run()));
-    const times: number[] = [];
-    for (let i = 0; i < rounds; i++) times.push((await run()).ms);
-    const speed = summarise(times.map((ms) => (1000 * 16 * MAX_NEW) / ms));
-    return { type, heapBytes, speed, error: await quantizationError(config, tensors, type) };
-  } finally {
-    await worker.stop();
-  }
-}
-
-async function quantizationError(config: ModelConfig, tensors: Tensors, weightType: WeightType) {
-  const runtime = await loadOrt();
-  const ref = { name: 'bench', version: 0 };
-  const plain = await createPolicy({ runtime, ref, config, weights: tensors });
-  const prompts = Array.from({ length: 8 }, (_, p) => ({ ids: [p + 2], sampleIds: [`error/${p}`] }));
-  const samples = await plain.generate(prompts, { maxNew: 64, temperature: 1, stop: [] });
-  const sequences = samples.map(([sample], p) => [...prompts[p]!.ids, ...sample!.ids]);
-  const exact = await plain.score(sequences);
-  await plain.dispose();
-  const small = await createPolicy({ runtime, ref, config, weights: tensors, weightType });
-  const rounded = await small.score(sequences);
-  await small.dispose();
-  const errors = exact.flatMap(({ logprobs }, s) =>
-    logprobs.map((x, i) => Math.abs(x - rounded[s]!.logprobs[i]!)),
-  );
-  return { mean: errors.reduce((a, b) => a + b, 0) / errors.length, max: Math.max(...errors) };
 }

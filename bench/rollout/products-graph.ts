@@ -4,7 +4,8 @@
  */
 import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
-import { declareWeights, headWeight } from '../../model/onnx/decoder.ts';
+import { headWeight } from '../../model/onnx/decoder.ts';
+import { declareWeights } from '../../model/onnx/graph-weights.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
 
 const { FLOAT, INT64, BOOL } = DataType;
@@ -24,13 +25,16 @@ export function productsGraph(config: ModelConfig, type: WeightType): Uint8Array
   const carried = body.input('carried', FLOAT, []);
   for (let layer = 0; layer < config.layers; layer++) {
     const at = `model.layers.${layer}`;
-    weights.linear(body, hidden, `${at}.self_attn.qkv_proj.weight`);
-    weights.linear(body, attended, `${at}.self_attn.o_proj.weight`);
-    weights.linear(body, hidden, `${at}.mlp.gate_proj.weight`);
-    weights.linear(body, hidden, `${at}.mlp.up_proj.weight`);
-    weights.linear(body, gated, `${at}.mlp.down_proj.weight`);
+    const normed = weights.operand(body, hidden, config.hiddenSize, 'normed');
+    weights.linear(body, normed, `${at}.self_attn.qkv_proj.weight`);
+    const heads = weights.operand(body, attended, config.heads * config.headDim, 'attended');
+    weights.linear(body, heads, `${at}.self_attn.o_proj.weight`);
+    weights.linear(body, normed, `${at}.mlp.gate_proj.weight`);
+    weights.linear(body, normed, `${at}.mlp.up_proj.weight`);
+    const last = weights.operand(body, gated, config.intermediateSize, 'gated');
+    weights.linear(body, last, `${at}.mlp.down_proj.weight`);
   }
-  weights.linear(body, hidden, headWeight(config));
+  weights.linear(body, { value: hidden }, headWeight(config));
   body.output(body.op('Identity', [going]), BOOL, []);
   body.output(body.op('Identity', [carried]), FLOAT, []);
   const forever = graph.constant(BOOL, [], Uint8Array.of(1));

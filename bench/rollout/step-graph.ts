@@ -4,7 +4,8 @@
  */
 import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
-import { addAndNorm, declareWeights, decoder, headWeight } from '../../model/onnx/decoder.ts';
+import { addAndNorm, decoder, headWeight } from '../../model/onnx/decoder.ts';
+import { declareWeights } from '../../model/onnx/graph-weights.ts';
 import { cacheNames } from '../../model/onnx/policy-graph.ts';
 import { ropeTables } from '../../model/rope.ts';
 
@@ -42,7 +43,7 @@ export function stepGraph(config: ModelConfig): Uint8Array {
   const lastOf = (x: string) => graph.op('Gather', [x, graph.scalarInt64(-1)], { axis: 1 });
   const gain = weights.value('model.norm.weight');
   const { normed } = addAndNorm(graph, lastOf(residual), lastOf(added), gain, config);
-  const logits = weights.linear(graph, normed, headWeight(config));
+  const logits = weights.linear(graph, { value: normed }, headWeight(config));
   graph.node('Identity', [logits], ['logits']);
   graph.output('logits', FLOAT, ['batch', config.vocabSize]);
   for (const name of present) graph.output(name, FLOAT, kv('present'));

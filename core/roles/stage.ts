@@ -65,10 +65,12 @@ export function openStage({ recipe, round, tokenizer, use, memory }: StageParts)
   };
 }
 
-/** The round's roles all at one version of their sets, frozen or not: an exam asks what the weights can do. */
+/** The round's roles all at one version of their sets, frozen or not, in float32: an exam asks what the weights can do. */
 const examRound = (round: RoundSpec, version: number): RoundSpec => ({
   ...round,
-  roles: Object.fromEntries(Object.entries(round.roles).map(([role, ref]) => [role, { ...ref, version }])),
+  roles: Object.fromEntries(
+    Object.entries(round.roles).map(([role, { weights: _, ...ref }]) => [role, { ...ref, version }]),
+  ),
 });
 
 /** `kept` holds what exams of one run share. */

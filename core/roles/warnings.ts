@@ -1,9 +1,13 @@
 /** When a run collapses it says so: the rules by which a round's figures become warnings. */
+import type { SmallerWeights } from '../policy.ts';
 import type { TrainingReport } from '../schema/report.ts';
 import type { RoundMonitors } from './monitors.ts';
 
+/** Nats a token, on average, by which learner and rollouts may differ: what rounding order costs, or what rounded weights may. */
+const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
+
 interface Rule {
-  readonly broken: (monitors: RoundMonitors, training: TrainingReport) => boolean;
+  readonly broken: (monitors: RoundMonitors, training: TrainingReport, weights?: SmallerWeights) => boolean;
   readonly says: (monitors: RoundMonitors, training: TrainingReport) => string;
 }
 
@@ -38,7 +42,7 @@ const RULES: readonly Rule[] = [
     says: (m) => `${m.missingRewards} of ${m.rollouts} rollouts have no reward`,
   },
   {
-    broken: (_, t) => t.mismatch.mean > 1e-3,
+    broken: (_, t, weights) => t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
     says: (_, t) => `learner and rollouts disagree by ${t.mismatch.mean.toExponential(1)} nats a token`,
   },
   {
@@ -51,5 +55,12 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-export const warningsOf = (monitors: RoundMonitors, training: TrainingReport): string[] =>
-  RULES.filter((rule) => rule.broken(monitors, training)).map((rule) => rule.says(monitors, training));
+/** `weights`: how those who sampled held them, if not in float32. */
+export const warningsOf = (
+  monitors: RoundMonitors,
+  training: TrainingReport,
+  weights?: SmallerWeights,
+): string[] =>
+  RULES.filter((rule) => rule.broken(monitors, training, weights)).map((rule) =>
+    rule.says(monitors, training),
+  );

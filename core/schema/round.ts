@@ -1,5 +1,6 @@
 /** Runs, rounds and the messages between stages. Messages carry ids and keys only: a queue message holds 128 KB, an object does not care. */
 import * as v from 'valibot';
+import { SMALLER_WEIGHTS } from '../policy.ts';
 import { deriveId } from '../random.ts';
 import { id, name, policyRef, setName } from './sample.ts';
 
@@ -18,6 +19,8 @@ export const runSettings = v.object({
   freeze: v.array(v.string()),
   /** One of the recipe's variants; absent = as published. */
   variant: v.optional(v.string()),
+  /** How those who sample hold the weights; absent = float32. The learner corrects for the difference by importance weights. */
+  weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
   /** Tasks a round, and rollouts a task. */
   tasks: v.pipe(positive, v.maxValue(4096)),
   group: v.pipe(positive, v.maxValue(64)),
@@ -35,6 +38,7 @@ export const runIdOf = (run: RunSettings): string =>
     run.tasks,
     run.group,
     ...(run.variant ? [run.variant] : []),
+    ...(run.weights ? [`weights ${run.weights}`] : []),
   );
 
 /** One round of a run. `roles` names the exact version that each role uses; a round never reads a moving "latest". */
@@ -96,6 +100,7 @@ export function roundOf(
           name: settings.policy,
           version: settings.freeze.includes(role) ? 0 : boundVersion(binding, index, newest),
           ...(binding.set === undefined ? {} : { set: binding.set }),
+          ...(settings.weights === undefined ? {} : { weights: settings.weights }),
         },
       ]),
     ),

@@ -1,5 +1,6 @@
 /** The records that travel: samples, groups of them, proposals. One schema each; the types are inferred from it. */
 import * as v from 'valibot';
+import { SMALLER_WEIGHTS } from '../policy.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const tokenIds = v.array(count);
@@ -22,8 +23,13 @@ export const setName = v.pipe(
   v.regex(/^(?!(?:model|optimizer|main)$)[a-z][a-z0-9-]{0,31}$/, 'Expected the name of a parameter set'),
 );
 
-/** `set` is absent for the main parameter set, so that there is one way to name it. */
-export const policyRef = v.object({ name, version: count, set: v.optional(setName) });
+/** `set` is absent for the main parameter set, `weights` for float32, so that there is one way to name them. */
+export const policyRef = v.object({
+  name,
+  version: count,
+  set: v.optional(setName),
+  weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+});
 
 /** One completion by one role, as it was sampled and what became of it. */
 export const sample = v.object({

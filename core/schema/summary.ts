@@ -50,6 +50,8 @@ export interface Summary {
   readonly freeze: readonly string[];
   /** Absent = as published. */
   readonly variant?: string;
+  /** Of those who sample; absent = float32. */
+  readonly weights?: string;
   readonly policy: string;
   readonly rounds: number;
   readonly versions: Readonly<Record<string, number>>;
@@ -142,6 +144,7 @@ export function summarize(
     reward: settings.reward,
     freeze: settings.freeze,
     ...(settings.variant === undefined ? {} : { variant: settings.variant }),
+    ...(settings.weights === undefined ? {} : { weights: settings.weights }),
     policy: settings.policy,
     rounds: lines.length,
     versions: Object.fromEntries(roles.map((role) => [role, settings.freeze.includes(role) ? 0 : last])),

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { kindOf, RollmeshError } from '../../core/errors.ts';
+import { samePolicy } from '../../core/policy.ts';
 import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { keys, type ScoredMessage } from '../../core/schema/round.ts';
@@ -98,11 +99,7 @@ async function gatherGroup(
     throw refuse('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
   const foreign = [...group.samples, ...group.judgments].find((sample) => {
     const ref = spec.roles[sample.role];
-    return (
-      ref?.name !== sample.policy.name ||
-      ref.version !== sample.policy.version ||
-      ref.set !== sample.policy.set
-    );
+    return !ref || !samePolicy(ref, sample.policy);
   });
   if (foreign)
     throw refuse(

@@ -83,7 +83,7 @@ export async function trainRound(
     monitors,
     training: trained.report,
     figures: trained.figures,
-    warnings: [...warningsOf(monitors, trained.report), ...refusals],
+    warnings: [...warningsOf(monitors, trained.report, spec.settings.weights), ...refusals],
     ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
     learnerMs: Math.round(performance.now() - began),
   });

@@ -10,7 +10,8 @@
 import type { ModelConfig } from '../config.ts';
 import { ropeTables } from '../rope.ts';
 import { DataType, type Graph, type Value } from './builder.ts';
-import { rmsNorm, type Weights } from './decoder.ts';
+import { rmsNorm } from './decoder.ts';
+import type { Weights } from './graph-weights.ts';
 
 const matmul = 'com.microsoft:FusedMatMul';
 

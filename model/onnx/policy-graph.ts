@@ -9,7 +9,8 @@
 import type { ModelConfig } from '../config.ts';
 import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
-import { declareWeights, decoder, headWeight, type Weights } from './decoder.ts';
+import { decoder, headWeight } from './decoder.ts';
+import { declareWeights, type Weights } from './graph-weights.ts';
 import { sampler } from './sampler.ts';
 import type { WeightType } from './weights.ts';
 
@@ -184,7 +185,7 @@ function head(
     epsilon: { float: config.rmsNormEps },
   });
   const flat = graph.op('Reshape', [normed, graph.int64(-1, config.hiddenSize)]);
-  return weights.linear(graph, graph.op('Gather', [flat, picks], { axis: 0 }), headWeight(config));
+  return weights.linear(graph, { value: graph.op('Gather', [flat, picks], { axis: 0 }) }, headWeight(config));
 }
 
 /** `target_logprobs` and `entropy` (nats), [picked, 1] each. */

@@ -1,19 +1,22 @@
 /**
  * Where each weight of a graph lies in its weight file. As float32, the file is a checkpoint's tensors one after another in
  * the canonical order, as Hugging Face lays each of them out: projections that are read by one matrix product (q, k and v)
- * lie side by side and are named as one. As int8 or int4, each matrix product's weight is there as blocks (quantize.ts), the
- * rest as float32. Either way the graph depends on the config alone, and serves every version of a policy.
+ * lie side by side and are named as one. As int8 or int4, each matrix product's weight is there as blocks (quantize.ts), as w8a8
+ * those of the layers as channels (channels.ts), the rest as float32. The graph depends on the config alone, and serves every version of a policy.
  */
+import type { SmallerWeights } from '../../core/policy.ts';
 import { tensorShapes } from '../checkpoint.ts';
 import type { ModelConfig } from '../config.ts';
 import type { Tensors } from '../safetensors.ts';
+import { quantizeChannels } from './channels.ts';
 import { type Bits, BLOCK, numbersLength, quantize } from './quantize.ts';
 
 export const WEIGHTS_FILE = 'weights.bin';
 
-export type WeightType = 'float32' | 'int8' | 'int4';
+export type WeightType = 'float32' | SmallerWeights;
 
-const bitsOf = { float32: undefined, int8: 8, int4: 4 } as const;
+/** Of the blocks; a head of its own is in blocks beside layers of channels, too. */
+const bitsOf = { float32: undefined, int8: 8, int4: 4, w8a8: 8 } as const;
 
 /** Bytes [offset, offset + length) of the file. */
 interface Span {
@@ -30,10 +33,20 @@ export interface WeightSlot {
   readonly span: Span;
   /** Only for a weight in blocks, whose `span` holds the numbers. */
   readonly blocks?: { readonly bits: Bits; readonly scales: Span };
+  /** Only for a weight in channels, whose `span` holds the numbers; `gain` is the weight of the norm before it. */
+  readonly channels?: { readonly scales: Span; readonly gain: string | undefined };
 }
 
 const fused = /\.self_attn\.[qkv]_proj\.(weight|bias)$/;
+const HEAD = 'lm_head.weight';
 const product = /(_proj|lm_head)\.weight$/;
+
+/** The weight of the norm that a product in a layer reads from, if it does. */
+function gainBefore(product: string): string | undefined {
+  const [layer, name] = product.split(/\.(?=self_attn|mlp)/) as [string, string];
+  if (name === 'self_attn.qkv_proj.weight') return `${layer}.input_layernorm.weight`;
+  return /gate|up/.test(name) ? `${layer}.post_attention_layernorm.weight` : undefined;
+}
 
 /** The graph's name of a checkpoint tensor: q, k and v together are `qkv_proj`. */
 const slotName = (tensor: string): string => tensor.replace(fused, '.self_attn.qkv_proj.$1');
@@ -51,9 +64,10 @@ export function weightSlots(config: ModelConfig, type: WeightType): Map<string, 
     });
   }
   let end = 0;
+  // Whole words, so that what comes after is aligned.
   const take = (length: number): Span => {
     const offset = end;
-    end += length;
+    end += Math.ceil(length / 4) * 4;
     return { offset, length };
   };
   const bits = bitsOf[type];
@@ -61,6 +75,10 @@ export function weightSlots(config: ModelConfig, type: WeightType): Map<string, 
     [...parts].map(([name, part]) => {
       if (!bits || !product.test(name)) return [name, { name, ...part, span: take(4 * sizeOf(part.shape)) }];
       const [rows, columns] = part.shape as [number, number];
+      if (type === 'w8a8' && name !== HEAD) {
+        const channels = { gain: gainBefore(name), scales: take(4 * rows) };
+        return [name, { name, ...part, span: take(rows * columns), channels }];
+      }
       const span = take(numbersLength(rows, columns, bits));
       return [
         name,
@@ -81,17 +99,30 @@ export function packWeights(
 ): Uint8Array<ArrayBufferLike> {
   const slots = [...weightSlots(config, type).values()];
   const dataOf = (slot: WeightSlot): Float32Array[] => slot.tensors.map((name) => tensors.get(name)!.data);
-  const size = Math.max(...slots.map(({ span, blocks }) => endOf(blocks?.scales ?? span)));
+  const size = Math.max(
+    ...slots.flatMap(({ span, blocks }) => [endOf(span), blocks ? endOf(blocks.scales) : 0]),
+  );
   const all = slots.flatMap(dataOf);
   if (type === 'float32' && inOneRun(all)) return new Uint8Array(all[0]!.buffer, all[0]!.byteOffset, size);
   const out = new Uint8Array(size);
-  const put = (span: Span, data: Float32Array | Uint8Array): void =>
+  const put = (span: Span, data: Float32Array | Uint8Array | Int8Array): void =>
     out.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), span.offset);
   for (const slot of slots) {
     const data = joined(dataOf(slot));
-    if (!slot.blocks) put(slot.span, data);
+    const [rows, columns] = slot.shape as [number, number];
+    if (slot.channels) {
+      const { gain, scales: span } = slot.channels;
+      const { numbers, scales } = quantizeChannels(
+        data,
+        rows,
+        columns,
+        gain ? tensors.get(gain)!.data : undefined,
+      );
+      put(slot.span, numbers);
+      put(span, scales);
+    } else if (!slot.blocks) put(slot.span, data);
     else {
-      const { numbers, scales } = quantize(data, slot.shape[0]!, slot.shape[1]!, slot.blocks.bits);
+      const { numbers, scales } = quantize(data, rows, columns, slot.blocks.bits);
       put(slot.span, numbers);
       put(slot.blocks.scales, scales);
     }

@@ -3,21 +3,29 @@ import * as ort from 'onnxruntime-web/wasm';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { parseConfig } from '../../model/config.ts';
+import type { WeightType } from '../../model/onnx/weights.ts';
 import type { WorkerRequest } from './generate.worker.ts';
 
 const bytesOf = async (url: string): Promise<ArrayBuffer> => (await fetch(url)).arrayBuffer();
 
 /** Answers with JSON text, since that keeps every bit of a number. */
-async function generate(config: unknown, { prompts, settings, sequences }: WorkerRequest): Promise<string> {
+async function generate(
+  config: unknown,
+  weightType: WeightType,
+  { prompts, settings, sequences }: WorkerRequest,
+): Promise<string> {
   ort.env.wasm.wasmBinary = await bytesOf('/ort.wasm');
   const policy = await createPolicy({
     runtime: await loadOrt(),
     ref: { name: 'test', version: 0 },
     config: parseConfig(config),
-    weights: new Uint8Array(await bytesOf('/weights.bin')),
+    weights: new Uint8Array(await bytesOf(`/${weightType}.bin`)),
+    weightType,
   });
   const completions = await policy.generate(prompts, settings);
-  return JSON.stringify({ completions, scores: await policy.score(sequences) });
+  const scores = await policy.score(sequences);
+  await policy.dispose();
+  return JSON.stringify({ completions, scores });
 }
 
 Object.assign(globalThis, { generate });

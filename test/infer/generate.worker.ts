@@ -3,6 +3,7 @@ import type { GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
 import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
 import { parseConfig } from '../../model/config.ts';
+import type { WeightType } from '../../model/onnx/weights.ts';
 
 export interface WorkerRequest {
   readonly prompts: readonly GeneratePrompt[];
@@ -15,14 +16,16 @@ let policy: OnnxPolicy | undefined;
 export default {
   async fetch(request: Request): Promise<Response> {
     const runtime = await loadOrt();
-    const config = request.headers.get('x-config');
-    if (config) {
+    const opened = request.headers.get('x-open');
+    if (opened) {
+      const { config, weightType }: { config: unknown; weightType: WeightType } = JSON.parse(opened);
       await policy?.dispose();
       policy = await createPolicy({
         runtime,
         ref: { name: 'test', version: 0 },
-        config: parseConfig(JSON.parse(config)),
+        config: parseConfig(config),
         weights: new Uint8Array(await request.arrayBuffer()),
+        weightType,
       });
       return Response.json({ heapBytes: runtime.heapBytes() });
     }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { dequantize, quantize } from '../../model/onnx/quantize.ts';
-import { packWeights } from '../../model/onnx/weights.ts';
+import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 
@@ -27,15 +28,10 @@ test.each([8, 4] as const)(
   },
 );
 
+const open = async (weights: Tensors, weightType: WeightType) =>
+  createPolicy({ runtime: await loadOrt(), ref: { name: 'q', version: 0 }, config, weights, weightType });
+
 describe.each(['int8', 'int4'] as const)('%s', (weightType) => {
-  const open = async (weights: Tensors, type: 'float32' | 'int8' | 'int4') =>
-    createPolicy({
-      runtime: await loadOrt(),
-      ref: { name: 'q', version: 0 },
-      config,
-      weights,
-      weightType: type,
-    });
   const sequences = [Array.from({ length: 60 }, (_, i) => (i * i * 7 + 3) % 64)];
 
   test('computes what float32 does with the rounded weights', async () => {
@@ -55,22 +51,22 @@ describe.each(['int8', 'int4'] as const)('%s', (weightType) => {
     await plain.dispose();
     await quantized.dispose();
   });
+});
 
-  test('a sample has the same bits alone and among others', async () => {
-    const policy = await open(tensors, weightType);
-    const settings = { maxNew: 10, temperature: 1, stop: [] };
-    const one = { ids: [5, 9, 1, 7, 3], sampleIds: ['a'] };
-    const [alone] = await policy.generate([one], settings);
-    const among = await policy.generate(
-      [
-        { ids: [1, 2], sampleIds: ['b', 'c'] },
-        { ...one, sampleIds: ['d', 'a'] },
-      ],
-      settings,
-    );
-    expect(among[1]![1]).toEqual(alone![0]);
-    await policy.dispose();
-  });
+test.each(SMALLER_WEIGHTS)('%s: a sample has the same bits alone and among others', async (weightType) => {
+  const policy = await open(tensors, weightType);
+  const settings = { maxNew: 10, temperature: 1, stop: [] };
+  const one = { ids: [5, 9, 1, 7, 3], sampleIds: ['a'] };
+  const [alone] = await policy.generate([one], settings);
+  const among = await policy.generate(
+    [
+      { ids: [1, 2], sampleIds: ['b', 'c'] },
+      { ...one, sampleIds: ['d', 'a'] },
+    ],
+    settings,
+  );
+  expect(among[1]![1]).toEqual(alone![0]);
+  await policy.dispose();
 });
 
 test('a file of blocks is as small as it should be', () => {

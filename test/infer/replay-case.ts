@@ -1,12 +1,14 @@
 /** The rollouts that every platform must reproduce bit for bit, and what Node makes of them. */
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
-import { packWeights } from '../../model/onnx/weights.ts';
+import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import type { WorkerRequest } from './generate.worker.ts';
 
 export const config = smallConfig();
-export const weights = packWeights(config, randomTensors(config));
+/** In float32, and with rounded activations, whose rounding must be the same everywhere, too. */
+export const types = ['float32', 'w8a8'] as const;
+export const weightsOf = (type: WeightType) => packWeights(config, randomTensors(config), type);
 export const request: WorkerRequest = {
   prompts: [5, 17, 32].map((length, p) => ({
     ids: Array.from({ length }, (_, i) => (i * i * 5 + p) % 64),
@@ -16,9 +18,15 @@ export const request: WorkerRequest = {
   sequences: [Array.from({ length: 40 }, (_, i) => (i * 11) % 64)],
 };
 
-export async function inNode(): Promise<{ completions: unknown; scores: unknown }> {
+export async function inNode(weightType: WeightType): Promise<{ completions: unknown; scores: unknown }> {
   const runtime = await loadOrt();
-  const policy = await createPolicy({ runtime, ref: { name: 'test', version: 0 }, config, weights });
+  const policy = await createPolicy({
+    runtime,
+    ref: { name: 'test', version: 0 },
+    config,
+    weights: weightsOf(weightType),
+    weightType,
+  });
   const completions = await policy.generate(request.prompts, request.settings);
   const scores = await policy.score(request.sequences);
   await policy.dispose();

@@ -58,6 +58,22 @@ test('three invocations of two rows each come to what one would have', async () 
   expect(asked).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
+test('weights that are unpacked at every use are reckoned with 1.7 ns more each', async () => {
+  for (const [weights, rows] of [
+    ['w8a8', 2],
+    // Ten tokens of 1 + 1 + 1.7 ms.
+    ['int8', 1],
+    ['int4', 1],
+  ] as const) {
+    const { policy, asked } = countingPolicy(1e6);
+    const rounded = { ...policy, ref: { ...policy.ref, weights } };
+    await expect(rationed(rounded, new Kept(), new Ration(45)).generate(prompts, settings)).rejects.toThrow(
+      Paused,
+    );
+    expect(asked).toHaveLength(rows);
+  }
+});
+
 test('a row that is larger than the ration is made all the same, one an invocation', async () => {
   const { policy, asked } = countingPolicy(1e9);
   await expect(rationed(policy, new Kept(), new Ration(1)).generate(prompts, settings)).rejects.toThrow(

@@ -23,6 +23,7 @@ async function open(bucket: R2Bucket, ref: PolicyRef): Promise<Policy> {
     policy: ref.name,
     version: ref.version,
     set: ref.set ?? MAIN_SET,
+    weights: ref.weights ?? 'float32',
     ms: Date.now() - started,
     heapBytes: runtime.heapBytes(),
   });

@@ -2,11 +2,8 @@
  * The one policy session of an isolate. 128 MB hold one set of weights and its runtime, so the old session goes before
  * the new one comes; and uses are queued, so that none is disposed while it runs.
  */
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import { type Policy, type PolicyRef, samePolicy } from '../../core/policy.ts';
 import { waiting } from './meter.ts';
-
-const sameRef = (a: PolicyRef, b: PolicyRef) =>
-  a.name === b.name && a.version === b.version && a.set === b.set;
 
 export class PolicySession {
   readonly #open: (ref: PolicyRef) => Promise<Policy>;
@@ -26,7 +23,7 @@ export class PolicySession {
   }
 
   async #switchTo(ref: PolicyRef): Promise<Policy> {
-    if (this.#live && sameRef(this.#live.ref, ref)) return this.#live;
+    if (this.#live && samePolicy(this.#live.ref, ref)) return this.#live;
     const old = this.#live;
     this.#live = undefined;
     await old?.dispose();

@@ -12,6 +12,8 @@ import { deriveId } from '../../core/random.ts';
  * was measured at 0.9 ns (docs/decisions/0006-generation-engine.md); batches take an eighth of that.
  */
 const MS_A_WEIGHT = 1e-6;
+/** More for weights that are turned into float32 whenever they are used, whatever the batch. */
+const MS_A_ROUNDED_WEIGHT = 1.7e-6;
 /** A token of the smallest policy: the nodes of its graph take longer than its products. */
 const MS_A_TOKEN = 1;
 
@@ -127,5 +129,8 @@ export function rationed(policy: Policy, kept: Kept, ration: Ration | null): Pol
 }
 
 /** A policy whose weights are elsewhere takes none of this Worker's time. */
-const rowMs = ({ parameters }: Policy, tokens: number): number =>
-  parameters === undefined ? 0 : tokens * (MS_A_TOKEN + parameters * MS_A_WEIGHT);
+function rowMs({ parameters, ref: { weights } }: Policy, tokens: number): number {
+  if (parameters === undefined) return 0;
+  const unpacked = weights === 'int8' || weights === 'int4';
+  return tokens * (MS_A_TOKEN + parameters * (MS_A_WEIGHT + (unpacked ? MS_A_ROUNDED_WEIGHT : 0)));
+}

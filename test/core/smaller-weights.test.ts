@@ -1,0 +1,58 @@
+/** A run that samples with smaller weights: which refs name them, what makes it a run of its own, and what is allowed for. */
+
+import * as v from 'valibot';
+import { expect, test } from 'vitest';
+import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
+import { openExam, type StageParts } from '../../core/roles/stage.ts';
+import { roundOf, runIdOf } from '../../core/schema/round.ts';
+import { characterTokenizer } from '../../core/text/characters.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { bindingsOf, runOf, runOrder } from '../../recipes/run-order.ts';
+
+const order = (rest: object = {}) => runOf(v.parse(runOrder, { recipe: 'trio', freeze: ['judge'], ...rest }));
+
+test('it is another run, with a policy of its own', () => {
+  const runs = [order(), ...SMALLER_WEIGHTS.map((weights) => order({ weights }))].map(
+    ({ settings }) => settings,
+  );
+  expect(runs.map(({ policy }) => policy)).toEqual([
+    'trio-frozen-judge-0',
+    'trio-int8-frozen-judge-0',
+    'trio-int4-frozen-judge-0',
+    'trio-w8a8-frozen-judge-0',
+  ]);
+  expect(new Set(runs.map(runIdOf)).size).toBe(4);
+  expect(() => order({ weights: 'float16' })).toThrow(/int8/);
+});
+
+test('every role samples with them, frozen or not; exams do not', async () => {
+  const { recipe, settings } = order({ weights: 'w8a8' });
+  const round = roundOf(settings, bindingsOf(recipe, settings), 3, 2);
+  expect(Object.values(round.roles).map(({ version, weights }) => [version, weights])).toEqual([
+    [2, 'w8a8'],
+    [2, 'w8a8'],
+    [0, 'w8a8'],
+  ]);
+  const asked: PolicyRef[] = [];
+  const use: StageParts['use'] = async (ref) => {
+    asked.push(ref);
+    throw new Error('no policy');
+  };
+  const tokenizer = openTokenizer(characterTokenizer().json);
+  const memory = () => Promise.resolve(null);
+  const exam = openExam({ recipe, round, tokenizer, use, memory }, 5, new Map());
+  for (const stage of [exam, exam.start])
+    await stage.generate('solver', [{ ids: [1], sampleIds: ['a'] }]).catch(() => {});
+  expect(asked).toEqual([
+    { name: settings.policy, version: 5 },
+    { name: settings.policy, version: 0 },
+  ]);
+});
+
+test('a version in another form is another policy', () => {
+  const ref = { name: 'p', version: 1 };
+  expect(samePolicy(ref, { ...ref })).toBe(true);
+  expect(samePolicy(ref, { ...ref, weights: 'int8' })).toBe(false);
+  expect(samePolicy({ ...ref, weights: 'int4' }, { ...ref, weights: 'int8' })).toBe(false);
+  expect(samePolicy(ref, { ...ref, set: 'verifier' })).toBe(false);
+});
