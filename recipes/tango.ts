@@ -16,13 +16,12 @@ import { approvalFigures, readVerified, stepAdvantages, type Verified } from '..
 import { type ClassCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import { arithmetic } from '../core/tasks/arithmetic.ts';
-import { carelessTask } from '../core/tasks/careless.ts';
+import { chains, freshChain } from '../core/tasks/chains.ts';
 import type { LearnTools, Lesson, PolicyItem, RoundRecords, Update } from '../core/training.ts';
 import { tangoClaim } from './claims/tango.ts';
 
 /** Rounds of the verifier alone; rounds of a cycle, whose last is the verifier's; generator updates over which α falls. */
-const [ALONE, CYCLE, FALL] = [4, 4, 12];
+const [ALONE, CYCLE, FALL] = [12, 4, 48];
 const VOTES = 5;
 const FORMAT_WEIGHT = 0.8;
 /** Format of a verdict by what became of it; what is not here has none. */
@@ -99,7 +98,7 @@ const update = (set: string, role: string, items: readonly PolicyItem[]): Update
 function learn({ round, groups, memory }: RoundRecords, { decode, encode }: LearnTools): Lesson {
   if (idle(round)) return { updates: [] };
   const { verifier, before } = turnOf(round.index);
-  const verified = readVerified(arithmetic, groups, decode);
+  const verified = readVerified(chains, groups, decode);
   const figures = approvalFigures(verified);
   if (!verifier) {
     const items = weighSolutions(verified, alphaOf(round.settings.variant, before), encode);
@@ -120,20 +119,20 @@ export const tango: Recipe = {
   summary:
     'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict alone. They learn in turns, three updates to one.',
   differences: [
-    'The schedule is scaled from 440 updates to a claim’s 20: 4 of the verifier alone, then 12 of the generator.',
-    'A verdict of right over a step marked bad counts as unreadable, but keeps its format reward.',
-    'The verifier starts from supervised checks, too few to be sure of its sums; the paper’s starts untrained. Its step size is three times the generator’s, as its few rounds have to suffice.',
+    'The schedule is scaled from 440 updates to a sixth or so: 12 of the verifier alone, and α falls over 48 of the generator, of which a claim plays the first 9.',
+    'A verdict that does not follow from its marks counts as unreadable, but keeps its format reward; one that misquotes a step has none.',
+    'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
   ],
   claim: tangoClaim,
-  start: 'careless',
+  start: 'chains',
   tasks: 48,
   group: VOTES,
   variants: VARIANTS,
-  sets: { main: { optimizer: OPTIMIZER }, verifier: { optimizer: { ...OPTIMIZER, learningRate: 1e-3 } } },
+  sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
   learn,
   ...solverAndVerifier({
-    family: arithmetic,
-    task: carelessTask,
+    family: chains,
+    task: (random) => freshChain(random),
     judgeSet: 'verifier',
     shape,
     answers: 4,

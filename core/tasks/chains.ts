@@ -1,5 +1,5 @@
 /**
- * Long chains of sums, for verifiers of steps: with eight operators and a slip in one step of four or five, outcomes are sparse and say
+ * Long chains of sums, for verifiers of steps: with eight operators and a slip in nearly one step of three, outcomes are sparse and say
  * little about where it went wrong. A step is right where it follows from the total before it, so that an error which is carried on
  * is marked once, where it is made. The verifier is shown the steps and does each sum again: `=` where that is what stands there, and
  * `!` with what stands there where it is not. Its verdict follows from these marks.
@@ -106,7 +106,7 @@ export const chains: TaskFamily = {
 
 /** Share of demonstrations that check; of steps that slip where one solves, and in one or another solution that is checked. */
 const CHECKS = 0.7;
-const SOLVER_SLIPS = 0.25;
+const SOLVER_SLIPS = 1 / 3;
 const CHECKED_SLIPS = [0, 0.25, 0.5] as const;
 /** Share of checks that copy every step instead of doing the sums. */
 const LAZY = 0.45;

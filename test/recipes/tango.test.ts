@@ -3,7 +3,7 @@ import type { ArmResults } from '../../core/claims.ts';
 import { lessonOf } from '../../core/lesson.ts';
 import { readVerified, stepOfToken, stepRewards } from '../../core/roles/step-credit.ts';
 import { classWeightedVerdicts } from '../../core/roles/verdict-credit.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
+import { chains } from '../../core/tasks/chains.ts';
 import { read, refuse } from '../../core/tasks/family.ts';
 import type { LearnTools, PolicyItem } from '../../core/training.ts';
 import { speed, timeTo } from '../../recipes/claims/speed.ts';
@@ -13,8 +13,8 @@ import { expectRows, recordsOf, solved, tokenizer, verdict } from './records.ts'
 const tools = { encode: tokenizer.encode, decode: tokenizer.decode } as LearnTools;
 const advantagesOf = (items: readonly PolicyItem[]) => items.map(({ advantage }) => advantage);
 
-test('the verifier alone for four rounds, then three updates of the generator to one of the verifier', () => {
-  expect([1, 4, 5, 6, 7, 8, 9, 12].map(turnOf)).toEqual([
+test('the verifier alone for twelve rounds, then three updates of the generator to one of the verifier', () => {
+  expect([1, 12, 13, 14, 15, 16, 17, 20].map(turnOf)).toEqual([
     { verifier: true, before: 0 },
     { verifier: true, before: 0 },
     { verifier: false, before: 0 },
@@ -28,8 +28,8 @@ test('the verifier alone for four rounds, then three updates of the generator to
 
 test('α falls from .1 to .001 along its geometric mean', () => {
   expect(alphaOf(undefined, 0)).toBeCloseTo(0.1);
-  expect(alphaOf(undefined, 6)).toBeCloseTo(0.01);
-  expect(alphaOf(undefined, 12)).toBeCloseTo(0.001);
+  expect(alphaOf(undefined, 24)).toBeCloseTo(0.01);
+  expect(alphaOf(undefined, 48)).toBeCloseTo(0.001);
   expect([alphaOf('outcome', 3), alphaOf('constant', 3)]).toEqual([0, 0.5]);
 });
 
@@ -51,13 +51,16 @@ const bad = solved('<step>3<step>1<answer>1<eos>', 0);
 const group = {
   task: '1+2-3',
   samples: [good, bad],
-  judgments: [verdict(good, '<ok><ok><right><eos>', 1), verdict(bad, '<ok><bad><wrong><eos>', 1)],
+  judgments: [
+    verdict(good, '<step>3=<step>0=<right><eos>', 1),
+    verdict(bad, '<step>3=<step>0!1<wrong><eos>', 1),
+  ],
 };
 
 test('outcome and step streams are standardised apart and mixed on each token', () => {
   // Steps .5 .5 | .5 -.5: mean .25, σ₀ .433013 -> .57735 .57735 | .57735 -1.732051, to go 1.154701 .57735 | -1.154701 -1.732051.
   // Outcomes 1 | 0: ±.707106. Half of each.
-  const verified = readVerified(arithmetic, recordsOf('tango', [group]).groups, tools.decode);
+  const verified = readVerified(chains, recordsOf('tango', [group]).groups, tools.decode);
   const rows = advantagesOf(weighSolutions(verified, 0.5, tools.encode)) as number[][];
   expectRows(rows, [
     [0.930904, 0.930904, 0.642228, 0.642228, 0.353553, 0.353553, 0.353553],
@@ -70,7 +73,7 @@ test('a solution that cannot be read has no steps, whatever its tags', () => {
   const { groups } = recordsOf('tango', [
     { ...group, samples: [good, torn], judgments: group.judgments.slice(0, 1) },
   ]);
-  const items = weighSolutions(readVerified(arithmetic, groups, tools.decode), 1, tools.encode);
+  const items = weighSolutions(readVerified(chains, groups, tools.decode), 1, tools.encode);
   // Both steps of the other are alike: nothing to tell apart.
   expectRows(advantagesOf(items) as number[][], [new Array(7).fill(0), new Array(4).fill(0)]);
 });
@@ -104,9 +107,9 @@ test('a round trains one of the two; the counts are remembered; a frozen verifie
       ({ set }) => set,
     );
   expect(await setOf(1)).toEqual(['verifier']);
-  expect(await setOf(5)).toEqual(['main']);
-  expect(await setOf(8, { freeze: ['judge'] })).toEqual([]);
-  expect(await setOf(8, { variant: 'outcome' })).toEqual([]);
+  expect(await setOf(13)).toEqual(['main']);
+  expect(await setOf(16, { freeze: ['judge'] })).toEqual([]);
+  expect(await setOf(16, { variant: 'outcome' })).toEqual([]);
   const lesson = await lessonOf(
     tango,
     recordsOf('tango', [group], {
