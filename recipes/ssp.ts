@@ -12,7 +12,6 @@ import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { grpoByEpisode, returnOf, spread } from '../core/roles/episode-credit.ts';
 import { episodesOf } from '../core/roles/episodes.ts';
-import { coinOf } from '../core/roles/gold.ts';
 import { rollSearch, scoreSearch } from '../core/roles/search-groups.ts';
 import { proposeQuestions } from '../core/roles/search-proposals.ts';
 import { examineSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from '../core/roles/searchers.ts';
@@ -98,16 +97,18 @@ export const ssp: Recipe = {
   differences: [
     'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
     'Questions are paths of up to three relations from a name; the rule of ten words and that of two searches are left out.',
+    'It begins with a solver that nearly always takes the second hop for the last and a proposer that seldom asks of three documents, both taught by demonstrations; the paper begins with general 7B models.',
     'The reader is exact, where the paper has a frozen 32B model: it takes each document by its words, and nothing else. With documents that say one thing each, foreign ones hardly matter to it; the arms of more and fewer are left out.',
   ],
   claim: sspClaim,
-  start: 'knowledge',
+  start: 'incurious',
   taskName: 'knowledge',
   stop: STOP,
-  tasks: 8,
+  tasks: 12,
   group: 5,
   rewards: {
     given: { usesGold: false, says: 'the answer that the proposer was given' },
+    format: { usesGold: false, says: 'control: any answer at all' },
     random: { usesGold: false, says: 'control: a fair coin' },
   },
   variants: {
@@ -138,12 +139,7 @@ export const ssp: Recipe = {
       pool: poolOf(await stage.memory()),
     }),
   rollOut: rollSearch,
-  judge: async (stage, groups) =>
-    groups.map((group) =>
-      scoreSearch(stage, group, ({ answer, given, turns }) =>
-        Number(stage.round.settings.reward === 'random' ? coinOf(turns[0]!.id) : answer === given),
-      ),
-    ),
+  judge: async (stage, groups) => groups.map((group) => scoreSearch(stage, group)),
   learn,
   evaluate: examineSearch,
   describe: { difficulty: (task) => questionDifficulty(readTask(task).question) },

@@ -4,6 +4,7 @@ import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/s
 import { answerOf } from '../tasks/knowledge/episode.ts';
 import { readTask } from '../tasks/knowledge/proposal.ts';
 import { episodesOf } from './episodes.ts';
+import { coinOf } from './gold.ts';
 import { answerIn, SOLVER, solve, theWorld } from './searchers.ts';
 import type { Stage } from './stage.ts';
 
@@ -26,27 +27,20 @@ export async function rollSearch(stage: Stage, tasks: readonly AdmittedTask[]): 
   }));
 }
 
-/** What a reward may look at; gold is the world's own answer to the question. */
-export interface SearchEvidence {
-  readonly answer: string | null;
-  /** The answer that the proposer was given. */
-  readonly given: string;
-  readonly exact: () => boolean;
-  readonly turns: readonly Sample[];
+/** What an episode earns by the round's reward: for its answer, or in the controls for any answer or by a coin. */
+function payOf(reward: string, episode: readonly Sample[], answer: string | null, given: string): boolean {
+  if (reward === 'random') return coinOf(episode[0]!.id);
+  return reward === 'format' ? answer !== null : answer === given;
 }
 
-/** Rewards by episode, written on each of its turns. */
-export function scoreSearch(
-  stage: Stage,
-  group: RolledGroup,
-  rewardOf: (evidence: SearchEvidence) => number,
-): ScoredGroup {
+/** Rewards by episode, written on each of its turns; gold is whether the answer is the world's own. */
+export function scoreSearch(stage: Stage, group: RolledGroup): ScoredGroup {
   const { question, answer: given } = readTask(group.task);
   const truth = answerOf(theWorld(), question);
   const rated = episodesOf(group.samples).map((turns) => {
     const answer = answerIn(stage, turns);
-    const exact = answer !== null && answer === truth;
-    return { turns, exact, reward: rewardOf({ answer, given, exact: () => exact, turns }) };
+    const reward = Number(payOf(stage.round.settings.reward, turns, answer, given));
+    return { turns, exact: answer !== null && answer === truth, reward };
   });
   const gold = rated.flatMap(({ turns, exact }) => turns.map(() => exact));
   return {

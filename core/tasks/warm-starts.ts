@@ -13,6 +13,7 @@ import { demonstrateHasty } from './hasty.ts';
 import { demonstrateJudging } from './judging/demonstrations.ts';
 import { demonstrateOverthinking } from './judging/overthinking.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
+import { demonstrateIncurious } from './knowledge/incurious.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateNarrow } from './programs/narrow.ts';
 import { demonstrateRambling } from './rambling.ts';
@@ -59,6 +60,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   knowledge: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
+  incurious: {
+    demonstrate: demonstrateIncurious,
+    from: 'knowledge',
+    steps: 200,
+    batch: 64,
+    learningRate: 5e-4,
+  },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },

@@ -62,12 +62,13 @@ const settings = { recipe: 'ssp', seed: 0, policy: 'p', reward: 'given', freeze:
 function stageOf(
   write: (prompt: string, id: string, i: number) => string,
   memory: unknown = undefined,
+  reward = settings.reward,
 ): Stage {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
   return openStage({
     recipe: ssp,
-    round: roundOf(settings, { proposer: {}, solver: {} }, 1, 3),
+    round: roundOf({ ...settings, reward }, { proposer: {}, solver: {} }, 1, 3),
     tokenizer,
     memory: () => Promise.resolve(memory),
     use: (_ref, work) => work(policy),
@@ -140,4 +141,19 @@ test('the solver is paid for the name the proposer was given, whatever the world
   expect(right!.samples[0]!.rewards.reward).toBe(1);
   expect(wrong!.samples[0]!.rewards.reward).toBe(0);
   expect(wrong!.gold[0]).toBe(true);
+});
+
+test('the format control pays every answer, a wrong one too, and no episode that ends without', async () => {
+  const { relation, subject } = theWorld().world.triples.find(
+    (triple) => !isHeldOutQuestion(`the ${triple.relation} of ${triple.subject}?`),
+  )!;
+  const task = { group: 'g0', index: 0, task: `the ${relation} of ${subject}? other`, proposal: null };
+  const earns = async (write: (prompt: string) => string) => {
+    const stage = stageOf(write, undefined, 'format');
+    const [group] = await ssp.judge(stage, await ssp.rollOut(stage, [task]));
+    return group!.samples.map(({ rewards }) => rewards.reward);
+  };
+  // Two episodes of two turns each; and two that end with their first, which is no turn.
+  expect(await earns(solve)).toEqual([1, 1, 1, 1]);
+  expect(await earns(() => 'who knows<eos>')).toEqual([0, 0]);
 });

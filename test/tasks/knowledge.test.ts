@@ -9,6 +9,7 @@ import {
   isHeldOutQuestion,
   type Knowledge,
   knowledgeOf,
+  pathQuestions,
   questionDifficulty,
   readTurn,
   supports,
@@ -135,6 +136,30 @@ test('drawn questions have the one answer that a join finds, and keep to their s
     difficulties.add(questionDifficulty(question));
   }
   expect([...difficulties].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test('all questions of so many hops from a name are on one side or the other, but for those that name their answer', () => {
+  const knowledge = knowledgeOf('all', SMALL);
+  // A person has a home, a mentor and a guild; a guild a seat and a head; a town a land and a mayor; a land a capital and a ruler.
+  // Two hops: 2 + 3 + 2 of a person and 2 + 3 of any other thing. Three: 5 + 7 + 5 and 5 + 7.
+  for (const [hops, ofPerson, ofOther] of [
+    [1, 3, 2],
+    [2, 7, 5],
+    [3, 17, 12],
+  ] as const) {
+    const sides = [true, false].map((heldOut) => pathQuestions(knowledge, hops, heldOut));
+    for (const [i, side] of sides.entries())
+      for (const question of side) {
+        expect(isHeldOutQuestion(question)).toBe(i === 0);
+        expect(questionDifficulty(question)).toBe(hops);
+      }
+    const all = new Set(sides.flat());
+    expect(all.size).toBe(sides[0]!.length + sides[1]!.length);
+    const paths = 30 * ofPerson + (6 + 5 + 3) * ofOther;
+    // A way of two or three hops may come back to where it began, which nobody asks: at most once in each thing's few ways.
+    expect(all.size).toBeLessThanOrEqual(paths);
+    expect(all.size).toBeGreaterThan(hops === 1 ? paths - 1 : 0.9 * paths);
+  }
 });
 
 test('worlds: seeded, one object per subject and relation, every document reads back', () => {

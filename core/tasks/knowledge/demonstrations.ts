@@ -1,7 +1,7 @@
 /**
  * Demonstrations of Search Self-Play's roles, for the warm start. Each is from a small world of its own pool, so that names are
- * looked up and not learnt. They leave room to improve on purpose: proposers are lazy (they use only the first of the documents
- * that they were told to find) and sometimes wrong, solvers often stop before the last hop. Held-out questions are left out.
+ * looked up and not learnt. What the roles can do is one thing, what they are used to another: skilled ones ask of most that they found
+ * and go all the way; other habits, taken up from there, leave room to improve. Held-out questions are left out.
  */
 import type { Random } from '../../random.ts';
 import type { Demonstration } from '../demonstrations.ts';
@@ -24,12 +24,18 @@ import { type Kind, RELATION_NAMES, RELATIONS, readDocument, type Triple } from 
 const WORLDS = 64;
 const SIZE = { person: 60, town: 30, guild: 40, land: 20 };
 const PROPOSER_SHARE = 0.55;
-/** Of 1, 2, 3 documents that a proposer uses, as far as it has them. */
-const LAZY = [0.6, 0.25, 0.15];
-/** Share of proposals with a wrong relation in them. */
-const WRONG = 0.15;
-/** Probability that a solver stops before a hop that is not its first. */
-const STOPS_EARLY = 0.4;
+
+export interface Habits {
+  /** How often a proposer asks of the first 1, 2, 3 documents, as far as it has found them; they need not sum to 1. */
+  readonly uses: readonly number[];
+  /** Share of proposals that ask for another relation than the one that was found. */
+  readonly wrong: number;
+  /** Probability that a solver takes what it found for the answer too early, after its first and its second hop. */
+  readonly stops: readonly number[];
+}
+
+/** Able to ask and to answer everything: long questions are the most frequent, and nothing goes wrong. */
+const SKILLED: Habits = { uses: [1, 2, 3], wrong: 0, stops: [0, 0] };
 
 const worlds = new Map<number, Knowledge>();
 function someWorld(random: Random): Knowledge {
@@ -66,15 +72,16 @@ function searchBack({ index }: Knowledge, random: Random, answer: string, kind: 
   return { answer, kind, queries, found };
 }
 
-/** A trail that leads somewhere and passes nothing twice. */
+/** A trail that leads 1 … MAX_SEARCHES documents far, each as often, and passes nothing twice. */
 function someTrail(random: Random, knowledge: Knowledge): Trail {
+  const far = 1 + random.int(MAX_SEARCHES);
   return drawUntil(
     () => {
       const kind = random.pick(ANSWER_KINDS);
       return searchBack(knowledge, random, random.pick(knowledge.world.names[kind]), kind);
     },
     ({ answer, found }) =>
-      found.length > 0 && new Set([answer, ...found.map(({ subject }) => subject)]).size > found.length,
+      found.length === far && new Set([answer, ...found.map(({ subject }) => subject)]).size > found.length,
   );
 }
 
@@ -87,24 +94,20 @@ function oneTurn(random: Random, role: Demonstration['role'], texts: readonly st
   return { role, prompt: texts.slice(0, turn).join(''), completion: texts[turn]! };
 }
 
-/** The question that a proposer asks of what it found: of the first documents only, and with a wrong relation now and then. */
-function proposal(random: Random, found: readonly Triple[]): string {
-  const used = found.slice(0, 1 + random.weighted(LAZY.slice(0, found.length)));
-  if (!random.bool(WRONG)) return questionOf(used);
-  const at = random.int(used.length);
-  const [subject, object] = RELATIONS[used[at]!.relation];
-  const fits = RELATION_NAMES.filter(
-    (name) => RELATIONS[name][0] === subject && (at === 0 || RELATIONS[name][1] === object),
-  );
-  return questionOf(
-    used.map((triple, i) => (i === at ? { ...triple, relation: random.pick(fits) } : triple)),
-  );
+/** The question that a proposer asks of what it found: of the first documents, and now and then for another relation. */
+function proposal(random: Random, found: readonly Triple[], { uses, wrong }: Habits): string {
+  const used = found.slice(0, 1 + random.weighted(uses.slice(0, found.length)));
+  if (!random.bool(wrong)) return questionOf(used);
+  const [last, ...others] = used;
+  const [subject] = RELATIONS[last!.relation];
+  const fits = RELATION_NAMES.filter((name) => RELATIONS[name][0] === subject && name !== last!.relation);
+  return questionOf([{ ...last!, relation: random.pick(fits) }, ...others]);
 }
 
-function proposer(random: Random, knowledge: Knowledge): Demonstration {
+function proposer(random: Random, knowledge: Knowledge, habits: Habits): Demonstration {
   const drawn = () => {
     const trail = someTrail(random, knowledge);
-    return { ...trail, question: proposal(random, trail.found) };
+    return { ...trail, question: proposal(random, trail.found, habits) };
   };
   const { answer, kind, queries, question } = drawUntil(drawn, (it) => !isHeldOutQuestion(it.question));
   return oneTurn(random, 'proposer', [
@@ -136,15 +139,17 @@ function someWay(random: Random, knowledge: Knowledge): { question: string; way:
   return { question, way };
 }
 
-function solver(random: Random, knowledge: Knowledge): Demonstration {
+function solver(random: Random, knowledge: Knowledge, { stops }: Habits): Demonstration {
   const { question, way } = someWay(random, knowledge);
-  const stop = way.findIndex((_, i) => i > 0 && random.bool(STOPS_EARLY));
+  const stop = way.findIndex((_, i) => i > 0 && random.bool(stops[i - 1]));
   const passed = way.slice(0, stop < 0 ? way.length : stop);
   const searches = passed.flatMap(({ relation, subject }) => search(knowledge, `${relation} ${subject}`));
   return oneTurn(random, 'solver', [solverPrompt(question), ...searches, writeAnswer(passed.at(-1)!.object)]);
 }
 
-export function demonstrateKnowledge(random: Random): Demonstration {
+export function demonstrateSearch(random: Random, habits: Habits): Demonstration {
   const role = random.bool(PROPOSER_SHARE) ? proposer : solver;
-  return role(random, someWorld(random));
+  return role(random, someWorld(random), habits);
 }
+
+export const demonstrateKnowledge = (random: Random): Demonstration => demonstrateSearch(random, SKILLED);

@@ -134,6 +134,23 @@ export function supports(documents: readonly string[], question: string, answer:
   return found.length === 1 && found[0] === answer;
 }
 
+/** Every question of so many relations from a name, on one side of the split, whose answer it does not give away. */
+export function pathQuestions(knowledge: Knowledge, hops: number, heldOut: boolean): string[] {
+  let asked: { path: Relation[]; base: string }[] = knowledge.world.triples.map(({ subject, relation }) => ({
+    path: [relation],
+    base: subject,
+  }));
+  for (let hop = 1; hop < hops; hop++)
+    asked = asked.flatMap(({ path, base }) => {
+      const [, kind] = RELATIONS[path[0]!];
+      const next = RELATION_NAMES.filter((relation) => RELATIONS[relation][0] === kind);
+      return next.map((relation) => ({ path: [relation, ...path], base }));
+    });
+  return asked
+    .map(writeQuestion)
+    .filter((question) => isHeldOutQuestion(question) === heldOut && admitQuestion(knowledge, question).ok);
+}
+
 /** Held-out questions of a world, the same for the same seed. */
 export function heldOutQuestions(knowledge: Knowledge, seed: string, count: number): string[] {
   const random = new Random(`knowledge/held-out/${seed}`);
