@@ -1,5 +1,6 @@
 /** The commands that compute with a version: eval, score, generate. */
 import { type Command, Option } from 'commander';
+import { type PolicyRef, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy.ts';
 import { percent } from '../figures.ts';
 import { whole } from '../run-options.ts';
 import {
@@ -11,7 +12,7 @@ import {
   versionCommand,
   withStore,
 } from './command-line.ts';
-import { type Evaluated, evaluateTasks } from './evaluate.ts';
+import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
 import { checkName } from './import-checkpoint.ts';
 import { type GenerateRequest, generateLines, type ScoreRequest, scoreLines } from './run-tokens.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
@@ -25,15 +26,28 @@ function inWords({ n, accuracy, answered, worked, tooLong }: Evaluated): string 
   return `n ${n}, ${shares}${tooLong ? `; ${tooLong} too long for the model, not asked` : ''}`;
 }
 
+interface Rounded {
+  readonly weights?: SmallerWeights;
+}
+
+const weightsOption = () =>
+  new Option('--weights <form>', 'compute with smaller weights, as a run with this option samples').choices(
+    SMALLER_WEIGHTS,
+  );
+
+function refOf(name: string, version: number, { weights }: Rounded): PolicyRef {
+  checkName(name);
+  return { name, version, ...(weights ? { weights } : {}) };
+}
+
 export function addEval(parent: Command): void {
   versionCommand(parent, 'eval', 'greedy answers to questions, compared with the reference answers')
     .requiredOption('--tasks <file>', 'a JSON object a line: {"question": …, "answer": …} or {"task": …}')
     .option('--limit <n>', 'ask the first n only', whole(1))
-    .action(async (name: string, version: number, options: Common & { tasks: string; limit?: number }) => {
-      checkName(name);
-      const figures = await withStore(options, (gateway) =>
-        evaluateTasks(gateway, { name, version }, options),
-      );
+    .addOption(weightsOption())
+    .action(async (name: string, version: number, options: Common & EvalRequest & Rounded) => {
+      const ref = refOf(name, version, options);
+      const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
       if (options.json) printJson({ policy: name, version, ...figures });
       else print(`${name} ${version}: ${inWords(figures)}`);
     });
@@ -47,11 +61,12 @@ export function addScore(parent: Command): void {
         .choices(['infer', 'learner'])
         .default('infer'),
     )
-    .action(async (name: string, version: number, options: Common & ScoreRequest) => {
-      checkName(name);
+    .addOption(weightsOption().conflicts('engine'))
+    .action(async (name: string, version: number, options: Common & ScoreRequest & Rounded) => {
+      const ref = refOf(name, version, options);
       await withStore(options, async (gateway) => {
         let line = 0;
-        for await (const scores of scoreLines(gateway, { name, version }, options)) {
+        for await (const scores of scoreLines(gateway, ref, options)) {
           if (++line === 1 && !options.json) print(heading(SCORES));
           if (options.json) printJson(scores);
           else print(scoreRow(line, scores));
@@ -68,11 +83,12 @@ export function addGenerate(parent: Command): void {
     .option('--temperature <t>', '0 = greedy', temperature, 1)
     .option('--seed <n>', 'seed of every draw', whole(0), 0)
     .option('--stop <ids>', 'token ids that end a sample, separated by commas (default: none)', tokenIds, [])
-    .action(async (name: string, version: number, options: Common & GenerateRequest) => {
-      checkName(name);
+    .addOption(weightsOption())
+    .action(async (name: string, version: number, options: Common & GenerateRequest & Rounded) => {
+      const ref = refOf(name, version, options);
       await withStore(options, async (gateway) => {
         let line = 0;
-        for await (const samples of generateLines(gateway, { name, version }, options)) {
+        for await (const samples of generateLines(gateway, ref, options)) {
           if (++line === 1 && !options.json) print(heading(SAMPLES));
           if (options.json) printJson({ samples });
           else for (const text of sampleRows(line, samples)) print(text);

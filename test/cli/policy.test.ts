@@ -51,6 +51,19 @@ describe.each(ORACLES)('%s', (name) => {
     expect(scores.at(-1)).toEqual({ logprobs: [], entropy: [] });
   });
 
+  // These ids were not sampled: most are unlikely, where rounding tells most.
+  test('8-bit weights and activations score as float64 does to a fifth of a nat on average', async () => {
+    const ids = mesh.write(`${name}-rounded.jsonl`, lines(expected.input_ids));
+    const rounded = { ...ref, weights: 'w8a8' } as const;
+    const scores = await all(scoreLines(mesh.gateway, rounded, { ids, engine: 'infer' }));
+    const errors = scores.flatMap(({ logprobs }, i) =>
+      logprobs.map((value, t) => Math.abs(value - expected.token_logprobs[i]![t]!)),
+    );
+    const mean = errors.reduce((sum, value) => sum + value, 0) / errors.length;
+    expect(mean).toBeLessThan(0.2);
+    expect(mean).toBeGreaterThan(1e-4);
+  });
+
   test('the same arguments give the same samples to the last bit', async () => {
     const ids = mesh.write(`${name}-prompts.jsonl`, lines(expected.input_ids.map((row) => row.slice(0, 6))));
     const run = (changes: Partial<GenerateRequest> = {}) => {
