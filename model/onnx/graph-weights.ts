@@ -10,8 +10,8 @@ export interface Operand {
   readonly value: Value;
   /** What a step of them stands for, if they are integers. */
   readonly scale?: Value;
-  /** [.., 1]: what divided them, and their products have yet to be multiplied by; as its reciprocal. */
-  readonly divisor?: Value;
+  /** [.., 1]: what each row was multiplied by, and its products are divided by. */
+  readonly factor?: Value;
 }
 
 /** The weights of a graph, by their names in the weight file. */
@@ -43,12 +43,12 @@ export function declareWeights(graph: Graph, config: ModelConfig, type: WeightTy
     gain: (name) => (type === 'w8a8' ? ones(slotOf(name).shape[0]!) : slotOf(name).name),
     operand: (where, x, width, read) =>
       type === 'w8a8' ? rounded(where, x, ones(width), read) : { value: x },
-    linear(where, { value: x, scale, divisor }, name) {
+    linear(where, { value: x, scale, factor }, name) {
       const { blocks, channels, shape } = slotOf(name);
       if (channels) {
         const inputs = [x, name, scale!, `${name}.scales`, middle(where)];
         const y = where.op('com.microsoft:MatMulIntegerToFloat', inputs);
-        return divisor ? where.op('Div', [y, divisor]) : y;
+        return factor ? where.op('Div', [y, factor]) : y;
       }
       if (!blocks) return where.op(matmul, [x, name], { transB: 1 });
       const attributes = { N: shape[0]!, K: shape[1]!, bits: blocks.bits, block_size: BLOCK };
@@ -79,10 +79,10 @@ function rounded(graph: Graph, x: Value, ones: Value, read: Activation): Operand
   const scale = graph.scalarFloat(activationScale(read));
   const round = (value: Value): Value => graph.op('QuantizeLinear', [value, scale, middle(graph)]);
   if (read === 'normed') return { value: round(x), scale };
-  const [unit, divisor] = [graph.fresh('unit'), graph.fresh('divisor')];
-  graph.node('SimplifiedLayerNormalization', [x, ones], [unit, divisor], {
+  const [unit, factor] = [graph.fresh('unit'), graph.fresh('factor')];
+  graph.node('SimplifiedLayerNormalization', [x, ones], [unit, factor], {
     axis: -1,
     epsilon: { float: 1e-12 },
   });
-  return { value: round(unit), scale, divisor };
+  return { value: round(unit), scale, factor };
 }
