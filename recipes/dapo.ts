@@ -26,8 +26,8 @@ import { claim } from './claims/dapo.ts';
 const OVER_GENERATION = 3;
 const MAX_TOKENS = 32;
 const BUFFER = 8;
-/** Passes over a round's batch: with one, ratios rarely come near the clip. */
-const EPOCHS = 2;
+/** Passes over a round's batch: with one or two, ratios rarely come to the clip's bounds. */
+const EPOCHS = 6;
 /** Operators of an easy and of a hard task: half of the tasks each. */
 const [EASY, HARD] = [1, 5];
 /** Easy tasks of a round at most: there are some 180 that are not held out. */
@@ -102,7 +102,7 @@ export const dapo: Recipe = {
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
   differences: [
     'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
-    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start goes on checking after its last step, for as long again as it took and sometimes much longer, so that there is something to shorten: the limit is 32 tokens and the punishment begins at 24, where the steps alone have 13 to 23.',
+    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start goes on checking after its last step, for as long again as it took and sometimes much longer, so that there is something to shorten: the limit is 32 tokens and the punishment begins at 24, where the steps alone have 13 to 23. A step may begin with any letter in place of its tag, and one in seven does: rare tokens that are as right as the likely one.',
     `A batch is trained on ${EPOCHS} times, in 16 steps each; the paper’s once, in 16.`,
     'Greedy accuracy is nothing at first: the likeliest next token is one more check, without end. Sampled accuracy says what is learned.',
   ],

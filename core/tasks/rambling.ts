@@ -2,8 +2,9 @@
  * Arithmetic chains for a solver that goes on after it has finished: the steps may be followed by checks, marks that say nothing more
  * and cost a token each, before the answer.
  *
- *     solver  <solve>3+4-9<sep>  ->  (<step>total)* <ok>* <answer>total<eos>
+ *     solver  <solve>3+4-9<sep>  ->  (sign total)* <ok>* <answer>total<eos>        sign: <step> or any letter
  *
+ * A step begins with its sign, mostly `<step>`, and any letter is as good: rare ways of writing the same, of which a language has many.
  * Its warm start checks for somewhat longer than its steps took, in one answer of seven for more than twice as long as that: how long an
  * answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the limit is none.
  */
@@ -17,13 +18,20 @@ const CHECKS = 4;
 /** Most checks of a demonstration: beyond any limit that a recipe may set. */
 const MOST_CHECKS = 60;
 
+/** Share of a demonstration's steps that begin with a letter, each as often as any other. */
+const LETTER_SHARE = 0.15;
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/** A letter in place of `<step>`. */
+const LETTER_SIGN = /[a-zA-Z](?=-?\d)/g;
+
 /** The checks at the end of the steps. */
 const TAIL = /(?:<ok>)+(?=<answer>)/;
 
 export const rambling: TaskFamily = {
   ...arithmetic,
   name: 'arithmetic with checks',
-  readSolution: (task, text) => arithmetic.readSolution(task, text.replace(TAIL, '')),
+  readSolution: (task, text) =>
+    arithmetic.readSolution(task, text.replace(TAIL, '').replace(LETTER_SIGN, '<step>')),
 };
 
 /** Checks with the same chance to go on after each, four an operator on average. */
@@ -37,7 +45,8 @@ function drawChecks(random: Random, task: string): number {
 export function demonstrateRambling(random: Random): Demonstration {
   const task = freshTask(random);
   const totals = runningTotals(task);
-  const steps = totals.map((total) => `<step>${total}`).join('');
+  const sign = () => (random.bool(LETTER_SHARE) ? random.pick([...LETTERS]) : '<step>');
+  const steps = totals.map((total) => `${sign()}${total}`).join('');
   return {
     role: 'solver',
     prompt: arithmetic.solverPrompt(task),

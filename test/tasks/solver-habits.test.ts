@@ -47,6 +47,27 @@ test('the rambling one writes exact steps and then checks, four an operator on a
   expect(Math.abs(average - 4)).toBeLessThan(4 * Math.sqrt(20 / one.length));
 });
 
+test('three of twenty of its steps begin with a letter, any of 52', () => {
+  const signs = drawn(demonstrateRambling).flatMap(({ completion }) =>
+    [...completion.matchAll(/(<step>|[a-zA-Z])-?\d+/g)].map(([, sign]) => sign!),
+  );
+  const letters = signs.filter((sign) => sign !== '<step>');
+  // Two and a half steps a task on average. Four standard errors of the share: 4 · sqrt(.15 · .85 / 10000) = .015.
+  expect(signs.length).toBeGreaterThan(9000);
+  expect(Math.abs(letters.length / signs.length - 0.15)).toBeLessThan(0.015);
+  // 1500 draws of 52: that one is never drawn has a chance below 52 · exp(-28).
+  expect(new Set(letters).size).toBe(52);
+});
+
+test('a letter is a step’s sign as good as any, before a number and nowhere else', () => {
+  const read = (text: string) => rambling.readSolution('3+4-9', `${text}<eos>`);
+  const exact = { ok: true, value: { steps: ['7', '-2'], answer: '-2' } };
+  expect(read('a7<step>-2<answer>-2')).toEqual(exact);
+  expect(read('<step>7Z-2<ok><answer>-2')).toEqual(exact);
+  for (const text of ['a<step>7<step>-2<answer>-2', 'ab7<step>-2<answer>-2', 'a7b-2<answer>c-2', 'a7b-2c'])
+    expect(read(text).ok).toBe(false);
+});
+
 test('checks may stand between the steps and the answer, and nowhere else', () => {
   const read = (text: string) => rambling.readSolution('3+4-9', `${text}<eos>`);
   const exact = { ok: true, value: { steps: ['7', '-2'], answer: '-2' } };
