@@ -38,6 +38,7 @@ export const tangoClaim: Claim = {
       says: 'α stays at .5, the verifier at version 0',
     },
     { name: 'random', reward: 'random', says: 'control: a coin says what is right, for both' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer is right, for both' },
   ],
   conditions: [
     {
@@ -65,11 +66,11 @@ export const tangoClaim: Claim = {
       measure: lateGap('constant frozen'),
       atLeast: 0,
     },
-    {
-      says: 'random: sampled accuracy does not rise',
-      measure: (r, s) => rise(r, 'random', s, 'sampled'),
+    ...['random', 'format'].map((arm) => ({
+      says: `${arm}: sampled accuracy does not rise`,
+      measure: (r: ArmResults, s: number) => rise(r, arm, s, 'sampled'),
       atMost: 0.03,
-    },
+    })),
   ],
   observations: [
     {
