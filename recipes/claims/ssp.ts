@@ -20,8 +20,8 @@ const lowest = (results: ArmResults, arm: string, seed: number, figure: string) 
 export const sspClaim: Claim = {
   says: 'A proposer that is trained beside the solver makes questions harder as the solver gets better, so that it learns more than from a frozen proposer’s; without the reader, or with a penalty for refused questions, that fails.',
   seeds: [6, 7, 8],
-  rounds: 36,
-  evaluateEvery: 18,
+  rounds: 30,
+  evaluateEvery: 15,
   pictures: {
     sampled: 'Held-out questions of two and three hops, sampled',
     'sampled-3': 'Of three hops alone, sampled',
