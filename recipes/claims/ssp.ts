@@ -36,6 +36,7 @@ export const sspClaim: Claim = {
     },
     { name: 'no reader', variant: 'no-reader', says: 'nothing checks that a question has its answer' },
     { name: 'penalty', variant: 'penalty', says: 'a refused question earns -0.1' },
+    { name: 'format', reward: 'format', says: 'control: any answer at all pays the solver' },
     { name: 'random', reward: 'random', says: 'control: a fair coin pays the solver' },
   ],
   conditions: [
@@ -76,6 +77,11 @@ export const sspClaim: Claim = {
       measure: (results, seed) =>
         lately(results, 'penalty', seed, 'valid') / lately(results, 'ssp', seed, 'valid'),
       atMost: 0.5,
+    },
+    {
+      says: 'format reward: held-out accuracy rises by no more than 3 points',
+      measure: (results, seed) => rise(results, 'format', seed, END),
+      atMost: 0.03,
     },
     {
       says: 'random reward: held-out accuracy rises by no more than 3 points',
