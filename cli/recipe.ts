@@ -18,11 +18,12 @@ export function describeRecipe(recipe: Recipe): string {
     ([name, { says, usesGold }], i) =>
       `--reward ${name}${i === 0 ? ' (default)' : ''}: ${says}; ${usesGold ? 'uses gold' : 'gold-free'}`,
   );
-  const sets = Object.entries(recipe.sets).map(([name, { optimizer, average, head }]) => {
+  const sets = Object.entries(recipe.sets).map(([name, { optimizer, average, head, adapter }]) => {
     const trained = optimizer
       ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} updates of warm-up, ${optimizer.minibatches} updates a round, gradient norm at most ${optimizer.clipNorm}`
       : 'not trained';
     const more = [
+      ...(adapter ? [`adapters of rank ${adapter.rank} on version 0's weights`] : []),
       ...(average ? [`follows ${average.of} with decay ${average.decay}`] : []),
       ...(head ? [`with a head for ${head.kind === 'value' ? 'values' : `${head.count} classes`}`] : []),
     ];

@@ -168,10 +168,23 @@ export interface OptimizerSettings {
   readonly minibatches: number;
 }
 
+/** Low-rank adapters on all projections (Hu et al., "LoRA", 2021). */
+export interface AdapterSettings {
+  /** Inner width of what is added to a projection. */
+  readonly rank: number;
+  /** It is scaled by alpha / rank. */
+  readonly alpha: number;
+}
+
 /** A parameter set: all start as copies of version 0's weights. */
 export interface SetSettings {
   /** null: never trained by an optimiser. */
   readonly optimizer: OptimizerSettings | null;
+  /**
+   * Only adapters on version 0's main weights are trained, and those weights stay as they are. A version holds the weights with its
+   * adapters folded in, so that who samples needs to know nothing of them, and the adapters beside them.
+   */
+  readonly adapter?: AdapterSettings;
   /** Follows another set after every round: this = decay·this + (1 − decay)·other. */
   readonly average?: { readonly of: string; readonly decay: number };
   /** A head on the trunk, starting at zero: `value`, one number a token, or `classes` of them at a sequence's end. */

@@ -30,7 +30,7 @@ const AT_ONCE = 50;
 /**
  * Every version whose files are still there, with why it is kept. What may name a version: the pointer; a frozen role, a reference model or
  * a fork (version 0); the chain of recent parents; a round that is open, or failed as the last of its run, since a replay opens it again; and
- * the next round of a run whose roles lag behind the newest version, or hold one for some rounds.
+ * the next round of a run whose roles lag behind the newest version, hold one for some rounds, or are drawn from a pool of the newest.
  */
 const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now: number): SQL => sql`
   WITH RECURSIVE recent(policy, version, place) AS (
@@ -45,7 +45,8 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
         OR (rounds.stage = 'failed' AND NOT EXISTS
           (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run AND later.idx > rounds.idx))
   ), lagging(policy, oldest) AS (
-    SELECT name, min(current - coalesce(role.value->>'behind', 0) - coalesce(role.value->>'holds', 1) + 1)
+    SELECT name, min(current - coalesce(role.value->>'behind', 0)
+        - coalesce(role.value->>'holds', 1) + 1 - coalesce(role.value->>'pool', 1) + 1)
       FROM policies JOIN runs ON runs.settings->>'policy' = name, json_each(runs.roles) AS role
       WHERE role.type = 'object' GROUP BY name
   )

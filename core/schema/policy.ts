@@ -11,8 +11,8 @@ export const MAIN_SET = 'main';
 /**
  * Files a version may hold. model.safetensors is in the Hugging Face layout; tokenizer_config.json is kept for other tools;
  * optimizer.safetensors makes the learner stateless; memory.json is what a recipe carries from round to round. A recipe with
- * further parameter sets has their weights, optimisers and heads beside them, as <set>.safetensors, <set>.optimizer.safetensors
- * and <set>.head.safetensors.
+ * further parameter sets has their weights, optimisers, heads and adapters beside them, as <set>.safetensors,
+ * <set>.optimizer.safetensors, <set>.head.safetensors and <set>.adapter.safetensors.
  */
 export const versionFile = v.union(
   [
@@ -26,7 +26,8 @@ export const versionFile = v.union(
     ]),
     v.custom<`${string}.safetensors`>(
       (file) =>
-        typeof file === 'string' && /^[a-z][a-z0-9-]{0,31}(?:\.(?:optimizer|head))?\.safetensors$/.test(file),
+        typeof file === 'string' &&
+        /^[a-z][a-z0-9-]{0,31}(?:\.(?:optimizer|head|adapter))?\.safetensors$/.test(file),
     ),
   ],
   'Expected config.json, tokenizer.json, tokenizer_config.json, memory.json, or weights or optimiser of a parameter set',
@@ -38,6 +39,8 @@ export const weightsFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'model.safetensors' : `${set}.safetensors`;
 
 export const headFile = (set: string = MAIN_SET): VersionFile => `${set}.head.safetensors`;
+
+export const adapterFile = (set: string = MAIN_SET): VersionFile => `${set}.adapter.safetensors`;
 
 export const optimizerFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'optimizer.safetensors' : `${set}.optimizer.safetensors`;
@@ -67,6 +70,6 @@ export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
 export const fileEntries = (files: VersionFiles): [VersionFile, Uint8Array][] =>
   Object.entries(files).flatMap(([file, bytes]) => (bytes ? [[file as VersionFile, bytes]] : []));
 
-/** Is it a model's weights, rather than an optimiser's state, a head, or text? */
+/** Is it a model's weights, rather than an optimiser's state, a head, adapters, or text? */
 export const holdsWeights = (file: string): boolean =>
-  file.endsWith('.safetensors') && !/(?:^|\.)(?:optimizer|head)\.safetensors$/.test(file);
+  file.endsWith('.safetensors') && !/(?:^|\.)(?:optimizer|head|adapter)\.safetensors$/.test(file);

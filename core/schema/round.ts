@@ -1,7 +1,7 @@
 /** Runs, rounds and the messages between stages. Messages carry ids and keys only: a queue message holds 128 KB, an object does not care. */
 import * as v from 'valibot';
 import { SMALLER_WEIGHTS } from '../policy.ts';
-import { deriveId } from '../random.ts';
+import { deriveId, Random } from '../random.ts';
 import { id, name, policyRef, setName } from './sample.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -66,18 +66,23 @@ export const roleBinding = v.object({
   behind: v.optional(count),
   /** Moves to the newest version every so many rounds only: an opponent, or a phase's frozen partner. */
   holds: v.optional(positive),
+  /** Drawn anew each round among so many of the newest versions: a pool of earlier selves to play against. */
+  pool: v.optional(positive),
   /** Always version 0. */
   fixed: v.optional(v.boolean()),
 });
 export type RoleBinding = v.InferOutput<typeof roleBinding>;
 
-/** Version of a role in round `index` (from 1) where `newest` is the newest. */
+/** Version of a role in round `index` (from 1) where `newest` is the newest; `random` draws from its pool. */
 export function boundVersion(
-  { behind = 0, holds = 1, fixed = false }: RoleBinding,
+  { behind = 0, holds = 1, pool = 1, fixed = false }: RoleBinding,
   index: number,
   newest: number,
+  random: Random,
 ): number {
-  return fixed ? 0 : Math.max(0, newest - behind - ((index - 1) % holds));
+  if (fixed) return 0;
+  const last = Math.max(0, newest - behind - ((index - 1) % holds));
+  return last - random.int(Math.min(pool, last + 1));
 }
 
 /** The round that follows: roles that are frozen keep version 0, the others go by their binding. Pure, so that the mesh and a single process agree. */
@@ -98,7 +103,9 @@ export function roundOf(
         role,
         {
           name: settings.policy,
-          version: settings.freeze.includes(role) ? 0 : boundVersion(binding, index, newest),
+          version: settings.freeze.includes(role)
+            ? 0
+            : boundVersion(binding, index, newest, new Random(`${run}/pool/${role}/${index}`)),
           ...(binding.set === undefined ? {} : { set: binding.set }),
           ...(settings.weights === undefined ? {} : { weights: settings.weights }),
         },

@@ -1,13 +1,21 @@
 /**
- * The parameter sets of one version on the device, each put there when it is first needed: weights, head, optimiser. All that
+ * The parameter sets of one version on the device, each put there when it is first needed: weights or adapters, head, optimiser. All that
  * matters is in the version's files, and what was changed goes into those of the next; what was not touched keeps its bytes.
  */
 import { wrongInput } from '../../core/errors.ts';
-import { headFile, optimizerFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
-import type { OptimizerSettings, SetSettings } from '../../core/training.ts';
+import {
+  adapterFile,
+  headFile,
+  MAIN_SET,
+  optimizerFile,
+  type VersionFiles,
+  weightsFile,
+} from '../../core/schema/policy.ts';
+import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/training.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { createHead, Head } from '../nn/heads.ts';
+import { createLora, LORA_TARGETS, Lora, mergeLora } from '../nn/lora.ts';
 import type { ParamSet } from '../nn/params.ts';
 import { placeTensors, readTensors, type Trainable, together } from '../nn/trainable.ts';
 import { scaleAddInto } from '../ops/in-place.ts';
@@ -71,10 +79,17 @@ export class HeldSets {
       if (!average) continue;
       const { trainable: mine } = await this.get(set);
       const { trainable: other } = await this.get(average.of);
-      for (const [name, tensor] of mine.tensors) {
-        const theirs = other.tensors.get(name);
-        if (theirs) scaleAddInto(tensor, theirs, 1 - average.decay, average.decay);
-      }
+      const shared = [...mine.tensors].filter(([name]) => other.tensors.has(name));
+      if (!shared.length)
+        throw wrongInput(
+          'recipe.average',
+          `The set ${set} shares no tensor with ${average.of}, which it follows.`,
+          {
+            expected: 'two sets with adapters, or two without',
+          },
+        );
+      for (const [name, tensor] of shared)
+        scaleAddInto(tensor, other.tensors.get(name)!, 1 - average.decay, average.decay);
       this.#changed.add(set);
     }
   }
@@ -83,8 +98,13 @@ export class HeldSets {
   async files(): Promise<VersionFiles> {
     const files: VersionFiles = { ...this.#files };
     for (const set of this.#changed) {
-      const { params, head, optimizer } = this.#held.get(set)!;
-      files[weightsFile(set)] = writeSafetensors(await params.toTensors());
+      const { params, adapter, head, optimizer } = this.#held.get(set)!;
+      const whole = adapter ? mergeLora(params, adapter) : params;
+      files[weightsFile(set)] = writeSafetensors(await whole.toTensors());
+      if (adapter) {
+        whole.dispose();
+        files[adapterFile(set)] = writeSafetensors(await readTensors(adapter));
+      }
       if (head) files[headFile(set)] = writeSafetensors(await readTensors(head.head));
       if (optimizer) files[optimizerFile(set)] = writeOptimizer(await optimizer.exportState());
     }
@@ -100,8 +120,9 @@ export class HeldSets {
   }
 
   dispose(): void {
-    for (const { params, head, optimizer } of this.#held.values()) {
+    for (const { params, adapter, head, optimizer } of this.#held.values()) {
       params.dispose();
+      adapter?.dispose();
       head?.head.dispose();
       optimizer?.dispose();
     }
@@ -118,11 +139,23 @@ export class HeldSets {
   }
 
   async #place(set: string): Promise<HeldSet> {
-    const { head: wanted } = this.#settingsOf(set);
-    const params = await weightsOf(this.#files, set, this.#load);
-    if (!wanted) return { params, trainable: params };
+    const { head: wanted, adapter: adapted } = this.#settingsOf(set);
+    const params = adapted
+      ? await weightsOf(await this.#load(0), MAIN_SET, this.#load)
+      : await weightsOf(this.#files, set, this.#load);
+    const adapter = adapted && this.#adapter(set, adapted, params);
+    const trunk = adapter ?? params;
+    if (!wanted) return { params, adapter, trainable: trunk };
     const head = { kind: wanted.kind, head: this.#head(set, wanted, params) };
-    return { params, head, trainable: together(params, head.head) };
+    return { params, adapter, head, trainable: together(trunk, head.head) };
+  }
+
+  #adapter(set: string, { rank, alpha }: AdapterSettings, base: ParamSet): Lora {
+    const settings = { rank, alpha, targets: LORA_TARGETS };
+    const file = this.#files[adapterFile(set)];
+    return file
+      ? new Lora(settings, placeTensors(readSafetensors(file)))
+      : createLora(base, settings, `adapter/${set}`);
   }
 
   #head(set: string, wanted: NonNullable<SetSettings['head']>, { config }: ParamSet): Head {

@@ -2,6 +2,7 @@
 import { wrongInput } from '../../core/errors.ts';
 import type { Sequence } from '../../core/training.ts';
 import type { Head } from '../nn/heads.ts';
+import type { Lora } from '../nn/lora.ts';
 import { lastStates, scoredStates } from '../nn/model.ts';
 import { type PackedBatch, packSequences } from '../nn/pack.ts';
 import type { ParamSet } from '../nn/params.ts';
@@ -16,6 +17,8 @@ export type Readout = 'logprobs' | 'values' | 'classes';
 
 export interface Model {
   readonly params: ParamSet;
+  /** Added to the weights, which are then not trained. */
+  readonly adapter?: Lora | undefined;
   readonly head?: { readonly kind: 'value' | 'classes'; readonly head: Head } | undefined;
 }
 
@@ -25,17 +28,18 @@ export const pack = (sequences: readonly Sequence[]): PackedBatch =>
 
 /** Inside a gradient function the tensors carry gradients to the model. Throws `wrong-input` where the set lacks the head. */
 export function readOut(model: Model, batch: PackedBatch, readout: Readout, temperature = 1): tf.Tensor[] {
+  const { params, adapter } = model;
   switch (readout) {
     case 'logprobs': {
-      const { logp, entropy } = tokenLogProbs(model.params, batch, { temperature });
+      const { logp, entropy } = tokenLogProbs(params, batch, { temperature, adapter });
       return [logp, entropy];
     }
     case 'values': {
       const head = headOf(model, 'value');
-      return [tf.reshape(head.outputs(scoredStates(model.params, batch)), [batch.targets.length])];
+      return [tf.reshape(head.outputs(scoredStates(params, batch, { adapter })), [batch.targets.length])];
     }
     case 'classes':
-      return [headOf(model, 'classes').outputs(lastStates(model.params, batch))];
+      return [headOf(model, 'classes').outputs(lastStates(params, batch, { adapter }))];
   }
 }
 

@@ -15,6 +15,7 @@ import type { Lesson, WeightsRef } from '../../core/training.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
 import { type PlannedUpdate, planLesson } from './plan.ts';
+import type { Model } from './readouts.ts';
 import { RoundScores } from './scores.ts';
 import { takeSteps } from './steps.ts';
 import { figuresOf, reportOf } from './summary.ts';
@@ -79,14 +80,16 @@ export class RoundTrainer {
   async #train({ files, sets }: Held, work: RoundToTrain): Promise<TrainedRound> {
     const { recipe, round, proposals, groups, parent, load } = work;
     const { policy } = round.settings;
-    const find = async (ref: WeightsRef) =>
-      ref.version === parent ? (await sets.get(ref.set)).params : this.#frozen.get(policy, ref, load);
+    const find = async (ref: WeightsRef): Promise<Model> =>
+      ref.version === parent
+        ? await sets.get(ref.set)
+        : { params: await this.#frozen.get(policy, ref, load) };
     const tools = learnTools({ policy, files, sets, find, tokenBudget: this.#tokenBudget });
     const records = { round, proposals, groups, memory: memoryOf(files), version: parent };
     const lesson = await lessonOf(recipe, records, tools);
     const plan = planLesson(lesson, recipe.sets, round.id);
     const scores = new RoundScores(this.#tokenBudget, find);
-    for (const { set, epochs } of plan) await scores.add(set, (await sets.get(set)).params, unitsOf(epochs));
+    for (const { set, epochs } of plan) await scores.add(set, await sets.get(set), unitsOf(epochs));
     const steps = await takeSteps(plan, sets, scores, this.#tokenBudget);
     await sets.average();
     return {

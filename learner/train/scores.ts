@@ -4,15 +4,14 @@
  * reference, stale samples their correction, and the report its figures.
  */
 import type { Sequence, WeightsRef } from '../../core/training.ts';
-import type { ParamSet } from '../nn/params.ts';
 import * as tf from '../tfjs.ts';
 import { microBatches, temperatureOf } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';
 import { scoredTokens, type Unit, type UnitScores } from './parts/kind.ts';
 import { type Model, pack, type Readout, readOut } from './readouts.ts';
 
-/** Gives the weights that a reference names; they stay the giver's. */
-export type FindWeights = (ref: WeightsRef) => Promise<ParamSet>;
+/** Gives the model that a reference names; it stays the giver's. */
+export type FindModel = (ref: WeightsRef) => Promise<Model>;
 
 /** Cuts numbers of things laid end to end into rows of the given lengths. */
 export function cut(numbers: Float32Array, lengths: readonly number[]): Float32Array[] {
@@ -43,17 +42,17 @@ export class RoundScores {
   readonly #own = new Map<Unit, NonNullable<UnitScores['own']>>();
   readonly #references = new Map<Unit, Map<string, Float32Array>>();
   readonly #tokenBudget: number;
-  readonly #find: FindWeights;
+  readonly #find: FindModel;
 
-  constructor(tokenBudget: number, find: FindWeights) {
+  constructor(tokenBudget: number, find: FindModel) {
     this.#tokenBudget = tokenBudget;
     this.#find = find;
   }
 
   /** Scores units of one set under its own weights and under every reference that their parts ask for. */
-  async add(set: string, params: ParamSet, units: readonly Unit[]): Promise<void> {
+  async add(set: string, model: Model, units: readonly Unit[]): Promise<void> {
     const own = units.filter(({ part }) => kindOfPart(part).ownScores);
-    await this.#pass(params, own, (unit, logprobs, entropy) => this.#own.set(unit, { logprobs, entropy }));
+    await this.#pass(model, own, (unit, logprobs, entropy) => this.#own.set(unit, { logprobs, entropy }));
     const refsOf = ({ part }: Unit) => kindOfPart(part).references?.(part, set) ?? [];
     const refs = new Map(units.flatMap(refsOf).map((ref) => [refKey(ref), ref]));
     for (const [key, ref] of refs) {
@@ -66,18 +65,13 @@ export class RoundScores {
   }
 
   async #pass(
-    params: ParamSet,
+    model: Model,
     units: readonly Unit[],
     keep: (unit: Unit, logprobs: Float32Array, entropy: Float32Array) => void,
   ): Promise<void> {
     for (const batch of microBatches(units, this.#tokenBudget)) {
       const sequences = batch.flatMap((unit) => unit.sequences);
-      const [logprobs, entropy] = await read(
-        { params },
-        sequences,
-        'logprobs',
-        temperatureOf(batch[0]!.part),
-      );
+      const [logprobs, entropy] = await read(model, sequences, 'logprobs', temperatureOf(batch[0]!.part));
       const lengths = batch.map(scoredTokens);
       const [mine, theirs] = [cut(logprobs!, lengths), cut(entropy!, lengths)];
       for (const [i, unit] of batch.entries()) keep(unit, mine[i]!, theirs[i]!);

@@ -6,7 +6,7 @@ import type { LearnTools, Sequence } from '../../core/training.ts';
 import type { HeldSets } from './held-sets.ts';
 import { groupByTokens, sequenceTokens } from './minibatches.ts';
 import type { Model, Readout } from './readouts.ts';
-import { cut, type FindWeights, read } from './scores.ts';
+import { cut, type FindModel, read } from './scores.ts';
 
 export function learnTools({
   policy,
@@ -18,7 +18,7 @@ export function learnTools({
   readonly policy: string;
   readonly files: VersionFiles;
   readonly sets: HeldSets;
-  readonly find: FindWeights;
+  readonly find: FindModel;
   readonly tokenBudget: number;
 }): LearnTools {
   let tokenizer: Tokenizer | undefined;
@@ -50,8 +50,8 @@ export function learnTools({
     encode: (string) => text().encode(string),
     score: (set, sequences, version) =>
       inTurn(async () => {
-        const params = version === undefined ? (await sets.get(set)).params : await find({ set, version });
-        return rows({ params }, sequences, 'logprobs');
+        const model = version === undefined ? await sets.get(set) : await find({ set, version });
+        return rows(model, sequences, 'logprobs');
       }),
     values: (set, sequences) => inTurn(async () => rows(await sets.get(set), sequences, 'values')),
     classes: (set, sequences) =>

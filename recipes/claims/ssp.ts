@@ -1,5 +1,6 @@
 /** Search Self-Play's claim: the proposer's training is what keeps the questions worth answering, and the reader what keeps them answerable. */
-import { type ArmResults, atEnd, type Claim, lately, rise } from '../../core/claims.ts';
+import { type ArmResults, atEnd, type Claim, lately, monitorOf, rise } from '../../core/claims.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import { PROPOSER, SOLVER } from '../../core/roles/searchers.ts';
 
 /** Held-out questions of two and three hops, sampled at temperature 1: the greedy answer flips with the first change of strategy. */
@@ -8,11 +9,19 @@ const END = 'sampled';
 const above = (results: ArmResults, other: string, seed: number) =>
   atEnd(results, 'ssp', seed, END) - atEnd(results, other, seed, END);
 
+/** The least that a monitor was on average over five rounds in a row. */
+const lowest = (results: ArmResults, arm: string, seed: number, figure: string) =>
+  Math.min(
+    ...monitorOf(results, arm, seed, figure).flatMap((_, i, all) =>
+      i + 5 <= all.length ? [mean(all.slice(i, i + 5))] : [],
+    ),
+  );
+
 export const sspClaim: Claim = {
   says: 'A proposer that is trained beside the solver makes questions harder as the solver gets better, so that it learns more than from a frozen proposer’s; without the reader, or with a penalty for refused questions, that fails.',
-  seeds: [3, 4, 5],
-  rounds: 20,
-  evaluateEvery: 10,
+  seeds: [6, 7, 8],
+  rounds: 30,
+  evaluateEvery: 15,
   pictures: {
     sampled: 'Held-out questions of two and three hops, sampled',
     'sampled-3': 'Of three hops alone, sampled',
@@ -78,6 +87,14 @@ export const sspClaim: Claim = {
       says: 'random reward: held-out accuracy rises by no more than 3 points',
       measure: (results, seed) => rise(results, 'random', seed, END),
       atMost: 0.03,
+    },
+  ],
+  observations: [
+    {
+      says: 'the solver’s reward dips: its lowest mean over five rounds is below that on a frozen proposer’s questions',
+      measure: (results, seed) =>
+        lowest(results, 'solver only', seed, 'solverReward') - lowest(results, 'ssp', seed, 'solverReward'),
+      atLeast: 0.05,
     },
   ],
   diagnosis:

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
 import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
+import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { openExam, openStage } from '../../core/roles/stage.ts';
 import { boundVersion, newestOf, type RoleBinding, roundOf } from '../../core/schema/round.ts';
@@ -48,16 +49,42 @@ function scene() {
   return { asked, parts };
 }
 const prompt = { ids: [1], sampleIds: ['a'] };
+const any = new Random('any');
 
 test('a lagging role is so many versions behind, never below 0', () => {
-  expect(boundVersion({ behind: 4 }, 3, 2)).toBe(0);
-  expect(boundVersion({ behind: 4 }, 7, 6)).toBe(2);
+  expect(boundVersion({ behind: 4 }, 3, 2, any)).toBe(0);
+  expect(boundVersion({ behind: 4 }, 7, 6, any)).toBe(2);
 });
 
 test('a role that holds moves every so many rounds; a fixed one never', () => {
-  const versions = [1, 2, 3, 4, 5, 6, 7].map((index) => boundVersion({ holds: 3 }, index, index - 1));
+  const versions = [1, 2, 3, 4, 5, 6, 7].map((index) => boundVersion({ holds: 3 }, index, index - 1, any));
   expect(versions).toEqual([0, 0, 0, 3, 3, 3, 6]);
-  expect(boundVersion({ fixed: true }, 9, 8)).toBe(0);
+  expect(boundVersion({ fixed: true, pool: 4 }, 9, 8, any)).toBe(0);
+});
+
+test('a pool is drawn from evenly, anew each round, by the run and the role; early on from what there is', () => {
+  const rounds = Array.from({ length: 400 }, (_, i) =>
+    roundOf(settings, { first: { pool: 4 }, second: { pool: 4, behind: 1 } }, i + 1, 9),
+  );
+  const drawn = (role: string) => rounds.map(({ roles }) => roles[role]!.version);
+  for (const [role, versions] of [
+    ['first', [6, 7, 8, 9]],
+    ['second', [5, 6, 7, 8]],
+  ] as const) {
+    const counts = versions.map((version) => drawn(role).filter((one) => one === version).length);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(400);
+    // Five standard errors of a share of a quarter.
+    for (const count of counts) expect(Math.abs(count - 100)).toBeLessThan(5 * Math.sqrt(400 * 0.25 * 0.75));
+  }
+  expect(drawn('first').map((version) => version - 1)).not.toEqual(drawn('second'));
+  const early = [0, 1].map(
+    (newest) => roundOf(settings, { first: { pool: 4 } }, 1, newest).roles.first!.version,
+  );
+  expect(early[0]).toBe(0);
+  expect([0, 1]).toContain(early[1]);
+  expect(roundOf(settings, { first: { pool: 4 } }, 7, 9)).toEqual(
+    roundOf(settings, { first: { pool: 4 } }, 7, 9),
+  );
 });
 
 test('a round names version and set of each role; frozen roles stay at 0', () => {

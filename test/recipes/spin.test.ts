@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
-import { deriveId } from '../../core/random.ts';
+import { deriveId, Random } from '../../core/random.ts';
 import { boundVersion } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { arithmetic } from '../../core/tasks/arithmetic.ts';
@@ -104,7 +104,7 @@ test('pairs of this iteration and the one before; the reference is the opponent;
   ]);
   expect(part.reference).toEqual({ set: 'main', version: 2 });
   expect((lesson.memory as { task: string }[]).map(({ task }) => task)).toEqual(['1+2', '2+1', '1+1']);
-  expect(boundVersion({}, 3, 2)).toBe(2);
+  expect(boundVersion({}, 3, 2, new Random('spin'))).toBe(2);
 });
 
 test('controls: a coin swaps, more fine-tuning takes every response of the data', async () => {

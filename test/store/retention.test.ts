@@ -116,6 +116,14 @@ test('a run whose role lags two behind and holds for three rounds may still name
   });
 });
 
+test('a run whose role is drawn from a pool of four may still name the third before the newest', async () => {
+  const { policy, round } = await policyWith(9);
+  await failRound(store.db, round.id, ['proposing'], 'over', 20);
+  const roles = JSON.stringify({ solver: {}, opponent: { pool: 4 } });
+  await writeAll(store.db, [sql`UPDATE runs SET roles = ${roles} WHERE id = ${round.run}`]);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 5: null, 6: 'a role lags so far behind' });
+});
+
 test('what is taken is refused from then on: no rollback to it, and no round at it', async () => {
   const { policy, round } = await policyWith(5);
   expect(await takeUnnamed(store.db, policy, rule(2), 50)).toBe(3);
