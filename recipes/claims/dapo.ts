@@ -33,6 +33,7 @@ export const claim: Claim = {
     { name: 'no token-mean', variant: 'no-token-mean', says: 'each answer counts the same' },
     { name: 'no overlong', reward: 'exact', says: 'no soft punishment near the limit' },
     { name: 'random', reward: 'random', says: 'control: a fair coin' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
   ],
   conditions: [
     {
@@ -63,11 +64,11 @@ export const claim: Claim = {
       measure: gap('length', 'no token-mean', 'dapo'),
       atLeast: 0,
     },
-    {
-      says: 'random: sampled accuracy never rises',
-      measure: (r, s) => highest(r, 'random', s, 'sampled'),
+    ...['random', 'format'].map((arm) => ({
+      says: `${arm}: sampled accuracy never rises`,
+      measure: (r: ArmResults, s: number) => highest(r, arm, s, 'sampled'),
       atMost: 0.03,
-    },
+    })),
   ],
   observations: [
     {
