@@ -9,7 +9,7 @@ const drift = (results: ArmResults, arm: string, seed: number) =>
 
 export const primeClaim: Claim = {
   says: 'Process rewards of an implicit reward model that learns from outcomes online make the policy learn in fewer rounds than outcomes alone; frozen, the reward model gets worse at telling the drifting policy’s answers apart.',
-  seeds: [0, 1, 2],
+  seeds: [3, 4, 5],
   rounds: 12,
   evaluateEvery: 4,
   pictures: { sampled: 'Held-out accuracy, sampled at temperature 1' },

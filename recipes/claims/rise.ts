@@ -9,7 +9,7 @@ const gain = (results: ArmResults, arm: string, seed: number) =>
 
 export const riseClaim: Claim = {
   says: 'A policy that is paid for verifying its own fresh solutions beside solving verifies much better, solves no worse than one that only solves, and its verdicts improve a vote over its answers.',
-  seeds: [0, 1, 2],
+  seeds: [3, 4, 5],
   rounds: 12,
   evaluateEvery: 6,
   pictures: {
