@@ -64,18 +64,13 @@ export const claim: Claim = {
       measure: gap('length', 'no token-mean', 'dapo'),
       atLeast: 0,
     },
-    {
-      says: 'random: sampled accuracy never rises',
-      measure: (r, s) => highest(r, 'random', s, 'sampled'),
+    ...['random', 'format'].map((arm) => ({
+      says: `${arm}: sampled accuracy never rises`,
+      measure: (r: ArmResults, s: number) => highest(r, arm, s, 'sampled'),
       atMost: 0.03,
-    },
+    })),
   ],
   observations: [
-    {
-      says: 'format: sampled accuracy never rises',
-      measure: (r, s) => highest(r, 'format', s, 'sampled'),
-      atMost: 0.03,
-    },
     {
       says: 'sampled accuracy at the end, dapo above format',
       measure: (r, s) => atEnd(r, 'dapo', s, 'sampled') - atEnd(r, 'format', s, 'sampled'),
@@ -103,5 +98,5 @@ export const claim: Claim = {
     },
   ],
   diagnosis:
-    'Each repair moves its own figure, clip-higher with the smallest margin: entropy is .009 nats above that under a bound of 1.2, on two seeds of three; in the last round .05 and on all three. Two pilots, whose arms drew the same samples at first, had .06 and .09. Without dynamic sampling six groups in ten teach nothing and sampled accuracy over the run is 4 points lower; without the soft punishment 1.6 % of answers after the first round are truncated instead of .2; without token-mean answers are .5 tokens longer, on two seeds. Revised three times. On seeds 6 to 8 the upper bound had nothing to do: few ratios met it, and no rare token was as good as a likely one. Now one step in seven begins with one of 52 letters that are as right as its tag, and a batch is passed over six times, not twice. That wears skill down: sampled accuracy is highest after two rounds (75 %) and 69 % after eight, so there are 8 rounds, not 12. The format arm was added after this run, first with the coin’s condition, which it broke on two seeds (.10, .00, .10): paid for form alone the start comes to stop checking before it is cut off, which is worth ten points after two rounds, and then it loses them and more (56, 30 and 56 % at the end, from 61). What the repairs move is not that, so it is an observation; but it says how much of the early gain is form.',
+    'Each repair moves its own figure, clip-higher with the smallest margin: entropy is .009 nats above that under a bound of 1.2, on two seeds of three; in the last round .05 and on all three. Two pilots, whose arms drew the same samples at first, had .06 and .09. Without dynamic sampling six groups in ten teach nothing and sampled accuracy over the run is 4 points lower; without the soft punishment 1.6 % of answers after the first round are truncated instead of .2; without token-mean answers are .5 tokens longer, on two seeds. Revised three times. On seeds 6 to 8 the upper bound had nothing to do: few ratios met it, and no rare token was as good as a likely one. Now one step in seven begins with one of 52 letters that are as right as its tag, and a batch is passed over six times, not twice. That wears skill down: sampled accuracy is highest after two rounds (75 %) and 69 % after eight, so there are 8 rounds, not 12. The format arm was added after this run, with the coin’s condition, stated before, and breaks it on two seeds: paid for form alone the start comes to stop checking before it is cut off, which is worth ten points after two rounds, and then it loses them and more (56, 30 and 56 % at the end, from 61). So of the early gain much is form; what the repairs move is not that.',
 };
