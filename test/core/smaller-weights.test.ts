@@ -3,7 +3,10 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
+import type { RoundMonitors } from '../../core/roles/monitors.ts';
 import { openExam, type StageParts } from '../../core/roles/stage.ts';
+import { warningsOf } from '../../core/roles/warnings.ts';
+import type { TrainingReport } from '../../core/schema/report.ts';
 import { roundOf, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
@@ -55,4 +58,18 @@ test('a version in another form is another policy', () => {
   expect(samePolicy(ref, { ...ref, weights: 'int8' })).toBe(false);
   expect(samePolicy({ ...ref, weights: 'int4' }, { ...ref, weights: 'int8' })).toBe(false);
   expect(samePolicy(ref, { ...ref, set: 'verifier' })).toBe(false);
+});
+
+test('how far learner and rollouts may differ depends on what the rollouts were sampled with', () => {
+  const monitors = { rollouts: 0, missingRewards: 0 } as RoundMonitors;
+  const apart = (mean: number) =>
+    ({ mismatch: { mean, max: mean, kl: 0 }, roles: {}, gradientNorm: 1 }) as unknown as TrainingReport;
+  const said = [0.0005, 0.03, 0.4].map((mean) =>
+    [undefined, 'w8a8' as const].map((weights) => warningsOf(monitors, apart(mean), weights).length),
+  );
+  expect(said).toEqual([
+    [0, 0],
+    [1, 0],
+    [1, 1],
+  ]);
 });
