@@ -5,21 +5,25 @@
  *     solver  <solve>3+4-9<sep>  ->  (sign total)* <ok>* <answer>total<eos>        sign: <step> or any letter
  *
  * A step begins with its sign, mostly `<step>`, and any letter is as good: rare ways of writing the same, of which a language has many.
- * Its warm start checks for somewhat longer than its steps took, in one answer of seven for more than twice as long as that: how long an
- * answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the limit is none.
+ * How long an answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the limit is
+ * none. Its warm start slips in one step of ten, unless the task has but one, and checks about half as long as its steps took, now and
+ * then much longer: what it lacks is care, and little of that is form.
  */
 import type { Random } from '../random.ts';
-import { arithmetic, runningTotals } from './arithmetic.ts';
+import { arithmetic } from './arithmetic.ts';
+import { carelessSolution } from './careless.ts';
 import { type Demonstration, freshTask } from './demonstrations.ts';
 import type { TaskFamily } from './family.ts';
 
+/** Share of totals that go wrong, where there are several. */
+const SLIP = 0.1;
 /** Checks that a demonstration has on average, for each operator of its task. */
-const CHECKS = 4;
+const CHECKS = 1.5;
 /** Most checks of a demonstration: beyond any limit that a recipe may set. */
 const MOST_CHECKS = 60;
 
 /** Share of a demonstration's steps that begin with a letter, each as often as any other. */
-const LETTER_SHARE = 0.15;
+const LETTER_SHARE = 0.3;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** A letter in place of `<step>`. */
 const LETTER_SIGN = /[a-zA-Z](?=-?\d)/g;
@@ -34,7 +38,7 @@ export const rambling: TaskFamily = {
     arithmetic.readSolution(task, text.replace(TAIL, '').replace(LETTER_SIGN, '<step>')),
 };
 
-/** Checks with the same chance to go on after each, four an operator on average. */
+/** Checks with the same chance to go on after each. */
 function drawChecks(random: Random, task: string): number {
   const goOn = 1 - 1 / (1 + CHECKS * arithmetic.difficulty(task));
   let checks = 0;
@@ -44,12 +48,13 @@ function drawChecks(random: Random, task: string): number {
 
 export function demonstrateRambling(random: Random): Demonstration {
   const task = freshTask(random);
-  const totals = runningTotals(task);
+  const slip = arithmetic.difficulty(task) > 1 ? SLIP : 0;
+  const { steps: totals, answer } = carelessSolution(random, task, slip);
   const sign = () => (random.bool(LETTER_SHARE) ? random.pick([...LETTERS]) : '<step>');
   const steps = totals.map((total) => `${sign()}${total}`).join('');
   return {
     role: 'solver',
     prompt: arithmetic.solverPrompt(task),
-    completion: `${steps}${'<ok>'.repeat(drawChecks(random, task))}<answer>${totals.at(-1)}${arithmetic.stop}`,
+    completion: `${steps}${'<ok>'.repeat(drawChecks(random, task))}<answer>${answer}${arithmetic.stop}`,
   };
 }

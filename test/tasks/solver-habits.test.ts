@@ -33,29 +33,38 @@ test('the hasty one answers at once in seven of ten cases, half of them wrongly;
   expect(read.filter((it) => !it.terse).every(({ exact }) => exact)).toBe(true);
 });
 
-test('the rambling one writes exact steps and then checks, four an operator on average', () => {
-  const one: number[] = [];
+test('the rambling one slips in one step of ten where there are several, and checks one and a half times an operator', () => {
+  const shortChecks: number[] = [];
+  const firstRight: boolean[] = [];
   for (const shown of drawn(demonstrateRambling)) {
     const task = taskOf(shown);
+    expect(arithmetic.isHeldOut(task)).toBe(false);
     const solution = rambling.readSolution(task, shown.completion);
-    expect(solution.ok && rambling.truth(task, solution.value).right).toBe(true);
+    if (!solution.ok) throw new Error(`${shown.completion} is ${solution.reason}`);
     expect(checksIn(shown.completion)).toBeLessThanOrEqual(60);
-    if (rambling.difficulty(task) === 1) one.push(checksIn(shown.completion));
+    const { steps, right } = rambling.truth(task, solution.value);
+    if (rambling.difficulty(task) > 1) firstRight.push(steps[0]!);
+    else {
+      expect(right).toBe(true);
+      shortChecks.push(checksIn(shown.completion));
+    }
   }
-  // Checks that go on with chance .8: mean .8/.2 = 4, variance .8/.04 = 20; about 1200 tasks have one operator.
-  const average = one.reduce((sum, checks) => sum + checks, 0) / one.length;
-  expect(Math.abs(average - 4)).toBeLessThan(4 * Math.sqrt(20 / one.length));
+  // Some 2800 tasks have several operators. Four standard errors: 4 · sqrt(.1 · .9 / 2800) = .023.
+  expect(Math.abs(share(firstRight) - 0.9)).toBeLessThan(0.023);
+  // Checks that go on with chance .6: mean .6/.4 = 1.5, variance .6/.16 = 3.75; about 1200 tasks have one operator.
+  const average = shortChecks.reduce((sum, checks) => sum + checks, 0) / shortChecks.length;
+  expect(Math.abs(average - 1.5)).toBeLessThan(4 * Math.sqrt(3.75 / shortChecks.length));
 });
 
-test('three of twenty of its steps begin with a letter, any of 52', () => {
+test('three of ten of its steps begin with a letter, any of 52', () => {
   const signs = drawn(demonstrateRambling).flatMap(({ completion }) =>
     [...completion.matchAll(/(<step>|[a-zA-Z])-?\d+/g)].map(([, sign]) => sign!),
   );
   const letters = signs.filter((sign) => sign !== '<step>');
-  // Two and a half steps a task on average. Four standard errors of the share: 4 · sqrt(.15 · .85 / 10000) = .015.
+  // Two and a half steps a task on average. Four standard errors of the share: 4 · sqrt(.3 · .7 / 10000) = .018.
   expect(signs.length).toBeGreaterThan(9000);
-  expect(Math.abs(letters.length / signs.length - 0.15)).toBeLessThan(0.015);
-  // 1500 draws of 52: that one is never drawn has a chance below 52 · exp(-28).
+  expect(Math.abs(letters.length / signs.length - 0.3)).toBeLessThan(0.018);
+  // 3000 draws of 52: that one is never drawn has a chance below 52 · exp(-57).
   expect(new Set(letters).size).toBe(52);
 });
 
