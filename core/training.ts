@@ -86,10 +86,13 @@ export interface PreferencePart extends Part {
   readonly imitation?: number;
 }
 
-/** Cross-entropy of σ(β Σ log-ratio) against outcomes: an implicit reward model (PRIME). Mean over sequences. */
+/**
+ * Cross-entropy of σ(β Σ log-ratio) against outcomes: an implicit reward model (PRIME). Mean over sequences; an item's weight (default 1)
+ * multiplies its loss and leaves the divisor as it is.
+ */
 export interface OutcomePart extends Part {
   readonly kind: 'outcome';
-  readonly items: readonly (Sequence & { readonly outcome: number })[];
+  readonly items: readonly (Sequence & { readonly outcome: number; readonly weight?: number })[];
   readonly beta: number;
   readonly reference: WeightsRef;
 }

@@ -22,6 +22,12 @@ export function classBalanced(rewards: ArrayLike<Maybe>, classes: ArrayLike<Key>
   return weighted.map((value) => (value === null ? null : value * scale));
 }
 
+/** n/(K·n_class): each of the K classes present weighs the same in sum, and the mean is 1. */
+export function equalClassWeights(classes: ArrayLike<Key>): number[] {
+  const counts = positionsByKey(classes);
+  return Array.from(classes, (label) => classes.length / (counts.size * counts.get(label)!.length));
+}
+
 /**
  * Coefficients ∝ 1/√count of the item's class with mean 1 over the items (RL Tango's verifier). `counts` are running class
  * counts, so that a batch without one of the classes is still weighted; see `decayedCounts`.

@@ -1,22 +1,36 @@
 /** What token rewards know of right and wrong, by the oracle: for the report alone. */
 import { areaUnderRoc } from '../rl/area-under-roc.ts';
+import { positionsByKey } from '../rl/groups.ts';
+import { mean } from '../rl/statistics.ts';
 import type { Numbers } from '../rl/types.ts';
 import type { ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
 import type { LearnTools } from '../training.ts';
 import { stepOfToken } from './step-credit.ts';
 
-/** AUC of their sums over answers, and over the steps of answers. rewards [answers][tokens]. */
+/**
+ * AUC of their sums over answers (`groupAuc`: among answers to one task, which credit compares, the mean over groups with right and
+ * wrong ones), and over the steps of answers. rewards [answers][tokens].
+ */
 export function tokenRewardFigures(
   family: TaskFamily,
   groups: readonly ScoredGroup[],
   rewards: readonly Numbers[],
   { encode, decode }: Pick<LearnTools, 'encode' | 'decode'>,
-): { auc: number; stepAuc: number } {
+): { auc: number; groupAuc: number; stepAuc: number } {
   const [opens, closes] = encode('<step><answer>') as [number, number];
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const answers = groups.flatMap(({ task, samples, gold }) =>
-    samples.map((sample, i) => ({ task, sample, exact: gold[i] === true })),
+  const sums = rewards.map((row) => sum(Array.from(row)));
+  const answers = groups.flatMap(({ group, task, samples, gold }) =>
+    samples.map((sample, i) => ({ group, task, sample, exact: gold[i] === true })),
+  );
+  const aucOf = (positions: readonly number[]) =>
+    areaUnderRoc(
+      positions.map((i) => sums[i]!),
+      positions.map((i) => answers[i]!.exact),
+    );
+  const mixed = [...positionsByKey(answers.map(({ group }) => group)).values()].filter(
+    (positions) => new Set(positions.map((i) => answers[i]!.exact)).size === 2,
   );
   const steps = answers.flatMap(({ task, sample: { ids } }, i) => {
     const solution = family.readSolution(task, decode(ids));
@@ -28,10 +42,8 @@ export function tokenRewardFigures(
     }));
   });
   return {
-    auc: areaUnderRoc(
-      rewards.map((row) => sum(Array.from(row))),
-      answers.map(({ exact }) => exact),
-    ),
+    auc: aucOf([...sums.keys()]),
+    groupAuc: mixed.length ? mean(mixed.map(aucOf)) : 0.5,
     stepAuc: areaUnderRoc(
       steps.map(({ score }) => score),
       steps.map(({ right }) => right),

@@ -179,6 +179,10 @@ test('outcome: cross-entropy of the summed log-ratio; the logits part', async ()
   expect(report.loss).toBeLessThan(first.report.loss);
   const [up, down] = moved(files) as [number, number];
   expect(up - down).toBeGreaterThan(0);
+  const [one, other] = items as [(typeof items)[number], (typeof items)[number]];
+  const weighted = [{ ...one, weight: 1.5 }, other];
+  const unequal = await train({ ...about, kind: 'outcome', items: weighted, beta: 0.2, reference: start });
+  expect(unequal.report.loss).toBeCloseTo(expected + (0.5 * softplus(-0.2 * logRatio(0))) / 2, 4);
 });
 
 test('value: half the squared error of the value before each token', async () => {

@@ -16,57 +16,70 @@ const wrong = { ...solved('', 0), ids: [3, 4] };
 
 test('outcome and process credit, mixed and whitened over the tokens', () => {
   // q [1 0], [0 0]: the largest return is 1. Means .5 and 0, centre .25, twice what is left: [1.5 -.5], [-.5 -.5], to go [1 -.5],
-  // [-1 -.5]. Outcomes ±1. Sums [6 -1.5], [-6 -3.5]: mean -1.25, variance 26.75.
+  // [-1 -.5]. Outcomes ±1. Sums [2 .5], [-2 -1.5]: mean -.25, squares about it 5.0625 .5625 3.0625 1.5625, variance 3.416667.
   const { groups } = recordsOf('prime', [{ samples: [right, wrong] }]);
-  const flat = (variant?: string) =>
-    weighAnswers(
-      groups,
-      [
-        [1, 0],
-        [0, 0],
-      ],
-      variant,
-    ).flatMap(({ advantage }) => advantage as number[]);
-  expectRows([flat()], [[1.401768, -0.048337, -0.9184, -0.435031]]);
+  const flat = (q: readonly number[][]) =>
+    weighAnswers(groups, q).flatMap(({ advantage }) => advantage as number[]);
+  const dense = flat([
+    [1, 0],
+    [0, 0],
+  ]);
+  expectRows([dense], [[1.21725, 0.40575, -0.94675, -0.67625]]);
   // Outcomes alone: 1 1 -1 -1, deviation 1.154701
-  expectRows([flat('outcome')], [[0.866025, 0.866025, -0.866025, -0.866025]]);
+  const alone = flat([
+    [0, 0],
+    [0, 0],
+  ]);
+  expectRows([alone], [[0.866025, 0.866025, -0.866025, -0.866025]]);
 });
 
-const answers = [
-  solved('<step>3<answer>3<eos>', 1),
-  solved('<step>4<answer>4<eos>', 0),
-  solved('<step>3<answer>3<eos>', 1),
-  solved('<step>3<answer>3<eos>', 1),
+/** Chains of four operators whose last total is right or is not. */
+const answer = (last: number) =>
+  solved(`<step>3<step>4<step>3<step>${last}<answer>${last}<eos>`, Number(last === 2));
+const answers = [answer(2), answer(5), answer(2), answer(2)];
+const groups = [
+  { group: 'a', task: '2+1+1-1-1', samples: answers.slice(0, 2), gold: [true, false] },
+  { group: 'b', task: '2+1+1-1-1', samples: answers.slice(2), gold: [true, true] },
 ];
-const groups = [{ samples: answers.slice(0, 2) }, { samples: answers.slice(2) }];
-/** ψ finds every token a nat likelier than the start does where it is a 3, and as likely elsewhere. */
-const three = tokenizer.encode('3')[0]!;
+/** ψ finds every token a nat likelier than the start does where it is a 2, and as likely elsewhere. */
+const two = tokenizer.encode('2')[0]!;
 const tools = {
   encode: tokenizer.encode,
   decode: tokenizer.decode,
   score: (_set: string, sequences: readonly { ids: readonly number[] }[], version?: number) =>
     Promise.resolve(
-      sequences.map(({ ids }) => Float32Array.from(ids, (id) => (version === 0 || id !== three ? -2 : -1))),
+      sequences.map(({ ids }) => Float32Array.from(ids, (id) => (version === 0 || id !== two ? -2 : -1))),
     ),
 } as unknown as LearnTools;
+const lesson = (index: number, settings: { variant?: string } = {}) =>
+  lessonOf(prime, recordsOf('prime', groups, { index, ...settings }), tools);
 
-test('both learn from the band alone; the reward model against version 0; its AUC is of all answers', async () => {
-  const { updates, figures } = await lessonOf(prime, recordsOf('prime', groups, { index: 5 }), tools);
+test('the reward model learns from all answers, both kinds weighing the same, the policy from the band', async () => {
+  const { updates, figures } = await lesson(7);
   expect(updates.map(({ set }) => set)).toEqual(['prm', 'main']);
   const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [OutcomePart, PolicyPart];
-  expect(outcome.items.map((item) => item.outcome)).toEqual([1, 0]);
+  expect(outcome.items.map((item) => item.outcome)).toEqual([1, 0, 1, 1]);
+  // Four answers, two kinds: the three right ones weigh 4/(2·3) each, the wrong one 4/(2·1)
+  expectRows([outcome.items.map((item) => item.weight!)], [[2 / 3, 2, 2 / 3, 2 / 3]]);
   expect(outcome.reference).toEqual({ set: 'prm', version: 0 });
   expect(policy.items.map(({ sample }) => sample.id)).toEqual(answers.slice(0, 2).map(({ id }) => id));
-  // Σ q is 2 for each right answer and 0 for the wrong one; the right step has 1, the wrong one 0.
-  expect(figures).toMatchObject({ kept: 1, solved: 0.75, auc: 1, stepAuc: 1 });
+  // Σ q is 2 for each right answer and 0 for the wrong one. Right steps have 0 0 0 1, those of the wrong one 0 0 0 and 0, which is wrong:
+  // of its 15 pairs with right steps 3 are in order and 12 tied.
+  expect(figures).toMatchObject({ kept: 1, solved: 0.75, auc: 1, groupAuc: 1, stepAuc: 0.6 });
 });
 
-test('variants: frozen learns for four rounds, outcome never', async () => {
-  const sets = async (variant: string, index: number) =>
-    (await lessonOf(prime, recordsOf('prime', groups, { index, variant }), tools)).updates.map(
-      ({ set }) => set,
-    );
-  expect(await sets('frozen', 4)).toEqual(['prm', 'main']);
-  expect(await sets('frozen', 5)).toEqual(['main']);
-  expect(await sets('outcome', 1)).toEqual(['main']);
+test('nothing to tell apart: the reward model rests', async () => {
+  const { updates } = await lessonOf(prime, recordsOf('prime', groups.slice(1), { index: 1 }), tools);
+  expect(updates).toEqual([]);
+});
+
+test('the reward model learns alone first; frozen only then, and never where outcomes alone pay', async () => {
+  const sets = async (index: number, variant?: string) =>
+    (await lesson(index, variant === undefined ? {} : { variant })).updates.map(({ set }) => set);
+  expect(await sets(6)).toEqual(['prm']);
+  expect(await sets(7)).toEqual(['prm', 'main']);
+  expect(await sets(6, 'frozen')).toEqual(['prm']);
+  expect(await sets(7, 'frozen')).toEqual(['main']);
+  expect(await sets(6, 'outcome')).toEqual([]);
+  expect(await sets(7, 'outcome')).toEqual(['main']);
 });

@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { balancedPick } from '../../core/rl/balanced-pick.ts';
-import { classBalanced, decayedCounts, inverseRootWeights } from '../../core/rl/class-balanced.ts';
+import {
+  classBalanced,
+  decayedCounts,
+  equalClassWeights,
+  inverseRootWeights,
+} from '../../core/rl/class-balanced.ts';
 import { CONVENTIONS, type ConventionName } from '../../core/rl/conventions.ts';
 import { batchBaseline, roleAdvantages } from '../../core/rl/ema-baseline.ts';
 import { groupCentredBatchScaled } from '../../core/rl/group-centred.ts';
@@ -184,6 +189,11 @@ test('class weights by inverse root of running counts have mean 1', () => {
   ]);
   const second = decayedCounts(first, [true, true, true, true]);
   expectClose([second.get(true)!, second.get(false)!], [3.2, 0.8]);
+});
+
+test('classes that weigh the same in sum: n/(K·n_class)', () => {
+  expectClose(equalClassWeights([1, 0, 0, 0]), [2, 2 / 3, 2 / 3, 2 / 3]);
+  expectClose(equalClassWeights([0, 0]), [1, 1]);
 });
 
 describe('a balanced pick', () => {

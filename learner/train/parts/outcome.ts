@@ -9,7 +9,8 @@ export const outcome: PartKind<OutcomePart> = {
   monitor: { name: 'accuracy', per: 'unit' },
   references: ({ reference }) => [reference],
   sequences: ({ items }) => items.map((item) => [item]),
-  weights: ({ weight }, units) => units.map((unit) => evenly(unit, weight / units.length)),
+  weights: ({ items, weight }, units) =>
+    units.map((unit) => evenly(unit, (weight * (items[unit.item]!.weight ?? 1)) / units.length)),
   loss(part, slice) {
     const logprobs = slice.outputs[0] as tf.Tensor1D;
     const responses = {
