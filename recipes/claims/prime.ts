@@ -24,6 +24,8 @@ export const primeClaim: Claim = {
     { name: 'prime', says: 'as published: the reward model learns every round' },
     { name: 'outcome', variant: 'outcome', says: 'leave-one-out on outcomes alone' },
     { name: 'frozen', variant: 'frozen', says: 'the reward model learns in its rounds alone and no more' },
+    { name: 'random', reward: 'random', says: 'control: a coin is the outcome, for both models' },
+    { name: 'format', reward: 'format', says: 'control: any well-formed answer, for both models' },
   ],
   conditions: [
     {
@@ -46,6 +48,11 @@ export const primeClaim: Claim = {
       measure: (r, s) => drift(r, 'frozen', s),
       atMost: -0.03,
     },
+    ...['random', 'format'].map((arm) => ({
+      says: `${arm}: sampled accuracy does not rise`,
+      measure: (r: ArmResults, s: number) => rise(r, arm, s, 'sampled'),
+      atMost: 0.03,
+    })),
   ],
   observations: [
     {
