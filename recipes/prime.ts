@@ -6,7 +6,7 @@
  *   q         log ψ - log ref of each token, ψ before its update on these answers
  *   credit    leave-one-out advantage of the outcome + that of q, rescaled and summed to go; whitened over the round's tokens
  *   ψ         cross-entropy of σ(β Σ q) against the outcome, once a round, right and wrong answers weighing the same
- *   schedule  ψ alone, then both
+ *   schedule  ψ alone, as the paper's is not, then both: a claim counts the policy's updates, and those rounds for no one
  */
 import type { Recipe } from '../core/recipe.ts';
 import { equalClassWeights } from '../core/rl/class-balanced.ts';
