@@ -24,7 +24,7 @@ export const primeClaim: Claim = {
   evaluateEvery: 2,
   pictures: { sampled: 'Held-out accuracy, sampled at temperature 1' },
   arms: [
-    { name: 'prime', says: 'as published: the reward model learns every round' },
+    { name: 'prime', says: 'the reward model learns every round' },
     { name: 'outcome', variant: 'outcome', says: 'leave-one-out on outcomes alone' },
     { name: 'frozen', variant: 'frozen', says: 'the reward model learns in its rounds alone and no more' },
     { name: 'random', reward: 'random', says: 'control: a coin is the outcome, for both models' },
