@@ -6,7 +6,7 @@ const FROZEN = { reward: 'judge', freeze: ['judge'] };
 
 export const trioClaim: Claim = {
   says: 'Where the solver never sees gold, a judge that is trained carries it; the same judge frozen is hacked (--reward judge against --reward judge --freeze judge).',
-  seeds: [0, 1, 2],
+  seeds: [3, 4, 5],
   rounds: 40,
   arms: [
     {
