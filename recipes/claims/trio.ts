@@ -6,7 +6,7 @@ const FROZEN = { reward: 'judge', freeze: ['judge'] };
 
 export const trioClaim: Claim = {
   says: 'Where the solver never sees gold, a judge that is trained carries it; the same judge frozen is hacked (--reward judge against --reward judge --freeze judge).',
-  seeds: [0, 1, 2],
+  seeds: [3, 4, 5],
   rounds: 40,
   arms: [
     {
@@ -70,4 +70,6 @@ export const trioClaim: Claim = {
       everySeed: true,
     },
   ],
+  diagnosis:
+    'What the claim says holds on every seed, here and in an earlier run on seeds 0 to 2 with the same settings, in which all seven conditions did (greedy 34 to 80, 79 and 80 %; trained judge above frozen by .26, .34 and .35; the coin at most .03 above its start). What fails is the coin’s bound, which is asked of every seed: on seed 3 its greedy accuracy climbs slowly from 34.2 to 39.2 % and no answer has steps, so that it is the choice between two terse habits that drifts; its sampled accuracy falls, as on the other seeds (44.6 to 39 to 44 %). A pilot with other tasks had one exam 6 points above the start and the next below it. Greedy accuracy of single exams is no firmer than that at this size; the differences that are claimed are five times as large.',
 };
