@@ -111,7 +111,7 @@ export const dapo: Recipe = {
   tasks: 64,
   group: 8,
   variants: VARIANTS,
-  sets: trainedSolver({ learningRate: 5e-5, minibatches: 16 }),
+  sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
   ...solverAlone({
     family: rambling,
     maxNew: MAX_TOKENS,

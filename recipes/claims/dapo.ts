@@ -4,7 +4,7 @@ import { mean } from '../../core/rl/statistics.ts';
 
 type Measure = (results: ArmResults, seed: number) => number;
 
-const ROUNDS = 8;
+const ROUNDS = 12;
 /** Mean of a monitor after the first round, in which every arm is still the start, of one arm above another. */
 const gap =
   (figure: string, arm: string, other: string): Measure =>
@@ -15,9 +15,9 @@ const whole = (r: ArmResults, arm: string, s: number) => mean(curveOf(r, arm, s,
 
 export const claim: Claim = {
   says: 'With half of the tasks easy and half hard, each repair moves its own figure: dynamic sampling the share of groups that teach nothing and the rounds that learning takes, clip-higher entropy, the soft punishment truncation, token-mean the length of answers.',
-  seeds: [12, 13, 14],
+  seeds: [15, 16, 17],
   rounds: ROUNDS,
-  evaluateEvery: 2,
+  evaluateEvery: 3,
   pictures: {
     accuracy: 'Greedy accuracy on held-out tasks',
     sampled: 'Sampled accuracy on held-out tasks',
