@@ -62,6 +62,9 @@ function verdict(start: WorkedPoint, end: WorkedPoint): string {
     return worked === 'fell'
       ? 'so the loss is mostly the choice to leave out steps'
       : 'so the loss is not in worked arithmetic';
+  const sampled = changeOf(start.sampled, end.sampled, end.n);
+  if (sampled === 'rose') return 'so it became surer of what its likeliest answers knew before';
+  if (sampled === 'fell') return 'so it became less sure of what its likeliest answers still know';
   return 'so nothing was learned that these tasks show';
 }
 

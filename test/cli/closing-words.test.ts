@@ -72,6 +72,10 @@ test('what is said follows the figures', () => {
   expect(said(40, 0.45, 0.45, 0.45, 0.82)).toContain('so its arithmetic got better.');
   expect(said(40, 0.5, 0.5, 0.44, 0.7)).toContain('in answers without steps');
   expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('nothing was learned that these tasks show');
+  expect(said(40, 0.33, 0.5, 0.44, 0.69)).toContain(
+    'so it became surer of what its likeliest answers knew before.',
+  );
+  expect(said(40, 0.33, 0.2, 0.44, 0.69)).toContain('so it became less sure of what');
   expect(said(40, 0.33, 0.35, 0.44, 0.5)).toContain('so arithmetic was lost.');
   expect(said(40, 0.34, 0.35, 0.44, 0.8)).toContain('better where it writes its steps');
   expect(said(40, 0.2, 0.3, 0.1, 0.7)).toContain('the choice to leave out steps');
