@@ -107,7 +107,7 @@ export const claimsPage = (
   [
     '# Claims at small scale',
     '',
-    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. A condition holds if the mean over the seeds keeps its bound and most seeds do too, or every seed where it says so; what each seed measured stands beside it. Held-out tasks are never proposed or trained on. Where a claim was revised after a first run, its diagnosis says so; settings of runs on seeds from 3 on were chosen on pilots with other seeds, examined on other tasks (`--pilot`). The flagship’s run, on seeds 0 to 2, is older than that, and small differences in it deserve doubt.',
+    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. A condition holds if the mean over the seeds keeps its bound and most seeds do too, or every seed where it says so; what each seed measured stands beside it. Held-out tasks are never proposed or trained on. Where a claim was revised after a first run, its diagnosis says so; settings were chosen on pilots with other seeds, examined on other tasks (`--pilot`); the flagship’s are older than that rule, its run is on fresh seeds.',
     '',
     ...overview(records),
     ...records.map((record) => section(record, diagnoses[record.recipe])),

@@ -34,12 +34,22 @@ export const primeClaim: Claim = {
     {
       says: 'prime: updates of the policy to nine tenths of what outcomes alone gain, as a share of theirs',
       measure: (r, s) => speed(r, 'prime', 'outcome', s, ALONE),
-      atMost: 1,
+      atMost: 0.7,
     },
     {
       says: 'prime: sampled accuracy rises',
       measure: (r, s) => rise(r, 'prime', s, 'sampled'),
       atLeast: 0.05,
+    },
+    {
+      says: 'prime against outcomes alone at the end, sampled',
+      measure: (r, s) => atEnd(r, 'prime', s, 'sampled') - atEnd(r, 'outcome', s, 'sampled'),
+      atLeast: 0,
+    },
+    {
+      says: 'prime: AUC of the reward model on fresh steps, by the oracle, last five rounds: no step was labelled',
+      measure: (r, s) => lately(r, 'prime', s, 'stepAuc'),
+      atLeast: 0.6,
     },
     {
       says: 'prime: AUC among fresh answers to a task does not fall',
@@ -59,24 +69,9 @@ export const primeClaim: Claim = {
   ],
   observations: [
     {
-      says: 'prime: the same share of updates, by the bound of earlier runs',
-      measure: (r, s) => speed(r, 'prime', 'outcome', s, ALONE),
-      atMost: 0.7,
-    },
-    {
-      says: 'prime against outcomes alone at the end, sampled',
-      measure: (r, s) => atEnd(r, 'prime', s, 'sampled') - atEnd(r, 'outcome', s, 'sampled'),
-      atLeast: 0,
-    },
-    {
       says: 'prime against frozen at the end, sampled',
       measure: (r, s) => atEnd(r, 'prime', s, 'sampled') - atEnd(r, 'frozen', s, 'sampled'),
       atLeast: 0,
-    },
-    {
-      says: 'prime: AUC of the reward model on fresh steps, by the oracle, last five rounds: no step was labelled',
-      measure: (r, s) => lately(r, 'prime', s, 'stepAuc'),
-      atLeast: 0.6,
     },
     {
       says: 'prime: AUC among fresh answers to all tasks does not fall',
@@ -90,5 +85,5 @@ export const primeClaim: Claim = {
     },
   ],
   diagnosis:
-    'Revised twice. On seeds 3 to 5, from a start with half of the answers right, prime took 1.1 to 1.3 times the updates of outcomes alone and ended below. Chains of eight operators the start gets right one time in twelve, but 87 in a hundred greedily: taught by outcomes alone for six rounds, the reward model finds the slips (AUC of steps .9), and the policy then takes .61, .60 and 1.02 of the updates. On seed 8, as on one pilot of three, outcomes alone were as fast. The six rounds cost more rollouts than are saved. The paper’s weight of 5 is hacked within three updates; 1, and the step size at which outcomes do best, were chosen on pilots. Now asked is fewer updates, as the paper says (.7 of them is an observation), and AUC among answers to a task. Frozen it falls from .74 to .63, yet at the end its policy has 41 to 47 % against 44 to 55: six updates are too few for age to cost much.',
+    'Revised twice. On seeds 3 to 5, from a start with half of the answers right, prime took 1.1 to 1.3 times the updates of outcomes alone and ended below. Chains of eight operators the start gets right one time in twelve, but 87 in a hundred greedily: taught by outcomes alone for six rounds, the reward model finds the slips (AUC of steps .9), and the policy then takes .61, .60 and 1.02 of the updates. On seed 8, as on one pilot of three, outcomes alone were as fast. The six rounds are counted for neither arm and cost more rollouts than are saved. The paper’s weight of 5 is hacked within three updates; 1, and the step size at which outcomes do best, were chosen on pilots. Fewer than .7 of the updates are asked, as of the runs before: .74 on average fails, as pilots (.84, .66, .96) had said it would. AUC is asked among answers to a task, which is what credit compares; among all answers it does the same. Frozen it falls from .74 to .63, yet at the end its policy has 41 to 47 % against 44 to 55: six updates are too few for age to cost much.',
 };
