@@ -24,8 +24,8 @@ import { claim } from './claims/dapo.ts';
 
 /** Tasks rolled out for each that is trained on, as many as the paper's first wave. */
 const OVER_GENERATION = 3;
-const MAX_TOKENS = 32;
-const BUFFER = 8;
+const MAX_TOKENS = 48;
+const BUFFER = 24;
 /** Passes over a round's batch: with one or two, ratios rarely come to the clip's bounds. */
 const EPOCHS = 6;
 /** Operators of an easy and of a hard task: half of the tasks each. */
@@ -102,7 +102,8 @@ export const dapo: Recipe = {
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
   differences: [
     'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
-    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start slips in one step of ten where there are several, and goes on checking after its last step, half as long as the steps took and sometimes much longer, so that there is something to shorten: the limit is 32 tokens and the punishment begins at 24, where the steps alone have 13 to 23. A step may begin with any letter in place of its tag, and three in ten do: rare tokens that are as right as the likely one.',
+    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start slips in one step of ten where there are several, and goes on checking after its last step, as long as the steps took and sometimes much longer. A step may begin with any letter in place of its tag, and half of them do: rare tokens that are as right as the likely one.',
+    'The punishment grows over half of the limit of 48 tokens, the paper’s over a fifth: hard tasks’ answers have 13 to 24 tokens without checks, and most of the checks can be saved.',
     `A batch is trained on ${EPOCHS} times, in 16 steps each; the paper’s once, in 16.`,
     'Greedy accuracy is nothing at first: the likeliest next token is one more check, without end. Sampled accuracy says what is learned.',
   ],

@@ -4,10 +4,10 @@
  *
  *     solver  <solve>3+4-9<sep>  ->  (sign total)* <ok>* <answer>total<eos>        sign: <step> or any letter
  *
- * A step begins with its sign, mostly `<step>`, and any letter is as good: rare ways of writing the same, of which a language has many.
- * How long an answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the limit is
- * none. Its warm start slips in one step of ten, unless the task has but one, and checks about half as long as its steps took, now and
- * then much longer: what it lacks is care, and little of that is form.
+ * A step begins with its sign, every second time `<step>`, and any letter is as good: rare ways of writing the same, of which a language
+ * has many. How long an answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the
+ * limit is none. Its warm start slips in one step of ten, unless the task has but one, and checks about as long as its steps took, now and
+ * then much longer: what it lacks is care and brevity, and little of that is form.
  */
 import type { Random } from '../random.ts';
 import { arithmetic } from './arithmetic.ts';
@@ -18,12 +18,12 @@ import type { TaskFamily } from './family.ts';
 /** Share of totals that go wrong, where there are several. */
 const SLIP = 0.1;
 /** Checks that a demonstration has on average, for each operator of its task. */
-const CHECKS = 1.5;
+const CHECKS = 3;
 /** Most checks of a demonstration: beyond any limit that a recipe may set. */
 const MOST_CHECKS = 60;
 
 /** Share of a demonstration's steps that begin with a letter, each as often as any other. */
-const LETTER_SHARE = 0.3;
+const LETTER_SHARE = 0.5;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** A letter in place of `<step>`. */
 const LETTER_SIGN = /[a-zA-Z](?=-?\d)/g;

@@ -51,19 +51,19 @@ test('a wave without a mixed group teaches nothing', async () => {
   expect(lesson.updates).toEqual([]);
 });
 
-test('an exact answer is paid less over the last eight of thirty-two tokens, a wrong one is punished more; checks cost nothing else', async () => {
+test('an exact answer is paid less over the last half of forty-eight tokens, a wrong one is punished more; checks cost nothing else', async () => {
   const checks = (n: number) => '<ok>'.repeat(n);
   const { groups } = await playSolver(order, (task, i) => {
     // `<answer>99` is three tokens, the stop one, and a check one: 4 + n.
     if (i === 0) return checks(20) + WRONG;
-    if (i === 1) return checks(26) + WRONG;
-    if (i === 2) return checks(40) + right(task);
+    if (i === 1) return checks(38) + WRONG;
+    if (i === 2) return checks(60) + right(task);
     return checks(2) + right(task);
   });
   const [atBuffer, inBuffer, cutOff, exact] = groups[0]!.samples;
-  expect([atBuffer, inBuffer, cutOff].map((sample) => sample!.ids.length)).toEqual([24, 30, 32]);
+  expect([atBuffer, inBuffer, cutOff].map((sample) => sample!.ids.length)).toEqual([24, 42, 48]);
   expect(cutOff!.outcome).toBe('cut-off');
-  // Six of the buffer's eight tokens are three quarters of the punishment.
+  // Eighteen of the buffer's twenty-four tokens are three quarters of the punishment.
   expect([atBuffer, inBuffer, cutOff, exact].map((sample) => sample!.rewards.reward)).toEqual([
     -1, -1.75, -2, 1,
   ]);

@@ -33,7 +33,7 @@ test('the hasty one answers at once in seven of ten cases, half of them wrongly;
   expect(read.filter((it) => !it.terse).every(({ exact }) => exact)).toBe(true);
 });
 
-test('the rambling one slips in one step of ten where there are several, and checks one and a half times an operator', () => {
+test('the rambling one slips in one step of ten where there are several, and checks three times an operator', () => {
   const shortChecks: number[] = [];
   const firstRight: boolean[] = [];
   for (const shown of drawn(demonstrateRambling)) {
@@ -51,20 +51,20 @@ test('the rambling one slips in one step of ten where there are several, and che
   }
   // Some 2800 tasks have several operators. Four standard errors: 4 · sqrt(.1 · .9 / 2800) = .023.
   expect(Math.abs(share(firstRight) - 0.9)).toBeLessThan(0.023);
-  // Checks that go on with chance .6: mean .6/.4 = 1.5, variance .6/.16 = 3.75; about 1200 tasks have one operator.
+  // Checks that go on with chance .75: mean .75/.25 = 3, variance .75/.0625 = 12; about 1200 tasks have one operator.
   const average = shortChecks.reduce((sum, checks) => sum + checks, 0) / shortChecks.length;
-  expect(Math.abs(average - 1.5)).toBeLessThan(4 * Math.sqrt(3.75 / shortChecks.length));
+  expect(Math.abs(average - 3)).toBeLessThan(4 * Math.sqrt(12 / shortChecks.length));
 });
 
-test('three of ten of its steps begin with a letter, any of 52', () => {
+test('half of its steps begin with a letter, any of 52', () => {
   const signs = drawn(demonstrateRambling).flatMap(({ completion }) =>
     [...completion.matchAll(/(<step>|[a-zA-Z])-?\d+/g)].map(([, sign]) => sign!),
   );
   const letters = signs.filter((sign) => sign !== '<step>');
-  // Two and a half steps a task on average. Four standard errors of the share: 4 · sqrt(.3 · .7 / 10000) = .018.
+  // Two and a half steps a task on average. Four standard errors of the share: 4 · sqrt(.5 · .5 / 10000) = .02.
   expect(signs.length).toBeGreaterThan(9000);
-  expect(Math.abs(letters.length / signs.length - 0.3)).toBeLessThan(0.018);
-  // 3000 draws of 52: that one is never drawn has a chance below 52 · exp(-57).
+  expect(Math.abs(letters.length / signs.length - 0.5)).toBeLessThan(0.02);
+  // 5000 draws of 52: that one is never drawn has a chance below 52 · exp(-95).
   expect(new Set(letters).size).toBe(52);
 });
 
