@@ -18,9 +18,11 @@ const fileOf = (recipe: string) => join(DATA, `${recipe}.json`);
 const readRecord = async (recipe: string) =>
   JSON.parse(await readFile(fileOf(recipe), 'utf8')) as ClaimRecord;
 
+const textOf = (record: ClaimRecord) => `${JSON.stringify(record)}\n`;
+
 export async function writeRecord(record: ClaimRecord): Promise<void> {
   await mkdir(DATA, { recursive: true });
-  await writeFile(fileOf(record.recipe), `${JSON.stringify(record)}\n`);
+  await writeFile(fileOf(record.recipe), textOf(record));
 }
 
 /** Throws `wrong-input` where there is none. */
@@ -31,20 +33,33 @@ export async function recordToComplete(recipe: string): Promise<ClaimRecord> {
   });
 }
 
-/** Judges all records again and writes the page from them. */
-export async function writePage(): Promise<void> {
+/** Every results file, judged by its claim's conditions as they are now. */
+export async function judgedRecords(): Promise<ClaimRecord[]> {
   const names = (await readdir(DATA)).filter((file) => file.endsWith('.json')).sort();
-  const records = await Promise.all(
+  return await Promise.all(
     names.map(async (file) => {
       const { name } = parse(file);
       return judged(await readRecord(name), findRecipe(name));
     }),
   );
-  for (const record of records) await writeRecord(record);
-  await mkdir(PICTURES, { recursive: true });
-  for (const record of records)
-    for (const [name, svg] of pictures(record)) await writeFile(join(PICTURES, name), svg);
+}
+
+/** What is made of the records, by path: the results files themselves, the page with its pictures, and the dashboard's data. */
+export function claimFiles(records: readonly ClaimRecord[]): Map<string, string> {
   const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim.diagnosis]));
-  await writeFile('docs/claims.md', claimsPage(records, diagnoses));
-  await writeFile(PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`);
+  return new Map([
+    ...records.map((record) => [fileOf(record.recipe), textOf(record)] as const),
+    ...records.flatMap((record) =>
+      [...pictures(record)].map(([name, svg]) => [join(PICTURES, name), svg] as const),
+    ),
+    ['docs/claims.md', claimsPage(records, diagnoses)],
+    [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],
+  ]);
+}
+
+/** Judges all records again and writes the page from them. */
+export async function writePage(): Promise<void> {
+  const files = claimFiles(await judgedRecords());
+  await mkdir(PICTURES, { recursive: true });
+  for (const [path, text] of files) await writeFile(path, text);
 }

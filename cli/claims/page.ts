@@ -15,7 +15,8 @@ const PICTURES: Readonly<Record<string, string>> = {
 export const picturesOf = ({ pictures }: Pick<ClaimRecord, 'pictures'>): Readonly<Record<string, string>> =>
   pictures ?? PICTURES;
 
-const points = (value: number) => (100 * value).toFixed(1);
+/** Percent. Rounded to a millionth of a point first, so that the mean of equal values is printed as they are. */
+const points = (value: number) => (Math.round(1e8 * value) / 1e6).toFixed(1);
 const meanOf = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 const spread = (values: readonly number[]) =>
   `${points(meanOf(values))} (${points(Math.min(...values))} to ${points(Math.max(...values))})`;
