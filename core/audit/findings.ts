@@ -136,6 +136,12 @@ export function compareSample(
     at('reward'),
     () => `Recorded ${JSON.stringify(recorded.rewards)}, computed ${JSON.stringify(expected.rewards)}.`,
   );
+  ledger.check(
+    // Rounds of before it was recorded have none, and nothing but monitors reads it.
+    recorded.oracle === undefined || sameJson(recorded.oracle, expected.oracle),
+    at('oracle'),
+    () => 'The exact checker says otherwise of what it judges.',
+  );
 }
 
 /** All that a group says, samples and judgments included. */

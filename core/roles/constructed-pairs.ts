@@ -14,7 +14,7 @@ import {
   readComparison,
 } from '../tasks/judging/pairwise.ts';
 import { varied } from '../tasks/judging/questions.ts';
-import { coinOf, sealedGold } from './gold.ts';
+import { besideTruth, coinOf, sealedGold } from './gold.ts';
 import { type Stage, sampleOf } from './stage.ts';
 
 /** An answer to the task, and one to a task that differs in one character; with steps, as the writer answers best so. */
@@ -76,18 +76,22 @@ export async function comparePairs(
       const key = deriveId(samples[0]!.id, label);
       const sampleIds = Array.from({ length: round.settings.group }, (_, i) => deriveId(key, judge, i));
       const evidence = { label, gold: sealedGold(stage, better), coin: coinOf(key) };
-      return { g, ids, sampleIds, of: samples[0]!.id, evidence };
+      return { g, ids, sampleIds, of: samples[0]!.id, evidence, better };
     });
   });
   const completions = await stage.generate(judge, asked);
-  const judgments = asked.flatMap(({ g, ids, sampleIds, of, evidence }, a) =>
+  const judgments = asked.flatMap(({ g, ids, sampleIds, of, evidence, better }, a) =>
     completions[a]!.map((completion, i) => {
       const reading = readComparison(groups[g]!.task, tokenizer.decode(completion.ids));
       const rewards = { agreement: agreement(reading, evidence) };
       const outcome = reading.ok ? 'ok' : completion.stopped ? reading.reason : 'cut-off';
       return {
         g,
-        sample: { ...sampleOf(stage, judge, sampleIds[i]!, ids, completion, outcome, rewards), of },
+        sample: {
+          ...sampleOf(stage, judge, sampleIds[i]!, ids, completion, outcome, rewards),
+          ...besideTruth(better && better === 'A', reading.ok ? reading.value.choice === 'A' : null),
+          of,
+        },
       };
     }),
   );

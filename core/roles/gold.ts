@@ -1,5 +1,6 @@
 /** What rewards may know of the truth: all of it, or nothing; and the coin of the random-reward control. */
 import { Random } from '../random.ts';
+import type { Sample } from '../schema/sample.ts';
 import type { Stage } from './stage.ts';
 
 /** Gold is handed over behind a check: a reward that is declared gold-free cannot read it, not even by mistake. */
@@ -11,6 +12,10 @@ export const sealedGold =
       throw new Error(`internal: the gold-free reward "${reward}" of ${recipe.name} read the oracle`);
     return gold;
   };
+
+/** For the record of a judgment: the oracle's word and whether the judgment's is the same, `said` null where it has none. */
+export const besideTruth = (truth: boolean | null, said: boolean | null): Pick<Sample, 'oracle'> =>
+  truth === null ? {} : { oracle: { truth, hit: said === truth } };
 
 /** A fair coin, the same for the same sample in every run of it. */
 export const coinOf = (sample: string): boolean => new Random(`coin/${sample}`).bool();

@@ -3,7 +3,7 @@
  * Exact checkers stand beside it, for gold rewards, for the judge's own training and for the monitors.
  */
 import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
-import { coinOf, sealedGold } from './gold.ts';
+import { besideTruth, coinOf, sealedGold } from './gold.ts';
 import type { Stage } from './stage.ts';
 import { rewardKind, type ThreeRoles } from './three-role-game.ts';
 import { readGroup, verify } from './verify.ts';
@@ -34,6 +34,7 @@ export async function judge(
       votes.map(({ sample, reading }) => ({
         ...sample,
         rewards: { agreement: game.judgeReward(reading, truth[s]!) },
+        ...besideTruth(truth[s]!, reading.ok ? reading.value.right : null),
       })),
     );
     return { ...group, samples, judgments, gold, truth };

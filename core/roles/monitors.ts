@@ -47,7 +47,7 @@ export const mean = (values: readonly number[]): number | null =>
 const share = <T>(items: readonly T[], test: (item: T) => boolean) =>
   mean(items.map((item) => (test(item) ? 1 : 0)));
 
-/** Balanced accuracy of a confusion: voids count as misses of the class they belong to, which `agreement` = 0 already says. */
+/** Balanced accuracy of a confusion: voids count as misses of the class they belong to. */
 export function balancedAccuracy(
   hits: readonly { readonly truth: boolean; readonly hit: boolean }[],
 ): number | null {
@@ -61,15 +61,25 @@ export function balancedAccuracy(
   return known.length === 2 ? mean(known) : null;
 }
 
-/** Judgments with the truth about what they judge. */
-function judged(groups: readonly ScoredGroup[]): { sample: Sample; truth: boolean; hit: boolean }[] {
-  return groups.flatMap((group) => {
-    const truthOf = new Map(group.samples.map((sample, i) => [sample.id, group.truth[i]]));
-    return group.judgments.flatMap((sample) => {
-      const truth = sample.of === undefined ? undefined : truthOf.get(sample.of);
-      return typeof truth === 'boolean' ? [{ sample, truth, hit: sample.rewards.agreement === 1 }] : [];
-    });
-  });
+/** Judgments of what the oracle has a word on, whatever the run's reward makes of them. */
+const judged = (groups: readonly ScoredGroup[]): { sample: Sample; truth: boolean; hit: boolean }[] =>
+  groups.flatMap(({ judgments }) =>
+    judgments.flatMap((sample) => (sample.oracle ? [{ sample, ...sample.oracle }] : [])),
+  );
+
+/** Share of rollouts whose answer is exact; null where there are answers and the oracle has a word on none, as of a rubric. */
+function exactShare(groups: readonly ScoredGroup[]): number | null {
+  const golds = groups.flatMap(({ gold }) => gold);
+  const answered = groups.some(({ samples }) => samples.some(({ outcome }) => outcome === 'ok'));
+  return answered && golds.every((gold) => gold === null) ? null : share(golds, (exact) => exact === true);
+}
+
+/** Share of proposals that repeat a task of the round: turned away, or admitted a second time. */
+function repeated({ samples, tasks }: Proposals): number | null {
+  const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
+  const again = fresh.length - new Set(fresh).size;
+  const turnedAway = samples.filter(({ outcome }) => outcome === 'duplicate').length;
+  return samples.length ? (turnedAway + again) / samples.length : null;
 }
 
 export function monitorRound(
@@ -82,9 +92,8 @@ export function monitorRound(
   const rewardsG = groups.map((group) =>
     group.samples.map((sample) => sample.rewards.reward ?? null).filter((reward) => reward !== null),
   );
-  const golds = groups.flatMap((group) => group.gold);
   const reward = mean(rewardsG.flat());
-  const gold = share(golds, (exact) => exact === true);
+  const gold = exactShare(groups);
   const judgments = judged(groups);
   const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');
   const count = (truth: boolean, hit: boolean) =>
@@ -110,7 +119,7 @@ export function monitorRound(
     missingRewards: rollouts.filter((sample) => sample.rewards.reward === null).length,
     proposals: proposals.samples.length,
     invalidRate: share(proposals.samples, (s) => !['ok', 'duplicate', 'held-out'].includes(s.outcome)),
-    duplicateRate: share(proposals.samples, (s) => s.outcome === 'duplicate'),
+    duplicateRate: repeated(proposals),
     difficulty: describe?.difficulty ? mean(groups.map(({ task }) => describe.difficulty!(task))) : null,
     passRate: mean(rollouts.map((s) => s.rewards.passed ?? null).filter((value) => value !== null)),
     judge: {

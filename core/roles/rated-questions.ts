@@ -9,7 +9,7 @@ import { type Reading, refuse, type Solution } from '../tasks/family.ts';
 import { proposalPrompt, readQuestion, soundness } from '../tasks/judging/questions.ts';
 import { answerPrompt, questionPrompt, readRating } from '../tasks/judging/ratings.ts';
 import { isInteger, readWorked } from '../tasks/worked.ts';
-import { coinOf, sealedGold } from './gold.ts';
+import { besideTruth, coinOf, sealedGold } from './gold.ts';
 import { storeOf } from './question-store.ts';
 import { type Stage, sampleOf } from './stage.ts';
 
@@ -77,6 +77,9 @@ export async function answerQuestions(stage: Stage, tasks: readonly AdmittedTask
 const answerOf = (text: string): Reading<Solution> =>
   readWorked(text, { step: isInteger, answer: isInteger });
 
+/** A rating above it, of 1 to 10, says that a question is sound or an answer right. */
+const MIDDLING = 5;
+
 /** What is paid for a rating, and for the answer it is of. */
 export interface RatingEvidence {
   /** A score in 1 … 10; unreadable where the judge wrote none, or where there is no answer to rate. */
@@ -141,6 +144,7 @@ export async function rateQuestions(
       };
       return {
         ...sampleOf(stage, 'judge', id, ids, completion, rating.ok ? 'ok' : rating.reason, rewards),
+        ...besideTruth(gold, rating.ok ? rating.value > MIDDLING : null),
         of,
       };
     }),

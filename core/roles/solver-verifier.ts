@@ -11,7 +11,7 @@ import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Reading, Solution, TaskFamily } from '../tasks/family.ts';
 import type { OptimizerSettings } from '../training.ts';
 import { drawnTasks } from './drawn-tasks.ts';
-import { coinOf, sealedGold } from './gold.ts';
+import { besideTruth, coinOf, sealedGold } from './gold.ts';
 import { solve } from './solve.ts';
 import { SOLVER } from './solver-recipe.ts';
 import type { Stage } from './stage.ts';
@@ -141,6 +141,7 @@ async function judgeAll(
         each.map(({ sample, reading }) => ({
           ...sample,
           rewards: { agreement: Number(reading.ok && reading.value.right === labels[s]) },
+          ...besideTruth(gold[s]!, reading.ok ? reading.value.right : null),
         })),
       ),
       gold,

@@ -46,6 +46,8 @@ export const sample = v.object({
   outcome: v.string(),
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
   rewards: v.record(v.string(), v.nullable(v.number())),
+  /** Of a judgment, for monitors alone: what the oracle says of the same question, and whether the judgment says so. Absent = it cannot be told. */
+  oracle: v.optional(v.object({ truth: v.boolean(), hit: v.boolean() })),
   /** The id of the sample that this one judges, or that begins its episode. */
   of: v.optional(id),
   /** Where it stands in an episode of several turns, from 0. */
