@@ -1,62 +1,67 @@
 /**
- * The gold audit. A reward that is declared gold-free must pay the same, and teach the same, in a world where every exact checker
- * says the opposite of what is true: so no term of it has read one. And the lie must be seen where gold is used, or it proves nothing.
+ * The gold audit. A reward that is declared gold-free must pay the same, teach the same and leave the same behind in a world where
+ * every exact checker says the opposite of what is true: so no term of it has read one. And the lie must be seen wherever gold is
+ * used, or it proves nothing.
  */
-import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { playStages } from '../../core/roles/play-stages.ts';
-import { openStage } from '../../core/roles/stage.ts';
-import { roundOf } from '../../core/schema/round.ts';
 import { arithmetic } from '../../core/tasks/arithmetic.ts';
+import { chains } from '../../core/tasks/chains.ts';
+import { equations } from '../../core/tasks/equations.ts';
 import { programs } from '../../core/tasks/programs/family.ts';
-import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { LearnTools } from '../../core/training.ts';
-import { OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
-import { readSeed } from '../../model/seed-files.ts';
+import { rambling } from '../../core/tasks/rambling.ts';
+import { rewriting } from '../../core/tasks/rewriting/prover.ts';
 import { recipes } from '../../recipes/index.ts';
-import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { type Moment, playLesson } from './played-lesson.ts';
 
-const world = vi.hoisted(() => ({ lies: false }));
+const { world, contrary } = vi.hoisted(() => {
+  const world = { lies: false };
+  /** A checker whose word is turned into its opposite while the world lies. */
+  const contrary =
+    <Asked extends readonly unknown[], Word>(
+      checker: (...asked: Asked) => Word,
+      opposite: (word: Word) => Word,
+    ) =>
+    (...asked: Asked): Word =>
+      world.lies ? opposite(checker(...asked)) : checker(...asked);
+  return { world, contrary };
+});
 
-/** Exact checkers that are functions of a module, and what they say when they lie. */
+/** Exact checkers that are functions of a module. */
 vi.mock('../../core/tasks/style.ts', async (actual) => {
   const style = await actual<typeof import('../../core/tasks/style.ts')>();
-  const styleScore: typeof style.styleScore = (...asked) =>
-    world.lies ? 5 - style.styleScore(...asked) : style.styleScore(...asked);
-  return { ...style, styleScore };
+  return { ...style, styleScore: contrary(style.styleScore, (points) => 5 - points) };
 });
 vi.mock('../../core/tasks/judging/questions.ts', async (actual) => {
   const questions = await actual<typeof import('../../core/tasks/judging/questions.ts')>();
-  const soundness: typeof questions.soundness = (...asked) => {
-    const sound = questions.soundness(...asked);
-    return world.lies && typeof sound === 'number' ? ((1 - sound) as typeof sound) : sound;
-  };
-  return { ...questions, soundness };
+  const opposite = (word: string) => (word === 'sound' ? 'unsolvable' : 'sound');
+  return { ...questions, soundness: contrary(questions.soundness, opposite) };
+});
+vi.mock('../../core/tasks/judging/pairwise.ts', async (actual) => {
+  const pairwise = await actual<typeof import('../../core/tasks/judging/pairwise.ts')>();
+  const opposite = (better: 'A' | 'B' | null) => better && (better === 'A' ? 'B' : 'A');
+  return { ...pairwise, betterOf: contrary(pairwise.betterOf, opposite) };
 });
 vi.mock('../../core/tasks/knowledge/episode.ts', async (actual) => {
   const episode = await actual<typeof import('../../core/tasks/knowledge/episode.ts')>();
-  const answerOf: typeof episode.answerOf = (...asked) =>
-    world.lies ? 'nobody' : episode.answerOf(...asked);
-  return { ...episode, answerOf };
+  return { ...episode, answerOf: contrary(episode.answerOf, () => 'nobody') };
 });
 vi.mock('../../core/tasks/grids/play.ts', async (actual) => {
   const play = await actual<typeof import('../../core/tasks/grids/play.ts')>();
-  const gridOutcome: typeof play.gridOutcome = (...asked) => {
-    const outcome = play.gridOutcome(...asked);
-    return world.lies ? { ...outcome, total: -outcome.total, success: !outcome.success } : outcome;
-  };
+  const gridOutcome = contrary(play.gridOutcome, (outcome) => ({
+    ...outcome,
+    total: -outcome.total,
+    success: !outcome.success,
+  }));
   return { ...play, gridOutcome };
 });
 
-/** Roles that are trained against the truth beside a gold-free reward, and say so. */
-const TRAINED_ON_GOLD: Readonly<Record<string, readonly string[]>> = { trio: ['judge'] };
+/** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
+const FAMILIES = [arithmetic, chains, equations, programs, rambling, rewriting];
 
 function lie(): void {
   world.lies = true;
-  for (const family of [arithmetic, programs]) {
+  for (const family of FAMILIES) {
     const { gold, truth } = family;
     vi.spyOn(family, 'gold').mockImplementation((...asked) => !gold.apply(family, asked));
     vi.spyOn(family, 'truth').mockImplementation((...asked) => {
@@ -70,69 +75,62 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The models' part in `learn`, which gold cannot change. */
-const tools = (tokenizer: ReturnType<typeof tokenizerOf>): LearnTools => ({
-  decode: (ids) => tokenizer.decode(ids),
-  encode: (text) => tokenizer.encode(text),
-  score: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1)),
-  values: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length)),
-  classes: async (_set, sequences) => sequences.map(() => new Float32Array([-1, -0.5])),
-});
+/** Roles that are trained against the truth beside a gold-free reward, and say so. */
+const TRAINED_ON_GOLD: Readonly<Record<string, readonly string[]>> = { trio: ['judge'] };
+/** Recipes whose gold is data, responses known to be right: no checker is asked what to pay. */
+const GOLD_IS_DATA = ['spin'];
 
-/** What a round pays and teaches. */
-async function playRound(recipe: Recipe, reward: string) {
-  const { settings } = runOf({
-    recipe: recipe.name,
-    seed: 3,
-    rounds: 1,
-    freeze: [],
-    reward,
-    tasks: 6,
-    group: 4,
-  });
-  const files = await readSeed(join('models', recipe.start));
-  const policies = new OpenPolicies(await loadOrt(), () => Promise.resolve(files));
-  const tokenizer = tokenizerOf(files, settings.policy);
-  const round = roundOf(settings, bindingsOf(recipe, settings), 1, 0);
-  const memory = () => Promise.resolve(undefined);
-  try {
-    const stage = openStage({ recipe, round, tokenizer, memory, use: policies.use });
-    const { proposals, groups } = await playStages(stage);
-    const records = { round, proposals, groups, memory: undefined, version: 0 };
-    const { updates } = await lessonOf(recipe, records, tools(tokenizer));
-    const open = TRAINED_ON_GOLD[recipe.name] ?? [];
-    return {
-      paid: groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards)),
-      taught: updates
-        .flatMap(({ parts }) => parts.filter(({ role }) => !open.includes(role)))
-        .map(withoutRewards),
-    };
-  } finally {
-    await policies.dispose();
-  }
-}
+/** Questions as r-zero's votes label them, the third one wrongly. */
+const LABELLED = [
+  ['1+2', '3'],
+  ['9-4', '5'],
+  ['2+2', '5'],
+  ['7-3+5', '9'],
+  ['8+1-6', '3'],
+  ['5-9+2', '-2'],
+].map(([task, label]) => ({ task, label, share: 0.6 }));
 
-/** What is trained, without the rewards that samples carry for the record. */
-const withoutRewards = (part: object) =>
-  JSON.parse(JSON.stringify(part, (key, value) => (key === 'rewards' ? undefined : value)));
+/** Rounds beyond the first, where a recipe's phases differ in whom they pay and teach; the last is one in which the reward pays. */
+const LATER: Readonly<Record<string, readonly Moment[]>> = {
+  'r-zero': [{ index: 8 }, { index: 9, memory: LABELLED }],
+  tango: [{ index: 13 }],
+  prime: [{ index: 7 }],
+};
+const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LATER[name] ?? [])];
 
 const free = recipes.flatMap((recipe) =>
   Object.entries(recipe.rewards)
     .filter(([, { usesGold }]) => !usesGold)
-    .map(([reward]) => ({ recipe, name: recipe.name, reward })),
+    .flatMap(([reward]) =>
+      momentsOf(recipe).map((moment) => ({
+        recipe,
+        name: recipe.name,
+        reward,
+        moment,
+        open: TRAINED_ON_GOLD[recipe.name] ?? [],
+      })),
+    ),
 );
 
 describe('rewards that are declared gold-free', () => {
-  test.each(free)('$name --reward $reward', async ({ recipe, reward }) => {
-    const honest = await playRound(recipe, reward);
+  test.each(free)('$name --reward $reward, round $moment.index', async ({ recipe, reward, moment, open }) => {
+    const { known: _truth, ...honest } = await playLesson(recipe, reward, moment, open);
     lie();
-    expect(await playRound(recipe, reward)).toEqual(honest);
+    const { known: _lies, ...lied } = await playLesson(recipe, reward, moment, open);
+    expect(lied).toEqual(honest);
   });
 });
 
-test('the lie reaches the rewards that use gold', async () => {
-  const trio = recipes.find(({ name }) => name === 'trio')!;
-  const honest = await playRound(trio, 'gold');
-  lie();
-  expect((await playRound(trio, 'gold')).paid).not.toEqual(honest.paid);
+describe('the lie reaches the oracle of', () => {
+  test.each(recipes)('$name, and what it pays or teaches where gold is used', async (recipe) => {
+    const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
+    const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
+    const moment = momentsOf(recipe).at(-1)!;
+    const honest = await playLesson(recipe, gold ?? names[0]!, moment);
+    lie();
+    const lied = await playLesson(recipe, gold ?? names[0]!, moment);
+    if (gold && !GOLD_IS_DATA.includes(recipe.name))
+      expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
+    else expect(lied.known).not.toEqual(honest.known);
+  });
 });
