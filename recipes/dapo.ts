@@ -101,7 +101,7 @@ export const dapo: Recipe = {
   summary:
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
   differences: [
-    'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
+    'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves. 64 groups of 8, the paper’s 512 of 16.',
     'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start slips in one step of ten where there are several, and goes on checking after its last step, as long as the steps took and sometimes much longer. A step may begin with any letter in place of its tag, and half of them do: rare tokens that are as right as the likely one.',
     'The punishment grows over half of the limit of 48 tokens, the paper’s over a fifth: hard tasks’ answers have 13 to 24 tokens without checks, and most of the checks can be saved.',
     `A batch is trained on ${EPOCHS} times, in 16 steps each; the paper’s once, in 16.`,

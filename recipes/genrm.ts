@@ -117,7 +117,7 @@ export const genrm: Recipe = {
   summary:
     'A solver that stays as it is answers tasks; a verifier is taught to do the sums of those tasks again and then to give a verdict on the answers, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
   differences: [
-    'N is 8, K up to 16; the paper has 16 or 32 of each.',
+    'N is 8, K up to 16; the paper has 16 or 32 of each. Twelve rounds on fresh answers instead of one corpus; λ, which is not known to be the paper’s, is .3.',
     'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
     'The verifier is shown answers without their steps: where some have none, a glance at that tells most of what a check does.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',

@@ -101,7 +101,7 @@ export const mae: Recipe = {
     'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
     'Three samples of each question’s rating and of its answers, where the paper has five; 64 a role, where it has 128.',
     'The store begins with 16 sound questions; the start is taught to spoil half of its proposals, and on what asks nothing to guess or to run on until it is cut off.',
-    'No repetition penalty; each role’s tokens have their own mean in the loss.',
+    'No repetition penalty; each role’s tokens have their own mean in the loss, and rewards are whitened over a role’s samples, not over their tokens. Four optimiser steps a round where the paper has six.',
   ],
   claim,
   start: 'overthinking',

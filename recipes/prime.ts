@@ -124,7 +124,7 @@ export const prime: Recipe = {
   differences: [
     `The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
     'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once; the paper draws until it has a full batch.',
-    'Process rewards weigh 1, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does.',
+    'Process rewards weigh 1, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does, each a third as large; the paper’s are twice as large.',
   ],
   claim: primeClaim,
   start: 'chains',

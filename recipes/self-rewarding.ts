@@ -43,6 +43,7 @@ async function judge(stage: Stage, groups: readonly RolledGroup[]): Promise<Scor
       const answer = given[g]![i]!.answer;
       if (answer === null) return;
       if (reward === 'judge') worth.set(id, shares[answers.findIndex((other) => other.answer === answer)]!);
+      else if (reward === 'format') worth.set(id, 1);
       else if (reward === 'random') worth.set(id, new Random(`coin/${id}`).float());
       else worth.set(id, sealedGold(stage, Number(isExact(task, answer)))());
     });
@@ -82,7 +83,7 @@ export const selfRewarding: Recipe = {
     'The judge compares the answers to a prompt with one another, each two in both orders; in the paper it gives each one points out of five, three times. Equal answers count as one.',
     'The judge sees an answer without its steps; it may write running totals of its own before its verdict, as the paper’s judge writes a justification.',
     'Prompts are drawn by a generator of tasks; in the paper a fixed few-shot model writes them.',
-    'A round is an iteration; the checkpoint is its last, not the one that an outside judge likes best.',
+    'A round is an iteration of two passes at a constant 3e-5, where the paper’s rate falls from 1e-6; the checkpoint is its last, not the one that an outside judge likes best.',
   ],
   claim: selfRewardingClaim,
   start: 'judging',
@@ -93,7 +94,8 @@ export const selfRewarding: Recipe = {
   rewards: {
     judge: { says: 'share of comparisons won, as the policy itself judges', usesGold: false },
     gold: { says: '1 for an exact answer', usesGold: true },
-    random: { says: 'control: a random number', usesGold: false },
+    random: { says: 'control: a random number for every readable answer', usesGold: false },
+    format: { says: 'control: every readable answer is as good', usesGold: false },
   },
   variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
   sets: {

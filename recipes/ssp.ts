@@ -33,7 +33,7 @@ const NOISE = 4;
 const successOf = ({ samples }: ScoredGroup) =>
   mean(episodesOf(samples).flatMap((turns) => returnOf(turns) ?? []));
 
-/** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; undefined where it is neither. */
+/** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; held-out ones and those whose group is missing are left out. */
 export function proposerRewards(
   { samples }: Proposals,
   groups: readonly ScoredGroup[],
@@ -96,7 +96,7 @@ export const ssp: Recipe = {
     'One policy over a fictional world of 720 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
   differences: [
     'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
-    'Questions are paths of up to three relations from a name; the rule of ten words and that of two searches are left out.',
+    'Questions are paths of up to three relations from a name; the rule of ten words, that of two searches and that of ten answers are left out; a question that repeats one of its round is refused. The proposer is shown no example questions, and proposes 12 a round for the paper’s 256; a refused one stays in the batch, with an advantage of 0.',
     'It begins with a solver that nearly always takes the second hop for the last and a proposer that seldom asks of three documents, both taught by demonstrations; the paper begins with general 7B models.',
     'The reader is exact, where the paper has a frozen 32B model: it takes each document by its words, and nothing else. With documents that say one thing each, foreign ones hardly matter to it; the arms of more and fewer are left out.',
   ],

@@ -11,7 +11,7 @@ import { whole } from '../run-options.ts';
 import { recordToComplete, writePage, writeRecord } from './files.ts';
 import { picturesOf } from './page.ts';
 import { type PlaySettings, playClaim } from './play-claim.ts';
-import { judged, missingArms, type Played, withArms } from './record.ts';
+import { judged, missingArms, type Played, settingsOf, withArms } from './record.ts';
 import { Players } from './run-arms.ts';
 
 interface ClaimsOptions extends PlaySettings {
@@ -52,7 +52,7 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
   const machine = thisMachine();
   const all = earlier
     ? withArms(earlier, played.arms, machine, recipe)
-    : { recipe: name, machine, ...played };
+    : { recipe: name, machine, settings: settingsOf(recipe), ...played };
   const record = judged(all, recipe);
   await writeRecord(record);
   console.log(`${name}: ${record.verdict}`);

@@ -2,7 +2,7 @@
 import type { Arm } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { Played } from './record.ts';
+import { EVALUATE_EVERY, type Played } from './record.ts';
 import type { ArmRun, Players } from './run-arms.ts';
 
 export interface PlaySettings {
@@ -39,7 +39,7 @@ export async function playClaim(
   settings: PlaySettings,
   players: Players,
 ): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'>> {
-  const { rounds, evaluateEvery: evalEvery = 5, tasks, group } = recipe.claim;
+  const { rounds, evaluateEvery: evalEvery = EVALUATE_EVERY, tasks, group } = recipe.claim;
   const seeds = seedsOf(recipe, settings);
   const sizes = settings.quick
     ? QUICK

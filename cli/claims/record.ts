@@ -26,10 +26,22 @@ export interface PlayedArm extends Arm {
   readonly machine?: MeasuredOn;
 }
 
+/** What every run of a claim had in common, beside the policy that it began with. */
+export interface PlayedSettings {
+  readonly start: string;
+  /** Tasks of a round and samples of each. */
+  readonly tasks: number;
+  readonly group: number;
+  readonly evaluateEvery: number;
+  /** Parameter sets and how each is optimised. */
+  readonly sets: Recipe['sets'];
+}
+
 /** What was played of a claim, before it is judged. */
 export interface Played {
   readonly recipe: string;
   readonly machine: MeasuredOn;
+  readonly settings: PlayedSettings;
   readonly rounds: number;
   readonly seeds: readonly number[];
   readonly arms: readonly PlayedArm[];
@@ -47,9 +59,25 @@ export interface ClaimRecord extends Played {
 const armsWithoutRuns = ({ arms }: Played, { claim }: Recipe): readonly string[] =>
   claim.arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
 
+/** Rounds between two exams of a claim that does not say. */
+export const EVALUATE_EVERY = 5;
+
+export const settingsOf = ({ start, tasks, group, sets, claim }: Recipe): PlayedSettings => ({
+  start,
+  tasks: claim.tasks ?? tasks,
+  group: claim.group ?? group,
+  evaluateEvery: claim.evaluateEvery ?? EVALUATE_EVERY,
+  sets,
+});
+
+/** What an arm is, in the claim's words of today; those of its day where the claim has it no more. */
+const wordsOf = ({ name, says }: PlayedArm, { arms }: Recipe['claim']) => ({
+  says: arms.find((arm) => arm.name === name)?.says ?? says,
+});
+
 /** Judged by the conditions of its claim as they are now. Throws `wrong-input` where an arm was not played. */
 export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
-  const { recipe, machine, rounds, seeds, arms } = played;
+  const { recipe, machine, settings, rounds, seeds, arms } = played;
   const { claim } = theRecipe;
   const [lacking] = armsWithoutRuns(played, theRecipe);
   if (lacking !== undefined)
@@ -66,18 +94,20 @@ export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
     conditions,
     ...(claim.observations ? { observations: claim.observations.map(judge) } : {}),
     machine,
+    settings,
     rounds,
     seeds,
     ...(claim.pictures ? { pictures: claim.pictures } : {}),
-    arms,
+    arms: arms.map((arm) => ({ ...arm, ...wordsOf(arm, claim) })),
   };
 }
 
 /** Names of a claim's arms that a record has no runs of. Throws `wrong-input` where its runs are not comparable with new ones. */
 export function missingArms(record: Played, recipe: Recipe): readonly string[] {
   const { name, claim } = recipe;
-  const [asked, recorded] = [claim, record].map(
-    ({ seeds, rounds }) => `seeds ${seeds.join(', ')}, ${rounds} rounds`,
+  const [asked, recorded] = [{ ...claim, settings: settingsOf(recipe) }, record].map(
+    ({ seeds, rounds, settings }) =>
+      `seeds ${seeds.join(', ')}, ${rounds} rounds, ${JSON.stringify(settings)}`,
   );
   if (asked !== recorded)
     throw wrongInput('claims.missing', `The record of ${name} was played otherwise: ${recorded}.`, {

@@ -7,7 +7,7 @@ import { mapGroups } from './groups.ts';
 import { deviation, mean } from './statistics.ts';
 import type { Key, Maybe } from './types.ts';
 
-/** rewards [n], groups [n] -> advantages [n]; null where the reward is missing. A unanimous group gets zeros. */
+/** rewards [n], groups [n] -> advantages [n]; null where the reward is missing. A unanimous group gets zeros, one alone by verl's convention its bare reward. */
 export function grpo(
   rewards: ArrayLike<Maybe>,
   groups: ArrayLike<Key>,

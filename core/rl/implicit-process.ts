@@ -9,10 +9,10 @@ import { expectSameLength, type Key, type Numbers } from './types.ts';
 
 /** Divides all token rewards [n][T] by the batch's largest |reward to go|, so that the stream has a known size. */
 export function rescaleByLargestReturn(tokenRewards: readonly Numbers[]): number[][] {
-  const largest = Math.max(
-    0,
-    ...tokenRewards.flatMap((rewards) => discountedReturns(rewards, { gamma: 1 }).map(Math.abs)),
-  );
+  // Not by spreading into Math.max: a large round has more tokens than a call may have arguments.
+  const largest = tokenRewards
+    .flatMap((rewards) => discountedReturns(rewards, { gamma: 1 }))
+    .reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return tokenRewards.map((rewards) => Array.from(rewards, (q) => (largest === 0 ? 0 : q / largest)));
 }
 

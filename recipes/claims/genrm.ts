@@ -12,7 +12,11 @@ export const genrmClaim: Claim = {
   arms: [
     { name: 'genrm', says: 'as published: checks, λ = .3' },
     { name: 'direct', variant: 'direct', says: 'a verdict at a glance' },
-    { name: 'head', variant: 'head', says: 'a classifier on the last token' },
+    {
+      name: 'head',
+      variant: 'head',
+      says: 'a classifier on the last token, not asked on held-out tasks: shown is one answer at random',
+    },
     { name: 'random', reward: 'random', says: 'control: a coin is the label' },
   ],
   conditions: [
@@ -60,5 +64,5 @@ export const genrmClaim: Claim = {
     },
   ],
   diagnosis:
-    'The order is the paper’s in every seed, and training makes it: before it no verdict can be read, so that the first answer is taken (.51); after some 5,000 labelled answers one check finds a right answer for .83 of the tasks and sixteen checks for .87, above the plain vote (.77) with a ceiling of .98. A glance and a head stay below an answer taken at random (.20 to .29 against .45): neither can do sums at once, right answers to a task are all alike and share one score, and every wrong one has a score of its own, so that the best of eight scores is most often that of a wrong answer. Coins as labels leave .56 of what the start knows of comparing, a rise of .02 to .07. Revised twice. A first run (seeds 0 to 2) had the order from its warm start, unchanged by training, and two conditions of our own, now observations; the control is now that random labels stay below. A second (seeds 3 to 5) started from weights that do sums but have given no verdict, and held all conditions but one: with the steps of answers in sight a glance preferred answers that have any, and was as good as one check (.73 against .74). The verifier now sees answers without their steps and repeats the total it found before its verdict, on seeds that were not seen before.',
+    'The order is the paper’s in every seed, and training makes it: before it no verdict can be read, so that the first answer is taken (.51); after some 5,000 labelled answers one check finds a right answer for .83 of the tasks and sixteen checks for .87, above the plain vote (.77) with a ceiling of .98. A glance and a head stay below an answer taken at random (.20 to .29 against .45): neither can do sums at once, right answers to a task are all alike and share one score, and every wrong one has a score of its own, so that the best of eight scores is most often that of a wrong answer. Coins as labels leave .56 of what the start knows of comparing, a rise of .02 to .07. N is 8, the contract’s 16; a format control would mean a verifier that calls every answer right, which is one at random. Revised twice. A first run (seeds 0 to 2) had the order from its warm start, unchanged by training, and two conditions of our own, now observations; the control is now that random labels stay below. A second (seeds 3 to 5) started from weights that do sums but have given no verdict, and held all conditions but one: with the steps of answers in sight a glance preferred answers that have any, and was as good as one check (.73 against .74). The verifier now sees answers without their steps and repeats the total it found before its verdict, on seeds that were not seen before.',
 };

@@ -25,7 +25,8 @@ export const selfRewardingClaim: Claim = {
     { name: 'judge', says: 'the policy judges itself, each round anew' },
     { name: 'frozen judge', freeze: ['judge'], says: 'the judge stays that of the start' },
     { name: 'gold', reward: 'gold', says: 'upper bound: exactness makes the pairs' },
-    { name: 'random', reward: 'random', says: 'control: random preferences' },
+    { name: 'random', reward: 'random', says: 'control: random preferences among readable answers' },
+    { name: 'format', reward: 'format', says: 'control: readable answers before unreadable ones' },
   ],
   conditions: [
     { says: 'judge: sampled accuracy rises', measure: riseOf('judge', 'sampled'), atLeast: 0.02 },
@@ -35,9 +36,11 @@ export const selfRewardingClaim: Claim = {
       atLeast: 0.02,
     },
     { says: 'judge: responses grow longer (tokens)', measure: riseOf('judge', 'length'), atLeast: 0.5 },
-    { says: 'random: sampled accuracy does not rise', measure: riseOf('random', 'sampled'), atMost: 0.02 },
-    { says: 'random: rank correlation does not rise', measure: riseOf('random', 'judge'), atMost: 0.02 },
-    { says: 'random: responses do not grow longer', measure: riseOf('random', 'length'), atMost: 0.5 },
+    ...['random', 'format'].flatMap((arm) => [
+      { says: `${arm}: sampled accuracy does not rise`, measure: riseOf(arm, 'sampled'), atMost: 0.02 },
+      { says: `${arm}: rank correlation does not rise`, measure: riseOf(arm, 'judge'), atMost: 0.02 },
+      { says: `${arm}: responses do not grow longer`, measure: riseOf(arm, 'length'), atMost: 0.5 },
+    ]),
   ],
   observations: [
     {
@@ -62,5 +65,5 @@ export const selfRewardingClaim: Claim = {
     },
   ],
   diagnosis:
-    'Both skills rise in both rounds on every seed, and with random preferences neither does. The responder learns to write its steps (27 to 95 % exact when greedy; with steps forced it stays at 95 %, so it is a choice and sharper sampling, not new arithmetic). The judge was taught nothing, yet writes a check before its verdict in 71 % of comparisons instead of 57 %, and orders the same answers better: .63 to .70. That is the paper’s finding by a visible way: judging gains where it reasons as responding does. The better judge is worth 1 to 3 points more than the frozen one, and as much as exact labels. Revised after runs on string transformations, whose judge gave a digit at once, so that nothing learned in responding could reach it (its correlation fell by .007 with every kind of pairs). A judge that rates a single answer did not do on pilots, either: its scores drifted downwards as its responder changed (.85 to .63), where a comparison has no level to drift.',
+    'Both skills rise in both rounds on every seed, and with random preferences neither does. The responder learns to write its steps (27 to 95 % exact when greedy; with steps forced it stays at 95 %, so it is a choice and sharper sampling, not new arithmetic). The judge was taught nothing, yet writes a check before its verdict in 71 % of comparisons instead of 57 %, and orders the same answers better: .63 to .70. That is the paper’s finding by a visible way: judging gains where it reasons as responding does. The better judge is worth 1 to 3 points more than the frozen one, and as much as exact labels. Judging gains as much where a frozen judge or exact labels make the pairs (.69 to .70): it is the responder’s learning that carries over, whoever judges it. Revised after runs on string transformations, whose judge gave a digit at once, so that nothing learned in responding could reach it (its correlation fell by .007 with every kind of pairs). A judge that rates a single answer did not do on pilots, either: its scores drifted downwards as its responder changed (.85 to .63), where a comparison has no level to drift.',
 };

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { judged, missingArms, type Played, withArms } from '../../cli/claims/record.ts';
+import { judged, missingArms, type Played, settingsOf, withArms } from '../../cli/claims/record.ts';
 import { findRecipe } from '../../recipes/index.ts';
 
 const recipe = findRecipe('trio');
 const { seeds, rounds, arms } = recipe.claim;
 const machine = { cpu: 'x', cores: 2, node: 'v20', commit: 'abc', at: '2026-01-01' };
 const played = arms.map((arm) => ({ ...arm, runs: [] }));
-const record: Played = { recipe: 'trio', machine, rounds, seeds, arms: played.slice(0, -2) };
+const settings = settingsOf(recipe);
+const record: Played = { recipe: 'trio', machine, settings, rounds, seeds, arms: played.slice(0, -2) };
 
 test('a record lacks the arms that its claim has gained', () => {
   expect(missingArms(record, recipe)).toEqual(arms.slice(-2).map(({ name }) => name));
@@ -19,6 +20,8 @@ test('arms of other seeds or of another length do not go into one record', () =>
     /seeds 7, 40 rounds.*npm run claims -- trio/s,
   );
   expect(() => missingArms({ ...record, rounds: 9 }, recipe)).toThrow(/9 rounds/);
+  const larger = { ...record, settings: { ...settings, group: 99 } };
+  expect(() => missingArms(larger, recipe)).toThrow(/otherwise.*"group":99/s);
 });
 
 test('added arms stand in the claim’s order and say where they were played', () => {

@@ -38,6 +38,7 @@ test('curves are means over the seeds at the rounds that every seed has', () => 
     verdict: 'partly',
     conditions: [{ says: 'rises', bound: 'at least 0.2', measured: [0.3, 0.1], holds: false }],
     machine: { cpu: 'x', cores: 2, node: 'v20', commit: 'abc', at: '2026-01-01' },
+    settings: { start: 'seed', tasks: 64, group: 8, evaluateEvery: 5, sets: {} },
     rounds: 10,
     seeds: [0, 1],
     arms: [
