@@ -15,7 +15,7 @@ export interface RoleTraining {
 }
 
 export interface TrainingReport {
-  /** Of the roles whose samples were trained by a policy objective. */
+  /** Of the roles whose samples were trained by a policy objective, and of some samples of those whose weights were trained by another. */
   readonly roles: Readonly<Record<string, RoleTraining>>;
   /** Prompt and completion tokens that went through the trainer. */
   readonly tokens: number;

@@ -20,6 +20,7 @@ import { RoundScores } from './scores.ts';
 import { takeSteps } from './steps.ts';
 import { figuresOf, reportOf } from './summary.ts';
 import { learnTools } from './tools.ts';
+import { watchedRoles } from './watched-roles.ts';
 
 export interface RoundToTrain {
   readonly recipe: Pick<Recipe, 'name' | 'sets' | 'learn'>;
@@ -80,21 +81,23 @@ export class RoundTrainer {
   async #train({ files, sets }: Held, work: RoundToTrain): Promise<TrainedRound> {
     const { recipe, round, proposals, groups, parent, load } = work;
     const { policy } = round.settings;
+    const tokenBudget = this.#tokenBudget;
     const find = async (ref: WeightsRef): Promise<Model> =>
       ref.version === parent
         ? await sets.get(ref.set)
         : { params: await this.#frozen.get(policy, ref, load) };
-    const tools = learnTools({ policy, files, sets, find, tokenBudget: this.#tokenBudget });
+    const tools = learnTools({ policy, files, sets, find, tokenBudget });
     const records = { round, proposals, groups, memory: memoryOf(files), version: parent };
     const lesson = await lessonOf(recipe, records, tools);
     const plan = planLesson(lesson, recipe.sets, round.id);
-    const scores = new RoundScores(this.#tokenBudget, find);
+    const scores = new RoundScores(tokenBudget, find);
     for (const { set, epochs } of plan) await scores.add(set, await sets.get(set), unitsOf(epochs));
-    const steps = await takeSteps(plan, sets, scores, this.#tokenBudget);
+    const watched = await watchedRoles({ round, groups, parent, plan, sets, find, tokenBudget });
+    const steps = await takeSteps(plan, sets, scores, tokenBudget);
     await sets.average();
     return {
       files: { ...(await sets.files()), ...memoryFile(lesson) },
-      report: reportOf(plan, scores, steps),
+      report: withRoles(reportOf(plan, scores, steps), watched),
       figures: { ...figuresOf(steps), ...lesson.figures },
     };
   }
@@ -115,6 +118,11 @@ export class RoundTrainer {
     this.#frozen.dispose();
   }
 }
+
+const withRoles = (report: TrainingReport, watched: TrainingReport['roles']): TrainingReport => ({
+  ...report,
+  roles: { ...watched, ...report.roles },
+});
 
 const keyOf = ({ recipe, round }: RoundToTrain, version: number): string =>
   JSON.stringify([round.settings.policy, version, recipe.sets]);

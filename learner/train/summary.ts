@@ -69,13 +69,16 @@ function shareOf(
   return total ? [sumOf(chosen, ({ counted }) => counted) / total] : [];
 }
 
-interface Sampled {
-  readonly role: string;
-  /** What the rollout runtime said, nats [tokens]. */
-  readonly rollout: readonly number[];
+interface Scored {
   readonly logprobs: Float32Array;
   readonly entropy: Float32Array;
   readonly start: Float32Array;
+}
+
+interface Sampled extends Scored {
+  readonly role: string;
+  /** What the rollout runtime said, nats [tokens]. */
+  readonly rollout: readonly number[];
 }
 
 /** Figures by role, and the agreement with the rollouts' log-probabilities. */
@@ -103,7 +106,8 @@ function summarizeScores(
   return { roles, ...agreement(learner, rollout) };
 }
 
-function trainingOf(samples: readonly Sampled[]): RoleTraining {
+/** Means over samples' tokens; `start` are log-probabilities under version 0. */
+export function trainingOf(samples: readonly Scored[]): RoleTraining {
   const tokens = samples.flatMap(({ logprobs, entropy, start }) =>
     Array.from(logprobs, (logprob, t) => ({
       entropy: entropy[t]!,

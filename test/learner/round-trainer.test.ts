@@ -136,3 +136,36 @@ test('samples of an older version are corrected, not taken at face value', async
   expect(Number.isFinite(report.loss)).toBe(true);
   expect(report.mismatch.mean).toBeGreaterThan(1e-3);
 });
+
+/** Teaches the solver by imitation alone. */
+const imitating: RoundToTrain['recipe'] = {
+  ...trio,
+  learn: ({ groups }) => {
+    const items = groups.flatMap(({ samples }) => samples.map(({ prompt, ids }) => ({ prompt, ids })));
+    return { updates: [{ set: 'main', parts: [{ kind: 'imitation', role: 'solver', weight: 1, items }] }] };
+  },
+};
+
+test('a role that is trained by imitation is watched as one with a policy objective is', async () => {
+  const solver = trioWith((items) => items);
+  const byPolicy = (await new RoundTrainer().train(work({ recipe: solver }))).report.roles.solver!;
+  const { files, report } = await new RoundTrainer().train(work({ recipe: imitating }));
+  // The policy objective has an item for every sample, so that both look at the same tokens.
+  expect(report.roles.solver).toMatchObject({ samples: byPolicy.samples, tokens: byPolicy.tokens });
+  expect(report.roles.solver!.entropy).toBeCloseTo(byPolicy.entropy, 5);
+  expect(report.roles.solver!.klToStart).toBeLessThan(1e-8);
+  expect(report.mismatch.max).toBe(0);
+
+  const load = (version: number) => Promise.resolve(version === 0 ? seed : files);
+  const later = { recipe: imitating, round: roundAt(2), parent: 1, next: 2, load };
+  const moved = (await new RoundTrainer().train(work(later))).report.roles.solver!;
+  expect(moved.klToStart).toBeGreaterThan(1e-5);
+  expect(moved.entropy).not.toBeCloseTo(byPolicy.entropy, 3);
+});
+
+test('a role that speaks with older weights is not watched', async () => {
+  const frozen = { ...roundAt(2), roles: { ...roundAt(2).roles, judge: { name: 'p', version: 0 } } };
+  const later = { recipe: imitating, round: frozen, parent: 1, next: 2 };
+  const { report } = await new RoundTrainer().train(work(later));
+  expect(Object.keys(report.roles)).toEqual(['solver']);
+});

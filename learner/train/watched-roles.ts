@@ -1,0 +1,68 @@
+/**
+ * Entropy and distance from the start of roles that no policy objective trains. Preferences, imitation and heads ask for neither, but
+ * every run is watched: a policy that collapses under them must say so, too.
+ */
+
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { TrainingReport } from '../../core/schema/report.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { HeldSets } from './held-sets.ts';
+import { groupByTokens, sequenceTokens } from './minibatches.ts';
+import { startOf } from './parts/policy.ts';
+import type { PlannedUpdate } from './plan.ts';
+import type { Model } from './readouts.ts';
+import { cut, type FindModel, read } from './scores.ts';
+import { trainingOf } from './summary.ts';
+
+/** Samples of a role that are looked at: the round's first. */
+const MOST = 64;
+
+export interface Watched {
+  readonly round: RoundSpec;
+  readonly groups: readonly ScoredGroup[];
+  readonly parent: number;
+  readonly plan: readonly PlannedUpdate[];
+  readonly sets: HeldSets;
+  readonly find: FindModel;
+  readonly tokenBudget: number;
+}
+
+/** The set of a role whose weights are trained this round by something else than a policy objective; undefined for other roles. */
+function watchedSet({ round, parent, plan }: Watched, role: string): string | undefined {
+  const binding = round.roles[role];
+  // One that speaks with older weights says nothing about those that are trained.
+  if (binding?.version !== parent) return undefined;
+  const set = binding.set ?? MAIN_SET;
+  const parts = plan.filter((update) => update.set === set).flatMap((update) => partsOf(update));
+  return parts.length && parts.every(({ kind }) => kind !== 'policy') ? set : undefined;
+}
+
+const partsOf = ({ epochs }: PlannedUpdate) => [...new Set(epochs[0]!.flat().map(({ part }) => part))];
+
+/** Before the round's first step, at temperature 1, on the round's own samples of each such role. */
+export async function watchedRoles(watched: Watched): Promise<TrainingReport['roles']> {
+  const { groups, sets, find, tokenBudget } = watched;
+  const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
+  const figures: [string, TrainingReport['roles'][string]][] = [];
+  for (const role of new Set(samples.map((sample) => sample.role))) {
+    const set = watchedSet(watched, role);
+    if (set === undefined) continue;
+    const some = samples.filter((sample) => sample.role === role && sample.ids.length).slice(0, MOST);
+    const own = await scored(await sets.get(set), some, tokenBudget);
+    const start = await scored(await find(startOf(set)), some, tokenBudget);
+    figures.push([role, trainingOf(own.map((mine, i) => ({ ...mine, start: start[i]!.logprobs })))]);
+  }
+  return Object.fromEntries(figures);
+}
+
+/** Log-probabilities and entropies [samples][ids], nats. */
+async function scored(model: Model, samples: readonly Sample[], tokenBudget: number) {
+  const out: { logprobs: Float32Array; entropy: Float32Array }[] = [];
+  for (const batch of groupByTokens(samples, tokenBudget, sequenceTokens)) {
+    const lengths = batch.map(({ ids }) => ids.length);
+    const [logprobs, entropy] = (await read(model, batch, 'logprobs')).map((rows) => cut(rows, lengths));
+    out.push(...lengths.map((_, i) => ({ logprobs: logprobs![i]!, entropy: entropy![i]! })));
+  }
+  return out;
+}
