@@ -7,6 +7,7 @@
  *              are weighted by 1/√count of right and wrong solutions, counts remembered with decay .8
  *   schedule   the verifier alone, then three updates of the generator to one of the verifier
  */
+import { phaseAt, type Schedule } from '../core/phases.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { exponentialDecay, mixStreams } from '../core/rl/streams.ts';
@@ -20,8 +21,16 @@ import { chains, freshChain } from '../core/tasks/chains.ts';
 import type { LearnTools, Lesson, PolicyItem, RoundRecords, Update } from '../core/training.ts';
 import { tangoClaim } from './claims/tango.ts';
 
-/** Rounds of the verifier alone; rounds of a cycle, whose last is the verifier's; generator updates over which α falls. */
-const [ALONE, CYCLE, FALL] = [12, 4, 48];
+/** Whose update a round is. */
+const SCHEDULE: Schedule<'verifier' | 'generator'> = {
+  first: [{ phase: 'verifier', rounds: 12 }],
+  cycle: [
+    { phase: 'generator', rounds: 3 },
+    { phase: 'verifier', rounds: 1 },
+  ],
+};
+/** Generator updates over which α falls. */
+const FALL = 48;
 const VOTES = 5;
 const FORMAT_WEIGHT = 0.8;
 /** Format of a verdict by what became of it; what is not here has none. */
@@ -31,27 +40,19 @@ const VARIANTS = {
   constant: 'α stays at .5',
 };
 
-/** Whose update a round (from 1) is, and how many the generator had before it. */
-export function turnOf(index: number): { verifier: boolean; before: number } {
-  const at = index - 1 - ALONE;
-  if (at < 0) return { verifier: true, before: 0 };
-  const within = at % CYCLE;
-  return {
-    verifier: within === CYCLE - 1,
-    before: Math.floor(at / CYCLE) * (CYCLE - 1) + within,
-  };
-}
+export const turnOf = (index: number) => phaseAt(SCHEDULE, index);
 
 export const alphaOf = (variant: string | undefined, before: number): number =>
   variant === 'outcome' ? 0 : variant === 'constant' ? 0.5 : exponentialDecay(0.1, 1e-3, before, FALL);
 
 /** A round of a verifier that is frozen, or that nobody listens to: no one learns. */
 const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
-  turnOf(index).verifier && (freeze.includes(JUDGE) || variant === 'outcome');
+  turnOf(index).phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome');
 
 function shape(round: RoundSpec) {
   const { group, variant } = round.settings;
-  if (turnOf(round.index).verifier) return { solutions: 1, shown: idle(round) ? 0 : 1, votes: VOTES };
+  if (turnOf(round.index).phase === 'verifier')
+    return { solutions: 1, shown: idle(round) ? 0 : 1, votes: VOTES };
   return { solutions: group, shown: variant === 'outcome' ? 0 : group, votes: 1 };
 }
 
@@ -97,10 +98,10 @@ const update = (set: string, role: string, items: readonly PolicyItem[]): Update
 
 function learn({ round, groups, memory }: RoundRecords, { decode, encode }: LearnTools): Lesson {
   if (idle(round)) return { updates: [] };
-  const { verifier, before } = turnOf(round.index);
+  const { phase, before } = turnOf(round.index);
   const verified = readVerified(chains, groups, decode);
   const figures = approvalFigures(verified);
-  if (!verifier) {
+  if (phase === 'generator') {
     const items = weighSolutions(verified, alphaOf(round.settings.variant, before), encode);
     return { updates: [update('main', SOLVER, items)], figures };
   }

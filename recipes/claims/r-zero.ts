@@ -1,22 +1,25 @@
 /** R-Zero's phases, and its claim: questions stay where the solver is in two minds, and what its votes are worth falls with them. */
 import { type ArmResults, atEnd, type Claim, lost, monitorOf, rise } from '../../core/claims.ts';
+import { cycleOf, phaseAt, type Schedule } from '../../core/phases.ts';
 import type { Phase } from '../../core/roles/challenge-play.ts';
 
-/** Rounds of each phase of an iteration, in their order. */
-const PHASES = { challenge: 7, collect: 1, train: 5 } as const;
-export const ITERATION = PHASES.challenge + PHASES.collect + PHASES.train;
+/** Rounds of the challenger in an iteration. */
+const CHALLENGE = 7;
+const SCHEDULE: Schedule<Phase> = {
+  cycle: [
+    { phase: 'challenge', rounds: CHALLENGE },
+    { phase: 'collect', rounds: 1 },
+    { phase: 'train', rounds: 5 },
+  ],
+};
+export const ITERATION = cycleOf(SCHEDULE);
 const ITERATIONS = 3;
 
-/** Phase of a round; rounds count from 1. */
-export function phaseOf(index: number): Phase {
-  const at = (index - 1) % ITERATION;
-  if (at < PHASES.challenge) return 'challenge';
-  return at === PHASES.challenge ? 'collect' : 'train';
-}
+export const phaseOf = (index: number): Phase => phaseAt(SCHEDULE, index).phase;
 
 /** A figure of the questions that an iteration (from 0) collected. */
 const collected = (results: ArmResults, arm: string, seed: number, figure: string, iteration: number) =>
-  monitorOf(results, arm, seed, figure)[iteration * ITERATION + PHASES.challenge] ?? Number.NaN;
+  monitorOf(results, arm, seed, figure)[iteration * ITERATION + CHALLENGE] ?? Number.NaN;
 
 const change = (results: ArmResults, arm: string, seed: number, figure: string) =>
   collected(results, arm, seed, figure, ITERATIONS - 1) - collected(results, arm, seed, figure, 0);

@@ -15,14 +15,14 @@ const advantagesOf = (items: readonly PolicyItem[]) => items.map(({ advantage })
 
 test('the verifier alone for twelve rounds, then three updates of the generator to one of the verifier', () => {
   expect([1, 12, 13, 14, 15, 16, 17, 20].map(turnOf)).toEqual([
-    { verifier: true, before: 0 },
-    { verifier: true, before: 0 },
-    { verifier: false, before: 0 },
-    { verifier: false, before: 1 },
-    { verifier: false, before: 2 },
-    { verifier: true, before: 3 },
-    { verifier: false, before: 3 },
-    { verifier: true, before: 6 },
+    { phase: 'verifier', before: 0 },
+    { phase: 'verifier', before: 11 },
+    { phase: 'generator', before: 0 },
+    { phase: 'generator', before: 1 },
+    { phase: 'generator', before: 2 },
+    { phase: 'verifier', before: 12 },
+    { phase: 'generator', before: 3 },
+    { phase: 'verifier', before: 13 },
   ]);
 });
 
