@@ -1,18 +1,27 @@
 /** `npm run recipe -- list | show NAME`: the recipes by name with their papers; one explained in words. */
 import { Command } from 'commander';
-import type { Recipe } from '../core/recipe.ts';
+import type { Placement, Recipe } from '../core/recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { findRecipe, recipes } from '../recipes/index.ts';
 import { fail } from './fail.ts';
+
+const PAID: Readonly<Record<Placement, string>> = {
+  sequence: 'paid for the whole',
+  turn: 'paid for each turn',
+  step: 'paid for each step',
+  token: 'paid for each token',
+};
 
 const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.source].filter(Boolean).join(', ');
 
 export function describeRecipe(recipe: Recipe): string {
   const list = (title: string, lines: readonly string[]) =>
     lines.length ? [title, ...lines.map((line) => `  ${line}`)] : [];
-  const roles = Object.entries(recipe.roles).map(([name, { says, set, sampling }]) => {
+  const roles = Object.entries(recipe.roles).map(([name, role]) => {
+    const { says, set, sampling, placement = 'sequence', usesGold } = role;
     const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
-    return `${name}: ${says} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}${frozen})`;
+    const held = usesGold ? '; held to the exact checker under every reward' : '';
+    return `${name}: ${says} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}; ${PAID[placement]}${held}${frozen})`;
   });
   const rewards = Object.entries(recipe.rewards).map(
     ([name, { says, usesGold }], i) =>

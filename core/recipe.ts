@@ -27,12 +27,19 @@ export interface RewardInfo {
   readonly usesGold: boolean;
 }
 
+/** Where the rewards of a role stand: on its whole answer, on each turn of an episode, on each step of an answer or on each token. */
+export type Placement = 'sequence' | 'turn' | 'step' | 'token';
+
 export interface RoleSettings {
   readonly says: string;
   /** The parameter set that speaks in this role; default the main one. */
   readonly set?: string;
   /** Log-probabilities are recorded under the distribution that was sampled from. Stops come from the recipe. */
   readonly sampling: Omit<SamplingSettings, 'stop'>;
+  /** Default `sequence`. */
+  readonly placement?: Placement;
+  /** It is held to the exact checker even where `--reward` pays the others without gold. */
+  readonly usesGold?: boolean;
 }
 
 /** What a shape of round gives a recipe: all but its words, its weights and its lesson. */

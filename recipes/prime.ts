@@ -141,5 +141,6 @@ export const prime: Recipe = {
     rewards: { exact: exactReward, random: randomReward, format: formatReward },
     tasks: (stage) => drawnTasks(stage, (random) => freshChain(random)),
     draws: 4,
+    placement: 'token',
   }),
 };

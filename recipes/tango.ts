@@ -137,5 +137,6 @@ export const tango: Recipe = {
     judgeSet: 'verifier',
     shape,
     answers: 4,
+    placement: 'step',
   }),
 };

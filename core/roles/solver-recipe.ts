@@ -4,7 +4,7 @@
  * paid, and what a round teaches.
  */
 import { wrongInput } from '../errors.ts';
-import type { Recipe, RoundShape } from '../recipe.ts';
+import type { Placement, Recipe, RoundShape } from '../recipe.ts';
 import type { Key, Maybe } from '../rl/types.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import { MAIN_SET } from '../schema/policy.ts';
@@ -34,6 +34,8 @@ export interface SolverGame {
   readonly examined?: () => readonly string[];
   /** Answers to each of them behind the sampled accuracy; default 1. */
   readonly draws?: number;
+  /** Where its rewards stand; default on the whole answer. */
+  readonly placement?: Placement;
   /** Further figures of the exam. */
   readonly examine?: (exam: Exam) => Promise<Readonly<Record<string, number>>>;
 }
@@ -46,6 +48,7 @@ export function solverAlone({
   tasks = familyTasks(family),
   examined = () => family.heldOut(),
   draws = 1,
+  placement = 'sequence',
   examine,
 }: SolverGame): RoundShape {
   return {
@@ -53,7 +56,7 @@ export function solverAlone({
     stop: family.stop,
     rewards,
     roles: {
-      [SOLVER]: { says: 'solves tasks, with or without steps', sampling: { maxNew, temperature } },
+      [SOLVER]: { says: 'solves tasks, with or without steps', sampling: { maxNew, temperature }, placement },
     },
     freezable: [],
     propose: async (stage) => tasks(stage),

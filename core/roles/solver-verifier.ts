@@ -5,7 +5,7 @@
  */
 import { wrongInput } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { RewardInfo, RoundShape } from '../recipe.ts';
+import type { Placement, RewardInfo, RoundShape } from '../recipe.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Reading, Solution, TaskFamily } from '../tasks/family.ts';
@@ -80,19 +80,21 @@ export interface SolverVerifierGame {
   /** The verifier's parameter set; default the main one. */
   readonly judgeSet?: string;
   readonly shape: (round: RoundSpec) => Shape;
+  /** Where the solver's rewards stand; default on the whole solution. */
+  readonly placement?: Placement;
   /** Answers to each held-out task that is voted on. */
   readonly answers: number;
 }
 
 export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
-  const { family, task, judgeSet, shape, answers } = game;
+  const { family, task, judgeSet, shape, answers, placement = 'sequence' } = game;
   const { maxNew, stop } = family;
   return {
     taskName: family.name,
     stop,
     rewards: LABELS,
     roles: {
-      [SOLVER]: { says: 'solves tasks', sampling: { maxNew: maxNew.solver, temperature: 1 } },
+      [SOLVER]: { says: 'solves tasks', sampling: { maxNew: maxNew.solver, temperature: 1 }, placement },
       [JUDGE]: {
         says: 'gives a verdict on every step and on the whole',
         ...(judgeSet === undefined ? {} : { set: judgeSet }),

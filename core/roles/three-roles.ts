@@ -28,7 +28,11 @@ export function threeRoles(game: ThreeRoles): ThreeRoleParts {
     taskName: family.name,
     stop: family.stop,
     rewards: game.rewards,
-    roles: { proposer: role('proposer'), solver: role('solver'), judge: role('judge') },
+    roles: {
+      proposer: role('proposer'),
+      solver: role('solver'),
+      judge: { ...role('judge'), usesGold: true },
+    },
     freezable: ['proposer', 'judge'],
     propose: (stage) => propose(game, stage),
     rollOut: (stage, tasks) => solve(game, stage, tasks),

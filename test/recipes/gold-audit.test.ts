@@ -75,8 +75,6 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Roles that are trained against the truth beside a gold-free reward, and say so. */
-const TRAINED_ON_GOLD: Readonly<Record<string, readonly string[]>> = { trio: ['judge'] };
 /** Recipes whose gold is data, responses known to be right: no checker is asked what to pay. */
 const GOLD_IS_DATA = ['spin'];
 
@@ -107,7 +105,7 @@ const free = recipes.flatMap((recipe) =>
         name: recipe.name,
         reward,
         moment,
-        open: TRAINED_ON_GOLD[recipe.name] ?? [],
+        open: Object.keys(recipe.roles).filter((role) => recipe.roles[role]!.usesGold),
       })),
     ),
 );
