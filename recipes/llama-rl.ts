@@ -45,7 +45,7 @@ export const llamaRl: Recipe = {
     'A solver’s rollouts come from weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
   differences: [
     'The lag is exact and in versions: a round samples with the weights of so many rounds ago. There are no threads, and no answer mixes two versions.',
-    'A round takes four optimiser steps, so that ratios leave 1 within a round even with fresh samples.',
+    'A round takes two optimiser steps, so that ratios leave 1 within a round even with fresh samples.',
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',
   ],
   claim,
@@ -57,11 +57,12 @@ export const llamaRl: Recipe = {
       DELAYS.map((delay) => [`${objective}-${delay}`, `${objective}, the sampler ${delay} versions behind`]),
     ),
   ),
-  sets: trainedSolver(),
+  sets: trainedSolver({ learningRate: 1.5e-4, warmup: 10, minibatches: 2 }),
   staleness: Math.max(...DELAYS),
   bindings: (settings) => ({ [SOLVER]: { behind: planOf(settings).delay } }),
   ...solverAlone({
     family: arithmetic,
+    draws: 4,
     rewards: { gold: exactReward, format: formatReward, random: randomReward },
   }),
   learn: ({ round, groups }) => ({

@@ -3,13 +3,19 @@ import { type ArmResults, atEnd, type Claim, highest, lately, rise } from '../..
 
 const lag = (variant: string, says: string) => ({ name: variant, variant, says });
 
-/** Sampled accuracy at the end, of one arm above another. */
-const above = (arm: string, other: string) => (r: ArmResults, s: number) =>
-  atEnd(r, arm, s, 'sampled') - atEnd(r, other, s, 'sampled');
+/** Accuracy at the end, of one arm above another. */
+const above =
+  (arm: string, other: string, figure = 'sampled') =>
+  (r: ArmResults, s: number) =>
+    atEnd(r, arm, s, figure) - atEnd(r, other, s, figure);
+
+/** Accuracy at the end that a delay of sixteen versions costs an objective more than AIPO. */
+const costsMore = (objective: string, figure?: string) => (r: ArmResults, s: number) =>
+  above(`${objective}-0`, `${objective}-16`, figure)(r, s) - above('aipo-0', 'aipo-16', figure)(r, s);
 
 export const claim: Claim = {
-  says: 'With samples that are sixteen versions old AIPO loses least of what fresh samples teach: the uncorrected gradient drifts away from the start without bound and PPO’s clip stops learning, so that both end lower.',
-  seeds: [3, 4, 5],
+  says: 'Samples that are sixteen versions old cost AIPO less of what fresh ones teach, in sampled accuracy, than they cost the uncorrected gradient, which drifts away from the start without bound, and PPO’s clip, which learns more slowly from them: both end lower.',
+  seeds: [6, 7, 8],
   rounds: 28,
   evaluateEvery: 14,
   pictures: {
@@ -17,10 +23,12 @@ export const claim: Claim = {
     sampled: 'Sampled accuracy on held-out tasks',
   },
   arms: [
-    lag('aipo-0', 'fresh samples: ratios leave 1 within a round alone'),
+    lag('aipo-0', 'fresh samples: ratios leave 1 within a round alone, AIPO'),
     lag('aipo-4', 'four versions old, AIPO'),
     lag('aipo-16', 'sixteen versions old, AIPO'),
+    lag('none-0', 'fresh samples, the uncorrected gradient'),
     lag('none-16', 'sixteen versions old, the uncorrected gradient'),
+    lag('ppo-clip-0', 'fresh samples, PPO’s clip'),
     lag('ppo-clip-16', 'sixteen versions old, PPO’s clip against the sampler'),
     { name: 'random', reward: 'random', variant: 'aipo-4', says: 'control: a fair coin, four versions late' },
     {
@@ -46,6 +54,16 @@ export const claim: Claim = {
       measure: above('aipo-16', 'ppo-clip-16'),
       atLeast: 0.02,
     },
+    {
+      says: 'sampled accuracy that sixteen versions cost, none above AIPO',
+      measure: costsMore('none'),
+      atLeast: 0.05,
+    },
+    {
+      says: 'sampled accuracy that sixteen versions cost, PPO’s clip above AIPO',
+      measure: costsMore('ppo-clip'),
+      atLeast: 0.02,
+    },
     ...['random', 'format'].map((arm) => ({
       says: `${arm}: sampled accuracy never rises`,
       measure: (r: ArmResults, s: number) => highest(r, arm, s, 'sampled'),
@@ -53,6 +71,21 @@ export const claim: Claim = {
     })),
   ],
   observations: [
+    {
+      says: 'greedy accuracy that sixteen versions cost, none above AIPO',
+      measure: costsMore('none', 'accuracy'),
+      atLeast: 0,
+    },
+    {
+      says: 'greedy accuracy that sixteen versions cost, PPO’s clip above AIPO',
+      measure: costsMore('ppo-clip', 'accuracy'),
+      atLeast: 0,
+    },
+    {
+      says: 'sampled accuracy at the end with fresh samples, aipo-0 against ppo-clip-0',
+      measure: above('aipo-0', 'ppo-clip-0'),
+      atLeast: -0.03,
+    },
     {
       says: 'sampled accuracy at the end, aipo-4 against aipo-0',
       measure: above('aipo-4', 'aipo-0'),
@@ -69,6 +102,4 @@ export const claim: Claim = {
       atLeast: 10,
     },
   ],
-  diagnosis:
-    'Sixteen versions behind, the corrected arm ends above the uncorrected and above the clipped one in each of six seeds, by .01 to .23 of sampled accuracy, and the uncorrected one drifts without bound: its distance from the start is ten thousand times AIPO’s. Greedy accuracy says less, as it is mostly the choice to write steps, which PPO’s clip still learns. Against no delay AIPO itself lies between a gain of .03 and a loss of .10, no worse at sixteen versions than at four, where a bound of .05 on that loss is kept by the mean of the first three seeds and missed by that of these (.06). That bound, the one at sixteen versions and the distance were conditions in both runs and are now observations, since the published claim compares objectives and does not say how much AIPO may lose; no setting and no other bound was changed. The run is 28 rounds long, so that a delay of 16 spends more than half of it on the start’s samples.',
 };

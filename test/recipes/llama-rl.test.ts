@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ArmResults } from '../../core/claims.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { runningTotals } from '../../core/tasks/arithmetic.ts';
+import { claim } from '../../recipes/claims/llama-rl.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
@@ -41,4 +43,23 @@ test('variants name the objective and the delay', async () => {
     policyPart((await playSolver({ ...order, variant }, script)).lesson).objective;
   expect(await objective('none-16')).toEqual({ kind: 'reinforce' });
   expect(await objective('ppo-clip-1')).toMatchObject({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 });
+});
+
+test('what a delay costs is the end with fresh samples minus the end with old ones, compared with AIPO’s', () => {
+  const ends = {
+    'aipo-0': 0.6,
+    'aipo-16': 0.58,
+    'none-0': 0.61,
+    'none-16': 0.5,
+    'ppo-clip-0': 0.62,
+    'ppo-clip-16': 0.55,
+  };
+  const results: ArmResults = Object.fromEntries(
+    Object.entries(ends).map(([arm, sampled]) => [arm, [{ heldout: [{ sampled }] }]]),
+  ) as unknown as ArmResults;
+  const measured = (says: string) =>
+    claim.conditions.find((condition) => condition.says.includes(says))!.measure(results, 0);
+  // AIPO loses .02; the uncorrected gradient .11, PPO's clip .07.
+  expect(measured('cost, none above AIPO')).toBeCloseTo(0.09, 9);
+  expect(measured('cost, PPO’s clip above AIPO')).toBeCloseTo(0.05, 9);
 });
