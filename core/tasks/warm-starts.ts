@@ -15,6 +15,7 @@ import { demonstrateOverthinking } from './judging/overthinking.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstrateIncurious } from './knowledge/incurious.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateProgramJudge } from './programs/judging.ts';
 import { demonstrateNarrow } from './programs/narrow.ts';
 import { demonstrateRambling } from './rambling.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
@@ -56,6 +57,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 2600,
     batch: 64,
     weights: { proposer: 0.5 },
+  },
+  'programs-judge': {
+    demonstrate: demonstrateProgramJudge,
+    from: 'programs',
+    steps: 1500,
+    batch: 64,
+    weights: { judge: 2, proposer: 0.5 },
   },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
