@@ -16,9 +16,16 @@ import { readSeed } from '../../model/seed-files.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { runOf } from '../../recipes/run-order.ts';
 
+/** Hashes of the last version's files, from the mesh and from one process, and of those of the version before it. */
+export interface Played {
+  readonly mesh: FileHashes;
+  readonly alone: FileHashes;
+  readonly before: FileHashes;
+}
+
 export interface Playing {
-  /** Plays the order's rounds; hashes of the last version's files, from the mesh and from one process. */
-  readonly play: (order: RunOrder) => Promise<{ mesh: FileHashes; alone: FileHashes | undefined }>;
+  /** Plays the order's rounds. */
+  readonly play: (order: RunOrder) => Promise<Played>;
   /** What the Workers logged so far. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
@@ -53,7 +60,7 @@ export async function openPlaying(starts: Iterable<string>, options: MeshOptions
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       const files = await gateway.getVersion({ name: run.settings.policy, version: run.rounds });
-      return { mesh: hashesOf(files), alone: alone[run.rounds] };
+      return { mesh: hashesOf(files), alone: alone[run.rounds]!, before: alone[run.rounds - 1]! };
     },
     log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
     async stop() {
