@@ -3,7 +3,9 @@
  * steps looks like one that learned arithmetic; accuracy with the steps forced tells the two apart, so it is said.
  */
 import type { Summary } from '../core/schema/summary.ts';
+import { collapseSentence } from './collapse-words.ts';
 import { decimal, dollars, percent, points } from './figures.ts';
+import { ends } from './windows.ts';
 import { wrap } from './wrap.ts';
 
 type HeldOut = Summary['heldout'][number];
@@ -14,8 +16,6 @@ const isWorked = (point: HeldOut): point is WorkedPoint =>
   point.sampled !== null && point.worked !== null && point.forcedWorked !== null;
 type Change = 'rose' | 'fell' | 'stayed';
 
-/** Rounds that are averaged at either end for the proposer, whose figures are of one small round each. */
-const WINDOW = 5;
 const WIDTH = 100;
 /** Shares of the best accuracy lost at the end that are worth a word. */
 const FALLBACK = 0.05;
@@ -92,16 +92,6 @@ function accuracySentence({ rounds, heldout }: Summary): string {
   );
 }
 
-const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
-const mean = (values: readonly number[]): number | null =>
-  values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
-
-/** Means over the first and the last rounds; the two windows never overlap. */
-function ends(values: readonly (number | null)[]): readonly [number | null, number | null] {
-  const window = Math.max(1, Math.min(WINDOW, Math.floor(values.length / 2)));
-  return [mean(known(values.slice(0, window))), mean(known(values.slice(-window)))];
-}
-
 /** A judge or proposer that kept version 0 is called so: its figures then say what the others did. null for a recipe that has neither. */
 function partnersSentence({ judge, proposer, freeze, versions }: Summary): string | null {
   const frozen = (role: string) => (freeze.includes(role) ? ', frozen,' : '');
@@ -149,8 +139,9 @@ export function closingWords(summary: Summary): string {
   const version = Math.max(0, ...Object.values(summary.versions));
   const policy = `${summary.policy} ${version}`;
   const cost = costSentence(summary);
+  const said = [accuracySentence(summary), collapseSentence(summary), partnersSentence(summary)];
   return [
-    ...wrap([accuracySentence(summary), partnersSentence(summary)].filter(Boolean).join(' '), WIDTH),
+    ...wrap(said.filter(Boolean).join(' '), WIDTH),
     ...(cost === null ? [] : wrap(cost, WIDTH)),
     '',
     'Next:',
