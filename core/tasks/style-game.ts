@@ -17,13 +17,13 @@ export const styleOf = (response: string): 0 | 1 | 2 => {
   return words <= 2 ? 0 : words === 3 ? 1 : 2;
 };
 
-/** Shares of short, medium and long among responses; what is no response has no style. */
+/** Shares of short, medium and long among responses; what is no response has no style, and none at all are no mixture (null). */
 export function mixtureOf(
   responses: readonly (string | null)[],
-): [short: number, medium: number, long: number] {
+): [short: number, medium: number, long: number] | null {
   const styles = responses.flatMap((response) => (response === null ? [] : [styleOf(response)]));
   const share = (style: number) => mean(styles.map((own) => Number(own === style)));
-  return [share(0), share(1), share(2)];
+  return styles.length ? [share(0), share(1), share(2)] : null;
 }
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));

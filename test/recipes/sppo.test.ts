@@ -2,17 +2,26 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { exploitability } from '../../core/rl/exploitability.ts';
-import { openStage } from '../../core/roles/stage.ts';
+import { type Exam, openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
 import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
-import type { LearnTools } from '../../core/training.ts';
+import type { LearnTools, Sequence } from '../../core/training.ts';
 import { lateOf } from '../../recipes/claims/sppo.ts';
 import { pairsOf, sppo } from '../../recipes/sppo.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 
 const TASK = 'az 2-4:tok bel ana dim';
+const SETTINGS = {
+  recipe: 'sppo',
+  seed: 0,
+  policy: 'p',
+  reward: 'preference',
+  freeze: [],
+  tasks: 2,
+  group: 5,
+};
 const logit = (p: number) => Math.log(p / (1 - p));
 
 test('styles are by number of words', () => {
@@ -66,6 +75,7 @@ test('the win matrix has its equilibrium at the even mixture alone', () => {
 
 test('the mixture of styles leaves out what is no response', () => {
   expect(mixtureOf(['ana', 'ana bel dim', null, 'ana bel dim tok', 'ana bel'])).toEqual([0.5, 0.25, 0.25]);
+  expect(mixtureOf([null, null])).toBeNull();
 });
 
 const group = (rates: readonly (number | null)[]): ScoredGroup => ({
@@ -110,16 +120,7 @@ test('a round: win rates within a group, itself counted as one half, become the 
       .fill(words[0])
       .join(' ')}<eos>`;
   });
-  const settings = {
-    recipe: 'sppo',
-    seed: 0,
-    policy: 'p',
-    reward: 'preference',
-    freeze: [],
-    tasks: 2,
-    group: 5,
-  };
-  const round = roundOf(settings, { responder: {} }, 1, 3);
+  const round = roundOf(SETTINGS, { responder: {} }, 1, 3);
   const memory = () => Promise.resolve(undefined);
   const stage = openStage({ recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) });
   const proposals = await sppo.propose(stage);
@@ -131,11 +132,49 @@ test('a round: win rates within a group, itself counted as one half, become the 
     expect(rates[0]).toBeCloseTo((0.5 + 4 * lost) / 5, 10);
     for (const rate of rates.slice(1)) expect(rate).toBeCloseTo((4 * 0.5 + (1 - lost)) / 5, 10);
   }
-  const records = { round, proposals, groups, memory: undefined, version: 3 };
-  const { updates, memory: kept } = await sppo.learn(records, {
-    decode: (ids) => tokenizer.decode(ids),
-  } as LearnTools);
-  expect(updates[0]!.parts[0]).toMatchObject({ kind: 'preference', objective: { kind: 'sppo' } });
-  // What was chosen is kept, so that the next round can say what became of its likelihood.
-  expect(kept).toEqual(groups.map(({ samples }) => ({ prompt: samples[1]!.prompt, ids: samples[1]!.ids })));
+  // Version 3 wrote the responses, and by now version 5 is the parent.
+  const records = { round, proposals, groups, memory: undefined, version: 5 };
+  const tools = (likelihood: number) =>
+    ({
+      decode: (ids: readonly number[]) => tokenizer.decode(ids),
+      score: (_set: string, sequences: readonly Sequence[], version?: number) => {
+        expect(version).toBeUndefined();
+        return Promise.resolve(sequences.map((_, i) => Float32Array.of(likelihood, i)));
+      },
+    }) as unknown as LearnTools;
+  const first = await sppo.learn(records, tools(-3));
+  expect(first.updates[0]!.parts[0]).toMatchObject({
+    kind: 'preference',
+    objective: { kind: 'sppo' },
+    reference: { set: 'main', version: 3 },
+  });
+  expect(first.figures).not.toHaveProperty('chosen');
+  // Two pairs: log-likelihoods -3 + 0 and -3 + 1, then -2.25 + 0 and -2.25 + 1, whichever version is the parent by then.
+  const chosen = groups.map(({ samples }) => ({ prompt: samples[1]!.prompt, ids: samples[1]!.ids }));
+  expect(first.memory).toEqual({ responses: chosen, likelihood: -2.5 });
+  const second = await sppo.learn({ ...records, memory: first.memory, version: 9 }, tools(-2.25));
+  expect(second.figures!.chosen).toBe(0.75);
+});
+
+test('a round without a pair leaves the weights as they are, and the next round no figure of what it chose', async () => {
+  const round = roundOf(SETTINGS, { responder: {} }, 1, 3);
+  const equal = group([0.5, 0.5]);
+  const records = { round, proposals: { round: round.id, samples: [], tasks: [] }, version: 3 };
+  const tools = { decode: () => '', score: () => Promise.resolve([]) } as unknown as LearnTools;
+  const { updates, memory } = await sppo.learn({ ...records, groups: [equal], memory: undefined }, tools);
+  expect(updates).toEqual([]);
+  const next = await sppo.learn({ ...records, groups: [equal], memory }, tools);
+  expect(next.figures).toEqual({ pairs: 0, points: 0 });
+});
+
+test('an exam in which nothing can be read has no exploitability', async () => {
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(tokenizer, () => 'no answer<eos>');
+  const round = roundOf(SETTINGS, { responder: {} }, 1, 3);
+  const memory = () => Promise.resolve(undefined);
+  const stage = openStage({ recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) });
+  const { figures, heldOut } = await sppo.evaluate(stage as Exam);
+  expect(heldOut.formatRate).toBe(0);
+  expect(figures).not.toHaveProperty('exploitability');
+  expect(figures).not.toHaveProperty('short');
 });

@@ -1,0 +1,33 @@
+/**
+ * What an update does to the likelihood of the responses it was told to prefer. A round's memory carries them with their likelihood
+ * before its update; the next round scores them again under its parent, which is what that update made, whatever was rolled back or
+ * pruned since. A response's prompt and tokens take some 200 bytes of the version's JSON.
+ */
+import { mean } from '../rl/statistics.ts';
+import { MAIN_SET } from '../schema/policy.ts';
+import type { LearnTools, Sequence } from '../training.ts';
+
+export interface Chosen {
+  readonly responses: readonly Sequence[];
+  /** Mean before the update, nats a response. */
+  readonly likelihood: number;
+}
+
+async function likelihoodOf(responses: readonly Sequence[], tools: LearnTools): Promise<number> {
+  const scores = await tools.score(MAIN_SET, responses);
+  return mean(scores.map((row) => row.reduce((a, b) => a + b, 0)));
+}
+
+export const rememberChosen = async (responses: readonly Sequence[], tools: LearnTools): Promise<Chosen> => ({
+  responses,
+  likelihood: responses.length ? await likelihoodOf(responses, tools) : 0,
+});
+
+/** Change of the chosen responses' mean log-likelihood, nats a response; nothing where none were chosen. */
+export async function changeOfChosen(
+  before: Chosen | undefined,
+  tools: LearnTools,
+): Promise<Readonly<Record<string, number>>> {
+  if (!before?.responses.length) return {};
+  return { chosen: (await likelihoodOf(before.responses, tools)) - before.likelihood };
+}
