@@ -13,7 +13,7 @@ import { deriveId } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
-import { echoSigns, grpoByEpisode, worldsThatDiffer } from '../core/roles/episode-credit.ts';
+import { echoSigns, grpoByEpisode, worldsAtRandom, worldsThatDiffer } from '../core/roles/episode-credit.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import { AGENT, examineGrid, rollGrid, scoreGrid, TURN_TOKENS } from '../core/roles/grid-agent.ts';
 import { gridTask } from '../core/tasks/grids/play.ts';
@@ -22,8 +22,9 @@ import type { Lesson, RoundRecords } from '../core/training.ts';
 import { ragenClaim } from './claims/ragen.ts';
 
 interface Settings {
-  /** Share of a round's worlds that is trained on: those whose returns differ most. */
+  /** Share of a round's worlds that is trained on: those whose returns differ most, or as many at random. */
   readonly share: number;
+  readonly atRandom?: boolean;
   readonly clipHigh: number;
   readonly kl: number;
   readonly entropy: number;
@@ -37,6 +38,7 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
   '': STABLE,
   'filter-50': { ...STABLE, share: 0.5 },
   'filter-100': { ...STABLE, share: 1 },
+  'random-25': { ...STABLE, atRandom: true },
   starpo: { share: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 },
   reuse: { ...STABLE, epochs: 5 },
 };
@@ -46,8 +48,8 @@ const STEPS = 8;
 const ACTION_COST = 0.1;
 
 function learn({ round, groups }: RoundRecords): Lesson {
-  const { share, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
-  const kept = new Set(worldsThatDiffer(groups, share));
+  const { share, atRandom, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
+  const kept = new Set(atRandom ? worldsAtRandom(groups, share, round.id) : worldsThatDiffer(groups, share));
   return {
     updates: [
       {
@@ -106,6 +108,7 @@ export const ragen: Recipe = {
   variants: {
     'filter-50': 'StarPO-S on half of the worlds',
     'filter-100': 'StarPO-S on all worlds',
+    'random-25': 'StarPO-S on a quarter of the worlds at random: no filter, as many steps',
     starpo: 'StarPO: all worlds, KL .001, clip .2/.2, no entropy bonus',
     reuse: 'StarPO-S that goes through each round’s episodes five times',
   },

@@ -1,4 +1,5 @@
 /** Credit for episodes of several turns: what an episode is paid is paid for each of its turns. */
+import { Random } from '../random.ts';
 import { groupsOfLargestDeviation } from '../rl/group-filter.ts';
 import { grpo } from '../rl/grpo.ts';
 import { deviation, mean } from '../rl/statistics.ts';
@@ -37,6 +38,12 @@ export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number):
     share,
   ).map(String);
 }
+
+/** As large a share of the groups whatever their returns, at least one: which ones follows from the seed. */
+export const worldsAtRandom = (groups: readonly ScoredGroup[], share: number, seed: string): string[] =>
+  new Random(`${seed}/worlds`)
+    .shuffle(groups.map(({ group }) => group))
+    .slice(0, Math.max(1, Math.round(groups.length * share)));
 
 /** Signs of the echo trap: share of episodes that succeed, how far returns differ within a group, the share of different first turns in it, and turns an episode. */
 export function echoSigns(

@@ -6,18 +6,18 @@ const END = 'sampled';
 const ROUNDS = 40;
 /** Rounds between two exams. */
 const EVERY = 10;
-/** A fall of so much of held-out success below its best so far is a collapse: more than two standard errors of an exam. */
+/** A fall of so much of held-out success below its best so far is a collapse: 15 of 150 worlds, less than two standard errors (.057) of a difference of two exams. */
 const FALL = 0.1;
 
 /** Mean of a monitor over five rounds from each round on. */
 const smooth = (values: readonly number[]): number[] =>
   values.slice(4).map((_, i) => mean(values.slice(i, i + 5)));
 
-/** The first place at which a curve has come to this multiple of its first value, from below or from above; its length where it never does. */
+/** The first place at which a curve has come to this multiple of its first value, from below or from above; NaN where it never does. */
 export function reaches(values: readonly number[], multiple: number): number {
   const level = (values[0] ?? 0) * multiple;
   const at = values.findIndex((value) => (multiple < 1 ? value <= level : value >= level));
-  return at < 0 ? values.length : at;
+  return at < 0 ? Number.NaN : at;
 }
 
 /** The first place at which a curve is `fall` below its best so far; its length where it never is. */
@@ -33,11 +33,13 @@ const collapse = (arm: string) => (results: ArmResults, seed: number) =>
 const delay = (arm: string, other: string) => (results: ArmResults, seed: number) =>
   collapse(arm)(results, seed) - collapse(other)(results, seed);
 
-/** Rounds by which the deviation of returns or the entropy halves before the gradient norm doubles. */
+/** Rounds by which the deviation of returns or the entropy halves before the gradient norm doubles; NaN where the norm never does, for nothing is led then. */
 const lead = (arm: string) => (results: ArmResults, seed: number) => {
   const curve = (figure: string) => smooth(monitorOf(results, arm, seed, figure));
-  const signs = ['returnSpread', 'entropy'].map((sign) => reaches(curve(sign), 0.5));
-  return reaches(curve('gradientNorm'), 2) - Math.min(...signs);
+  const [spread, entropy] = [curve('returnSpread'), curve('entropy')].map((sign) => reaches(sign, 0.5));
+  // A sign that has not come by the end of the run comes after it, at the soonest.
+  const end = curve('entropy').length;
+  return reaches(curve('gradientNorm'), 2) - Math.min(spread || end, entropy || end);
 };
 
 export const ragenClaim: Claim = {
@@ -53,6 +55,11 @@ export const ragenClaim: Claim = {
     },
     { name: 'filter 50', variant: 'filter-50', says: 'the same on half of the worlds' },
     { name: 'filter 100', variant: 'filter-100', says: 'the same on all worlds: no filter' },
+    {
+      name: 'random 25',
+      variant: 'random-25',
+      says: 'the same on a quarter of the worlds at random: as many steps as starpo-s',
+    },
     { name: 'starpo', variant: 'starpo', says: 'all worlds, KL .001, clip .2/.2, no entropy bonus' },
     { name: 'random', reward: 'random', says: 'control: a fair coin pays each episode' },
     { name: 'format', reward: 'format', says: 'control: an episode is paid for keeping to the grammar' },
@@ -89,6 +96,17 @@ export const ragenClaim: Claim = {
       says: 'half of the worlds delays it, too (rounds)',
       measure: delay('filter 50', 'filter 100'),
       atLeast: 1,
+    },
+    {
+      says: 'it delays it against as many steps on worlds at random, too (rounds)',
+      measure: delay('starpo-s', 'random 25'),
+      atLeast: 1,
+    },
+    {
+      says: 'StarPO-S ends above as many steps on worlds at random',
+      measure: (results, seed) =>
+        atEnd(results, 'starpo-s', seed, END) - atEnd(results, 'random 25', seed, END),
+      atLeast: 0,
     },
     {
       says: 'StarPO-S collapses later than plain StarPO (rounds)',
