@@ -36,10 +36,9 @@ const delay = (arm: string, other: string) => (results: ArmResults, seed: number
 /** Rounds by which the deviation of returns or the entropy halves before the gradient norm doubles; NaN where the norm never does, for nothing is led then. */
 const lead = (arm: string) => (results: ArmResults, seed: number) => {
   const curve = (figure: string) => smooth(monitorOf(results, arm, seed, figure));
-  const [spread, entropy] = [curve('returnSpread'), curve('entropy')].map((sign) => reaches(sign, 0.5));
+  const signs = ['returnSpread', 'entropy'].map((sign) => reaches(curve(sign), 0.5)).filter(Number.isFinite);
   // A sign that has not come by the end of the run comes after it, at the soonest.
-  const end = curve('entropy').length;
-  return reaches(curve('gradientNorm'), 2) - Math.min(spread || end, entropy || end);
+  return reaches(curve('gradientNorm'), 2) - Math.min(...signs, curve('entropy').length);
 };
 
 export const ragenClaim: Claim = {
