@@ -39,8 +39,10 @@ const summaryOf = (
 });
 const said = (...run: Parameters<typeof summaryOf>) => collapseSentence(summaryOf(...run));
 
-/** Rounds with the entropy of what they trained, and the parameter set that it was. */
-const monitorsOf = (...rounds: readonly (readonly [set: string, entropy: number | null])[]): MonitorPoint[] =>
+/** The entropy of what a round trained, and the parameter set that it was. */
+type Watched = readonly [set: string, entropy: number | null];
+
+const monitorsOf = (...rounds: readonly Watched[]): MonitorPoint[] =>
   rounds.map(([set, entropy], i) => ({
     round: i + 1,
     figures: { entropy, gradientNorm: 1, [`${set}/gradientNorm`]: 1 },
@@ -81,7 +83,7 @@ test('greedy accuracy counts where sampled accuracy sank with it, or where nothi
 });
 
 test('entropy below half of what it was is named where accuracy was lost, and of like rounds alone', () => {
-  const losing = (...rounds: Parameters<typeof monitorsOf>) =>
+  const losing = (...rounds: readonly Watched[]) =>
     said([0.84, 0.69], [0.7, 0.64], { monitors: monitorsOf(...rounds) });
   const halved = [0.32, 0.28, 0.1, 0.08].map((entropy) => ['main', entropy] as const);
   // Means of two rounds at either end: .3 and .09.
