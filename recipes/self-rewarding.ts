@@ -124,10 +124,10 @@ export const selfRewarding: Recipe = {
   propose: async (stage) => drawnTasks(stage, (random) => freshTask(random, 2 + random.int(4))),
   rollOut: (stage, tasks) => solve({ family: arithmetic }, stage, tasks, RESPONDER),
   judge,
-  learn: ({ round, groups, version }) => {
+  learn: ({ round, groups }) => {
     const pairs = pairsOf(groups);
     const part = { role: RESPONDER, weight: 1 };
-    const reference = { set: MAIN_SET, version };
+    const reference = { set: MAIN_SET, version: round.roles[RESPONDER]!.version };
     const lesson =
       round.settings.variant === POSITIVE_ONLY
         ? ({ ...part, kind: 'imitation', items: pairs.map(({ chosen }) => chosen) } as const)
