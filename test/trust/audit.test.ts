@@ -38,7 +38,9 @@ test('an honest round is equal to the last bit, in every class', async () => {
   expect(groups.length).toBe(GROUPS);
   expect(ledger.checked('token')).toBe(proposals.samples.length + samples);
   expect(ledger.checked('sample-id')).toBe(proposals.samples.length + samples);
-  expect(ledger.checked('oracle')).toBe(GROUPS);
+  // Of each group what the checker says of its solutions, and of each judgment what it says of the same.
+  const judgments = groups.reduce((sum, group) => sum + group.judgments.length, 0);
+  expect(ledger.checked('oracle')).toBe(GROUPS + judgments);
 });
 
 describe.each(FORGERIES)('forged: $name', ({ name, needsModel, forge }) => {

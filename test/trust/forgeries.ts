@@ -165,6 +165,17 @@ const proposal: Forgery = async (scene, random) => {
   return { record: { ...record, proposals }, group: null };
 };
 
+/** A judge that looks better or worse than it is. */
+const oracle: Forgery = async ({ record }, random) => {
+  const group = random.pick(record.groups);
+  const i = random.int(group.judgments.length);
+  const word = group.judgments[i]?.oracle;
+  if (!word) return null;
+  const forged = { ...group.judgments[i]!, oracle: { ...word, hit: !word.hit } };
+  const judgments = group.judgments.map((old, j) => (j === i ? forged : old));
+  return { record: withGroup(record, { ...group, judgments }), group: group.group };
+};
+
 /** `needsModel`: nothing but drawing again can tell. */
 export const FORGERIES: readonly {
   readonly name: string;
@@ -178,6 +189,7 @@ export const FORGERIES: readonly {
   { name: 'proposal', needsModel: true, forge: proposal },
   { name: 'seed (sample id)', needsModel: false, forge: sampleId },
   { name: 'reward', needsModel: false, forge: reward },
+  { name: 'oracle’s word on a judgment', needsModel: false, forge: oracle },
   { name: 'version', needsModel: false, forge: version },
   { name: 'group of another round', needsModel: false, forge: provenance },
   { name: 'group of another round, renamed', needsModel: false, forge: renamedCopy },
