@@ -17,26 +17,16 @@ export interface Schedule<P extends string> {
 export const cycleOf = <P extends string>({ cycle }: Pick<Schedule<P>, 'cycle'>): number =>
   cycle.reduce((sum, { rounds }) => sum + rounds, 0);
 
+const spelledOut = <P extends string>(phases: readonly Phase<P>[]): P[] =>
+  phases.flatMap(({ phase, rounds }) => new Array<P>(rounds).fill(phase));
+
 /** The phase of a round, which count from 1, and how many rounds of the same phase came before it. */
 export function phaseAt<P extends string>(
   { first = [], cycle }: Schedule<P>,
   round: number,
 ): { readonly phase: P; readonly before: number } {
-  const spent = new Map<P, number>();
-  const spend = (phase: P, rounds: number) => spent.set(phase, (spent.get(phase) ?? 0) + rounds);
-  let left = round - 1;
-  const find = (phases: readonly Phase<P>[]) => {
-    for (const { phase, rounds } of phases) {
-      if (left < rounds) return { phase, before: (spent.get(phase) ?? 0) + left };
-      spend(phase, rounds);
-      left -= rounds;
-    }
-    return undefined;
-  };
-  const early = find(first);
-  if (early) return early;
-  const cycles = Math.floor(left / cycleOf({ cycle }));
-  for (const { phase, rounds } of cycle) spend(phase, cycles * rounds);
-  left -= cycles * cycleOf({ cycle });
-  return find(cycle)!;
+  const [once, again] = [spelledOut(first), spelledOut(cycle)];
+  const phases = Array.from({ length: round }, (_, i) => once[i] ?? again[(i - once.length) % again.length]!);
+  const phase = phases.pop()!;
+  return { phase, before: phases.filter((earlier) => earlier === phase).length };
 }

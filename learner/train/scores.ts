@@ -5,7 +5,7 @@
  */
 import type { Sequence, WeightsRef } from '../../core/training.ts';
 import * as tf from '../tfjs.ts';
-import { microBatches, temperatureOf } from './minibatches.ts';
+import { groupByTokens, microBatches, sequenceTokens, temperatureOf } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';
 import { scoredTokens, type Unit, type UnitScores } from './parts/kind.ts';
 import { type Model, pack, type Readout, readOut } from './readouts.ts';
@@ -33,6 +33,28 @@ export async function read(
   const numbers = await Promise.all(tensors.map((tensor) => tensor.data()));
   tf.dispose(tensors);
   return numbers as Float32Array[];
+}
+
+/** The same within a budget of tokens, row by row of each sequence: for each sequence its rows of each tensor. */
+export async function readEach(
+  model: Model,
+  sequences: readonly Sequence[],
+  readout: Readout,
+  tokenBudget: number,
+): Promise<Float32Array[][]> {
+  const out: Float32Array[][] = [];
+  for (const batch of groupByTokens(sequences, tokenBudget, sequenceTokens)) {
+    const tensors = await read(model, batch, readout);
+    const each = tensors.map((numbers) =>
+      // Classes have a row a sequence, everything else one a token.
+      cut(
+        numbers,
+        batch.map(({ ids }) => (readout === 'classes' ? numbers.length / batch.length : ids.length)),
+      ),
+    );
+    out.push(...batch.map((_, i) => each.map((rows) => rows[i]!)));
+  }
+  return out;
 }
 
 const refKey = ({ set, version }: WeightsRef): string => `${set}/${version}`;

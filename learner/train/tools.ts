@@ -4,9 +4,8 @@ import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import type { LearnTools, Sequence } from '../../core/training.ts';
 import type { HeldSets } from './held-sets.ts';
-import { groupByTokens, sequenceTokens } from './minibatches.ts';
 import type { Model, Readout } from './readouts.ts';
-import { cut, type FindModel, read } from './scores.ts';
+import { type FindModel, readEach } from './scores.ts';
 
 export function learnTools({
   policy,
@@ -34,17 +33,8 @@ export function learnTools({
     return mine;
   };
   /** [sequences][rows of the sequence]. */
-  const rows = async (model: Model, sequences: readonly Sequence[], readout: Readout) => {
-    const out: Float32Array[] = [];
-    for (const batch of groupByTokens(sequences, tokenBudget, sequenceTokens)) {
-      const [numbers] = await read(model, batch, readout);
-      const each = batch.map(({ ids }) =>
-        readout === 'classes' ? numbers!.length / batch.length : ids.length,
-      );
-      out.push(...cut(numbers!, each));
-    }
-    return out;
-  };
+  const rows = async (model: Model, sequences: readonly Sequence[], readout: Readout) =>
+    (await readEach(model, sequences, readout, tokenBudget)).map(([first]) => first!);
   return {
     decode: (ids) => text().decode(ids),
     encode: (string) => text().encode(string),

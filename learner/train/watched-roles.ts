@@ -6,13 +6,11 @@
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { HeldSets } from './held-sets.ts';
-import { groupByTokens, sequenceTokens } from './minibatches.ts';
 import { startOf } from './parts/policy.ts';
 import type { PlannedUpdate } from './plan.ts';
-import type { Model } from './readouts.ts';
-import { cut, type FindModel, read } from './scores.ts';
+import { type FindModel, readEach } from './scores.ts';
 import { trainingOf } from './summary.ts';
 
 /** Samples of a role that are looked at: the round's first. */
@@ -49,20 +47,14 @@ export async function watchedRoles(watched: Watched): Promise<TrainingReport['ro
     const set = watchedSet(watched, role);
     if (set === undefined) continue;
     const some = samples.filter((sample) => sample.role === role && sample.ids.length).slice(0, MOST);
-    const own = await scored(await sets.get(set), some, tokenBudget);
-    const start = await scored(await find(startOf(set)), some, tokenBudget);
-    figures.push([role, trainingOf(own.map((mine, i) => ({ ...mine, start: start[i]!.logprobs })))]);
+    const own = await readEach(await sets.get(set), some, 'logprobs', tokenBudget);
+    const starts = await readEach(await find(startOf(set)), some, 'logprobs', tokenBudget);
+    const scored = own.map(([logprobs, entropy], i) => ({
+      logprobs: logprobs!,
+      entropy: entropy!,
+      start: starts[i]![0]!,
+    }));
+    figures.push([role, trainingOf(scored)]);
   }
   return Object.fromEntries(figures);
-}
-
-/** Log-probabilities and entropies [samples][ids], nats. */
-async function scored(model: Model, samples: readonly Sample[], tokenBudget: number) {
-  const out: { logprobs: Float32Array; entropy: Float32Array }[] = [];
-  for (const batch of groupByTokens(samples, tokenBudget, sequenceTokens)) {
-    const lengths = batch.map(({ ids }) => ids.length);
-    const [logprobs, entropy] = (await read(model, batch, 'logprobs')).map((rows) => cut(rows, lengths));
-    out.push(...lengths.map((_, i) => ({ logprobs: logprobs![i]!, entropy: entropy![i]! })));
-  }
-  return out;
 }

@@ -3,7 +3,6 @@
  * the whole. Beside it the proposer and the solver of the plain warm start go on, so that one policy can play all three.
  */
 import type { Random } from '../../random.ts';
-
 import type { Demonstration } from '../demonstrations.ts';
 import { STOP, writeJudgment } from '../worked.ts';
 import { demonstratePrograms, programSolution } from './demonstrations.ts';
