@@ -6,7 +6,7 @@ import { deriveId } from '../random.ts';
 import { mean } from '../rl/statistics.ts';
 import type { RolledGroup, Sample } from '../schema/sample.ts';
 import { arithmetic } from '../tasks/arithmetic.ts';
-import { type Comparison, pairPrompt, readComparison } from '../tasks/judging/pairwise.ts';
+import { betterOf, type Comparison, pairPrompt, readComparison } from '../tasks/judging/pairwise.ts';
 import { besideTruth } from './gold.ts';
 import { type Stage, sampleOf } from './stage.ts';
 
@@ -41,12 +41,6 @@ export const contestOf = (task: string, given: readonly Given[]): Contest => {
 /** The oracle. */
 export const isExact = (task: string, answer: string): boolean =>
   arithmetic.gold(task, { steps: [], answer });
-
-/** The oracle on two answers; null where both are exact, or neither is. */
-function isFirstBetter(task: string, first: string, second: string): boolean | null {
-  const exact = isExact(task, first);
-  return exact === isExact(task, second) ? null : exact;
-}
 
 /** A comparison as it came out: positions of the answers shown first and second; null where it cannot be read. */
 export interface Match {
@@ -89,7 +83,7 @@ export async function compareAnswers(
                 first,
                 second,
                 of: a.id,
-                isFirstBetter: isFirstBetter(task, a.answer, b.answer),
+                better: betterOf(task, a.answer, b.answer),
                 ids: tokenizer.encode(pairPrompt(task, a.answer, b.answer)),
                 sampleIds: [deriveId(a.id, judge, b.id)],
               },
@@ -99,14 +93,14 @@ export async function compareAnswers(
   );
   const completions = await stage.generate(judge, asked);
   const matches: Match[][] = contests.map(() => []);
-  asked.forEach(({ contest, first, second, of, isFirstBetter, ids, sampleIds }, i) => {
+  asked.forEach(({ contest, first, second, of, better, ids, sampleIds }, i) => {
     const completion = completions[i]![0]!;
     const reading = readComparison(contests[contest]!.task, tokenizer.decode(completion.ids));
     const outcome = !completion.stopped ? 'cut-off' : reading.ok ? 'ok' : reading.reason;
     const rewards = { choice: reading.ok ? Number(reading.value.choice === 'A') : null };
     const judgment = {
       ...sampleOf(stage, judge, sampleIds[0]!, ids, completion, outcome, rewards),
-      ...besideTruth(isFirstBetter, reading.ok ? reading.value.choice === 'A' : null),
+      ...besideTruth(better && better === 'A', reading.ok ? reading.value.choice === 'A' : null),
       of,
     };
     matches[contest]!.push({ first, second, comparison: reading.ok ? reading.value : null, judgment });
