@@ -16,7 +16,7 @@ import type { RunSettings } from '../core/schema/round.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { claim } from './claims/llama-rl.ts';
 
-const MAX_RATIO = 4;
+const MAX_RATIO = 2;
 const DELAYS = [0, 1, 4, 16];
 
 const OBJECTIVES: Readonly<Record<string, PolicyObjectiveSpec>> = {
@@ -44,20 +44,19 @@ export const llamaRl: Recipe = {
   summary:
     'A solver’s rollouts come from weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
   differences: [
-    'The lag is exact and in versions: a round samples with the weights of so many rounds ago. There are no threads, and no answer mixes two versions.',
-    'A round takes two optimiser steps, so that ratios leave 1 within a round even with fresh samples.',
+    'The lag is exact and in versions: a round samples with the weights of so many rounds ago and takes one optimiser step. There are no threads, and no answer mixes two versions.',
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',
   ],
   claim,
   start: 'seed',
-  tasks: 32,
+  tasks: 16,
   group: 8,
   variants: Object.fromEntries(
     Object.keys(OBJECTIVES).flatMap((objective) =>
       DELAYS.map((delay) => [`${objective}-${delay}`, `${objective}, the sampler ${delay} versions behind`]),
     ),
   ),
-  sets: trainedSolver({ learningRate: 1.5e-4, warmup: 10, minibatches: 2 }),
+  sets: trainedSolver({ learningRate: 1.2e-4, warmup: 10, minibatches: 1 }),
   staleness: Math.max(...DELAYS),
   bindings: (settings) => ({ [SOLVER]: { behind: planOf(settings).delay } }),
   ...solverAlone({

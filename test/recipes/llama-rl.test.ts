@@ -60,6 +60,6 @@ test('what a delay costs is the end with fresh samples minus the end with old on
   const measured = (says: string) =>
     claim.conditions.find((condition) => condition.says.includes(says))!.measure(results, 0);
   // AIPO loses .02; the uncorrected gradient .11, PPO's clip .07.
-  expect(measured('cost, none above AIPO')).toBeCloseTo(0.09, 9);
-  expect(measured('cost, PPO’s clip above AIPO')).toBeCloseTo(0.05, 9);
+  expect(measured('sampled accuracy that sixteen versions cost, none above AIPO')).toBeCloseTo(0.09, 9);
+  expect(measured('sampled accuracy that sixteen versions cost, PPO’s clip above AIPO')).toBeCloseTo(0.05, 9);
 });
