@@ -2,7 +2,7 @@
  * PRIME: dense rewards without step labels. A second language model is trained on outcomes alone, so that β Σ log(ψ/ref) over an answer
  * predicts whether it is right; token by token the same log-ratio is then a process reward for the policy.
  *
- *   tasks     ψ learns from all, the policy from those on which between .2 and .8 of the answers are right
+ *   tasks     ψ learns from all, the policy from eight of those on which between .2 and .8 of the answers are right
  *   q         log ψ - log ref of each token, ψ before its update on these answers
  *   credit    leave-one-out advantage of the outcome + that of q, rescaled and summed to go; whitened over the round's tokens
  *   ψ         cross-entropy of σ(β Σ q) against the outcome, once a round, right and wrong answers weighing the same
@@ -26,11 +26,15 @@ import type { LearnTools, Lesson, OutcomePart, PolicyItem, RoundRecords } from '
 import { primeClaim } from './claims/prime.ts';
 
 const PRM = 'prm';
+/** Tasks of the band in a batch of the policy: as many every round, however many a better policy leaves there. */
+const BATCH = 8;
 /** Rounds of the reward model alone. */
-const ALONE = 6;
+const ALONE = 8;
 /** Answers here are thirty tokens long, the paper's are thousands at .05: β Σ q has to span a few units. */
 const BETA = 0.5;
-const PROCESS_WEIGHT = 1;
+const PROCESS_WEIGHT = 2;
+/** Small: the answers to larger steps are news to the reward model before it has seen any of them. */
+const LEARNING_RATE = 1e-4;
 const VARIANTS = {
   outcome: 'the policy is paid for outcomes alone: RLOO; the reward model rests',
   frozen: `the reward model learns in its ${ALONE} rounds alone and no more`,
@@ -87,7 +91,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   const learns = variant === 'frozen' ? alone : variant !== 'outcome';
   const q = await tokenRewards(variant, samplesOf(groups), tools);
   const inBand = groupsInBand(rewardsOf(groups), keysOf(groups), { low: 0.2, high: 0.8, inclusive: true });
-  const band = new Set(alone ? [] : inBand);
+  const band = new Set(alone ? [] : inBand.slice(0, BATCH));
   const isKept = keysOf(groups).map((key) => band.has(key));
   const answers = weighAnswers(
     groups.filter(({ group }) => band.has(group)),
@@ -123,8 +127,8 @@ export const prime: Recipe = {
     'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
   differences: [
     `The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
-    'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once; the paper draws until it has a full batch.',
-    'Process rewards weigh 1, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does, each a third as large; the paper’s are twice as large.',
+    'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
+    'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
   ],
   claim: primeClaim,
   start: 'chains',
@@ -132,15 +136,15 @@ export const prime: Recipe = {
   group: 4,
   variants: VARIANTS,
   sets: {
-    main: { optimizer: OPTIMIZER },
-    [PRM]: { optimizer: { ...OPTIMIZER, learningRate: 1e-4, clipNorm: 10 } },
+    main: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE } },
+    [PRM]: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE, clipNorm: 10 } },
   },
   learn,
   ...solverAlone({
     family: chains,
     rewards: { exact: exactReward, random: randomReward, format: formatReward },
     tasks: (stage) => drawnTasks(stage, (random) => freshChain(random)),
-    draws: 4,
+    draws: 12,
     placement: 'token',
   }),
 };

@@ -18,7 +18,7 @@ afterAll(() => playing.stop());
 const UNTIL_ITS_TURN: Readonly<Record<string, { readonly rounds: number; readonly tasks: number }>> = {
   'r-zero': { rounds: 9, tasks: 4 },
   tango: { rounds: 13, tasks: 2 },
-  prime: { rounds: 7, tasks: 4 },
+  prime: { rounds: 9, tasks: 4 },
 };
 const plays = recipes.map(({ name }) => ({
   recipe: name,

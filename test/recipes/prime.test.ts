@@ -16,7 +16,7 @@ const wrong = { ...solved('', 0), ids: [3, 4] };
 
 test('outcome and process credit, mixed and whitened over the tokens', () => {
   // q [1 0], [0 0]: the largest return is 1. Means .5 and 0, centre .25, twice what is left: [1.5 -.5], [-.5 -.5], to go [1 -.5],
-  // [-1 -.5]. Outcomes ±1. Sums [2 .5], [-2 -1.5]: mean -.25, squares about it 5.0625 .5625 3.0625 1.5625, variance 3.416667.
+  // [-1 -.5]. Outcomes ±1, and twice that. Sums [3 0], [-3 -2]: mean -.5, squares about it 12.25 .25 6.25 2.25, variance 7.
   const { groups } = recordsOf('prime', [{ samples: [right, wrong] }]);
   const flat = (q: readonly number[][]) =>
     weighAnswers(groups, q).flatMap(({ advantage }) => advantage as number[]);
@@ -24,7 +24,7 @@ test('outcome and process credit, mixed and whitened over the tokens', () => {
     [1, 0],
     [0, 0],
   ]);
-  expectRows([dense], [[1.21725, 0.40575, -0.94675, -0.67625]]);
+  expectRows([dense], [[1.322876, 0.188982, -0.944911, -0.566947]]);
   // Outcomes alone: 1 1 -1 -1, deviation 1.154701
   const alone = flat([
     [0, 0],
@@ -55,7 +55,7 @@ const lesson = (index: number, settings: { variant?: string } = {}) =>
   lessonOf(prime, recordsOf('prime', groups, { index, ...settings }), tools);
 
 test('the reward model learns from all answers, both kinds weighing the same, the policy from the band', async () => {
-  const { updates, figures } = await lesson(7);
+  const { updates, figures } = await lesson(9);
   expect(updates.map(({ set }) => set)).toEqual(['prm', 'main']);
   const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [OutcomePart, PolicyPart];
   expect(outcome.items.map((item) => item.outcome)).toEqual([1, 0, 1, 1]);
@@ -68,6 +68,28 @@ test('the reward model learns from all answers, both kinds weighing the same, th
   expect(figures).toMatchObject({ kept: 1, solved: 0.75, auc: 1, groupAuc: 1, stepAuc: 0.6 });
 });
 
+test('the policy’s batch is eight tasks of the band, the round’s first, and the reward model’s all answers', async () => {
+  const task = (i: number) => ({
+    group: `g${i}`,
+    task: '2+1+1-1-1',
+    // The third is always solved: no part of the band.
+    samples: [answer(2), answer(i === 2 ? 2 : 5)].map((sample, k) => ({ ...sample, id: `g${i}-${k}` })),
+    gold: [true, i === 2],
+  });
+  const records = recordsOf(
+    'prime',
+    Array.from({ length: 11 }, (_, i) => task(i)),
+    { index: 9 },
+  );
+  const { updates, figures } = await lessonOf(prime, records, tools);
+  const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [OutcomePart, PolicyPart];
+  expect(outcome.items).toHaveLength(22);
+  expect(figures).toMatchObject({ kept: 10 });
+  const groups = policy.items.map(({ sample }) => sample.id.split('-')[0]);
+  expect([...new Set(groups)]).toEqual(['g0', 'g1', 'g3', 'g4', 'g5', 'g6', 'g7', 'g8']);
+  expect(groups).toHaveLength(16);
+});
+
 test('nothing to tell apart: the reward model rests', async () => {
   const { updates } = await lessonOf(prime, recordsOf('prime', groups.slice(1), { index: 1 }), tools);
   expect(updates).toEqual([]);
@@ -76,10 +98,10 @@ test('nothing to tell apart: the reward model rests', async () => {
 test('the reward model learns alone first; frozen only then, and never where outcomes alone pay', async () => {
   const sets = async (index: number, variant?: string) =>
     (await lesson(index, variant === undefined ? {} : { variant })).updates.map(({ set }) => set);
-  expect(await sets(6)).toEqual(['prm']);
-  expect(await sets(7)).toEqual(['prm', 'main']);
-  expect(await sets(6, 'frozen')).toEqual(['prm']);
-  expect(await sets(7, 'frozen')).toEqual(['main']);
-  expect(await sets(6, 'outcome')).toEqual([]);
-  expect(await sets(7, 'outcome')).toEqual(['main']);
+  expect(await sets(8)).toEqual(['prm']);
+  expect(await sets(9)).toEqual(['prm', 'main']);
+  expect(await sets(8, 'frozen')).toEqual(['prm']);
+  expect(await sets(9, 'frozen')).toEqual(['main']);
+  expect(await sets(8, 'outcome')).toEqual([]);
+  expect(await sets(9, 'outcome')).toEqual(['main']);
 });
