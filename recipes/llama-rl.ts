@@ -49,7 +49,7 @@ export const llamaRl: Recipe = {
   ],
   claim,
   start: 'seed',
-  tasks: 16,
+  tasks: 48,
   group: 8,
   variants: Object.fromEntries(
     Object.keys(OBJECTIVES).flatMap((objective) =>

@@ -30,7 +30,7 @@ const costsMore =
 
 export const claim: Claim = {
   says: 'Samples that are four or sixteen versions old cost AIPO little of what fresh ones teach, in sampled accuracy. They cost the uncorrected gradient much, which drifts away from the start without bound; sixteen cost PPO’s clip more than AIPO, too, as it learns more slowly from them.',
-  seeds: [9, 10, 11, 12, 13],
+  seeds: [14, 15, 16],
   rounds: 64,
   evaluateEvery: 16,
   pictures: {
@@ -122,5 +122,5 @@ export const claim: Claim = {
     },
   ],
   diagnosis:
-    'Sixteen versions cost AIPO .01 of sampled accuracy, PPO’s clip .03 and the uncorrected gradient .13, in the published order; that PPO pays .02 more holds on two seeds of five. At four versions AIPO loses .07, the uncorrected gradient .13, while PPO’s clip gains .03 (.04 at one): there a bound on the step is worth more than a weight on it, so AIPO does not degrade slowest at every delay. Fresh samples are on policy, where the three objectives are one: that their runs end up to .08 apart on a seed is chance, and part of every cost. Revised a third time. On seeds 6 to 8 (28 rounds of two steps, half of the run on the start’s samples, AIPO bounded by 4) sixteen versions cost the uncorrected gradient .04 more than AIPO, where .05 was asked. Now every version is one step, as the paper’s, a run has 64, AIPO’s bound is 2, the least of the paper’s, all delays are played on five seeds, and what four versions cost is asked, too; pilots on five seeds (docs/log.md) had kept all. No condition was dropped and no bound moved.',
+    'Revised a fourth time. On seeds 9 to 13 every version was a step on 128 answers, so few that fresh runs of the three objectives, which are one where samples are on policy, ended up to .08 apart; AIPO lost .07 at four versions, and PPO’s clip .02 more than AIPO at sixteen on two seeds of five. Now a step has 384 answers. Conditions and bounds are what they were.',
 };
