@@ -33,7 +33,7 @@ const ALONE = 8;
 /** Answers here are thirty tokens long, the paper's are thousands at .05: β Σ q has to span a few units. */
 const BETA = 0.5;
 const PROCESS_WEIGHT = 2;
-/** Small: the answers to larger steps are news to the reward model before it has seen any of them. */
+/** Larger steps outrun the reward model: it scores answers of a policy that it has not learned from yet. */
 const LEARNING_RATE = 1e-4;
 const VARIANTS = {
   outcome: 'the policy is paid for outcomes alone: RLOO; the reward model rests',
