@@ -56,7 +56,7 @@ export const llamaRl: Recipe = {
       DELAYS.map((delay) => [`${objective}-${delay}`, `${objective}, the sampler ${delay} versions behind`]),
     ),
   ),
-  sets: trainedSolver({ learningRate: 1.2e-4, warmup: 10, minibatches: 1 }),
+  sets: trainedSolver({ warmup: 10, minibatches: 1 }),
   staleness: Math.max(...DELAYS),
   bindings: (settings) => ({ [SOLVER]: { behind: planOf(settings).delay } }),
   ...solverAlone({
