@@ -167,7 +167,7 @@ export interface OptimizerSettings {
    * round explodes the round fails. Default 1000 · clipNorm.
    */
   readonly skipNorm?: number;
-  /** Optimiser steps a round; every sample is in exactly one of them. */
+  /** Optimiser steps of one pass over an update's samples; every sample is in exactly one of them. */
   readonly minibatches: number;
 }
 

@@ -3,6 +3,7 @@
  * Workers. For quick runs, claims and tests; the same settings give the same tokens as the mesh does.
  */
 import type { Recipe } from '../core/recipe.ts';
+import { proposalOutcomes } from '../core/roles/episodes.ts';
 import { monitorRound } from '../core/roles/monitors.ts';
 import { playStages } from '../core/roles/play-stages.ts';
 import { openExam, openStage, type StageParts } from '../core/roles/stage.ts';
@@ -121,7 +122,7 @@ async function playRound(
     from: round.index - 1,
     to: version,
     groups: {
-      proposed: proposals.samples.length,
+      proposed: proposalOutcomes(proposals).length,
       admitted: proposals.tasks.length,
       scored: groups.length,
       trained: groups.length,

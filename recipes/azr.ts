@@ -119,9 +119,9 @@ export const azr: Recipe = {
     'One policy proposes questions about small programs beside programs it proposed earlier, and solves them. The interpreter says which questions are valid and which answers are right. The proposer is paid for questions that the solver sometimes fails, the solver for right answers, each of the six streams against its own mean.',
   differences: [
     'The solver trains on the attempts that price the proposals, a group each; the paper draws one further answer to each task.',
-    'Three references instead of six, as many as fit; an induction hides four of eight examples, has to get the four shown ones right as well, and carries no message. A buffer holds 1,024 questions of a kind, not 16,384.',
+    'Three references instead of six, as many as fit; an induction hides four of eight examples, has to get the four shown ones right as well, and carries no message. A buffer holds 1,024 questions of a kind, not 16,384; a stream has 16 prompts a round, not 64.',
     'The buffer starts from one program, +1, since the identity is held out, and grows while training; the paper first lets the untrained proposer fill it.',
-    'Outside the held-out programs any valid question counts, repeated ones too; each role’s tokens have their own mean in the loss, and rewards are centred and scaled over answers, not over their tokens.',
+    'Outside the held-out programs any valid question counts, repeated ones and copies of a reference too; each role’s tokens have their own mean in the loss, and rewards are centred and scaled over answers, not over their tokens.',
     'The start is taught to ask little and short without references, and to slip the more the longer a program is.',
   ],
   claim: azrClaim,

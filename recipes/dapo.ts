@@ -30,7 +30,7 @@ const BUFFER = 24;
 const EPOCHS = 6;
 /** Operators of an easy and of a hard task: half of the tasks each. */
 const [EASY, HARD] = [1, 5];
-/** Easy tasks of a round at most: there are some 180 that are not held out. */
+/** Easy tasks of a round at most: there are 200, none of them held out. */
 const EASY_TASKS = 150;
 
 const VARIANTS = {

@@ -83,7 +83,8 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   const verifying = verifierPart(variant, taught, tools.encode, random, reward === 'random');
   const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
   const solving: UpdatePart = { kind: 'imitation', role: SOLVER, weight: 0.3, items };
-  const updates = [{ set: 'main', parts: [verifying, solving] }];
+  // A round without a right answer has nothing to teach.
+  const updates = items.length ? [{ set: 'main', parts: [verifying, solving] }] : [];
   if (variant !== 'direct' && variant !== 'head') return { updates };
   const scores = await askBaseline(variant, tasks.flat(), tools);
   return { updates, figures: { bestFresh: bestLabelled(tasks, scores) } };

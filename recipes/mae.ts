@@ -97,7 +97,7 @@ export const mae: Recipe = {
     'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
   differences: [
     'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
-    'An answer out of form is not shown to the judge: it earns nothing.',
+    'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty, which the paper takes from ratings alone. On questions that ask nothing the start’s answers are cut off half of the time, so that these pay their proposer well before the judge has said anything.',
     'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
     'Three samples of each question’s rating and of its answers, where the paper has five; 64 a role, where it has 128.',
     'The store begins with 16 sound questions; the start is taught to spoil half of its proposals, and on what asks nothing to guess or to run on until it is cut off.',

@@ -63,7 +63,7 @@ export const oneShot: Recipe = {
   differences: [
     'Temperature 1 instead of 0.6, so that log-probabilities are those of the policy that is trained.',
     'The example is a long chain with a pass rate near 0.4, chosen by how much writing steps helps the start on it; the paper takes the largest variance of accuracy over a pilot run.',
-    'KL weight 0.02 instead of 0.001: without it a policy of this size forgets arithmetic while it repeats one task. 32 groups of 8 a round instead of 128, in four optimiser steps.',
+    'KL weight 0.02 instead of 0.001: without it a policy of this size forgets arithmetic while it repeats one task. 32 groups of 8 a round instead of 128, in four optimiser steps instead of eight.',
     'The policy also comes to know the example’s answer by heart, without steps: once it does there is little left to learn, where the paper’s models go on improving.',
   ],
   claim,

@@ -126,7 +126,7 @@ export const prime: Recipe = {
   summary:
     'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
   differences: [
-    `The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
+    `A batch has ${BATCH} tasks of the band, of 128 rolled out, the paper’s 256. The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
     'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
     'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
   ],

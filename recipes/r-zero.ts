@@ -6,7 +6,7 @@
  *               -1 less that share for text that is no question
  *   solver      0.9 for the label, the majority of ten attempts, and 0.1 for form
  *
- * An iteration: challenger rounds; one round that collects questions, keeps those with p in [0.3, 0.8] and labels them; solver rounds.
+ * An iteration: seven rounds of the challenger; one that collects questions, keeps those with p in [0.3, 0.8] and labels them; five of the solver.
  */
 import type { Recipe } from '../core/recipe.ts';
 import { clusterShares } from '../core/rl/average-linkage.ts';
@@ -117,8 +117,8 @@ export const rZero: Recipe = {
     'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0.',
     'Ten votes for labels too, as in the paper; the code has nine.',
     'Questions are arithmetic chains without the challenger’s own answer; BLEU is taken over characters; no top-p.',
-    'An iteration collects 192 questions instead of 8,000; a solver round has up to 64 of them in three updates, a challenger round as many in two.',
-    'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger that takes five times its steps, seven rounds an iteration.',
+    'An iteration collects 192 questions instead of 8,000 and keeps each once, repeated or not, so that a solver, whose five rounds draw up to 64 in three updates each, meets a question two or three times, an untrained challenger’s more often. A challenger round has 64 in two updates.',
+    'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger whose steps are five times as large; it has 14 updates an iteration to the solver’s 15, in the paper 5 to 15.',
     'The start is taught for it: a challenger of short sums and one pet question, a solver that slips the more the longer a chain is; the exam is of three to five operators.',
   ],
   claim: rZeroClaim,

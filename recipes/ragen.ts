@@ -88,7 +88,7 @@ export const ragen: Recipe = {
     'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',
     'Every action costs .1, as in the paper’s Sokoban; its lakes have no such cost.',
-    'Steps are of one size, so that whoever trains on all worlds takes four times as many a round as who trains on a quarter.',
+    '16 worlds of 8 episodes a round, the paper’s 8 of 16. Steps are of one size, so that whoever trains on all worlds takes four times as many a round as who trains on a quarter.',
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
   claim: ragenClaim,

@@ -3,7 +3,7 @@
  *
  *   solution  1 exact, -0.5 well-formed but not exact, -1 unreadable
  *   verdict   1 where it says what the solution scored, -0.5 where it does not, -1 unreadable
- *   credit    reward on the last token, -0.01 KL(policy to version 0) on every token; GAE with a critic of its own weights, λ = γ = 1
+ *   credit    reward on the last token, -0.01 KL(policy to version 0) on every token; GAE with a critic of its own weights, λ = γ = 1; whitened over both roles
  */
 import type { Recipe } from '../core/recipe.ts';
 import { gae } from '../core/rl/gae.ts';
@@ -82,7 +82,7 @@ export const rise: Recipe = {
   group: 8,
   variants: {},
   sets: {
-    main: { optimizer: { ...OPTIMIZER, learningRate: 3e-4 } },
+    main: { optimizer: OPTIMIZER },
     critic: { optimizer: OPTIMIZER, head: { kind: 'value' } },
   },
   learn,

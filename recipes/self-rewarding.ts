@@ -3,7 +3,7 @@
  * by comparing them with one another, and learns by DPO from its best against its worst; the next round's judge is the policy that
  * this one made. Judge data is in the warm start alone: what may better the judge is that it reasons as the responder does.
  *
- *   score of an answer   share of its comparisons with the other answers, in both orders, that it wins
+ *   score of an answer   share of its comparisons with the other answers, in both orders, that it wins; .5 without a rival, 0 if unreadable
  */
 import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';

@@ -118,9 +118,9 @@ export const tango: Recipe = {
     source: 'arXiv:2505.15034',
   },
   summary:
-    'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict alone. They learn in turns, three updates to one.',
+    'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict and its form, never for its marks. They learn in turns, three updates to one.',
   differences: [
-    'The schedule is scaled from 440 updates to a sixth or so: 12 of the verifier alone, and α falls over 48 of the generator, of which a claim plays the first 9. An update takes four optimiser steps, the paper’s one.',
+    'The schedule is scaled from 440 updates to a sixth or so: 12 of the verifier alone, and α falls over 48 of the generator, of which a claim plays the first 9. An update has 48 tasks and takes four optimiser steps, the paper’s 256 and one.',
     'A verdict that does not follow from its marks counts as unreadable, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that cannot be read is shown to no verifier.',
     'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
   ],

@@ -1,6 +1,7 @@
 /** The audit of one round of a mesh, from its records to what was found. Writes nothing and changes nothing. */
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import { proposalOutcomes } from '../../core/roles/episodes.ts';
 import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
 import { findRecipe } from '../../recipes/index.ts';
 import { type ReadableMesh, readStoredRound } from './read-round.ts';
@@ -53,7 +54,7 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
     recipe: spec.settings.recipe,
     fraction: order.fraction,
     groups: stored.groups.length,
-    proposals: stored.proposals.samples.length,
+    proposals: proposalOutcomes(stored.proposals).length,
     sealChecked: order.meshKey !== undefined,
     classes: AUDIT_CLASSES.map((name) => ({
       class: name,

@@ -4,7 +4,7 @@
  */
 import { type Episode, insertTokens, nextTurn, startEpisode, turnId } from '../episode.ts';
 import type { SamplingSettings } from '../policy.ts';
-import type { Sample } from '../schema/sample.ts';
+import type { Proposals, Sample } from '../schema/sample.ts';
 import { type Stage, sampleOf, samplingOf } from './stage.ts';
 
 /** Tokens that a context may hold. */
@@ -115,3 +115,7 @@ export function episodesOf(samples: readonly Sample[]): Sample[][] {
   }
   return [...episodes.values()];
 }
+
+/** What became of each proposal of a round: its last turn's outcome. */
+export const proposalOutcomes = ({ samples }: Pick<Proposals, 'samples'>): string[] =>
+  episodesOf(samples).map((turns) => turns.at(-1)!.outcome);

@@ -4,6 +4,7 @@
  */
 import type { Recipe } from '../recipe.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+import { episodesOf, proposalOutcomes } from './episodes.ts';
 
 export interface JudgeConfusion {
   /** Judgments by verdict and truth; void = no valid verdict. */
@@ -15,7 +16,7 @@ export interface JudgeConfusion {
 }
 
 export interface RoundMonitors {
-  /** Groups and rollouts the figures are of. */
+  /** Groups and rollouts the figures are of; a rollout may have several turns, each of which carries the whole's reward. */
   readonly groups: number;
   readonly rollouts: number;
   /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
@@ -23,9 +24,10 @@ export interface RoundMonitors {
   readonly gold: number | null;
   /** reward - gold: grows when the reward is being hacked. */
   readonly gap: number | null;
+  /** Share of rollouts of which every turn is in form. */
   readonly formatRate: number | null;
   readonly workedShare: number | null;
-  /** Mean completion length of the solver, tokens. */
+  /** What the solver writes in a rollout, in the mean, tokens. */
   readonly length: number | null;
   /** Share of groups whose rollouts all got the same reward: they teach nothing. */
   readonly zeroVariance: number | null;
@@ -67,19 +69,34 @@ const judged = (groups: readonly ScoredGroup[]): { sample: Sample; truth: boolea
     judgments.flatMap((sample) => (sample.oracle ? [{ sample, ...sample.oracle }] : [])),
   );
 
+interface Rollout {
+  readonly turns: readonly Sample[];
+  /** Written on each of its turns. */
+  readonly rewards: Sample['rewards'];
+  readonly gold: boolean | null;
+}
+
+function rolloutsOf({ samples, gold }: ScoredGroup): Rollout[] {
+  const golds = new Map(samples.map(({ id }, i) => [id, gold[i] ?? null]));
+  return episodesOf(samples).map((turns) => {
+    const { id, rewards } = turns[0]!;
+    return { turns, rewards, gold: golds.get(id) ?? null };
+  });
+}
+
 /** Share of rollouts whose answer is exact; null where there are answers and the oracle has a word on none, as of a rubric. */
-function exactShare(groups: readonly ScoredGroup[]): number | null {
-  const golds = groups.flatMap(({ gold }) => gold);
-  const answered = groups.some(({ samples }) => samples.some(({ outcome }) => outcome === 'ok'));
-  return answered && golds.every((gold) => gold === null) ? null : share(golds, (exact) => exact === true);
+function exactShare(rollouts: readonly Rollout[]): number | null {
+  const answered = rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok'));
+  const silent = rollouts.every(({ gold }) => gold === null);
+  return answered && silent ? null : share(rollouts, ({ gold }) => gold === true);
 }
 
 /** Share of proposals that repeat a task of the round: turned away, or admitted a second time. */
-function repeated({ samples, tasks }: Proposals): number | null {
+function repeated(outcomes: readonly string[], { tasks }: Proposals): number | null {
   const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
   const again = fresh.length - new Set(fresh).size;
-  const turnedAway = samples.filter(({ outcome }) => outcome === 'duplicate').length;
-  return samples.length ? (turnedAway + again) / samples.length : null;
+  const turnedAway = outcomes.filter((outcome) => outcome === 'duplicate').length;
+  return outcomes.length ? (turnedAway + again) / outcomes.length : null;
 }
 
 export function monitorRound(
@@ -88,40 +105,45 @@ export function monitorRound(
   proposals: Proposals,
   groups: readonly ScoredGroup[],
 ): RoundMonitors {
-  const rollouts = groups.flatMap((group) => group.samples);
-  const rewardsG = groups.map((group) =>
-    group.samples.map((sample) => sample.rewards.reward ?? null).filter((reward) => reward !== null),
+  const byGroup = groups.map(rolloutsOf);
+  const rollouts = byGroup.flat();
+  const rewardsG = byGroup.map((group) =>
+    group.map(({ rewards }) => rewards.reward ?? null).filter((reward) => reward !== null),
   );
   const reward = mean(rewardsG.flat());
-  const gold = exactShare(groups);
+  const gold = exactShare(rollouts);
+  const proposed = proposalOutcomes(proposals);
   const judgments = judged(groups);
   const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');
   const count = (truth: boolean, hit: boolean) =>
     valid.filter((j) => j.truth === truth && j.hit === hit).length;
-  const everyone = [...proposals.samples, ...rollouts, ...groups.flatMap((group) => group.judgments)];
+  const everyone = [
+    ...proposals.samples,
+    ...groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),
+  ];
   return {
     groups: groups.length,
     rollouts: rollouts.length,
     reward,
     gold,
     gap: reward === null || gold === null ? null : reward - gold,
-    formatRate: share(rollouts, (sample) => sample.outcome === 'ok'),
+    formatRate: share(rollouts, ({ turns }) => turns.every(({ outcome }) => outcome === 'ok')),
     workedShare: share(
       rollouts,
-      (sample) => sample.outcome === 'ok' && describe?.worked?.(decode(sample.ids)) === true,
+      ({ turns: [first] }) => first!.outcome === 'ok' && describe?.worked?.(decode(first!.ids)) === true,
     ),
-    length: mean(rollouts.map((sample) => sample.ids.length)),
+    length: mean(rollouts.map(({ turns }) => turns.reduce((sum, { ids }) => sum + ids.length, 0))),
     zeroVariance: share(
       // One reward alone cannot differ from another.
       rewardsG.filter((rewards) => rewards.length > 1),
       (rewards) => rewards.every((value) => value === rewards[0]),
     ),
-    missingRewards: rollouts.filter((sample) => sample.rewards.reward === null).length,
-    proposals: proposals.samples.length,
-    invalidRate: share(proposals.samples, (s) => !['ok', 'duplicate', 'held-out'].includes(s.outcome)),
-    duplicateRate: repeated(proposals),
+    missingRewards: rollouts.filter(({ rewards }) => rewards.reward === null).length,
+    proposals: proposed.length,
+    invalidRate: share(proposed, (outcome) => !['ok', 'duplicate', 'held-out'].includes(outcome)),
+    duplicateRate: repeated(proposed, proposals),
     difficulty: describe?.difficulty ? mean(groups.map(({ task }) => describe.difficulty!(task))) : null,
-    passRate: mean(rollouts.map((s) => s.rewards.passed ?? null).filter((value) => value !== null)),
+    passRate: mean(rollouts.map(({ rewards }) => rewards.passed ?? null).filter((value) => value !== null)),
     judge: {
       rightAsRight: count(true, true),
       rightAsWrong: count(true, false),

@@ -54,7 +54,7 @@ export const admit = (
   ...[...fresh].filter(({ quality }) => quality >= gate).map(({ task }) => task),
 ];
 
-/** What a store holds and what was proposed for it, by the oracle: for reports alone. */
+/** What a store holds and what was proposed for it, by the oracle: for reports alone. `unsolvable` is all that is not sound, the few ambiguous ones too. */
 export function storeFigures(store: readonly string[], fresh: readonly Appraised[]) {
   return {
     stored: store.length,

@@ -56,7 +56,7 @@ export function solverAlone({
     stop: family.stop,
     rewards,
     roles: {
-      [SOLVER]: { says: 'solves tasks, with or without steps', sampling: { maxNew, temperature }, placement },
+      [SOLVER]: { says: 'solves tasks', sampling: { maxNew, temperature }, placement },
     },
     freezable: [],
     propose: async (stage) => tasks(stage),

@@ -29,7 +29,7 @@ export interface TaskFamily {
   /** What a completion must begin with to be worked: appended to the solver's prompt, it forces the policy to write its steps. */
   readonly workedPrefix: string;
   random(random: Random): string;
-  /** Tasks that are never proposed, demonstrated or trained on. */
+  /** Tasks that are never proposed, demonstrated or trained on; test-time training (ttrl) trains on their questions. */
   heldOut(): readonly string[];
   isHeldOut(task: string): boolean;
   /** A scalar that says how hard a task is (here: number of operators). */

@@ -19,8 +19,8 @@ export interface SppoPairs extends Pairs {
 }
 
 /**
- * ½·Σ over the two of (log π/ref − (P − ½)/β)². The targets are absolute: with the paper's β = 1e-3 they reach 500 nats; short
- * responses want 1/β of 5 to 20.
+ * ½·Σ over the two of (log π/ref − (P − ½)/β)². The targets are absolute: with the paper's β = 1e-3 they reach 500 nats, too
+ * many for a response of a few tokens.
  */
 export function sppo(
   responses: ScoredResponses,

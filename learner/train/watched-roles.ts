@@ -1,6 +1,7 @@
 /**
  * Entropy and distance from the start of roles that no policy objective trains. Preferences, imitation and heads ask for neither, but
- * every run is watched: a policy that collapses under them must say so, too.
+ * a policy that collapses under them must say so, too. Watched on what it says in the round: a role that is taught and does not speak
+ * there, as genrm's verifier, is seen in exams alone.
  */
 
 import { MAIN_SET } from '../../core/schema/policy.ts';

@@ -69,6 +69,11 @@ export const primeClaim: Claim = {
   ],
   observations: [
     {
+      says: 'prime against frozen: updates to that gain, as a share of those of outcomes alone, no more',
+      measure: (r, s) => speed(r, 'prime', 'outcome', s, ALONE) - speed(r, 'frozen', 'outcome', s, ALONE),
+      atMost: 0,
+    },
+    {
       says: 'prime against frozen at the end, sampled',
       measure: (r, s) => atEnd(r, 'prime', s, 'sampled') - atEnd(r, 'frozen', s, 'sampled'),
       atLeast: 0,
@@ -85,5 +90,5 @@ export const primeClaim: Claim = {
     },
   ],
   diagnosis:
-    'Prime takes .64 of the updates of outcomes alone (.52 to .73; the paper has .4), and would take more of a longer run, as accuracy grows ever faster in both arms. Frozen, the reward model is hacked: its policy gains at first and ends at 7 to 33 % (greedily at 19 to 71, from 87), AUC among answers falling on four seeds of five. The eight rounds of the reward model alone count for neither arm and cost more rollouts than are saved, and the lead is that of small batches: with sixteen tasks instead of eight pilots had .82 and .73. Revised four times. Seeds 3 to 5 (half of the answers right at the start): no gain. 6 to 8 (steps of 3e-4, all tasks of the band, 6 updates): .61, .60 and 1.02. 9 to 13 (steps of 1e-4, eight tasks of the band a batch, as the paper’s have a fixed number, 12 updates): .38, but the frozen AUC fell by .02, .03 asked; all seven pilots of 16 updates with such batches had more, so a run has 16. Conditions and bounds are those of seeds 6 to 8 throughout; process rewards of weight 2 lie between the weights of the pilots (docs/log.md).',
+    'Prime takes .64 of the updates of outcomes alone (.52 to .73; the paper has .4), and would take more of a longer run, as accuracy grows ever faster in both arms. Frozen, the reward model is as fast on three seeds of five (.68, .44, .69 of the updates) and no help on two (1.08, 1.09), and is hacked in the end: its policy is then at 7 to 33 % (greedily at 19 to 71, from 87), AUC among answers falling on four seeds. The eight rounds of the reward model alone count for neither arm and cost more rollouts than are saved, and the lead is that of small batches: with sixteen tasks instead of eight pilots had .82 and .73. Revised four times. Seeds 3 to 5 (half of the answers right at the start): no gain. 6 to 8 (steps of 3e-4, all tasks of the band, 6 updates): .61, .60 and 1.02. 9 to 13 (steps of 1e-4, eight tasks of the band a batch, as the paper’s have a fixed number, 12 updates): .38, but the frozen AUC fell by .02, .03 asked; all seven pilots of 16 updates with such batches had more, so a run has 16. Conditions and bounds are those of seeds 6 to 8 throughout; process rewards of weight 2 lie between the weights of the pilots (docs/log.md).',
 };

@@ -1,11 +1,27 @@
 /** SPPO's claim: under a preference without a best style it plays the mixture, where methods that follow the winner run away. */
 import { type ArmResults, type Claim, curveOf, monitorOf, rise } from '../../core/claims.ts';
+import { winRatesAgainst } from '../../core/rl/exploitability.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { STYLE_WINS } from '../../core/tasks/style-game.ts';
 
 /** Mean of a curve's second half, where it has left the start behind. */
 export const lateOf = (curve: readonly number[]): number => mean(curve.slice(Math.ceil(curve.length / 2)));
 const exploited = (arm: string) => (r: ArmResults, s: number) => lateOf(curveOf(r, arm, s, 'exploitability'));
 const chosenOf = (arm: string) => (r: ArmResults, s: number) => mean(monitorOf(r, arm, s, 'chosen').slice(1));
+
+/** By how much each mixture (rows of shares, in the order of exams) beats the one before it beyond one half, mean. */
+export function outplays(mixtures: readonly (readonly number[])[]): number {
+  const wins = mixtures.slice(1).map((mixture, i) => {
+    const rates = winRatesAgainst(STYLE_WINS, mixtures[i]!);
+    return mixture.reduce((sum, share, style) => sum + share * rates[style]!, 0) - 0.5;
+  });
+  return mean(wins);
+}
+
+const outplaysOf = (arm: string) => (r: ArmResults, s: number) => {
+  const [short, medium, long] = ['short', 'medium', 'long'].map((style) => curveOf(r, arm, s, style));
+  return outplays(short!.map((share, i) => [share, medium![i]!, long![i]!]));
+};
 
 const conditions: Claim['conditions'] = [
   {
@@ -22,6 +38,16 @@ const conditions: Claim['conditions'] = [
     says: 'sppo: change of a chosen response’s log-likelihood in a round, nats',
     measure: chosenOf('sppo'),
     atLeast: 0,
+  },
+  {
+    says: 'sppo: each exam’s mixture beats the one four rounds before, win rate above one half',
+    measure: outplaysOf('sppo'),
+    atLeast: 0.003,
+  },
+  {
+    says: 'random: it does not',
+    measure: outplaysOf('random'),
+    atMost: 0.003,
   },
   {
     says: 'random: points of sampled responses do not rise',
@@ -54,8 +80,8 @@ const observations: Claim['observations'] = [
 ];
 
 export const sppoClaim: Claim = {
-  says: 'Under a cyclic preference SPPO stays mixed, DPO on the same pairs runs away to one style; SPPO’s chosen responses do not lose likelihood.',
-  seeds: [6, 7, 8],
+  says: 'Under a cyclic preference SPPO beats what it was before and stays mixed, DPO on the same pairs runs away to one style; SPPO’s chosen responses do not lose likelihood.',
+  seeds: [9, 10, 11],
   rounds: 16,
   evaluateEvery: 4,
   pictures: {

@@ -19,7 +19,7 @@ test('half of the tasks have one operator and half five; three times as many are
 
 test('a round larger than there are easy tasks goes on with hard ones', async () => {
   const { proposals } = await playSolver({ ...order, tasks: 256, group: 2 }, mixed);
-  // 10 x 2 x 10 sums of two digits, a tenth of them held out: half of 768 cannot be had.
+  // 10 x 2 x 10 sums of two digits, none of them held out: half of 768 cannot be had.
   expect(new Set(proposals.tasks.map(({ task }) => task)).size).toBe(768);
   expect(proposals.tasks.slice(-10).every(({ task }) => task.length === 11)).toBe(true);
 });

@@ -5,6 +5,7 @@
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Recipe } from '../../core/recipe.ts';
+import { SOLVER } from '../../core/roles/solver-recipe.ts';
 import { arithmetic } from '../../core/tasks/arithmetic.ts';
 import { chains } from '../../core/tasks/chains.ts';
 import { equations } from '../../core/tasks/equations.ts';
@@ -92,7 +93,7 @@ const LABELLED = [
 const LATER: Readonly<Record<string, readonly Moment[]>> = {
   'r-zero': [{ index: 8 }, { index: 9, memory: LABELLED }],
   tango: [{ index: 13 }],
-  prime: [{ index: 7 }],
+  prime: [{ index: 9 }],
 };
 const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LATER[name] ?? [])];
 
@@ -109,6 +110,17 @@ const free = recipes.flatMap((recipe) =>
       })),
     ),
 );
+
+describe('recipes in phases', () => {
+  test.each(recipes.filter(({ name }) => name in LATER))(
+    '$name: the last of its moments teaches the policy that is paid',
+    async (recipe) => {
+      const { taught } = await playLesson(recipe, Object.keys(recipe.rewards)[0]!, momentsOf(recipe).at(-1)!);
+      const lesson = expect.objectContaining({ kind: 'policy', role: SOLVER });
+      expect(taught).toContainEqual(lesson);
+    },
+  );
+});
 
 describe('rewards that are declared gold-free', () => {
   test.each(free)('$name --reward $reward, round $moment.index', async ({ recipe, reward, moment, open }) => {

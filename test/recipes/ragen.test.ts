@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import type { ArmResults } from '../../core/claims.ts';
+import { lessonOf } from '../../core/lesson.ts';
 import { worldsAtRandom, worldsThatDiffer } from '../../core/roles/episode-credit.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { bestLakeMoves, type Lake, lakeDistance } from '../../core/tasks/grids/lake.ts';
 import { openGrid } from '../../core/tasks/grids/play.ts';
+import type { LearnTools, PolicyPart, Update } from '../../core/training.ts';
 import { collapses, reaches } from '../../recipes/claims/ragen.ts';
 import { ragen } from '../../recipes/ragen.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
 /** Three worlds of four episodes: returns 1 1 0 0, then 1 1 1 0, then all 1. */
@@ -32,6 +35,42 @@ test('the filter keeps the share of the worlds whose returns differ most', () =>
   expect(worldsThatDiffer(worlds, 1)).toHaveLength(3);
   const twice = [...worlds, ...worlds.map((world) => ({ ...world, group: `${world.group}-again` }))];
   expect(new Set(worldsThatDiffer(twice, 0.25))).toEqual(new Set(['world-0', 'world-0-again']));
+});
+
+async function lessonIn(variant: string): Promise<{ update: Update; part: PolicyPart; worlds: string[] }> {
+  const records = recordsOf('ragen', worlds, { variant, reward: 'return' });
+  const { updates } = await lessonOf(ragen, records, {} as LearnTools);
+  const part = updates[0]!.parts[0] as PolicyPart;
+  const taught = new Set(part.items.map(({ sample }) => sample.id));
+  const kept = worlds.filter(({ samples }) => samples.some(({ id }) => taught.has(id)));
+  return { update: updates[0]!, part, worlds: kept.map(({ group }) => group) };
+}
+
+test('StarPO-S trains on the world that differs most: no KL, a wider clip upwards, an entropy bonus', async () => {
+  const { update, part, worlds: kept } = await lessonIn('');
+  expect(kept).toEqual(['world-0']);
+  // Returns 1 1 0 0: deviation √(1/3) over four episodes, of which the first has two turns.
+  const advantages = [1, 1, 1, -1, -1].map((sign) => expect.closeTo(sign * 0.5 * Math.sqrt(3), 4));
+  expect(part.items.map(({ advantage }) => advantage)).toEqual(advantages);
+  expect(part.objective).toEqual({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 });
+  expect([part.kl, part.entropy]).toEqual([undefined, 1e-3]);
+  // A quarter of eight steps, once.
+  expect([update.minibatches, update.epochs]).toEqual([2, 1]);
+});
+
+test('its ablations: no filter, as many worlds at random, plain StarPO, five passes', async () => {
+  const all = await lessonIn('filter-100');
+  expect([all.worlds.length, all.update.minibatches]).toEqual([3, 8]);
+  const drawn = await lessonIn('random-25');
+  expect(drawn.worlds).toEqual(worldsAtRandom(worlds, 0.25, recordsOf('ragen', worlds).round.id));
+  const plain = await lessonIn('starpo');
+  expect(plain.worlds).toHaveLength(3);
+  expect(plain.part).toMatchObject({
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    kl: { weight: 1e-3, estimator: 'k3', reference: { set: 'main', version: 0 } },
+    entropy: 0,
+  });
+  expect((await lessonIn('reuse')).update.epochs).toBe(5);
 });
 
 test('a sign comes where a curve first reaches a multiple of its first value', () => {

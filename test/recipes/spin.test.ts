@@ -103,6 +103,9 @@ test('pairs of this iteration and the one before; the reference is the opponent;
     '<answer>5<eos>',
   ]);
   expect(part.reference).toEqual({ set: 'main', version: 2 });
+  expect(part.objective).toEqual({ kind: 'spin', lambda: 1 });
+  const published = await partOf({ variant: 'published-lambda' });
+  expect(published).toMatchObject({ objective: { kind: 'spin', lambda: 0.1 } });
   expect((lesson.memory as { task: string }[]).map(({ task }) => task)).toEqual(['1+2', '2+1', '1+1']);
   expect(boundVersion({}, 3, 2, new Random('spin'))).toBe(2);
 });

@@ -8,7 +8,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
 import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
 import type { LearnTools, Sequence } from '../../core/training.ts';
-import { lateOf } from '../../recipes/claims/sppo.ts';
+import { lateOf, outplays } from '../../recipes/claims/sppo.ts';
 import { pairsOf, sppo } from '../../recipes/sppo.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
 
@@ -106,6 +106,24 @@ test('best against worst with their win rates; a group of equals makes no pair',
   ]);
 });
 
+test('a mixture beats another by the win matrix; one that stays as it is beats nobody', () => {
+  const win = 1 / (1 + Math.exp(-2));
+  expect(
+    outplays([
+      [0.4, 0.3, 0.3],
+      [0.4, 0.3, 0.3],
+    ]),
+  ).toBeCloseTo(0, 12);
+  // All medium, then all short, which beats it; then half of it long, which beats short.
+  expect(
+    outplays([
+      [0, 1, 0],
+      [1, 0, 0],
+      [0.5, 0, 0.5],
+    ]),
+  ).toBeCloseTo((win - 0.5 + 0.5 * (win - 0.5)) / 2, 12);
+});
+
 test('the second half of a curve, its middle left out', () => {
   expect(lateOf([9, 9, 9, 1, 3])).toBe(2);
   expect(lateOf([9, 9, 1, 3])).toBe(2);
@@ -145,7 +163,12 @@ test('a round: win rates within a group, itself counted as one half, become the 
   const first = await sppo.learn(records, tools(-3));
   expect(first.updates[0]!.parts[0]).toMatchObject({
     kind: 'preference',
-    objective: { kind: 'sppo' },
+    objective: { kind: 'sppo', beta: 1 },
+    reference: { set: 'main', version: 3 },
+  });
+  const dpo = { ...records, round: { ...round, settings: { ...round.settings, variant: 'dpo' } } };
+  expect((await sppo.learn(dpo, tools(-3))).updates[0]!.parts[0]).toMatchObject({
+    objective: { kind: 'dpo', beta: 0.1 },
     reference: { set: 'main', version: 3 },
   });
   expect(first.figures).not.toHaveProperty('chosen');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { lessonOf } from '../../core/lesson.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { theWorld } from '../../core/roles/searchers.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
@@ -6,8 +7,10 @@ import { poolAfter } from '../../core/roles/task-pool.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { isHeldOutQuestion } from '../../core/tasks/knowledge/episode.ts';
 import { readDocument } from '../../core/tasks/knowledge/world.ts';
+import type { LearnTools, PolicyPart } from '../../core/training.ts';
 import { proposerRewards, ssp } from '../../recipes/ssp.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
 const task = (proposal: string | null, index: number) => ({
@@ -46,6 +49,37 @@ test('a proposal earns what the solver misses, a refused one what it is told, an
     [2, 0.75],
     [1, -0.1],
   ]);
+});
+
+test('the proposer learns first, by what its questions earn as it stands; then the solver, by GRPO over episodes', async () => {
+  const asked = turnsOf('asked', 'proposer', 2, null);
+  const refused = turnsOf('refused', 'proposer', 1, null, { outcome: 'unsupported' });
+  const solved = [1, 0, 0, 0].flatMap((reward, i) => turnsOf(`s${i}`, 'solver', i === 0 ? 2 : 1, reward));
+  const groups = [groupOf('g0', 0, 'the land of q0? a', solved, asked[0]!.id)];
+  const learnt = async (variant: string, index: number) => {
+    const records = recordsOf('ssp', groups, { variant, index, reward: 'given', memory: { tasks: ['old'] } });
+    const tasks = [task(asked[0]!.id, 0)];
+    const proposals = { ...records.proposals, samples: [...asked, ...refused], tasks };
+    return lessonOf(ssp, { ...records, proposals }, {} as LearnTools);
+  };
+  const { updates, memory, figures } = await learnt('', 9);
+  const parts = updates.map(({ set, parts: [part] }) => ({ set, ...(part as PolicyPart) }));
+  expect(parts.map(({ set, role, items }) => [set, role, items.map(({ advantage }) => advantage)])).toEqual([
+    // 1 less the solver's mean of a quarter, on both turns; the refused question's one turn is worth nothing
+    ['main', 'proposer', [0.75, 0.75, 0]],
+    // mean 1/4, deviation 1/2 over four episodes; the first has two turns
+    ['main', 'solver', [1.5, 1.5, -0.5, -0.5, -0.5].map((value) => expect.closeTo(value, 4))],
+  ]);
+  for (const { objective, kl, aggregation } of parts) {
+    expect(objective).toEqual({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.285 });
+    expect(kl).toEqual({ weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } });
+    expect(aggregation).toEqual({ mode: 'token-mean' });
+  }
+  expect(memory).toEqual({ tasks: ['old', groups[0]!.task] });
+  expect(figures).toMatchObject({ valid: 1 / 2, solverReward: 1 / 4, proposerReward: 0.75 / 2 });
+  expect((await learnt('', 10)).memory).toEqual({ tasks: [] });
+  const punished = (await learnt('penalty', 9)).updates[0]!.parts[0] as PolicyPart;
+  expect(punished.items.map(({ advantage }) => advantage)).toEqual([0.75, 0.75, -0.1]);
 });
 
 test('the pool grows by what is fresh and is emptied every ten rounds', () => {

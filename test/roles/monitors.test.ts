@@ -86,3 +86,33 @@ test('a task that is admitted twice is a repeat, as one that was turned away; st
   expect(monitor({ round: id(0), samples, tasks }, []).duplicateRate).toBeCloseTo(2 / 5);
   expect(monitor(none, []).duplicateRate).toBeNull();
 });
+
+test('an episode is one rollout, and one proposal, however many turns it has', () => {
+  const turn = (n: number, begun: number, at: number, over: Partial<Sample> = {}) =>
+    sample(n, { turn: at, ...(at ? { of: id(begun) } : {}), ...over });
+  // Three turns that fail at a cost, the second out of form; one turn that succeeds.
+  const samples = [
+    turn(1, 1, 0, { rewards: { reward: -0.2 } }),
+    turn(2, 1, 1, { rewards: { reward: -0.2 }, outcome: 'off-grammar' }),
+    turn(3, 1, 2, { rewards: { reward: -0.2 } }),
+    turn(4, 4, 0, { rewards: { reward: 1 } }),
+  ];
+  const written = [
+    turn(5, 5, 0, { role: 'proposer' }),
+    turn(6, 5, 1, { role: 'proposer', outcome: 'unsupported' }),
+    turn(7, 7, 0, { role: 'proposer' }),
+  ];
+  const proposals = { ...none, samples: written };
+  const gold = [false, false, false, true];
+  expect(monitor(proposals, [group({ samples, gold, truth: gold })])).toMatchObject({
+    rollouts: 2,
+    reward: (-0.2 + 1) / 2,
+    gold: 1 / 2,
+    formatRate: 1 / 2,
+    length: (6 + 2) / 2,
+    zeroVariance: 0,
+    proposals: 2,
+    invalidRate: 1 / 2,
+    tokens: 14,
+  });
+});

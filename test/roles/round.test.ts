@@ -34,7 +34,7 @@ function stageOf(
 
 /** Proposals in order; each task is solved right by two of four rollouts, worked, and wrong or unreadable by the others. */
 const script = (prompt: string, _id: string, i: number): string => {
-  if (prompt === '<propose>') return ['1+2', 'x', '1+2', arithmetic.heldOut()[0]!, '5-3+1'][i % 5]! + '<eos>';
+  if (prompt === '<propose>') return `${['1+2', 'x', '1+2', arithmetic.heldOut()[0], '5-3+1'][i % 5]}<eos>`;
   if (prompt.startsWith('<solve>1+2'))
     return ['<step>3<answer>3<eos>', '<answer>3<eos>', '<answer>4<eos>', '3<eos>'][i]!;
   if (prompt.startsWith('<solve>')) return '<step>2<step>3<answer>3<eos>';

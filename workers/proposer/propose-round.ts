@@ -1,4 +1,5 @@
 /** One propose message: the round's tasks, written once, and a rollout message for each. */
+import { proposalOutcomes } from '../../core/roles/episodes.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
 import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
@@ -38,11 +39,11 @@ export async function proposeRound(mesh: ProposingMesh, { round, begun }: Propos
     if (!(await putJsonOnce(mesh.bucket, key, written)))
       written = (await readJson(mesh.bucket, key, proposals)) ?? written;
   }
-  const { samples, tasks } = written;
+  const { tasks } = written;
   if (tasks.length === 0)
     return failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now());
   const sha256 = await storedSha256(mesh.bucket, key);
-  await admitTasks(mesh.db, round, tasks, samples.length, mesh.now(), sha256);
+  await admitTasks(mesh.db, round, tasks, proposalOutcomes(written).length, mesh.now(), sha256);
   await sendAll(
     mesh.rollouts,
     'rollout',
@@ -51,9 +52,10 @@ export async function proposeRound(mesh: ProposingMesh, { round, begun }: Propos
 }
 
 /** "No task was admitted: 70 off-grammar, 10 duplicate." */
-function nothingAdmitted({ samples }: Proposals): string {
+function nothingAdmitted(written: Proposals): string {
+  const outcomes = proposalOutcomes(written);
   const counts = new Map<string, number>();
-  for (const { outcome } of samples) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const reasons = [...counts].map(([outcome, n]) => `${n} ${outcome}`).join(', ');
-  return `No task was admitted of ${samples.length} proposals: ${reasons || 'none was written'}.`;
+  return `No task was admitted of ${outcomes.length} proposals: ${reasons || 'none was written'}.`;
 }

@@ -120,7 +120,7 @@ function readSolution(kind: QuestionKind, task: string, text: string): Reading<S
 export const MAX_REFERENCES = 3;
 
 /**
- * What a proposer is shown besides its role. Deduction and abduction: programs from a buffer, which its own must differ from.
+ * What a proposer is shown besides its role. Deduction and abduction: programs from a buffer, for it to depart from; a copy of one is valid, too.
  * Induction: the one program that it writes inputs for, without which it writes a program too.
  */
 export const proposerPromptWith = (kind: QuestionKind, references: readonly string[]): string =>
