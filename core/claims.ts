@@ -40,6 +40,8 @@ export interface Claim {
   readonly group?: number;
   /** Evaluate every so many rounds; default 5. */
   readonly evaluateEvery?: number;
+  /** Rounds of a quick check, which is to reach the policy's first update; default 2. */
+  readonly quickRounds?: number;
   /** Curves that the page draws, by the figure's name; default the held-out accuracies. Shares, so that the axis goes from 0 to 1. */
   readonly pictures?: Readonly<Record<string, string>>;
   /** What the published claim asks of such runs, and that its controls do not do the same: these make the verdict. */

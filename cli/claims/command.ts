@@ -61,7 +61,7 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
 const command = new Command('npm run claims --')
   .description('Runs the arms of the recipes’ claims and judges them.')
   .argument('[names...]', 'recipes, or all', ['all'])
-  .option('--quick', 'two tiny rounds of every arm: does everything run?', false)
+  .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
   .option('--pilot', 'other seeds, examined on other tasks: to choose settings; writes nothing', false)
   .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
   .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))

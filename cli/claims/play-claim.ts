@@ -15,8 +15,8 @@ export interface PlaySettings {
   readonly rounds?: number;
 }
 
-/** Two tiny rounds: through every arm's real path, and too short to say anything. */
-const QUICK = { rounds: 2, evalEvery: 2, tasks: 8, group: 4 };
+/** Tiny rounds, two or as many as come before the policy's turn: through every arm's real path, and too few to say anything. */
+const QUICK = { rounds: 2, tasks: 8, group: 4 };
 /** A pilot's first seed: far from any claim's. */
 const PILOT_SEED = 100;
 
@@ -39,10 +39,16 @@ export async function playClaim(
   settings: PlaySettings,
   players: Players,
 ): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'>> {
-  const { rounds, evaluateEvery: evalEvery = EVALUATE_EVERY, tasks, group } = recipe.claim;
+  const {
+    rounds,
+    evaluateEvery: evalEvery = EVALUATE_EVERY,
+    quickRounds = QUICK.rounds,
+    tasks,
+    group,
+  } = recipe.claim;
   const seeds = seedsOf(recipe, settings);
   const sizes = settings.quick
-    ? QUICK
+    ? { ...QUICK, rounds: quickRounds, evalEvery: quickRounds }
     : {
         rounds: settings.rounds ?? rounds,
         evalEvery,

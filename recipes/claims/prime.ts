@@ -21,6 +21,7 @@ export const primeClaim: Claim = {
   says: 'Process rewards of an implicit reward model that learns from outcomes online make the policy learn in fewer updates than outcomes alone; frozen, the reward model gets worse at telling the drifting policy’s answers apart.',
   seeds: [14, 15, 16, 17, 18],
   rounds: 24,
+  quickRounds: ALONE_ROUNDS + 1,
   evaluateEvery: 4,
   pictures: { sampled: 'Held-out accuracy, sampled at temperature 1' },
   arms: [

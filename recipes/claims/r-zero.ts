@@ -31,6 +31,7 @@ export const rZeroClaim: Claim = {
   says: 'Without any data challenger and solver lift each other: the questions stay where the solver is in two minds and get harder, the labels get worse, and the solver still gains more than from an untrained challenger.',
   seeds: [6, 7, 8],
   rounds: ITERATIONS * ITERATION,
+  quickRounds: CHALLENGE + 2,
   evaluateEvery: ITERATION,
   pictures: {
     sampled: 'Held-out chains of three to five operators, sampled',

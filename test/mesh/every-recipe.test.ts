@@ -14,15 +14,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => playing.stop());
 
-/** What is played of recipes whose policy waits: until r-zero's challenger has asked, tango's verifier and prime's reward model have learned alone. */
-const UNTIL_ITS_TURN: Readonly<Record<string, { readonly rounds: number; readonly tasks: number }>> = {
-  'r-zero': { rounds: 9, tasks: 4 },
-  tango: { rounds: 13, tasks: 2 },
-  prime: { rounds: 9, tasks: 4 },
-};
-const plays = recipes.map(({ name }) => ({
+/** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
+const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
-  ...(UNTIL_ITS_TURN[name] ?? { rounds: 3, tasks: 4 }),
+  rounds: Math.max(3, claim.quickRounds ?? 0),
+  tasks: name === 'tango' ? 2 : 4,
 }));
 
 test.each(plays)(

@@ -1,5 +1,6 @@
 /** Rounds through all four Workers: once only, one after the other, and with every message delivered twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureShipped } from '../../cli/import-policy.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -151,4 +152,16 @@ test('any sample is found by its id alone, with its text', async () => {
     expect(found).toMatchObject({ round, sample: { id } });
     expect(found.sample.text.prompt).toMatch(id === solver ? /^<solve>/ : /^<propose>/);
   }
+});
+
+test('proposals that other recipes name their own way are found where the round is told', async () => {
+  await ensureShipped(scene.gateway, 'tiring');
+  const { round } = await scene.order({ recipe: 'r-zero', tasks: 4, group: 2, seed: 7 });
+  await scene.reach(round, ['training']);
+  const url = `${scene.mesh.url}/api/samples/${deriveId(round, 'challenger', 0)}`;
+  const found = (await (await fetch(`${url}?round=${round}`)).json()) as {
+    sample: { role: string; text: { prompt: string } };
+  };
+  expect(found.sample).toMatchObject({ role: 'challenger', text: { prompt: '<propose>' } });
+  expect((await fetch(url)).status).toBe(404);
 });

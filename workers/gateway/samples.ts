@@ -82,24 +82,28 @@ async function findInRound(
     const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
     return { round: id, group, index, task, sample: readable(sample, tokenizer) };
   }
-  return findProposal(bucket, wanted, row);
+  return findProposal(bucket, wanted, row, everywhere);
 }
 
 const inGroup = ({ samples, judgments }: ScoredGroup, wanted: string) =>
   [...samples, ...judgments].find((sample) => sample.id === wanted);
 
-/** A round asks for tasks + a quarter a time, six times at most; deriving more ids than it used costs nothing. */
-async function findProposal(bucket: R2Bucket, wanted: string, { id, spec, proposed }: RoundRow) {
-  const batch = 2 * spec.settings.tasks;
-  const derived = Array.from({ length: 6 }, (_, attempt) =>
-    Array.from({ length: batch }, (_, i) => deriveId(id, 'proposer', attempt, i)),
-  );
-  if (proposed === 0 || !derived.some((ids) => ids.includes(wanted))) return null;
+/** Ids of proposals as trio derives them: tasks + a quarter a time, six times at most; deriving more than were used costs nothing. */
+function isProposedIn({ id, spec }: RoundRow, wanted: string): boolean {
+  for (let attempt = 0; attempt < 6; attempt++)
+    for (let i = 0; i < 2 * spec.settings.tasks; i++)
+      if (deriveId(id, 'proposer', attempt, i) === wanted) return true;
+  return false;
+}
+
+async function findProposal(bucket: R2Bucket, wanted: string, row: RoundRow, everywhere: boolean) {
+  const { id, spec, proposed } = row;
+  if (proposed === 0 || !(everywhere || isProposedIn(row, wanted))) return null;
   const written = await readJson(bucket, keys.proposals(id), proposals);
   const sample = written?.samples.find((candidate) => candidate.id === wanted);
   if (!sample) return null;
-  const admitted = written?.tasks.find((task) => task.proposal === wanted);
-  const tokenizer = await tokenizerOf(bucket, spec.roles.proposer);
+  const admitted = written?.tasks.find(({ proposal }) => proposal === (sample.of ?? sample.id));
+  const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
   return {
     round: id,
     group: admitted?.group ?? null,
