@@ -107,7 +107,10 @@ export const ssp: Recipe = {
   tasks: 12,
   group: 5,
   rewards: {
-    given: { usesGold: false, says: 'the answer that the proposer was given' },
+    given: {
+      usesGold: false,
+      says: 'the answer that the proposer was given, to a question that the reader admitted',
+    },
     format: { usesGold: false, says: 'control: any answer at all' },
     random: { usesGold: false, says: 'control: a fair coin' },
   },

@@ -30,6 +30,12 @@ export const claim: Claim = {
   },
   arms: [
     { name: 'one-shot', says: 'one task with its label' },
+    {
+      name: 'many tasks',
+      variant: 'many-tasks',
+      says: 'upper bound: a fresh task and label for every group',
+    },
+    { name: 'entropy only', variant: 'entropy-only', says: 'no policy gradient, the entropy bonus alone' },
     { name: 'format', reward: 'format', says: 'control: any well-formed answer' },
     { name: 'random', reward: 'random', says: 'control: a fair coin' },
     { name: 'wrong label', reward: 'wrong', says: 'control: the example’s label is wrong' },
@@ -63,6 +69,16 @@ export const claim: Claim = {
     { says: 'random: greedy accuracy never rises', measure: (r, s) => highest(r, 'random', s), atMost: 0.05 },
   ],
   observations: [
+    {
+      says: 'greedy accuracy at the end, one-shot above entropy only: the policy gradient is what drives',
+      measure: above('one-shot', 'entropy only'),
+      atLeast: 0.2,
+    },
+    {
+      says: 'greedy accuracy at the end, one-shot against many tasks',
+      measure: above('one-shot', 'many tasks'),
+      atLeast: -0.07,
+    },
     {
       says: 'greedy accuracy at the end, wrong label against format: no better',
       measure: above('wrong label', 'format'),
