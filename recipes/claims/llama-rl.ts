@@ -32,7 +32,7 @@ export const claim: Claim = {
   says: 'Old samples cost AIPO least where they are oldest: sixteen versions cost it nothing of what fresh ones teach, PPO’s clip some, the uncorrected gradient much, which drifts away from the start without bound. Four cost AIPO little and the uncorrected gradient most of what it learns.',
   seeds: [17, 18, 19],
   rounds: 64,
-  evaluateEvery: 4,
+  evaluateEvery: 8,
   pictures: {
     sampled: 'Sampled accuracy on held-out tasks',
     accuracy: 'Greedy accuracy on held-out tasks',
