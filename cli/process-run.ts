@@ -18,15 +18,15 @@ export async function runInOneProcess(
   printer: RunPrinter,
 ): Promise<void> {
   const run = runOf(orderOf(options));
-  const { settings } = run;
+  const { settings, recipe } = run;
   // The clock stands still: only the store is used.
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-    await ensureShipped(gateway);
+    for (const name of new Set([SEED_POLICY, recipe.start])) await ensureShipped(gateway, name);
     if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
-      const seed = await gateway.getVersion({ name: SEED_POLICY, version: 0 });
-      await importPolicy(gateway, settings.policy, seed, { forkedFrom: `${SEED_POLICY}@0` });
+      const start = await gateway.getVersion({ name: recipe.start, version: 0 });
+      await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.start}@0` });
     }
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
     await playInProcess(run, options, store, printer);

@@ -1,0 +1,51 @@
+/** `npm start -- --in-process`, as its user calls it: from the recipe's own start, and to the bits of a run in memory. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runInOneProcess } from '../../cli/process-run.ts';
+import { orderOf, type StartOptions, startCommand } from '../../cli/run-options.ts';
+import type { RunPrinter } from '../../cli/run-printer.ts';
+import { examineOn } from '../../core/tasks/split.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
+import { readSeed } from '../../model/seed-files.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import { openScene, temporaryFolder } from './scene.ts';
+
+const stateDir = temporaryFolder();
+beforeAll(() => examineOn({ most: 8 }));
+afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+
+const silent: RunPrinter = {
+  started: () => {},
+  evaluatedStart: () => {},
+  round: () => {},
+  finished: () => {},
+  waiting: () => {},
+};
+
+test('a recipe begins from the policy that it names', async () => {
+  const words = [
+    '--recipe=ragen',
+    '--rounds=2',
+    '--tasks=4',
+    '--group=4',
+    '--in-process',
+    '--device=cpu',
+    '--threads=1',
+  ];
+  const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();
+  const run = runOf(orderOf(options));
+  await runInOneProcess(options, stateDir, silent);
+  // The command has closed its own.
+  await openDevice({ device: 'cpu', threads: 1 });
+  const wanted = await undisturbed(run, await readSeed(join('models', 'grids')));
+  const scene = await openScene({ stateDir });
+  try {
+    const name = run.settings.policy;
+    for (const version of [0, 1, 2])
+      expect(hashesOf(await scene.gateway.getVersion({ name, version }))).toEqual(wanted[version]);
+  } finally {
+    await scene.stop();
+  }
+});
