@@ -1,13 +1,14 @@
 /**
  * Entropy and distance from the start of roles that no policy objective trains. Preferences, imitation and heads ask for neither, but
- * a policy that collapses under them must say so, too. Watched on what it says in the round: a role that is taught and does not speak
- * there, as genrm's verifier, is seen in exams alone.
+ * a policy that collapses under them must say so, too. Where nobody speaks with the trained weights, as in genrm, whose verifier
+ * speaks in exams alone, they are watched on what they imitate.
  */
 
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { Sequence } from '../../core/training.ts';
 import type { HeldSets } from './held-sets.ts';
 import { startOf } from './parts/policy.ts';
 import type { PlannedUpdate } from './plan.ts';
@@ -39,15 +40,29 @@ function watchedSet({ round, parent, plan }: Watched, role: string): string | un
 
 const partsOf = ({ epochs }: PlannedUpdate) => [...new Set(epochs[0]!.flat().map(({ part }) => part))];
 
-/** Before the round's first step, at temperature 1, on the round's own samples of each such role. */
+/** What roles imitate, and the set that learns it; none where a policy objective trains, which is watched by itself. */
+function imitated(
+  plan: readonly PlannedUpdate[],
+): { role: string; set: string; items: readonly Sequence[] }[] {
+  const taught = plan.flatMap((update) => partsOf(update).map((part) => ({ set: update.set, part })));
+  if (taught.some(({ part }) => part.kind === 'policy')) return [];
+  return taught.flatMap(({ set, part }) =>
+    part.kind === 'imitation' ? [{ role: part.role, set, items: part.items }] : [],
+  );
+}
+
+/** Before the round's first step, at temperature 1, on the round's own samples of each such role; where none speaks, on what they imitate. */
 export async function watchedRoles(watched: Watched): Promise<TrainingReport['roles']> {
-  const { groups, sets, find, tokenBudget } = watched;
+  const { groups, sets, find, plan, tokenBudget } = watched;
   const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
-  const figures: [string, TrainingReport['roles'][string]][] = [];
-  for (const role of new Set(samples.map((sample) => sample.role))) {
+  const spoken = [...new Set(samples.map((sample) => sample.role))].flatMap((role) => {
     const set = watchedSet(watched, role);
-    if (set === undefined) continue;
-    const some = samples.filter((sample) => sample.role === role && sample.ids.length).slice(0, MOST);
+    return set === undefined ? [] : [{ role, set, items: samples.filter((sample) => sample.role === role) }];
+  });
+  const figures: [string, TrainingReport['roles'][string]][] = [];
+  for (const { role, set, items } of spoken.length ? spoken : imitated(plan)) {
+    const some = items.filter(({ ids }) => ids.length).slice(0, MOST);
+    if (some.length === 0) continue;
     const own = await readEach(await sets.get(set), some, 'logprobs', tokenBudget);
     const starts = await readEach(await find(startOf(set)), some, 'logprobs', tokenBudget);
     const scored = own.map(([logprobs, entropy], i) => ({

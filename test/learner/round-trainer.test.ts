@@ -169,3 +169,16 @@ test('a role that speaks with older weights is not watched', async () => {
   const { report } = await new RoundTrainer().train(work(later));
   expect(Object.keys(report.roles)).toEqual(['solver']);
 });
+
+test('where nobody speaks with the trained weights, they are watched on what they imitate', async () => {
+  const { files, report: first } = await new RoundTrainer().train(work({ recipe: imitating }));
+  const load = (version: number) => Promise.resolve(version === 0 ? seed : files);
+  const old = { name: 'p', version: 0 };
+  const round = { ...roundAt(2), roles: { proposer: old, solver: old, judge: old } };
+  const later = work({ recipe: imitating, round, parent: 1, next: 2, load });
+  const { solver, ...others } = (await new RoundTrainer().train(later)).report.roles;
+  const { samples, tokens } = first.roles.solver!;
+  expect(solver).toMatchObject({ samples, tokens });
+  expect(solver!.klToStart).toBeGreaterThan(1e-5);
+  expect(others).toEqual({});
+});
