@@ -22,6 +22,7 @@ export const tangoClaim: Claim = {
   says: 'Step rewards of a verifier that is trained beside the generator make it learn in fewer updates than outcomes alone; the verifier gets better at steps although only its final verdict is graded; frozen, it goes on finding them better than they are.',
   seeds: [6, 7, 8],
   rounds: 24,
+  // The verifier learns alone for twelve.
   quickRounds: 13,
   evaluateEvery: 4,
   pictures: {
