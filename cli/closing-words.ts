@@ -68,12 +68,12 @@ function verdict(start: WorkedPoint, end: WorkedPoint): string {
   return 'so nothing was learned that these tasks show';
 }
 
-function accuracySentence({ rounds, heldout }: Summary): string {
+function accuracySentence({ rounds, heldout, from }: Summary): string {
   const start = heldout[0];
   const end = heldout.at(-1);
   if (!start || !end) return 'No version was evaluated, so there is nothing to say about accuracy.';
   if (start === end)
-    return `Version 0 answers ${percent(end.accuracy, 1)} of ${end.n} held-out ${end.task} tasks; no later version was evaluated.`;
+    return `Version ${from} answers ${percent(end.accuracy, 1)} of ${end.n} held-out ${end.task} tasks; no later version was evaluated.`;
   const { n } = end;
   const best = heldout.reduce((a, b) => (b.accuracy > a.accuracy ? b : a));
   const fallback =
@@ -81,7 +81,7 @@ function accuracySentence({ rounds, heldout }: Summary): string {
       ? ` It was at its best, ${percent(best.accuracy, 1)}, after round ${best.round}.`
       : '';
   const greedy =
-    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, greedy accuracy on ${n} held-out ${end.task} tasks ` +
+    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${from ? ` from version ${from}` : ''}, greedy accuracy on ${n} held-out ${end.task} tasks ` +
     move(start.accuracy, end.accuracy, n);
   if (!isWorked(start) || !isWorked(end)) return `${greedy}.${fallback}`;
   return (
@@ -91,6 +91,12 @@ function accuracySentence({ rounds, heldout }: Summary): string {
     `${verdict(start, end)}.${fallback}`
   );
 }
+
+/** null where no other run trained the policy meanwhile. */
+const othersSentence = ({ others, policy }: Summary): string | null =>
+  others
+    ? `Other runs made ${others} ${others === 1 ? 'version' : 'versions'} of ${policy} between the rounds of this one, so the change is not this run's alone.`
+    : null;
 
 /** A judge or proposer that kept version 0 is called so: its figures then say what the others did. null for a recipe that has neither. */
 function partnersSentence({ judge, proposer, freeze, versions }: Summary): string | null {
@@ -139,7 +145,12 @@ export function closingWords(summary: Summary): string {
   const version = Math.max(0, ...Object.values(summary.versions));
   const policy = `${summary.policy} ${version}`;
   const cost = costSentence(summary);
-  const said = [accuracySentence(summary), collapseSentence(summary), partnersSentence(summary)];
+  const said = [
+    accuracySentence(summary),
+    othersSentence(summary),
+    collapseSentence(summary),
+    partnersSentence(summary),
+  ];
   return [
     ...wrap(said.filter(Boolean).join(' '), WIDTH),
     ...(cost === null ? [] : wrap(cost, WIDTH)),

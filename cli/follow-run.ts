@@ -28,6 +28,7 @@ const reportOf = (round: RoundState) => (round.report ?? null) as RoundReport | 
 export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> {
   const { gateway, run, rounds, signal } = followed;
   let ids = new Map<number, string>();
+  let last: RoundLine | undefined;
   for (let index = 1; index <= rounds && !signal.aborted; ) {
     if (!ids.has(index))
       ids = new Map((await gateway.listRounds(run)).map((round) => [round.index, round.id]));
@@ -38,7 +39,8 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
       await sleep(POLL_MS);
       continue;
     }
-    yield lineOf(round);
+    last = lineOf(round, last?.to);
+    yield last;
     index++;
   }
 }
@@ -63,15 +65,18 @@ const failure = (round: RoundState) =>
     },
   );
 
-function lineOf(round: RoundState): RoundLine {
+/** `last`: the version that the run's last round made. */
+function lineOf(round: RoundState, last: number | undefined): RoundLine {
   const { groups } = round;
   const stale = round.failures.filter(({ failure }) => failure?.code === 'group.stale').length;
   const versions = Object.values(round.spec.roles).map((ref) => ref.version);
+  const others = last === undefined ? 0 : Math.max(0, Math.max(...versions) - last);
   return {
     kind: 'round',
     round: round.index,
     from: Math.max(...versions),
     to: round.version ?? Math.max(...versions),
+    ...(others ? { others } : {}),
     groups: {
       proposed: round.proposed,
       admitted: round.expected,

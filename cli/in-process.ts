@@ -5,12 +5,12 @@ import { loadOrt } from '../infer/ort.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import type { RunStore } from '../mesh/run-store.ts';
-import { runInProcess } from '../mesh/single-process.ts';
+import { progressOf, runInProcess } from '../mesh/single-process.ts';
 import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
 import type { StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 
-/** Version 0 of the run's policy must be in the store. */
+/** The run's policy must be in the store. */
 export async function playInProcess(
   { recipe, settings, rounds }: OrderedRun,
   {
@@ -25,7 +25,7 @@ export async function playInProcess(
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
-  printer.started({ settings, rounds, device: device.description });
+  printer.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
   const summary = await runInProcess({
     recipe,
     settings,

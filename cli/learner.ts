@@ -68,7 +68,7 @@ async function run(options: LearnerOptions): Promise<void> {
       queue,
       gateway,
       trainer: new RoundTrainer(),
-      ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome.version) } : {}),
+      ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
       log,
       tally,
     },

@@ -61,7 +61,8 @@ async function playRun(
   const run = runIdOf(settings);
   const before = await gateway.listRounds(run);
   const done = before.filter((round) => round.stage === 'done').length;
-  printer.started({ settings, rounds, page: mesh.url, device: options.device, done });
+  const from = before.length ? 0 : ((await gateway.getPolicy(settings.policy))?.current ?? 0);
+  printer.started({ settings, rounds, page: mesh.url, device: options.device, done, from });
   const target = before.length ? (await gateway.getRun(run)).target : 0;
   if (target < rounds)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: rounds - target });

@@ -1,8 +1,10 @@
 /** `npm start -- --in-process`: the run without queues and Workers. Versions go to the same store, so that every command finds them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { wrongInput } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
+import { runIdOf } from '../core/schema/round.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runOf } from '../recipes/run-order.ts';
@@ -28,6 +30,11 @@ export async function runInOneProcess(
       const start = await gateway.getVersion({ name: recipe.start, version: 0 });
       await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.start}@0` });
     }
+    if ((await gateway.listRounds(runIdOf(settings))).length)
+      throw wrongInput('run.in-mesh', `This run of ${recipe.name} has rounds in the mesh of ${stateDir}.`, {
+        expected: 'a run that was not begun in the mesh',
+        next: 'Go on without --in-process, or choose another --seed or another --state.',
+      });
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
     await playInProcess(run, options, store, printer);
   } finally {

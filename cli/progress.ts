@@ -1,5 +1,5 @@
 /**
- * What a run prints while it goes: a heading, version 0, one line a round, warnings under it. Pure: text in, text out;
+ * What a run prints while it goes: a heading, the version it begins from, one line a round, warnings under it. Pure: text in, text out;
  * whoever calls decides where it goes and whether it is coloured. Every line fits in 120 columns.
  */
 import type { EvaluationReport, RoundReport } from '../core/schema/report.ts';
@@ -17,7 +17,7 @@ const HEADING_EVERY = 20;
 export interface Progress {
   /** Rounds the run will have. */
   readonly rounds: number;
-  /** Evaluation of version 0: what changes are measured from. */
+  /** Evaluation of the version that the run began from: what changes are measured from. */
   readonly start: EvaluationReport | null;
   /** Nothing has been printed yet: the heading comes whatever the round, since a run may be continued. */
   readonly first?: boolean;
@@ -107,10 +107,15 @@ export function heading({ rounds, paint = plain }: Progress): string {
   return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
 }
 
-function warnings({ groups, report }: RoundLine): string[] {
+function warnings({ groups, report, from, others = 0 }: RoundLine): string[] {
   const { failed } = groups;
+  const continued = others
+    ? [
+        `other runs trained the policy since the last round (${others} ${others === 1 ? 'version' : 'versions'}): this round began from version ${from}, so changes from here on are not this run's alone`,
+      ]
+    : [];
   const lost = failed ? [`${failed} ${failed === 1 ? 'group' : 'groups'} failed and are missing data`] : [];
-  return [...(report.warnings ?? []), ...lost];
+  return [...continued, ...(report.warnings ?? []), ...lost];
 }
 
 /** One line a round, warnings on lines of their own under it, the heading above it where it is due. */
@@ -125,7 +130,7 @@ export function roundLines(line: RoundLine, progress: Progress): string[] {
   return [...due, row, ...notes];
 }
 
-/** What version 0 can do, before the first round. */
+/** What the run's first version can do, before the first round. */
 export function startLine({ heldOut, judge, version }: EvaluationReport): string {
   return [
     `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)} greedy`,
@@ -144,15 +149,25 @@ export interface Start {
   readonly device: string;
   /** Rounds that an earlier start finished. */
   readonly done?: number;
+  /** The version that the run begins from, where it has no rounds yet. */
+  readonly from?: number;
 }
 
 /** What is running and where to look at it. */
-export function explainStart({ settings, rounds, page, device, done = 0 }: Start, paint = plain): string[] {
+export function explainStart(
+  { settings, rounds, page, device, done = 0, from = 0 }: Start,
+  paint = plain,
+): string[] {
   const { recipe, policy, reward, seed, tasks, group, freeze, weights } = settings;
   const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
   const rounded = weights ? `, sampled with ${weights} weights` : '';
   return [
     `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}${rounded}`,
+    ...(from
+      ? [
+          `${policy} is at version ${from}, trained before this run: the run continues from there and measures its change from there`,
+        ]
+      : []),
     `${device === 'auto' ? 'the learner chooses its device' : `learner on ${device}`}${done ? `; goes on after round ${done}` : ''}`,
     page ? `watch it at ${paint('bold', page)}` : 'no page: all in this process',
   ];

@@ -30,7 +30,7 @@ export interface SingleProcess {
   readonly settings: RunSettings;
   /** The run ends when it has this many rounds, those of earlier starts included. */
   readonly rounds: number;
-  /** Evaluate version 0 and every n-th round. */
+  /** Evaluate the version that the run begins from, and every n-th round. */
   readonly evaluateEvery: number;
   readonly store: RunStore;
   readonly trainer: RoundTrainer;
@@ -45,6 +45,19 @@ export interface SingleProcess {
 
 const lineKey = (run: string, round: number) => `runs/${run}/lines/${round}.json`;
 
+/** Rounds that the run has played in this store, and the version that it begins from where it has played none. */
+export async function progressOf(
+  settings: RunSettings,
+  store: RunStore,
+): Promise<{ readonly done: number; readonly from: number }> {
+  const run = runIdOf(settings);
+  if ((await store.getRecord(lineKey(run, 0))) === undefined)
+    return { done: 0, from: (await store.currentVersion(settings.policy)) ?? 0 };
+  let done = 0;
+  while ((await store.getRecord(lineKey(run, done + 1))) !== undefined) done++;
+  return { done, from: 0 };
+}
+
 /** Plays the rounds that are still missing and returns the run's summary. */
 export async function runInProcess(run: SingleProcess): Promise<Summary> {
   const { recipe, settings, store } = run;
@@ -55,17 +68,21 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
   const lines: RoundLine[] = [];
   let start = (await store.getRecord(lineKey(runId, 0))) as RoundReport | undefined;
   if (!start) {
-    start = { evaluation: await evaluateVersion(run, kept, 0) };
+    const newest = (await store.currentVersion(settings.policy)) ?? 0;
+    start = { evaluation: await evaluateVersion(run, kept, newest) };
     await store.putRecord(lineKey(runId, 0), start);
   }
   run.onStart?.(start);
+  const first = start.evaluation?.version ?? 0;
   for (let index = 1; index <= run.rounds; index++) {
     const done = (await store.getRecord(lineKey(runId, index))) as RoundLine | undefined;
     if (done) {
       lines.push(done);
       continue;
     }
-    const line = await playRound(run, roundOf(settings, run.roles, index, index - 1), kept);
+    // Not the store's newest: a round whose version was committed just before a crash is played again, to the same bytes.
+    const newest = lines.at(-1)?.to ?? first;
+    const line = await playRound(run, roundOf(settings, run.roles, index, newest), newest, kept);
     await store.putRecord(lineKey(runId, index), line);
     lines.push(line);
     run.onRound?.(line);
@@ -95,6 +112,7 @@ async function evaluateVersion(
 async function playRound(
   run: SingleProcess,
   round: RoundSpec,
+  parent: number,
   kept: Map<string, Promise<unknown>>,
 ): Promise<RoundLine> {
   const { recipe, store, settings } = run;
@@ -107,19 +125,19 @@ async function playRound(
     round,
     proposals,
     groups,
-    parent: round.index - 1,
-    next: round.index,
+    parent,
+    next: parent + 1,
     load: (version) => store.loadVersion({ name: settings.policy, version }),
   });
-  const version = round.index;
+  const version = parent + 1;
   await store.commitVersion({ name: settings.policy, version }, trained.files);
   const learned = performance.now();
   const monitors = monitorRound(recipe, (ids) => run.tokenizer.decode(ids), proposals, groups);
-  const due = version % run.evaluateEvery === 0 || version === run.rounds;
+  const due = round.index % run.evaluateEvery === 0 || round.index === run.rounds;
   return {
     kind: 'round',
     round: round.index,
-    from: round.index - 1,
+    from: parent,
     to: version,
     groups: {
       proposed: proposalOutcomes(proposals).length,

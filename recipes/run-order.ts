@@ -46,7 +46,7 @@ export function runOf(asked: RunOrder): OrderedRun {
   const settings = v.parse(runSettings, {
     recipe: recipe.name,
     seed: asked.seed,
-    policy: asked.policy ?? policyNameOf({ ...asked, freeze }),
+    policy: asked.policy ?? policyNameOf({ ...asked, freeze }, recipe),
     reward,
     freeze,
     ...(asked.variant === undefined ? {} : { variant: asked.variant }),

@@ -38,7 +38,7 @@ export interface TrainingReport {
 }
 
 export interface EvaluationReport extends Evaluation {
-  /** The version that was evaluated: the one this round made, or version 0 before the first. */
+  /** The version that was evaluated: the one that the round made, or the one that the run began from. */
   readonly version: number;
 }
 
@@ -48,7 +48,7 @@ export interface RoundReport {
   /** Further figures by name, from the recipe's lesson. */
   readonly figures?: Readonly<Record<string, number>>;
   readonly evaluation?: EvaluationReport;
-  /** Version 0, evaluated before the first round and kept in that round's report: where the curves begin. */
+  /** The version that the run began from (0, unless it continues a trained policy), kept in the first round's report. */
   readonly start?: EvaluationReport;
   /** What the operator should know: collapse warnings and refused groups, in words. */
   readonly warnings?: readonly string[];

@@ -11,6 +11,8 @@ export interface RoundLine {
   /** Versions before and after the round. */
   readonly from: number;
   readonly to: number;
+  /** Versions that other runs made of the policy since this run's last round, so that their change is in its figures too; absent = none. */
+  readonly others?: number;
   /** Groups by what became of them. */
   readonly groups: GroupCounts;
   readonly report: RoundReport;
@@ -53,6 +55,10 @@ export interface Summary {
   /** Of those who sample; absent = float32. */
   readonly weights?: string;
   readonly policy: string;
+  /** The version that the run began from: 0, unless it continues a policy that other runs had trained. */
+  readonly from: number;
+  /** Versions that other runs made of the policy between this run's rounds. */
+  readonly others: number;
   readonly rounds: number;
   readonly versions: Readonly<Record<string, number>>;
   readonly heldout: readonly HeldOutPoint[];
@@ -115,7 +121,7 @@ const monitorFigures = (report: RoundReport): MonitorPoint['figures'] => ({
 });
 
 /**
- * The summary of a run from its round lines, evaluated rounds first at `start` (version 0, round 0).
+ * The summary of a run from its round lines, evaluated rounds first at `start`: the version that the run began from, as round 0.
  * `wallMs` is the time of this process, since a run may be continued.
  */
 export function summarize(
@@ -146,6 +152,8 @@ export function summarize(
     ...(settings.variant === undefined ? {} : { variant: settings.variant }),
     ...(settings.weights === undefined ? {} : { weights: settings.weights }),
     policy: settings.policy,
+    from: start.evaluation?.version ?? lines[0]?.from ?? 0,
+    others: sum(lines.map(({ others }) => others)),
     rounds: lines.length,
     versions: Object.fromEntries(roles.map((role) => [role, settings.freeze.includes(role) ? 0 : last])),
     heldout: evaluated.map(({ round, evaluation: { heldOut, figures } }) => ({

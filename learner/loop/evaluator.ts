@@ -1,6 +1,6 @@
 /**
- * Held-out evaluation beside the training: version 0 once, then every n-th round's version and the last one's, through the
- * same generation runtime that the Workers use.
+ * Held-out evaluation beside the training: the version that a run begins from, then every n-th round's version and the last
+ * one's, through the same generation runtime that the Workers use.
  */
 import { openExam } from '../../core/roles/stage.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
@@ -21,11 +21,14 @@ export class Evaluator {
     this.#every = every;
   }
 
-  /** What is due after this round; null where nothing is. */
-  async after({ spec }: RoundState, version: number): Promise<RoundReport | null> {
+  /** What is due after a round that trained `parent` to `version`; null where nothing is. */
+  async after(
+    { spec }: RoundState,
+    { parent, version }: { readonly parent: number; readonly version: number },
+  ): Promise<RoundReport | null> {
     const { target } = await this.#gateway.getRun(spec.run);
     const due = spec.index % this.#every === 0 || spec.index === target;
-    const start = spec.index === 1 ? { start: await this.#evaluate(spec, 0) } : {};
+    const start = spec.index === 1 ? { start: await this.#evaluate(spec, parent) } : {};
     if (!due) return spec.index === 1 ? start : null;
     return { ...start, evaluation: await this.#evaluate(spec, version) };
   }

@@ -29,6 +29,8 @@ export interface LearnerSettings {
 }
 
 export interface RoundOutcome {
+  /** The version that was trained, and the one that this made of it. */
+  readonly parent: number;
   readonly version: number;
   readonly report: RoundReport;
 }
@@ -90,7 +92,7 @@ export async function trainRound(
   // Reported before it is published: after the commit nobody trains the round again, so a report lost then stays lost.
   await gateway.report(spec.id, reportNow());
   await gateway.putVersion(trained.files, about);
-  return { version: next, report: reportNow() };
+  return { parent: current, version: next, report: reportNow() };
 }
 
 /** Where the policy stands against the version that wrote the samples. */

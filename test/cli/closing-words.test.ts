@@ -15,6 +15,8 @@ function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): 
     reward: 'mix',
     freeze: [],
     policy: 'seed-arithmetic',
+    from: 0,
+    others: 0,
     rounds: 40,
     versions: { proposer: 40, solver: 40, judge: 40 },
     heldout: heldout.map(([round, accuracy, sampled, worked, forcedWorked]) => ({
@@ -79,6 +81,16 @@ test('what is said follows the figures', () => {
   expect(said(40, 0.33, 0.35, 0.44, 0.5)).toContain('so arithmetic was lost.');
   expect(said(40, 0.34, 0.35, 0.44, 0.8)).toContain('better where it writes its steps');
   expect(said(40, 0.2, 0.3, 0.1, 0.7)).toContain('the choice to leave out steps');
+});
+
+test('a run that continues a trained policy says so, and what other runs did meanwhile', () => {
+  const words = closingWords(summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]], { from: 7, others: 2 }));
+  expect(words).toContain('After 40 rounds from version 7, greedy accuracy');
+  expect(words).toContain('Other runs made 2 versions of seed-arithmetic between the rounds of this one');
+  expect(closingWords(summaryOf([[0, 0.3, 0.3, 0.4, 0.7]], { from: 7 }))).toContain(
+    'Version 7 answers 30.0 %',
+  );
+  expect(closingWords(summaryOf([first]))).not.toContain('Other runs');
 });
 
 test('chance is judged at two standard errors of the difference', () => {

@@ -16,6 +16,8 @@ const summaryOf = (
   reward: 'majority',
   freeze: [],
   policy: 'ttrl-0',
+  from: 0,
+  others: 0,
   rounds: 10 * (greedy.length - 1),
   versions: { solver: 10 },
   heldout: greedy.map((accuracy, i) => ({

@@ -10,6 +10,8 @@ const run = (points: readonly (readonly [round: number, accuracy: number])[]): S
   reward: 'mix',
   freeze: [],
   policy: 'p',
+  from: 0,
+  others: 0,
   rounds: 10,
   versions: {},
   heldout: points.map(([round, accuracy]) => ({

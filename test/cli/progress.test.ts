@@ -187,6 +187,9 @@ test('the start says what is running and where the page is', () => {
     'learner on CPU; goes on after round 3',
     'watch it at http://localhost:8787/',
   ]);
+  expect(explainStart({ settings, rounds: 40, device: 'CPU', from: 4 })[1]).toBe(
+    'seed is at version 4, trained before this run: the run continues from there and measures its change from there',
+  );
   expect(explainStart({ settings, rounds: 40, device: 'auto' })[1]).toBe('the learner chooses its device');
   expect(explainStart({ settings, rounds: 40, device: 'CPU' })[2]).toBe('no page: all in this process');
   expect(startLine(evaluation(0.342)).length).toBeLessThanOrEqual(120);

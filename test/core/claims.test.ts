@@ -9,6 +9,8 @@ const runOf = (...accuracy: number[]): Summary => ({
   reward: 'mix',
   freeze: [],
   policy: 'p',
+  from: 0,
+  others: 0,
   rounds: accuracy.length - 1,
   versions: {},
   heldout: accuracy.map((value, round) => ({

@@ -8,7 +8,7 @@ import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
-import type { RoundLine } from '../../core/schema/summary.ts';
+import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
       queue,
       gateway,
       trainer: new RoundTrainer(),
-      evaluate: (round, { version }) => evaluator.after(round, version),
+      evaluate: (round, outcome) => evaluator.after(round, outcome),
       log: (event) => events.push(event),
     },
     { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
@@ -117,6 +117,39 @@ test('the same settings in one process give the same weights, bit for bit', asyn
   for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
     expect(Buffer.from(here[file]!).equals(Buffer.from(there[file]!)), file).toBe(true);
 });
+
+test('a run that continues a trained policy measures from where it began, and a third says what came between', async () => {
+  const signal = stop.signal;
+  const follow = async (order: typeof ORDER & { policy?: string }, rounds: number) => {
+    const followed = { gateway, run: runIdOf(runOf(order).settings), rounds, evaluateEvery: 1, signal };
+    const all: RoundLine[] = [];
+    for await (const line of followRun(followed)) all.push(line);
+    return all;
+  };
+  const other = { ...ORDER, seed: 12, tasks: 4, rounds: 1, policy: settings.policy };
+  await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, other);
+  const continued = await follow(other, 1);
+  expect(continued[0]).toMatchObject({ from: ROUNDS, to: ROUNDS + 1 });
+  const { start } = continued[0]!.report;
+  expect(start?.version).toBe(ROUNDS);
+  expect(start?.heldOut).toEqual(lines[1]!.report.evaluation?.heldOut);
+  const summary = summarize(
+    runOf(other).settings,
+    recipe,
+    { ...(start ? { evaluation: start } : {}) },
+    continued,
+    1,
+  );
+  expect(summary).toMatchObject({ from: ROUNDS, others: 0, versions: { solver: ROUNDS + 1 } });
+
+  await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...ORDER, rounds: 1 });
+  const again = await follow(ORDER, ROUNDS + 1);
+  expect(again.map(({ from, to, others }) => [from, to, others])).toEqual([
+    [0, 1, undefined],
+    [1, 2, undefined],
+    [3, 4, 1],
+  ]);
+}, 120_000);
 
 test('no isolate’s wasm heap passes 64 MiB', () => {
   const opened = readFileSync(join(state, 'mesh.log'), 'utf8')

@@ -1,0 +1,64 @@
+/** Whatever changes a run is in its identity: its id, and the name of the policy that it trains. */
+import { expect, test } from 'vitest';
+import { SMALLER_WEIGHTS } from '../../core/policy.ts';
+import { policyNameOf } from '../../core/policy-name.ts';
+import { runIdOf } from '../../core/schema/round.ts';
+import { recipes } from '../../recipes/index.ts';
+import { type RunOrder, runOf } from '../../recipes/run-order.ts';
+
+const plain: RunOrder = { recipe: 'trio', seed: 0, rounds: 1, freeze: [] };
+
+/** One change of each setting that an order takes, but for its number of rounds, which extends the same run. */
+const changes: { readonly [setting in Exclude<keyof RunOrder, 'rounds'>]-?: Partial<RunOrder> } = {
+  recipe: { recipe: 'tango' },
+  seed: { seed: 1 },
+  policy: { policy: 'mine' },
+  reward: { reward: 'gold' },
+  freeze: { freeze: ['judge'] },
+  variant: { recipe: 'dapo', variant: 'grpo' },
+  weights: { weights: 'w8a8' },
+  tasks: { tasks: 8 },
+  group: { group: 4 },
+};
+
+for (const [setting, change] of Object.entries(changes))
+  test(`${setting} changes the run and the policy that it trains`, () => {
+    const before = runOf({ ...plain, ...(change.variant ? { recipe: change.recipe! } : {}) }).settings;
+    const after = runOf({ ...plain, ...change }).settings;
+    expect(runIdOf(after)).not.toBe(runIdOf(before));
+    expect(after.policy).not.toBe(before.policy);
+  });
+
+test('a setting that is written out as its default is the same run', () => {
+  const { tasks, group } = runOf(plain).settings;
+  expect(runOf({ ...plain, tasks, group }).settings).toEqual(runOf(plain).settings);
+  expect(runOf({ ...plain, rounds: 9 }).settings).toEqual(runOf(plain).settings);
+});
+
+/** [] and each single role. */
+const freezes = (roles: readonly string[]) => [[], ...roles.map((role) => [role])];
+
+test('no two combinations of settings of any recipe train one policy', () => {
+  const names = new Map<string, string>();
+  for (const recipe of recipes)
+    for (const reward of [undefined, ...Object.keys(recipe.rewards)])
+      for (const variant of [undefined, ...Object.keys(recipe.variants)])
+        for (const weights of [undefined, ...SMALLER_WEIGHTS])
+          for (const freeze of freezes(recipe.freezable))
+            for (const tasks of [recipe.tasks, recipe.tasks + 1])
+              for (const group of [recipe.group, recipe.group + 1])
+                for (const seed of [0, 1]) {
+                  const run = { recipe: recipe.name, reward, variant, weights, freeze, tasks, group, seed };
+                  const name = policyNameOf(run, recipe);
+                  expect(names.get(name), `${name} of ${JSON.stringify(run)}`).toBeUndefined();
+                  names.set(name, JSON.stringify(run));
+                  expect(name.length).toBeLessThanOrEqual(64);
+                }
+});
+
+test('a variant that is called like a reward does not take its name', () => {
+  const defaults = { tasks: 4, group: 2, rewards: { exact: {}, random: {} } };
+  const name = (change: object) => policyNameOf({ recipe: 'r', seed: 0, freeze: [], ...change }, defaults);
+  expect(name({ reward: 'random' })).toBe('r-random-0');
+  expect(name({ variant: 'random' })).toBe('r-variant-random-0');
+});
