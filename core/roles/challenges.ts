@@ -2,9 +2,10 @@
  * A challenger's questions, what a solver's votes say of them, and a set of questions that the votes label: the stages that R-Zero's
  * phases are made of. What is paid is the recipe's.
  */
-import { deriveId, Random } from '../random.ts';
+import { Random } from '../random.ts';
 import { mean } from '../rl/statistics.ts';
 import { majority } from '../rl/votes.ts';
+import { groupId, proposalId } from '../sample-ids.ts';
 import type { AdmittedTask, Proposals, RolledGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
 import type { Lesson } from '../training.ts';
@@ -28,7 +29,7 @@ export const labelledOf = (memory: unknown): readonly Vote[] => (memory as reado
 export async function challenge(family: TaskFamily, stage: Stage, count: number): Promise<Proposals> {
   const { round, tokenizer } = stage;
   const ids = tokenizer.encode(family.proposerPrompt());
-  const sampleIds = Array.from({ length: count }, (_, i) => deriveId(round.id, CHALLENGER, i));
+  const sampleIds = Array.from({ length: count }, (_, i) => proposalId(round.id, CHALLENGER, i));
   const [completions] = await stage.generate(CHALLENGER, [{ ids, sampleIds }]);
   const read = completions!.map((completion, i) => {
     const reading = family.readProposal(tokenizer.decode(completion.ids));
@@ -49,7 +50,7 @@ export async function challenge(family: TaskFamily, stage: Stage, count: number)
     round: round.id,
     samples: read.map(({ sample }) => sample),
     tasks: valid.map(({ task, sample }, index) => ({
-      group: deriveId(round.id, 'group', index),
+      group: groupId(round.id, index),
       index,
       task,
       proposal: sample.id,

@@ -3,6 +3,7 @@
  * character; the first is the better answer to x. A judge compares them in both orders. The stages of a judge that teaches itself.
  */
 import { deriveId, Random } from '../random.ts';
+import { rolloutId } from '../sample-ids.ts';
 import type { AdmittedTask, RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import { arithmetic } from '../tasks/arithmetic.ts';
 import type { Reading, Solution } from '../tasks/family.ts';
@@ -27,7 +28,7 @@ export async function writePairs(
   const prompts = tasks.flatMap(({ group, task }) =>
     [task, varied(new Random(`${group}/varied`), task)].map((asked, i) => ({
       ids: tokenizer.encode(arithmetic.solverPrompt(asked) + arithmetic.workedPrefix),
-      sampleIds: [deriveId(group, writer, i)],
+      sampleIds: [rolloutId(group, writer, i)],
     })),
   );
   const completions = await stage.generate(writer, prompts);

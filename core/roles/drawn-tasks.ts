@@ -1,5 +1,6 @@
 /** Tasks from a fixed generator instead of a proposer: seeded by the round, none twice, none held out (the generator's own promise). */
-import { deriveId, Random } from '../random.ts';
+import { Random } from '../random.ts';
+import { groupId } from '../sample-ids.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Proposals } from '../schema/sample.ts';
 import { drawUntil } from '../tasks/split.ts';
@@ -10,7 +11,7 @@ export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[
   round: round.id,
   samples: [],
   tasks: tasks.map((task, index) => ({
-    group: deriveId(round.id, 'group', index),
+    group: groupId(round.id, index),
     index,
     task,
     proposal: null,

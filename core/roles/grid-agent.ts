@@ -1,6 +1,7 @@
 /** An agent on grid worlds: its episodes, what each came to, and how often it succeeds in worlds that it never trained on. */
 import { deriveId } from '../random.ts';
 import { mean } from '../rl/statistics.ts';
+import { rolloutId } from '../sample-ids.ts';
 import { type Evaluation, evaluation } from '../schema/evaluation.ts';
 import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import { agentPrompt, readActions } from '../tasks/environment.ts';
@@ -55,7 +56,7 @@ export async function rollGrid(stage: Stage, tasks: readonly AdmittedTask[]): Pr
   const played = await play(
     stage,
     tasks.flatMap(({ group, task }) =>
-      Array.from({ length: size }, (_, i) => ({ id: deriveId(group, AGENT, i), task })),
+      Array.from({ length: size }, (_, i) => ({ id: rolloutId(group, AGENT, i), task })),
     ),
   );
   return tasks.map((task, t) => ({

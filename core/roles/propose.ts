@@ -1,5 +1,5 @@
 /** The proposer: writes tasks until enough have passed the gates. Every proposal is kept, rejected ones with their reason. */
-import { deriveId } from '../random.ts';
+import { groupId, proposalId } from '../sample-ids.ts';
 import type { AdmittedTask, Proposals, Sample } from '../schema/sample.ts';
 import { type Stage, sampleOf } from './stage.ts';
 import type { ThreeRoles } from './three-role-game.ts';
@@ -20,7 +20,7 @@ export async function propose({ family }: ThreeRoles, stage: Stage): Promise<Pro
   const seen = new Set<string>();
   for (let attempt = 0; attempt < MAX_ATTEMPTS && tasks.length < want; attempt++) {
     const batch = want + Math.ceil(want / 4);
-    const sampleIds = Array.from({ length: batch }, (_, i) => deriveId(round.id, 'proposer', attempt, i));
+    const sampleIds = Array.from({ length: batch }, (_, i) => proposalId(round.id, 'proposer', i, attempt));
     const [completions] = await stage.generate('proposer', [{ ids: prompt, sampleIds }]);
     for (const [i, completion] of completions!.entries()) {
       // A surplus that comes after the last wanted task was drawn for nothing: it is not part of the round.
@@ -41,7 +41,7 @@ export async function propose({ family }: ThreeRoles, stage: Stage): Promise<Pro
       seen.add(reading.value);
       const index = tasks.length;
       tasks.push({
-        group: deriveId(round.id, 'group', index),
+        group: groupId(round.id, index),
         index,
         task: reading.value,
         proposal: sample.id,

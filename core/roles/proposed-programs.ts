@@ -5,6 +5,7 @@
 
 import { deriveId, Random } from '../random.ts';
 import { mean } from '../rl/statistics.ts';
+import { groupId } from '../sample-ids.ts';
 import type { Proposals, ScoredGroup } from '../schema/sample.ts';
 import {
   behaviourOfTask,
@@ -93,7 +94,7 @@ export async function proposePrograms(
   return {
     round: round.id,
     samples: read.map(({ sample }) => sample),
-    tasks: chosen.map((task, index) => ({ group: deriveId(round.id, 'group', index), index, ...task })),
+    tasks: chosen.map((task, index) => ({ group: groupId(round.id, index), index, ...task })),
   };
 }
 

@@ -2,7 +2,8 @@
  * Questions proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. What each is paid, and which questions enter
  * the store, is the recipe's.
  */
-import { deriveId, Random } from '../random.ts';
+import { Random } from '../random.ts';
+import { groupId, judgmentId, proposalId, rolloutId } from '../sample-ids.ts';
 import type { AdmittedTask, Proposals, RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import { arithmetic } from '../tasks/arithmetic.ts';
 import { type Reading, refuse, type Solution } from '../tasks/family.ts';
@@ -21,7 +22,7 @@ export async function proposeQuestions(stage: Stage): Promise<Proposals> {
   const random = new Random(`${round.id}/questions`);
   const prompts = Array.from({ length: count }, (_, i) => ({
     ids: tokenizer.encode(proposalPrompt(random.bool() ? random.pick(store) : undefined)),
-    sampleIds: [deriveId(round.id, 'proposer', i)],
+    sampleIds: [proposalId(round.id, 'proposer', i)],
   }));
   const completions = await stage.generate('proposer', prompts);
   const read = prompts.map(({ ids, sampleIds }, i) => {
@@ -45,7 +46,7 @@ export async function proposeQuestions(stage: Stage): Promise<Proposals> {
   );
   const stored = Array.from({ length: count }, () => ({ task: random.pick(store), proposal: null }));
   const tasks = [...fresh, ...stored].map((task, index) => ({
-    group: deriveId(round.id, 'group', index),
+    group: groupId(round.id, index),
     index,
     ...task,
   }));
@@ -58,7 +59,7 @@ export async function answerQuestions(stage: Stage, tasks: readonly AdmittedTask
   const prompts = tasks.map(({ group, task, proposal }) => ({
     ids: tokenizer.encode(arithmetic.solverPrompt(task)),
     sampleIds: Array.from({ length: proposal ? round.settings.group : 1 }, (_, i) =>
-      deriveId(group, 'solver', i),
+      rolloutId(group, 'solver', i),
     ),
   }));
   const completions = await stage.generate('solver', prompts);
@@ -130,7 +131,7 @@ export async function rateQuestions(
   });
   const prompts = asked.map(({ of, prompt, votes }) => ({
     ids: tokenizer.encode(prompt),
-    sampleIds: Array.from({ length: votes }, (_, i) => deriveId(of, 'judge', i)),
+    sampleIds: Array.from({ length: votes }, (_, i) => judgmentId(of, 'judge', i)),
   }));
   const completions = await stage.generate('judge', prompts);
   const judgments = asked.map(({ of, gold }, a) =>

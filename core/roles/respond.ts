@@ -2,8 +2,9 @@
  * A responder on string transformations (core/tasks/style.ts), for recipes that learn from preferences: responses to the tasks
  * of a round, what they say, and how they are recorded with their rewards.
  */
-import { deriveId } from '../random.ts';
+
 import { mean } from '../rl/statistics.ts';
+import { rolloutId } from '../sample-ids.ts';
 import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import { readResponse, stylePrompt, styleScore } from '../tasks/style.ts';
 import type { LearnTools, Sequence } from '../training.ts';
@@ -29,7 +30,7 @@ export async function respond(stage: Stage, tasks: readonly AdmittedTask[]): Pro
   const { round, tokenizer } = stage;
   const prompts = tasks.map(({ group, task }) => ({
     ids: tokenizer.encode(stylePrompt(task)),
-    sampleIds: Array.from({ length: round.settings.group }, (_, i) => deriveId(group, RESPONDER, i)),
+    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(group, RESPONDER, i)),
   }));
   const completions = await stage.generate(RESPONDER, prompts);
   return tasks.map((task, t) => {

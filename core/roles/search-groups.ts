@@ -1,5 +1,5 @@
 /** Solvers' episodes by task, as a round keeps them, and their rewards. */
-import { deriveId } from '../random.ts';
+import { rolloutId } from '../sample-ids.ts';
 import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import { answerOf } from '../tasks/knowledge/episode.ts';
 import { readTask } from '../tasks/knowledge/proposal.ts';
@@ -15,7 +15,7 @@ export async function rollSearch(stage: Stage, tasks: readonly AdmittedTask[]): 
     stage,
     tasks.flatMap(({ group, task }) =>
       Array.from({ length: settings.group }, (_, i) => ({
-        id: deriveId(group, SOLVER, i),
+        id: rolloutId(group, SOLVER, i),
         question: readTask(task).question,
       })),
     ),

@@ -2,7 +2,8 @@
  * Search Self-Play's questions of a round. Each proposer is given an answer and writes a question; rules and a reader decide what is
  * admitted. No oracle does: the reader knows no more than what the proposer read, among what others read, and must come to the answer.
  */
-import { deriveId, Random } from '../random.ts';
+import { Random } from '../random.ts';
+import { groupId, proposalId } from '../sample-ids.ts';
 import type { AdmittedTask, Proposals } from '../schema/sample.ts';
 import { isHeldOutQuestion, supports } from '../tasks/knowledge/episode.ts';
 import { ANSWER_KINDS, admitProposal, MAX_SEARCHES, writeTask } from '../tasks/knowledge/proposal.ts';
@@ -25,7 +26,7 @@ export async function proposeQuestions(stage: Stage, gates: QuestionGates): Prom
   const assignments = Array.from({ length: round.settings.tasks }, (_, i) => {
     const kind = random.pick(ANSWER_KINDS);
     return {
-      id: deriveId(round.id, PROPOSER, i),
+      id: proposalId(round.id, PROPOSER, i),
       answer: random.pick(theWorld().world.names[kind]),
       kind,
       searches: 1 + random.int(MAX_SEARCHES),
@@ -84,7 +85,7 @@ function tasksOf(
   const fill = pool.slice(0, played.length - fresh.length).map((task) => ({ task, proposal: null }));
   return [...fresh, ...fill].map((task, index) => ({
     ...task,
-    group: deriveId(round.id, 'group', index),
+    group: groupId(round.id, index),
     index,
   }));
 }

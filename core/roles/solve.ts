@@ -1,5 +1,5 @@
 /** The solver, or whoever answers tasks in its stead: G rollouts of each. The prompt is computed once a group; several groups share one batch. */
-import { deriveId } from '../random.ts';
+import { rolloutId } from '../sample-ids.ts';
 import type { AdmittedTask, RolledGroup } from '../schema/sample.ts';
 import { type Stage, sampleOf } from './stage.ts';
 import type { ThreeRoles } from './three-role-game.ts';
@@ -13,7 +13,7 @@ export async function solve(
   const { round, tokenizer } = stage;
   const prompts = tasks.map((task) => ({
     ids: tokenizer.encode(family.solverPrompt(task.task)),
-    sampleIds: Array.from({ length: round.settings.group }, (_, i) => deriveId(task.group, role, i)),
+    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(task.group, role, i)),
   }));
   const completions = await stage.generate(role, prompts);
   return tasks.map((task, t) => ({

@@ -1,5 +1,5 @@
 /** A verifier reads solutions and says of each step and of the whole whether they are right, several times where votes are asked for. What its verdicts are worth is for a recipe to say. */
-import { deriveId } from '../random.ts';
+import { judgmentId } from '../sample-ids.ts';
 import type { RolledGroup, Sample } from '../schema/sample.ts';
 import { type Judgment, type Reading, refuse, type Solution, type TaskFamily } from '../tasks/family.ts';
 import { type Stage, sampleOf } from './stage.ts';
@@ -42,7 +42,7 @@ export async function verify(
       const solution = solutionsGS[g]![s]!;
       if (!solution.ok) return [];
       const ids = tokenizer.encode(family.judgePrompt(group.task, solution.value));
-      const sampleIds = Array.from({ length: votes }, (_, i) => deriveId(sample.id, role, i));
+      const sampleIds = Array.from({ length: votes }, (_, i) => judgmentId(sample.id, role, i));
       return [{ g, s, of: sample.id, solution: solution.value, prompt: { ids, sampleIds } }];
     }),
   );

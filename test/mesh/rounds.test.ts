@@ -52,7 +52,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   );
   const second = await scene.reach(done.nextRound!, ['training']);
   expect(second).toMatchObject({ index: 2, run });
-  expect(second.spec.roles.solver).toEqual({ name: 'trio-1', version: 1 });
+  expect(second.spec.roles.solver).toEqual({ name: 'trio-tasks4-group2-1', version: 1 });
   const last = await commit(
     second,
     (await scene.gateway.getGroups(second.id)).map(({ group }) => group),
@@ -64,7 +64,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   for (const line of [
     'rollmesh_rounds{stage="done"} 2',
     'rollmesh_groups{state="trained"} 8',
-    'rollmesh_policy_version{policy="trio-1"} 2',
+    'rollmesh_policy_version{policy="trio-tasks4-group2-1"} 2',
     'rollmesh_last_round_version_lag{role="solver"} 1',
     'rollmesh_queue_messages{queue="rollout"} 0',
   ])
@@ -154,14 +154,29 @@ test('any sample is found by its id alone, with its text', async () => {
   }
 });
 
-test('proposals that other recipes name their own way are found where the round is told', async () => {
+test('the page of a group of a recipe without a solver has texts', async () => {
+  await ensureShipped(scene.gateway, 'grids');
+  const { round } = await scene.order({ recipe: 'ragen', tasks: 2, group: 2, seed: 8 });
+  await scene.reach(round, ['training']);
+  const [{ group } = { group: '' }] = await scene.gateway.getGroups(round);
+  const page = (await (await fetch(`${scene.mesh.url}/api/rounds/${round}/groups/${group}`)).json()) as {
+    samples: { text: { prompt: string; completion: string } }[];
+  };
+  expect(page.samples.length).toBeGreaterThan(0);
+  for (const { text } of page.samples) {
+    expect(text.prompt).toMatch(/</);
+    expect(text.completion.length).toBeGreaterThan(0);
+  }
+});
+
+test('samples of roles with other names are found by their id and have their texts', async () => {
   await ensureShipped(scene.gateway, 'tiring');
   const { round } = await scene.order({ recipe: 'r-zero', tasks: 4, group: 2, seed: 7 });
   await scene.reach(round, ['training']);
-  const url = `${scene.mesh.url}/api/samples/${deriveId(round, 'challenger', 0)}`;
-  const found = (await (await fetch(`${url}?round=${round}`)).json()) as {
-    sample: { role: string; text: { prompt: string } };
-  };
-  expect(found.sample).toMatchObject({ role: 'challenger', text: { prompt: '<propose>' } });
-  expect((await fetch(url)).status).toBe(404);
+  for (const query of ['', `?round=${round}`]) {
+    const url = `${scene.mesh.url}/api/samples/${deriveId(round, 'challenger', 0)}${query}`;
+    const found = (await (await fetch(url)).json()) as { sample: { role: string; text: { prompt: string } } };
+    expect(found).toMatchObject({ sample: { role: 'challenger', text: { prompt: '<propose>' } } });
+  }
+  expect((await fetch(`${scene.mesh.url}/api/samples/${deriveId(round, 'nobody', 0)}`)).status).toBe(404);
 });

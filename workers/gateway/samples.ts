@@ -1,9 +1,9 @@
 /**
- * Finding a sample by its id alone. Ids are derived, so nothing is indexed: the ids that a round must have are computed
- * and compared, and only the one object that holds the sample is read.
+ * Samples with their texts, by group and by id. Ids are derived, so nothing is indexed: the ids that a round must have are
+ * computed and compared, and only the one object that holds the sample is read.
  */
-import type { Policy } from '../../core/policy.ts';
-import { deriveId } from '../../core/random.ts';
+import { turnId } from '../../core/episode.ts';
+import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
 import { keys } from '../../core/schema/round.ts';
 import { proposals, type Sample, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
@@ -15,28 +15,57 @@ import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
 import { loadVersion } from '../../store/versions.ts';
 
 /** Rounds that a search without a hint looks through, newest first. */
-const SEARCHED_ROUNDS = 20;
+const SEARCHED_ROUNDS = 5;
+/** Judgments of a sample, turns of an episode and batches of proposals whose ids a search tries. */
+const MOST_VOTES = 8;
+const MOST_TURNS = 8;
+const MOST_ATTEMPTS = 6;
 
-const readable = (sample: Sample, tokenizer: Tokenizer | null) => ({
-  ...sample,
-  text: tokenizer && { prompt: tokenizer.decode(sample.prompt), completion: tokenizer.decode(sample.ids) },
-});
+/** Turns samples into what a reader sees: each is decoded by the tokenizer of the policy that wrote it. */
+class Reader {
+  readonly #bucket: R2Bucket;
+  readonly #tokenizers = new Map<string, Promise<Tokenizer | null>>();
 
-/** A policy keeps the tokenizer it began with, and version 0 is there even where the round's own version was pruned. */
-async function tokenizerOf(bucket: R2Bucket, ref: Policy['ref'] | undefined): Promise<Tokenizer | null> {
-  if (!ref) return null;
-  const { 'tokenizer.json': bytes } = await loadVersion(bucket, { ...ref, version: 0 }, ['tokenizer.json']);
-  return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
+  constructor(bucket: R2Bucket) {
+    this.#bucket = bucket;
+  }
+
+  /** `text` is null where the policy has no tokenizer. */
+  async read(sample: Sample) {
+    const tokenizer = await this.#tokenizerOf(sample.policy.name);
+    const text = tokenizer && {
+      prompt: tokenizer.decode(sample.prompt),
+      completion: tokenizer.decode(sample.ids),
+    };
+    return { ...sample, text };
+  }
+
+  readAll(samples: readonly Sample[]) {
+    return Promise.all(samples.map((sample) => this.read(sample)));
+  }
+
+  /** A policy keeps the tokenizer that it began with, and version 0 is there even where a later version was pruned. */
+  #tokenizerOf(name: string): Promise<Tokenizer | null> {
+    const opened = this.#tokenizers.get(name) ?? this.#open(name);
+    this.#tokenizers.set(name, opened);
+    return opened;
+  }
+
+  async #open(name: string): Promise<Tokenizer | null> {
+    const files = await loadVersion(this.#bucket, { name, version: 0 }, ['tokenizer.json']);
+    const bytes = files['tokenizer.json'];
+    return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
+  }
 }
 
 /** A scored group with its texts; null fields where it is not scored. */
-export async function groupPage(bucket: R2Bucket, { id, spec }: RoundRow, group: string) {
+export async function groupPage(bucket: R2Bucket, { id }: RoundRow, group: string) {
   const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
   if (!scored) return { samples: null, judgments: null, gold: null, truth: null };
-  const tokenizer = await tokenizerOf(bucket, spec.roles.solver);
+  const reader = new Reader(bucket);
   return {
-    samples: scored.samples.map((sample) => readable(sample, tokenizer)),
-    judgments: scored.judgments.map((sample) => readable(sample, tokenizer)),
+    samples: await reader.readAll(scored.samples),
+    judgments: await reader.readAll(scored.judgments),
     gold: scored.gold,
     truth: scored.truth,
   };
@@ -51,17 +80,19 @@ export async function findSample(db: Database, bucket: R2Bucket, wanted: string,
   return null;
 }
 
-/** Judgments of a solution that are looked for by their derived ids. */
-const MOST_VOTES = 16;
-
-/** Ids of a solver's rollouts of a group and of their judgments, as most recipes derive them: found without reading an object. */
-function isDerivedFrom(group: string, rollouts: number, wanted: string): boolean {
-  for (let i = 0; i < rollouts; i++) {
-    const solverId = deriveId(group, 'solver', i);
-    if (solverId === wanted) return true;
-    for (let vote = 0; vote < MOST_VOTES; vote++)
-      if (deriveId(solverId, 'judge', vote) === wanted) return true;
-  }
+/** Is it the id of a rollout of the group by one of the roles, of a turn of it, or of another role's judgment of it? */
+function isDerivedFrom(group: string, { spec }: RoundRow, wanted: string): boolean {
+  const roles = Object.keys(spec.roles);
+  for (const role of roles)
+    for (let i = 0; i < spec.settings.group; i++) {
+      const rollout = rolloutId(group, role, i);
+      if (rollout === wanted) return true;
+      for (let turns = 0; turns < MOST_TURNS; turns++)
+        if (turnId({ id: rollout, turns }) === wanted) return true;
+      for (const judge of roles.filter((other) => other !== role))
+        for (let vote = 0; vote < MOST_VOTES; vote++)
+          if (judgmentId(rollout, judge, vote) === wanted) return true;
+    }
   return false;
 }
 
@@ -73,14 +104,12 @@ async function findInRound(
   row: RoundRow,
   everywhere: boolean,
 ) {
-  const { id, spec } = row;
+  const { id } = row;
   for (const { id: group, index, task } of await groupsOf(db, id)) {
-    if (!everywhere && !isDerivedFrom(group, spec.settings.group, wanted)) continue;
+    if (!everywhere && !isDerivedFrom(group, row, wanted)) continue;
     const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
     const sample = scored && inGroup(scored, wanted);
-    if (!sample) continue;
-    const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
-    return { round: id, group, index, task, sample: readable(sample, tokenizer) };
+    if (sample) return { round: id, group, index, task, sample: await new Reader(bucket).read(sample) };
   }
   return findProposal(bucket, wanted, row, everywhere);
 }
@@ -88,27 +117,29 @@ async function findInRound(
 const inGroup = ({ samples, judgments }: ScoredGroup, wanted: string) =>
   [...samples, ...judgments].find((sample) => sample.id === wanted);
 
-/** Ids of proposals as trio derives them: tasks + a quarter a time, six times at most; deriving more than were used costs nothing. */
+/** A round has at most twice as many proposals of a batch as tasks; deriving more ids than were used costs nothing. */
 function isProposedIn({ id, spec }: RoundRow, wanted: string): boolean {
-  for (let attempt = 0; attempt < 6; attempt++)
-    for (let i = 0; i < 2 * spec.settings.tasks; i++)
-      if (deriveId(id, 'proposer', attempt, i) === wanted) return true;
+  for (const role of Object.keys(spec.roles))
+    for (let i = 0; i < 2 * spec.settings.tasks; i++) {
+      if (proposalId(id, role, i) === wanted) return true;
+      for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++)
+        if (proposalId(id, role, i, attempt) === wanted) return true;
+    }
   return false;
 }
 
 async function findProposal(bucket: R2Bucket, wanted: string, row: RoundRow, everywhere: boolean) {
-  const { id, spec, proposed } = row;
+  const { id, proposed } = row;
   if (proposed === 0 || !(everywhere || isProposedIn(row, wanted))) return null;
   const written = await readJson(bucket, keys.proposals(id), proposals);
   const sample = written?.samples.find((candidate) => candidate.id === wanted);
   if (!sample) return null;
   const admitted = written?.tasks.find(({ proposal }) => proposal === (sample.of ?? sample.id));
-  const tokenizer = await tokenizerOf(bucket, spec.roles[sample.role]);
   return {
     round: id,
     group: admitted?.group ?? null,
     index: admitted?.index ?? null,
     task: admitted?.task ?? null,
-    sample: readable(sample, tokenizer),
+    sample: await new Reader(bucket).read(sample),
   };
 }
