@@ -5,7 +5,7 @@ import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { Mesh } from '../mesh/start.ts';
 import { findRecipe, recipes } from '../recipes/index.ts';
 import { runOf } from '../recipes/run-order.ts';
-import { followRun } from './follow-run.ts';
+import { followRun, missingRounds } from './follow-run.ts';
 import { ensureShipped, SEED_POLICY } from './import-policy.ts';
 import { superviseLearner } from './learner-process.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
@@ -60,14 +60,23 @@ async function playRun(
   const { recipe, settings, rounds } = runOf(order);
   const run = runIdOf(settings);
   const before = await gateway.listRounds(run);
-  const done = before.filter((round) => round.stage === 'done').length;
+  const over = before.filter(({ stage }) => stage === 'done' || stage === 'failed').map(({ index }) => index);
+  const done = Math.max(0, ...over);
+  const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);
   const from = before.length ? 0 : ((await gateway.getPolicy(settings.policy))?.current ?? 0);
-  printer.started({ settings, rounds, page: mesh.url, device: options.device, done, from });
-  const target = before.length ? (await gateway.getRun(run)).target : 0;
-  if (target < rounds)
-    await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: rounds - target });
+  const device = options.device;
+  printer.started({ settings, rounds: missing.last, page: mesh.url, device, done, from });
+  if (missing.order > 0)
+    await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
   const lines: RoundLine[] = [];
-  const followed = { gateway, run, rounds, evaluateEvery: options.evalEvery, signal };
+  const followed = {
+    gateway,
+    run,
+    rounds: missing.last,
+    evaluateEvery: options.evalEvery,
+    signal,
+    passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
+  };
   for await (const line of followRun(followed)) {
     if (line.report.start) printer.evaluatedStart(line.report.start);
     lines.push(line);

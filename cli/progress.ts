@@ -7,6 +7,7 @@ import type { RunSettings } from '../core/schema/round.ts';
 import type { RoundLine } from '../core/schema/summary.ts';
 import { type Paint, plain, type Tone } from './colour.ts';
 import { decimal, duration, percent, points, whole } from './figures.ts';
+import { printable } from './printable.ts';
 import { wrap } from './wrap.ts';
 
 const WIDTH = 120;
@@ -118,15 +119,17 @@ function warnings({ groups, report, from, others = 0 }: RoundLine): string[] {
   return [...continued, ...(report.warnings ?? []), ...lost];
 }
 
+/** A warning, or news of the mesh, on lines of its own. Its text may come from anywhere. */
+export const noticeLines = (text: string, paint: Paint = plain): string[] =>
+  wrap(printable(text), WIDTH - 4).map((part, i) => paint('warn', `${i ? '   ' : '  !'} ${part}`));
+
 /** One line a round, warnings on lines of their own under it, the heading above it where it is due. */
 export function roundLines(line: RoundLine, progress: Progress): string[] {
   const { rounds, first = false, paint = plain } = progress;
   const cells = COLUMNS.map(({ width, cell }) => right(cell(line, progress), width, paint));
   const row = [place(line.round, rounds), paint('good', bar(line.round, rounds)), ...cells].join(' ');
   const due = first || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
-  const notes = warnings(line).flatMap((text) =>
-    wrap(text, WIDTH - 4).map((part, i) => paint('warn', `${i ? '   ' : '  !'} ${part}`)),
-  );
+  const notes = warnings(line).flatMap((text) => noticeLines(text, paint));
   return [...due, row, ...notes];
 }
 

@@ -3,13 +3,15 @@ import type { EvaluationReport } from '../core/schema/report.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
 import { closingWords } from './closing-words.ts';
 import { paintFor } from './colour.ts';
-import { explainStart, roundLines, type Start, startLine } from './progress.ts';
+import { explainStart, noticeLines, roundLines, type Start, startLine } from './progress.ts';
 
 export interface RunPrinter {
   started(start: Start): void;
   evaluatedStart(evaluation: EvaluationReport): void;
   round(line: RoundLine): void;
   finished(summary: Summary): void;
+  /** Something that the person at the terminal should know while the run goes on. */
+  notice(text: string): void;
   /** The mesh is up and waits: for webhooks, or for people who look at the page. */
   waiting(url: string): void;
 }
@@ -21,6 +23,7 @@ export function jsonPrinter(): RunPrinter {
     evaluatedStart: (evaluation) => print({ kind: 'evaluation', round: 0, ...evaluation }),
     round: print,
     finished: print,
+    notice: (text) => print({ kind: 'notice', text }),
     waiting: (url) => print({ kind: 'waiting', url }),
   };
 }
@@ -42,6 +45,9 @@ export function textPrinter(): RunPrinter {
     round: (line) => {
       for (const text of roundLines(line, { rounds, start, first: shown === 0, paint })) console.log(text);
       shown++;
+    },
+    notice: (text) => {
+      for (const part of noticeLines(text, paint)) console.log(part);
     },
     waiting: (url) => console.log(`\nThe mesh is up at ${url} and takes webhooks. Ctrl-C ends it.`),
     finished: (summary) => console.log(`${shown ? '\n' : ''}${closingWords(summary)}`),

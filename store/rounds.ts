@@ -93,13 +93,16 @@ export async function admitTasks(
  * -> failed where nothing is left. For the end of any batch that changes groups.
  */
 export const settleRound = (id: string, now: number) => {
+  const why = sql`coalesce(': ' || (SELECT failure->>'message' FROM groups
+    WHERE round = ${id} AND state = 'failed' AND failure IS NOT NULL ORDER BY idx LIMIT 1), '.')`;
   const anyIn = (state: 'rolling' | 'scored') =>
     sql`EXISTS (SELECT 1 FROM groups WHERE round = ${id} AND state = ${state})`;
   return [
     sql`UPDATE rounds SET stage = 'training', training_at = ${now}, touched_at = ${now}
       WHERE id = ${id} AND stage = 'solving' AND NOT ${anyIn('rolling')} AND ${anyIn('scored')}`,
     sql`UPDATE rounds SET stage = 'failed', ended_at = ${now}, touched_at = ${now},
-        reason = 'None of its ' || expected || ' groups could be scored: see its failures.'
+        reason = 'None of its ' || expected || ' groups could be '
+          || CASE stage WHEN 'training' THEN 'trained' ELSE 'scored' END || ${why}
       WHERE id = ${id} AND stage IN ('solving', 'training') AND NOT ${anyIn('rolling')} AND NOT ${anyIn('scored')}`,
     stopRunOfFailed(id),
   ] as const;

@@ -4,7 +4,7 @@
  * the round again gives the same bytes.
  */
 import * as v from 'valibot';
-import { kindOf } from '../../core/errors.ts';
+import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
@@ -60,7 +60,9 @@ export async function learn(
       idleMs = arrived || trained ? IDLE_MS : Math.min(2 * idleMs, settings.longestIdleMs);
       if (!arrived && !trained) await sleep(idleMs, signal);
     } catch (error) {
-      ports.log('learner.trouble', { kind: kindOf(error), message: String(error) });
+      const code = error instanceof RollmeshError ? { code: error.code } : {};
+      const message = error instanceof Error ? error.message : String(error);
+      ports.log('learner.trouble', { kind: kindOf(error), ...code, message });
       if (kindOf(error) === 'wrong-input') throw error;
       await sleep(TROUBLE_MS, signal);
     }

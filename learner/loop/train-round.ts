@@ -11,6 +11,7 @@ import { findRecipe } from '../../recipes/index.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { type AuditSettings, auditGathered } from './auditor.ts';
 import { gatherRound } from './gather.ts';
+import { loadForTraining } from './load-version.ts';
 import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
 
 export interface LearnerSettings {
@@ -60,7 +61,7 @@ export async function trainRound(
   const { proposals, groups, refused, proposalsRefused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;
-  const load = (version: number) => gateway.getVersion({ name, version });
+  const load = (version: number) => loadForTraining(gateway, { name, version });
   let trained: Awaited<ReturnType<RoundTrainer['train']>>;
   try {
     trained = await trainer.train({ recipe, round: spec, proposals, groups, parent: current, next, load });

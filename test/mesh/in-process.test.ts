@@ -21,6 +21,7 @@ const silent: RunPrinter = {
   evaluatedStart: () => {},
   round: () => {},
   finished: () => {},
+  notice: () => {},
   waiting: () => {},
 };
 

@@ -7,6 +7,7 @@ import { reviveGroup } from '../../store/revive.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { admitTasks, claimRedrive, getRound, listRounds, stalledRounds } from '../../store/rounds.ts';
 import { advanceRun, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
+import { stopRun } from '../../store/stop-run.ts';
 import { manifestOf, openStore, orderRun, settings, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -44,6 +45,31 @@ describe('orders', () => {
   });
 });
 
+describe('stopping a run', () => {
+  test('ends its open round, begins no other, and an order opens it again', async () => {
+    const seed = freshSeed();
+    const round = await orderRun(store.db, seed, 10_000);
+    const other = await orderRun(store.db, freshSeed(), 3);
+    expect(await stopRun(store.db, round.run, 'by hand', 5)).toBe(true);
+    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', reason: 'Stopped: by hand' });
+    expect(await getRun(store.db, round.run)).toMatchObject({ state: 'stopped', target: 1 });
+    expect(await advanceRun(store.db, round.run, 6)).toBeNull();
+    expect((await stuckRuns(store.db, 100)).map(({ id }) => id)).not.toContain(round.run);
+    expect(await getRound(store.db, other.id)).toMatchObject({ stage: 'proposing' });
+    // Again changes nothing.
+    expect(await stopRun(store.db, round.run, 'twice', 7)).toBe(true);
+    expect(await getRound(store.db, round.id)).toMatchObject({ reason: 'Stopped: by hand', endedAt: 5 });
+    const order = { settings: settings(seed), roles: { solver: {} }, rounds: 2, now: 8 };
+    await orderRounds(store.db, { ...order, delivery: `again-${seed}` });
+    expect(await getRun(store.db, round.run)).toMatchObject({ state: 'open', target: 3 });
+    expect(await advanceRun(store.db, round.run, 9)).toMatchObject({ index: 2 });
+  });
+
+  test('of one that is not there is told', async () => {
+    expect(await stopRun(store.db, 'f'.repeat(32), 'by hand', 5)).toBe(false);
+  });
+});
+
 describe('groups', () => {
   test('4096 tasks with hostile text are admitted once', async () => {
     const round = await orderRun(store.db, freshSeed());
@@ -74,6 +100,27 @@ describe('groups', () => {
     expect(row?.stage).toBe('training');
     await score(round.id, tasks, 9);
     expect((await getRound(store.db, round.id))?.trainingAt).toBe(row?.trainingAt);
+  });
+
+  test('a round of which nothing is left says at which stage, and why', async () => {
+    const failure = { kind: 'give-up', code: 'x', message: 'why it was' } as const;
+    const [unscored, untrained] = [
+      await orderRun(store.db, freshSeed()),
+      await orderRun(store.db, freshSeed()),
+    ];
+    const tasks = tasksOf(2);
+    for (const round of [unscored, untrained]) await admitTasks(store.db, round.id, tasks, 2, 4);
+    await score(untrained.id, tasks);
+    for (const round of [unscored, untrained])
+      for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 6);
+    expect(await getRound(store.db, unscored.id)).toMatchObject({
+      stage: 'failed',
+      reason: 'None of its 2 groups could be scored: why it was',
+    });
+    expect(await getRound(store.db, untrained.id)).toMatchObject({
+      stage: 'failed',
+      reason: 'None of its 2 groups could be trained: why it was',
+    });
   });
 
   test('a failed group is missing, not scored: the round goes on without it', async () => {

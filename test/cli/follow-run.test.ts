@@ -1,0 +1,100 @@
+/** Following a run over a gateway that answers from a list: what is passed, what ends it, and what the next start orders. */
+import { expect, test } from 'vitest';
+import { type Followed, followRun, missingRounds } from '../../cli/follow-run.ts';
+import type { RoundState } from '../../learner/transport/views.ts';
+import { roundOf } from '../../core/schema/round.ts';
+
+const settings = { recipe: 'trio', seed: 1, policy: 'p', reward: 'mix', freeze: [], tasks: 4, group: 2 };
+const NOW = Date.now();
+
+const round = (index: number, more: Partial<RoundState>): RoundState => {
+  const spec = roundOf(settings, { solver: {} }, index, index - 1);
+  return {
+    id: spec.id,
+    run: spec.run,
+    index,
+    stage: 'done',
+    spec,
+    expected: 4,
+    proposed: 4,
+    proposalsSha256: null,
+    groups: { rolling: 0, scored: 0, trained: 4, failed: 0 },
+    failures: [],
+    reason: null,
+    version: index,
+    report: { monitors: {}, start: {}, evaluation: {} },
+    usage: null,
+    createdAt: NOW - 60_000,
+    solvingAt: null,
+    trainingAt: null,
+    endedAt: NOW - 30_000,
+    ...more,
+  };
+};
+
+const failed = (index: number) => round(index, { stage: 'failed', reason: 'no parent', version: null });
+
+function follow(rounds: readonly RoundState[], state: 'open' | 'stopped', last = rounds.length) {
+  const passed: [number, string][] = [];
+  const gateway: Followed['gateway'] = {
+    listRounds: async () => rounds,
+    getRound: async (id) => rounds.find((one) => one.id === id)!,
+    getRun: async (id) => ({ id, target: last, state }),
+  };
+  const followed: Followed = {
+    gateway,
+    run: rounds[0]!.run,
+    rounds: last,
+    evaluateEvery: 100,
+    signal: new AbortController().signal,
+    passed: (index, reason) => passed.push([index, reason]),
+  };
+  const lines = async () => {
+    const seen: { round: number; warnings: readonly string[] | undefined }[] = [];
+    for await (const { round: index, report } of followRun(followed))
+      seen.push({ round: index, warnings: report.warnings });
+    return seen;
+  };
+  return { passed, lines };
+}
+
+test('a failed round is passed where the run has gone on, and told', async () => {
+  const { passed, lines } = follow([round(1, {}), failed(2), round(3, {})], 'stopped');
+  expect((await lines()).map(({ round: index }) => index)).toEqual([1, 3]);
+  expect(passed).toEqual([[2, 'no parent']]);
+});
+
+test('a failed round at which the run stopped ends the command with its reason', async () => {
+  await expect(follow([round(1, {}), failed(2)], 'stopped', 3).lines()).rejects.toMatchObject({
+    code: 'round.failed',
+    what: 'Round 2 failed: no parent',
+  });
+});
+
+test('a stopped run of which no further round will come is not waited for', async () => {
+  await expect(follow([round(1, {})], 'stopped', 3).lines()).rejects.toMatchObject({ code: 'run.stopped' });
+});
+
+test('a round that is done and whose report was lost counts, and says so', async () => {
+  const { lines } = follow([round(1, { report: null })], 'open');
+  expect(await lines()).toEqual([{ round: 1, warnings: ['the round is trained, and its report was lost'] }]);
+}, 2_000);
+
+test('starting again orders what is missing, and one round in the place of each that failed', () => {
+  const done = (index: number) => ({ index, stage: 'done' });
+  const lost = (index: number) => ({ index, stage: 'failed' });
+  expect(missingRounds(3, [], null)).toEqual({ last: 3, order: 3 });
+  const stopped = { target: 3, state: 'stopped' as const };
+  expect(missingRounds(3, [done(1), lost(2)], stopped)).toEqual({ last: 4, order: 1 });
+  expect(missingRounds(3, [done(1), lost(2), done(3), done(4)], { target: 4, state: 'open' })).toEqual({
+    last: 4,
+    order: 0,
+  });
+  // The target is far enough, but nothing would open the run again.
+  expect(missingRounds(3, [done(1), lost(2)], { target: 40, state: 'stopped' })).toEqual({
+    last: 4,
+    order: 1,
+  });
+  // Its last round failed, and it had reached its target.
+  expect(missingRounds(1, [lost(1)], { target: 1, state: 'stopped' })).toEqual({ last: 2, order: 1 });
+});

@@ -1,0 +1,73 @@
+/** A parent version that cannot be read: the round waits and is tried again, and none of its groups is refused. */
+import { beforeAll, expect, test } from 'vitest';
+import { RollmeshError } from '../../core/errors.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { keys } from '../../core/schema/round.ts';
+import { trainRound } from '../../learner/loop/train-round.ts';
+import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import type { RoundState } from '../../learner/transport/views.ts';
+import { type HonestRound, playHonestRound } from '../trust/honest-round.ts';
+
+let honest: HonestRound;
+beforeAll(async () => {
+  honest = await playHonestRound(1, 2, 2);
+});
+
+const hash = new RollmeshError('give-up', 'object.hash', 'The object optimizer.safetensors has other bytes.');
+const gone = new RollmeshError('missing-version', 'object.unknown', 'There is no object manifest.json.');
+const away = new RollmeshError('retry', 'gateway.unreachable', 'The gateway does not answer.');
+const refused = new RollmeshError('wrong-input', 'token.wrong', 'This needs the learner’s token.');
+
+/** Trains the honest round where `getVersion` throws. */
+async function trainWith(thrown: Error) {
+  const { record } = honest;
+  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const bytesOf = new Map([[keys.proposals(record.round.id), encode(record.proposals)]]);
+  for (const group of record.groups) bytesOf.set(keys.scored(record.round.id, group.group), encode(group));
+  const messages = record.groups.map(({ group, index }) => {
+    const key = keys.scored(record.round.id, group);
+    return {
+      v: 1 as const,
+      round: record.round.id,
+      group,
+      index,
+      key,
+      sha256: sha256Hex(bytesOf.get(key)!),
+      mac: '0'.repeat(64),
+    };
+  });
+  const failed: string[] = [];
+  const gateway = {
+    getPolicy: async () => ({ name: record.round.settings.policy, current: 0, next: 1 }),
+    getObject: async (key: string) => bytesOf.get(key)!,
+    getVersion: () => Promise.reject(thrown),
+    failGroup: async (_: string, group: string) => void failed.push(group),
+  };
+  const round = { id: record.round.id, spec: record.round, proposalsSha256: null } as RoundState;
+  const settings = { maxStaleness: 2, leaseMs: 1, longestIdleMs: 1, device: 'test' };
+  // The other calls come after the version was loaded.
+  const outcome = trainRound(gateway as never, new RoundTrainer(), round, messages, settings);
+  const error: unknown = await outcome.then(
+    () => 'trained',
+    (reason: unknown) => reason,
+  );
+  return { error, failed };
+}
+
+test.each([
+  ['damaged', hash],
+  ['gone', gone],
+  ['kept from us', refused],
+  ['with a manifest that is none', new SyntaxError('Unexpected token')],
+])('one that is %s is a retry of the round', async (_, thrown) => {
+  const { error, failed } = await trainWith(thrown);
+  expect(error).toMatchObject({ kind: 'retry', code: 'version.unreadable' });
+  expect(String(error)).toContain('rollback trio-11');
+  expect(failed).toEqual([]);
+});
+
+test('a gateway that is away stays what it is', async () => {
+  const { error, failed } = await trainWith(away);
+  expect(error).toBe(away);
+  expect(failed).toEqual([]);
+});
