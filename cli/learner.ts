@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
-import { wrongInput } from '../core/errors.ts';
+import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { learn } from '../learner/loop/loop.ts';
@@ -117,5 +117,10 @@ try {
   await run(command.parse().opts<LearnerOptions>());
   process.exit(0);
 } catch (error) {
+  // For whoever supervises this process: `fail` is for people.
+  if (error instanceof RollmeshError) {
+    const { kind, code, what, expected, next } = error;
+    log('learner.failed', { kind, code, what, expected, next });
+  }
   fail(error);
 }

@@ -1,4 +1,5 @@
 /** `npm start`: the local mesh, the learner beside it, a signed webhook for the rounds that are missing, and their lines. */
+import { join } from 'node:path';
 import { runIdOf } from '../core/schema/round.ts';
 import { type RoundLine, summarize } from '../core/schema/summary.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
@@ -7,11 +8,22 @@ import { findRecipe, recipes } from '../recipes/index.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { followRun, missingRounds } from './follow-run.ts';
 import { ensureShipped, SEED_POLICY } from './import-policy.ts';
-import { superviseLearner } from './learner-process.ts';
+import { type LearnerProcess, superviseLearner } from './learner-process.ts';
+import { watchMesh } from './mesh-watch.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { orderRounds } from './signed-webhook.ts';
 import { startSharedMesh } from './state-access.ts';
+
+/** Resolves once the signal has aborted. */
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Longest wait for the learner and the mesh to end: a workerd that is gone or hangs keeps nobody here. */
+const CLEANUP_MS = 15_000;
 
 export async function runInMesh(options: StartOptions, stateDir: string, printer: RunPrinter): Promise<void> {
   const began = performance.now();
@@ -19,34 +31,45 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   const own = await startSharedMesh({ stateDir, port: options.port });
   const { mesh } = own;
+  const notice = (text: string) => printer.notice(text);
+  const gone = watchMesh(mesh.url, join(stateDir, 'mesh.log'), notice, stop.signal);
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   // Webhooks may ask for any recipe.
   const starts = options.serve ? recipes.map(({ start }) => start) : [findRecipe(options.recipe).start];
-  for (const start of new Set([SEED_POLICY, ...starts])) await ensureShipped(gateway, start);
-  const learner = superviseLearner(mesh, stateDir, [
-    `--eval-every=${options.evalEvery}`,
-    // Locally a pull costs nothing, and a round takes seconds.
-    '--idle-ms=150',
-    `--device=${options.device}`,
-    ...(options.threads ? [`--threads=${options.threads}`] : []),
-    ...(options.revectorize ? ['--revectorize'] : []),
-    ...(options.auditFraction === undefined ? [] : [`--audit-fraction=${options.auditFraction}`]),
-  ]);
+  const shipped = async () => {
+    for (const start of new Set([SEED_POLICY, ...starts])) await ensureShipped(gateway, start);
+  };
+  const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
+    Promise.race([work, gone, ...alive]);
+  let learner: LearnerProcess | undefined;
   try {
+    await watched(shipped());
+    learner = superviseLearner(mesh, stateDir, learnerArguments(options), { notice, signal: stop.signal });
+    const { givenUp } = learner;
     if (options.serve) printer.waiting(mesh.url);
-    else await playRun(options, mesh, gateway, printer, stop.signal, began);
+    else await watched(playRun(options, mesh, gateway, printer, stop.signal, began), givenUp);
     const stays = options.serve || (options.rounds === undefined && !options.headless);
     if (stays && !stop.signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
-      await new Promise<void>((resolve) =>
-        stop.signal.addEventListener('abort', () => resolve(), { once: true }),
-      );
+      await watched(aborted(stop.signal), givenUp);
     }
   } finally {
-    await learner.stop();
-    await own.stop();
+    // Whatever is still under way ends, and what ends from here on is no news.
+    stop.abort();
+    const ended = Promise.allSettled([learner?.stop(), own.stop()]);
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
 }
+
+const learnerArguments = ({ evalEvery, device, threads, revectorize, auditFraction }: StartOptions) => [
+  `--eval-every=${evalEvery}`,
+  // Locally a pull costs nothing, and a round takes seconds.
+  '--idle-ms=150',
+  `--device=${device}`,
+  ...(threads ? [`--threads=${threads}`] : []),
+  ...(revectorize ? ['--revectorize'] : []),
+  ...(auditFraction === undefined ? [] : [`--audit-fraction=${auditFraction}`]),
+];
 
 async function playRun(
   options: StartOptions,
@@ -69,20 +92,27 @@ async function playRun(
   if (missing.order > 0)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
   const lines: RoundLine[] = [];
-  const followed = {
-    gateway,
-    run,
-    rounds: missing.last,
-    evaluateEvery: options.evalEvery,
-    signal,
-    passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
+  const follow = async () => {
+    const followed = {
+      gateway,
+      run,
+      rounds: missing.last,
+      evaluateEvery: options.evalEvery,
+      signal,
+      passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
+    };
+    for await (const line of followRun(followed)) {
+      if (signal.aborted) return;
+      if (line.report.start) printer.evaluatedStart(line.report.start);
+      lines.push(line);
+      if (line.round > done) printer.round(line);
+    }
   };
-  for await (const line of followRun(followed)) {
-    if (line.report.start) printer.evaluatedStart(line.report.start);
-    lines.push(line);
-    if (line.round > done) printer.round(line);
-  }
-  if (signal.aborted) return;
+  // Ctrl-C ends the mesh's own process as well, so that no answer may come any more.
+  await Promise.race([follow(), aborted(signal)]);
+  const stopped = signal.aborted;
+  if (stopped) printer.stopped(lines.at(-1)?.round ?? 0, missing.last);
+  if (stopped && !lines.length) return;
   const start = lines[0]?.report.start;
   const duplicates = lines.reduce((sum, line) => sum + (line.report.duplicates ?? 0), 0);
   const wallMs = Math.round(performance.now() - began);

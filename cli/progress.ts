@@ -143,6 +143,10 @@ export function startLine({ heldOut, judge, version }: EvaluationReport): string
   ].join(', ');
 }
 
+/** After Ctrl-C: nothing is lost by it, and how to go on. */
+export const stoppedLine = (after: number, rounds: number): string =>
+  `\nStopped ${after ? `after round ${after} of ${rounds}` : `before the first of ${rounds} rounds was done`}. The same command goes on from here.`;
+
 export interface Start {
   readonly settings: RunSettings;
   readonly rounds: number;

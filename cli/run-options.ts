@@ -40,6 +40,14 @@ export const whole = (low: number) => (text: string) => {
   return value;
 };
 
+/** A TCP port, 0 for any, or commander's usage error. */
+export const port = (text: string) => {
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value > 65_535)
+    throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 = any that is free).');
+  return value;
+};
+
 /** A number from 0 to 1, or commander's usage error. */
 export const share = (text: string) => {
   const value = Number(text);
@@ -92,7 +100,7 @@ export const startCommand = (): Command =>
     .option('--headless', 'end after the last round even without --rounds; do not wait for Ctrl-C', false)
     .option('--fresh', 'forget the local state and begin anew', false)
     .option('--json', 'one JSON object a line', false)
-    .option('--port <n>', 'port of the gateway and the page', whole(0), 8787)
+    .option('--port <n>', 'port of the gateway and the page', port, 8787)
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
     .addOption(
       new Option('--device <name>', 'where the learner computes')

@@ -3,13 +3,15 @@ import type { EvaluationReport } from '../core/schema/report.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
 import { closingWords } from './closing-words.ts';
 import { paintFor } from './colour.ts';
-import { explainStart, noticeLines, roundLines, type Start, startLine } from './progress.ts';
+import { explainStart, noticeLines, roundLines, type Start, startLine, stoppedLine } from './progress.ts';
 
 export interface RunPrinter {
   started(start: Start): void;
   evaluatedStart(evaluation: EvaluationReport): void;
   round(line: RoundLine): void;
   finished(summary: Summary): void;
+  /** Ctrl-C came after this round; 0 = before the first was done. */
+  stopped(after: number, rounds: number): void;
   /** Something that the person at the terminal should know while the run goes on. */
   notice(text: string): void;
   /** The mesh is up and waits: for webhooks, or for people who look at the page. */
@@ -23,6 +25,7 @@ export function jsonPrinter(): RunPrinter {
     evaluatedStart: (evaluation) => print({ kind: 'evaluation', round: 0, ...evaluation }),
     round: print,
     finished: print,
+    stopped: (after, rounds) => print({ kind: 'stopped', after, rounds }),
     notice: (text) => print({ kind: 'notice', text }),
     waiting: (url) => print({ kind: 'waiting', url }),
   };
@@ -46,6 +49,7 @@ export function textPrinter(): RunPrinter {
       for (const text of roundLines(line, { rounds, start, first: shown === 0, paint })) console.log(text);
       shown++;
     },
+    stopped: (after, rounds) => console.log(stoppedLine(after, rounds)),
     notice: (text) => {
       for (const part of noticeLines(text, paint)) console.log(part);
     },

@@ -35,10 +35,16 @@ const busy = (stateDir: string, { pid, url }: Owner) =>
     },
   );
 
-/** Throws `state.busy` where a mesh runs on the folder: before it is deleted. */
-export async function refuseBusy(stateDir: string): Promise<void> {
-  const other = await ownerOf(stateDir);
+/** Throws `state.busy` where anybody uses the folder: before it is deleted. */
+export function refuseBusy(stateDir: string): void {
+  const other = ownerOf(stateDir);
   if (other) throw busy(stateDir, other);
+}
+
+/** Throws `state.busy` where a mesh that others may use runs on the folder: another one would wait for nothing. */
+export function refuseShared(stateDir: string): void {
+  const other = ownerOf(stateDir);
+  if (other?.url) throw busy(stateDir, other);
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -47,7 +53,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 async function claimOrJoin(stateDir: string, patienceMs: number): Promise<Claim | string> {
   const until = performance.now() + patienceMs;
   for (let waited = false; ; waited = true) {
-    const other = await ownerOf(stateDir);
+    const other = ownerOf(stateDir);
     if (other?.url) return other.url;
     if (!other) {
       const mine = claim(stateDir);
@@ -85,7 +91,7 @@ export async function startSharedMesh(
   options: MeshOptions & { readonly stateDir: string },
 ): Promise<OwnMesh> {
   const held = await claimOrJoin(options.stateDir, PATIENCE_MS);
-  if (typeof held === 'string') throw busy(options.stateDir, (await ownerOf(options.stateDir))!);
+  if (typeof held === 'string') throw busy(options.stateDir, ownerOf(options.stateDir)!);
   const own = await startClaimed(held, options);
   held.share(own.mesh.url);
   return own;

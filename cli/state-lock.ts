@@ -1,19 +1,21 @@
 /**
  * Who uses a state folder: one process at a time may run a mesh on it, and says so in `mesh.json`. Not a lock of the operating
- * system: what a killed process left is recognised by its process id and by an address that does not answer.
+ * system: what a killed process left is recognised by its process id, and by when the process of that id began. Whether its mesh
+ * answers says nothing: one that hangs, or whose machine slept, still writes to the folder.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { bornOf } from './process-birth.ts';
 
 const owner = v.object({
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** When that process began, see process-birth.ts. Null where it could not be known. */
+  born: v.optional(v.nullable(v.string()), null),
   /** Of a gateway that others may use as well; null while it starts, and where a command runs one for itself. */
   url: v.nullable(v.string()),
 });
 export type Owner = v.InferOutput<typeof owner>;
-
-const HEALTH_MS = 5_000;
 
 /** Claims of this very process. */
 const held = new Set<string>();
@@ -36,38 +38,21 @@ function parseOwner(text: string): Owner | undefined {
   }
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Another user's process may not be signalled, but it is there.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(HEALTH_MS) })).ok;
-  } catch {
-    return false;
-  }
-}
-
-async function isAlive({ pid, url }: Owner, path: string): Promise<boolean> {
-  if (!isRunning(pid)) return false;
-  if (url !== null) return answers(url);
-  // A process id that was given to us after its owner died is not another process.
+function isAlive({ pid, born }: Owner, path: string): boolean {
+  const now = bornOf(pid);
+  if (now === null) return false;
+  // The number was given to another process after its owner had died.
+  if (born !== null && now !== undefined && now !== born) return false;
   return pid !== process.pid || held.has(path);
 }
 
 /** The process that runs a mesh on this folder now; undefined where there is none. What a dead one left is removed. */
-export async function ownerOf(stateDir: string): Promise<Owner | undefined> {
+export function ownerOf(stateDir: string): Owner | undefined {
   const path = lockPath(stateDir);
   const text = readText(path);
   if (text === undefined) return undefined;
   const found = parseOwner(text);
-  if (found && (await isAlive(found, path))) return found;
+  if (found && isAlive(found, path)) return found;
   // Unless somebody claimed the folder since we read.
   if (readText(path) === text) rmSync(path, { force: true });
   return undefined;
@@ -83,8 +68,9 @@ export interface Claim {
 /** Claims a folder that nobody uses, or undefined where another process was quicker. */
 export function claim(stateDir: string): Claim | undefined {
   const path = lockPath(stateDir);
+  const born = bornOf(process.pid) ?? null;
   const write = (url: string | null, flag: 'w' | 'wx') =>
-    writeFileSync(path, `${JSON.stringify({ pid: process.pid, url } satisfies Owner)}\n`, { flag });
+    writeFileSync(path, `${JSON.stringify({ pid: process.pid, born, url } satisfies Owner)}\n`, { flag });
   try {
     write(null, 'wx');
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Local secrets: `.dev.vars`, made at the first start with random values. Deployed ones are set by `wrangler secret put`. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const SECRET_NAMES = ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'] as const;
@@ -15,6 +15,8 @@ export const OPTIONAL_NAMES = [
 ] as const;
 export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>> &
   Readonly<Partial<Record<(typeof OPTIONAL_NAMES)[number], string>>>;
+
+const OWNER_ONLY = 0o600;
 
 /** All `NAME=value` lines of a file; quotes around a value are taken off. */
 function readVars(path: string): Map<string, string> {
@@ -37,8 +39,10 @@ export function ensureSecrets(root: string): Secrets {
   if (missing.length) {
     const before = existsSync(path) ? readFileSync(path, 'utf8').replace(/\n?$/, '\n') : '';
     const added = missing.map((name) => `${name}=${vars.get(name)}\n`).join('');
-    writeFileSync(path, before + added, { mode: 0o600 });
-  }
+    // Before the secrets are in it: a mode is given to new files only.
+    if (existsSync(path)) chmodSync(path, OWNER_ONLY);
+    writeFileSync(path, before + added, { mode: OWNER_ONLY });
+  } else if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, OWNER_ONLY);
   return named(vars) as Secrets;
 }
 

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { refuseBusy } from '../../cli/state-access.ts';
+import { bornOf } from '../../cli/process-birth.ts';
+import { refuseBusy, refuseShared } from '../../cli/state-access.ts';
 import { claim, lockPath, ownerOf } from '../../cli/state-lock.ts';
 import { oracle } from '../model/checkpoints.ts';
 import { startTestMesh, type TestMesh } from './policy-mesh.ts';
@@ -137,24 +138,34 @@ describe('without a mesh', () => {
     expect(existsSync(lockPath(state))).toBe(false);
   });
 
-  test('one process a folder', async () => {
+  test('one process a folder', () => {
     const mine = claim(root)!;
     expect(claim(root)).toBeUndefined();
-    expect(await ownerOf(root)).toEqual({ pid: process.pid, url: null });
-    await expect(refuseBusy(root)).rejects.toMatchObject({ code: 'state.busy', kind: 'retry' });
+    expect(ownerOf(root)).toMatchObject({ pid: process.pid, url: null });
+    expect(() => refuseBusy(root)).toThrowError(
+      expect.objectContaining({ code: 'state.busy', kind: 'retry' }),
+    );
     mine.release();
-    expect(await ownerOf(root)).toBeUndefined();
-    await refuseBusy(root);
+    expect(ownerOf(root)).toBeUndefined();
+    refuseBusy(root);
+  });
+
+  test('a process that lives owns its folder even where its mesh does not answer', () => {
+    const deaf = { pid: process.ppid, born: bornOf(process.ppid)!, url: 'http://127.0.0.1:9' };
+    writeFileSync(lockPath(root), JSON.stringify(deaf));
+    expect(ownerOf(root)).toEqual(deaf);
+    expect(() => refuseShared(root)).toThrowError(expect.objectContaining({ code: 'state.busy' }));
+    rmSync(lockPath(root));
   });
 
   test.each([
     ['a dead process', { pid: 2 ** 22 + 1, url: null }],
     ['a dead process that had our id', { pid: process.pid, url: null }],
-    ['an address where nobody answers', { pid: process.ppid, url: 'http://127.0.0.1:9' }],
+    ['a stranger with the id of a dead process', { pid: process.ppid, born: 'earlier', url: 'http://x' }],
     ['something unreadable', 'half a fi'],
-  ])('%s owns nothing', async (_, left) => {
+  ])('%s owns nothing', (_, left) => {
     writeFileSync(lockPath(root), JSON.stringify(left));
-    expect(await ownerOf(root)).toBeUndefined();
+    expect(ownerOf(root)).toBeUndefined();
     expect(existsSync(lockPath(root))).toBe(false);
   });
 });

@@ -22,6 +22,7 @@ const silent: RunPrinter = {
   round: () => {},
   finished: () => {},
   notice: () => {},
+  stopped: () => {},
   waiting: () => {},
 };
 

@@ -31,6 +31,22 @@ test('a leased message is hidden, comes again when the lease ends, and is gone o
   expect((await scene.queue.pull(400)).messages).toEqual([]);
 });
 
+test('leases of a dead learner are taken back at once', async () => {
+  await push({ n: 'held' });
+  expect((await scene.queue.pull(600_000)).messages).toHaveLength(1);
+  expect((await scene.queue.pull(600_000)).messages).toEqual([]);
+  const release = `${scene.mesh.pullUrl}/accounts/local/queues/rollmesh-scored/messages/release`;
+  const ask = (token: string) =>
+    fetch(release, { method: 'POST', body: '{}', headers: { authorization: `Bearer ${token}`, ...ALONE } });
+  expect((await ask('someone-else')).status).toBe(401);
+  expect(await (await ask(scene.mesh.secrets.LEARNER_TOKEN)).json()).toMatchObject({
+    result: { released: 1 },
+  });
+  const [again] = (await scene.queue.pull(600_000)).messages;
+  expect(again).toMatchObject({ body: { n: 'held' }, attempts: 2 });
+  await scene.queue.ack([again!.lease]);
+});
+
 test('a message given back is there at once, and after its last delivery it is a dead letter', async () => {
   await push({ poison: true, to: 'scored' });
   for (let attempt = 1; attempt <= 3; attempt++) {

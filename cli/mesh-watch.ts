@@ -1,0 +1,112 @@
+/** Is the local mesh still there? A workerd that was killed refuses connections; one that hangs takes them and never answers. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { RollmeshError } from '../core/errors.ts';
+
+/** One look at the gateway. */
+export type Pulse = 'answers' | 'silent' | 'refused';
+
+const LOOK_EVERY_MS = 1_000;
+const ANSWER_MS = 5_000;
+/** Looks in a row after which it is gone. */
+const MOST_REFUSED = 3;
+/** Silent looks (of five seconds each) after which a person is told, and after which the command ends. */
+const TOLD_SILENT = 4;
+const MOST_SILENT = 24;
+
+/** `patienceMs`: without an answer for so long it is silent. */
+export async function pulseOf(url: string, patienceMs = ANSWER_MS): Promise<Pulse> {
+  try {
+    const response = await fetch(new URL('/healthz', url), {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    await response.body?.cancel();
+    return 'answers';
+  } catch (error) {
+    return error instanceof Error && error.name === 'TimeoutError' ? 'silent' : 'refused';
+  }
+}
+
+/** Counts looks; says what a person should be told, and throws once the mesh is given up. */
+export class MeshWatch {
+  readonly #reason: () => string;
+  #refused = 0;
+  #silent = 0;
+
+  /** `reason`: the last words of a mesh that is gone, empty where it had none. */
+  constructor(reason: () => string) {
+    this.#reason = reason;
+  }
+
+  /** @throws RollmeshError `mesh.gone` or `mesh.silent`. */
+  look(pulse: Pulse): string | undefined {
+    const wasSilent = this.#silent;
+    this.#refused = pulse === 'refused' ? this.#refused + 1 : 0;
+    this.#silent = pulse === 'silent' ? wasSilent + 1 : 0;
+    if (this.#refused >= MOST_REFUSED) {
+      const reason = this.#reason();
+      throw new RollmeshError(
+        'give-up',
+        'mesh.gone',
+        `The mesh's workerd has ended${reason && `: ${reason}`}.`,
+        { next: 'The same command starts it again, and the run goes on where it stands.' },
+      );
+    }
+    if (this.#silent >= MOST_SILENT)
+      throw new RollmeshError(
+        'give-up',
+        'mesh.silent',
+        `The mesh has not answered for ${(MOST_SILENT * ANSWER_MS) / 1000} seconds.`,
+        {
+          next: 'The same command starts it again. If it falls silent again, stop the run with `npm run stop -- last`.',
+        },
+      );
+    if (this.#silent === TOLD_SILENT)
+      return `the mesh has not answered for ${(TOLD_SILENT * ANSWER_MS) / 1000} seconds; it is waited for`;
+    if (pulse === 'answers' && wasSilent >= TOLD_SILENT) return 'the mesh answers again';
+    return undefined;
+  }
+}
+
+const TAIL_BYTES = 8_192;
+
+/** The last line of a log that is no JSON and no part of a stack: what a process wrote before it died. Empty where there is none. */
+export function lastWords(file: string): string {
+  let text: string;
+  try {
+    const log = openSync(file, 'r');
+    const { size } = fstatSync(log);
+    const bytes = Buffer.alloc(Math.min(TAIL_BYTES, size));
+    readSync(log, bytes, 0, bytes.length, size - bytes.length);
+    closeSync(log);
+    text = bytes.toString('utf8');
+  } catch {
+    return '';
+  }
+  const words = text.split('\n').filter((line) => /^[^\s{]/.test(line) && !line.startsWith('stack:'));
+  return (words.at(-1) ?? '').slice(0, 300);
+}
+
+/** Looks every second until the signal aborts. Rejects once the mesh is given up; else it never settles. */
+export function watchMesh(
+  url: string,
+  log: string,
+  notice: (text: string) => void,
+  signal: AbortSignal,
+): Promise<never> {
+  const watch = new MeshWatch(() => lastWords(log));
+  return new Promise<never>((_, reject) => {
+    const look = async () => {
+      const pulse = await pulseOf(url);
+      if (signal.aborted) return;
+      try {
+        const words = watch.look(pulse);
+        if (words) notice(words);
+        setTimeout(look, LOOK_EVERY_MS);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    void look();
+  });
+}

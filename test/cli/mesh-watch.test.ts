@@ -1,0 +1,60 @@
+/** The mesh's pulse: when a person is told, and when it is given up. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { lastWords, MeshWatch, type Pulse, pulseOf } from '../../cli/mesh-watch.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-watch-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const watchOf = (reason = '') => new MeshWatch(() => reason);
+const times = (n: number, pulse: Pulse) => Array.from({ length: n }, () => pulse);
+
+test('a mesh that refuses three times in a row is gone, with the last words of its log', () => {
+  const watch = watchOf('*** Fatal uncaught exception');
+  for (const pulse of ['refused', 'refused', 'answers', 'refused', 'refused'] as const)
+    expect(watch.look(pulse)).toBeUndefined();
+  expect(() => watch.look('refused')).toThrowError(
+    expect.objectContaining({
+      code: 'mesh.gone',
+      what: "The mesh's workerd has ended: *** Fatal uncaught exception.",
+    }),
+  );
+});
+
+test('one that is silent is told after 20 s, when it is back, and given up after 120 s', () => {
+  const watch = watchOf();
+  expect(times(4, 'silent').map((pulse) => watch.look(pulse))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'the mesh has not answered for 20 seconds; it is waited for',
+  ]);
+  expect(watch.look('answers')).toBe('the mesh answers again');
+  expect(watch.look('answers')).toBeUndefined();
+  for (const pulse of times(23, 'silent')) watch.look(pulse);
+  expect(() => watch.look('silent')).toThrowError(expect.objectContaining({ code: 'mesh.silent' }));
+});
+
+test('a port without a listener refuses; one that hangs is silent', async () => {
+  const sockets: Socket[] = [];
+  const deaf = createServer((socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
+  const { port } = deaf.address() as AddressInfo;
+  expect(await pulseOf(`http://127.0.0.1:${port}`, 200)).toBe('silent');
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => deaf.close(resolve));
+  expect(await pulseOf(`http://127.0.0.1:${port}`, 200)).toBe('refused');
+});
+
+test('last words are neither JSON nor a stack', () => {
+  const file = join(folder, 'mesh.log');
+  writeFileSync(
+    file,
+    '{"event":"a"}\n*** Received signal #6: Aborted\nstack: a@1 b@2\n    at x\n{"event":"b"}\n',
+  );
+  expect(lastWords(file)).toBe('*** Received signal #6: Aborted');
+  expect(lastWords(join(folder, 'missing.log'))).toBe('');
+});
