@@ -8,6 +8,7 @@ import { auditMesh } from './audit/audit-mesh.ts';
 import { auditLines } from './audit/audit-table.ts';
 import { fail } from './fail.ts';
 import { openMesh } from './mesh-access.ts';
+import { printable } from './printable.ts';
 import { share } from './run-options.ts';
 
 interface AuditOptions {
@@ -37,7 +38,7 @@ async function run(asked: string, { fraction, state, drawSeed, json }: AuditOpti
       meshKey: process.env.MESH_KEY ?? readSecrets('.').MESH_KEY,
       seed: drawSeed ?? randomBytes(16).toString('hex'),
     });
-    for (const line of json ? [JSON.stringify(report)] : auditLines(report)) console.log(line);
+    for (const line of json ? [JSON.stringify(report)] : auditLines(report).map(printable)) console.log(line);
     return report.findings.length === 0;
   } finally {
     await store.close();

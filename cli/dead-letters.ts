@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { fail } from './fail.ts';
 import { openMesh } from './mesh-access.ts';
+import { printable, printableLines } from './printable.ts';
 
 interface Common {
   readonly state: string;
@@ -30,7 +31,9 @@ subcommand('list', 'the newest first, those that were sent again left out')
         console.log(
           json
             ? JSON.stringify(letter)
-            : `${letter.id}  ${letter.queue}, ${letter.attempts} deliveries, ${letter.kind} ${letter.code}${letter.replayedAt === null ? '' : ', sent again'}\n  ${letter.cause}`,
+            : printableLines(
+                `${letter.id}  ${letter.queue}, ${letter.attempts} deliveries, ${letter.kind} ${letter.code}${letter.replayedAt === null ? '' : ', sent again'}\n  ${letter.cause}`,
+              ),
         );
     } finally {
       await close();
@@ -49,7 +52,7 @@ subcommand('replay', 'sends them again; refused where their round has moved on')
         console.log(
           json
             ? JSON.stringify(result)
-            : `${result.id}  ${result.state}${result.reason ? `: ${result.reason}` : ''}`,
+            : printable(`${result.id}  ${result.state}${result.reason ? `: ${result.reason}` : ''}`),
         );
       if (results.some((result) => result.state === 'refused')) process.exitCode = 1;
     } finally {

@@ -1,12 +1,14 @@
 /** How a command ends when it fails: what happened, what was expected, what to do next, and an exit status. */
-import { RollmeshError } from '../core/errors.ts';
+import { expectedFailure } from './expected-failure.ts';
+import { printableLines } from './printable.ts';
 
 /** Expected failures print one message and exit with 1; anything else is a bug and keeps its stack. */
 export function fail(error: unknown, json = false): never {
-  if (error instanceof RollmeshError) {
-    const { code, message, expected, next } = error;
-    if (json) console.log(JSON.stringify({ kind: 'error', code, message, expected, next }));
-    else console.error(`${code}: ${message}`);
-  } else console.error(error);
+  const expected = expectedFailure(error);
+  if (expected) {
+    const { code, message, expected: wanted, next } = expected;
+    if (json) console.log(JSON.stringify({ kind: 'error', code, message, expected: wanted, next }));
+    else console.error(printableLines(`${code}: ${message}`));
+  } else console.error(error instanceof Error ? printableLines(error.stack ?? String(error)) : error);
   process.exit(1);
 }

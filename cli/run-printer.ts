@@ -3,6 +3,7 @@ import type { EvaluationReport } from '../core/schema/report.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
 import { closingWords } from './closing-words.ts';
 import { paintFor } from './colour.ts';
+import { printable, printableLines } from './printable.ts';
 import { explainStart, noticeLines, roundLines, type Start, startLine, stoppedLine } from './progress.ts';
 
 export interface RunPrinter {
@@ -43,7 +44,7 @@ export function textPrinter(): RunPrinter {
     },
     evaluatedStart: (evaluation) => {
       start = evaluation;
-      console.log(startLine(evaluation));
+      console.log(printable(startLine(evaluation)));
     },
     round: (line) => {
       for (const text of roundLines(line, { rounds, start, first: shown === 0, paint })) console.log(text);
@@ -54,6 +55,6 @@ export function textPrinter(): RunPrinter {
       for (const part of noticeLines(text, paint)) console.log(part);
     },
     waiting: (url) => console.log(`\nThe mesh is up at ${url} and takes webhooks. Ctrl-C ends it.`),
-    finished: (summary) => console.log(`${shown ? '\n' : ''}${closingWords(summary)}`),
+    finished: (summary) => console.log(printableLines(`${shown ? '\n' : ''}${closingWords(summary)}`)),
   };
 }

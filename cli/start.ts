@@ -7,6 +7,8 @@ import { refuseBusy, refuseShared } from './state-access.ts';
 import { openStateFolder } from './state-folder.ts';
 
 const options = startCommand().parse().opts<StartOptions>();
+// A full disk shows first where nobody waits for it: in a log's stream.
+process.on('uncaughtException', (error) => fail(error, options.json));
 try {
   if (options.fresh) refuseBusy(options.state);
   else refuseShared(options.state);

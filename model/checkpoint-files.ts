@@ -1,8 +1,8 @@
 /** Reads a Hugging Face checkpoint folder: one model.safetensors or shards named by model.safetensors.index.json. Node only. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { wrongInput } from '../core/errors.ts';
+import { RollmeshError, wrongInput } from '../core/errors.ts';
+import { LARGEST_TEXT, LARGEST_WEIGHTS, readRegularFile } from './regular-file.ts';
 import { readSafetensors, type Tensors } from './safetensors.ts';
 
 const shardIndex = v.looseObject({
@@ -16,18 +16,24 @@ const missing = (error: unknown): boolean =>
  * All tensors of a checkpoint folder, shards merged.
  *
  * @throws RollmeshError `checkpoint.files` when there are no weights or the index is malformed, names a
- * file that is not there, or a tensor its file lacks.
+ * file that is not there, or a tensor its file lacks; `file.kind` or `file.size` for what readRegularFile refuses.
  */
 export async function readCheckpointTensors(folder: string): Promise<Tensors> {
-  const single = await readFile(join(folder, 'model.safetensors')).catch((error: unknown) => {
-    if (missing(error)) return undefined;
-    throw error;
-  });
+  const single = await readRegularFile(join(folder, 'model.safetensors'), LARGEST_WEIGHTS).catch(
+    (error: unknown) => {
+      if (missing(error)) return undefined;
+      throw error;
+    },
+  );
   if (single) return readSafetensors(single);
   const files = await readShardMap(folder);
   const tensors: Tensors = new Map();
-  for (const file of new Set(files.values()))
-    for (const [name, tensor] of readSafetensors(await readShard(folder, file))) tensors.set(name, tensor);
+  let room = LARGEST_WEIGHTS;
+  for (const file of new Set(files.values())) {
+    const bytes = await readShard(folder, file, room);
+    room -= bytes.length;
+    for (const [name, tensor] of readSafetensors(bytes)) tensors.set(name, tensor);
+  }
   for (const [name, file] of files)
     if (!tensors.has(name))
       throw wrongInput('checkpoint.files', `The index puts ${name} into ${file}, which does not hold it.`);
@@ -37,8 +43,10 @@ export async function readCheckpointTensors(folder: string): Promise<Tensors> {
 async function readShardMap(folder: string): Promise<Map<string, string>> {
   const path = join(folder, 'model.safetensors.index.json');
   try {
-    return new Map(Object.entries(v.parse(shardIndex, JSON.parse(await readFile(path, 'utf8'))).weight_map));
+    const text = new TextDecoder().decode(await readRegularFile(path, LARGEST_TEXT));
+    return new Map(Object.entries(v.parse(shardIndex, JSON.parse(text)).weight_map));
   } catch (cause) {
+    if (cause instanceof RollmeshError) throw cause;
     throw wrongInput('checkpoint.files', `No weights could be read in ${folder}.`, {
       expected: 'model.safetensors, or model.safetensors.index.json with its shards',
       cause,
@@ -46,10 +54,12 @@ async function readShardMap(folder: string): Promise<Map<string, string>> {
   }
 }
 
-async function readShard(folder: string, file: string): Promise<Uint8Array> {
+/** `most`: bytes that the shards before it left. */
+async function readShard(folder: string, file: string, most: number): Promise<Uint8Array> {
   try {
-    return await readFile(join(folder, file));
+    return await readRegularFile(join(folder, file), most);
   } catch (cause) {
+    if (cause instanceof RollmeshError) throw cause;
     throw wrongInput('checkpoint.files', `The shard ${file} could not be read in ${folder}.`, {
       expected: 'every file that model.safetensors.index.json names',
       cause,

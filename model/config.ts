@@ -51,9 +51,22 @@ export interface ModelConfig {
   readonly eosIds: readonly number[];
 }
 
-const size = v.pipe(v.number(), v.integer(), v.minValue(1));
-const positive = v.pipe(v.number(), v.gtValue(0));
-const tokenId = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** A whole number from 1. Every one has a bound, well above the largest published model's, since what follows counts and allocates by it. */
+const size = (most: number) => v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most));
+const MOST = {
+  vocabulary: 2 ** 21,
+  width: 2 ** 17,
+  inner: 2 ** 19,
+  layers: 1024,
+  heads: 1024,
+  headDim: 2 ** 12,
+  positions: 2 ** 24,
+  /** Frequencies' base and stretching. */
+  rotary: 1e12,
+  endTokens: 256,
+} as const;
+const positive = v.pipe(v.number(), v.gtValue(0), v.maxValue(MOST.rotary));
+const tokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST.vocabulary));
 
 const rope = v.looseObject({
   rope_type: v.optional(v.string()),
@@ -64,19 +77,19 @@ const rope = v.looseObject({
 
 const hfConfig = v.looseObject({
   model_type: v.string(),
-  vocab_size: size,
-  hidden_size: size,
-  intermediate_size: size,
-  num_hidden_layers: size,
-  num_attention_heads: size,
-  num_key_value_heads: v.nullish(size),
-  head_dim: v.nullish(size),
-  rms_norm_eps: v.optional(positive, 1e-6),
+  vocab_size: size(MOST.vocabulary),
+  hidden_size: size(MOST.width),
+  intermediate_size: size(MOST.inner),
+  num_hidden_layers: size(MOST.layers),
+  num_attention_heads: size(MOST.heads),
+  num_key_value_heads: v.nullish(size(MOST.heads)),
+  head_dim: v.nullish(size(MOST.headDim)),
+  rms_norm_eps: v.optional(v.pipe(positive, v.maxValue(1)), 1e-6),
   rope_theta: v.optional(positive),
   rope_scaling: v.nullish(rope),
   /** Where transformers 5 keeps theta and scaling together. */
   rope_parameters: v.nullish(rope),
-  max_position_embeddings: size,
+  max_position_embeddings: size(MOST.positions),
   tie_word_embeddings: v.optional(v.boolean(), false),
   hidden_act: v.optional(v.string(), 'silu'),
   attention_bias: v.optional(v.boolean(), false),
@@ -84,16 +97,16 @@ const hfConfig = v.looseObject({
   use_sliding_window: v.optional(v.boolean(), false),
   partial_rotary_factor: v.optional(v.number(), 1),
   bos_token_id: v.nullish(tokenId),
-  eos_token_id: v.nullish(v.union([tokenId, v.array(tokenId)])),
+  eos_token_id: v.nullish(v.union([tokenId, v.pipe(v.array(tokenId), v.maxLength(MOST.endTokens))])),
 });
 
-const factor = v.pipe(v.number(), v.minValue(1));
+const factor = v.pipe(v.number(), v.minValue(1), v.maxValue(MOST.rotary));
 const linearScaling = v.object({ factor });
 const llama3Scaling = v.object({
   factor,
   low_freq_factor: positive,
   high_freq_factor: positive,
-  original_max_position_embeddings: size,
+  original_max_position_embeddings: size(MOST.positions),
 });
 const yarnScaling = v.object({
   factor,
@@ -103,7 +116,7 @@ const yarnScaling = v.object({
   mscale: v.nullish(v.number()),
   mscale_all_dim: v.nullish(v.number()),
   truncate: v.optional(v.boolean(), true),
-  original_max_position_embeddings: v.nullish(size),
+  original_max_position_embeddings: v.nullish(size(MOST.positions)),
 });
 
 function check<Schema extends v.GenericSchema>(

@@ -24,6 +24,10 @@ const bad = (what: string) =>
     next: 'Download or write it again.',
   });
 
+/** Bounds of the header, checked before it is read as JSON and before its entries are checked one by one. */
+const LONGEST_HEADER = 16 * 2 ** 20;
+const MOST_TENSORS = 32_768;
+
 const bytesOf = { F32: 4, F16: 2, BF16: 2 };
 const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(bytesOf, dtype);
 
@@ -46,12 +50,15 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
   if (bytes.length < 8) throw bad(`The file has ${bytes.length} bytes.`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headerLength = Number(view.getBigUint64(0, true));
+  if (headerLength > LONGEST_HEADER)
+    throw bad(`The header claims ${headerLength} bytes, more than the ${LONGEST_HEADER} that are read.`);
   const start = 8 + headerLength;
   if (start > bytes.length)
     throw bad(
       `The header claims ${headerLength} bytes, the file has ${bytes.length}: it is cut off or not safetensors.`,
     );
   const { __metadata__, ...entries } = parseHeader(bytes.subarray(8, start));
+  refuseOverlap(entries);
   const tensors: Tensors = new Map();
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
     if (!isStorageType(dtype))
@@ -69,6 +76,28 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
   return tensors;
 }
 
+/** Each byte belongs to one tensor. */
+function refuseOverlap(entries: Readonly<Record<string, v.InferOutput<typeof entry>>>): void {
+  const placed = Object.entries(entries)
+    .map(
+      ([
+        name,
+        {
+          data_offsets: [from, to],
+        },
+      ]) => ({ name, from, to }),
+    )
+    .filter(({ from, to }) => to > from)
+    .sort((a, b) => a.from - b.from);
+  for (const [i, { name, from }] of placed.entries()) {
+    const before = placed[i - 1];
+    if (before && before.to > from)
+      throw bad(
+        `Tensors ${before.name} and ${name} share bytes: one ends at ${before.to}, the other begins at ${from}.`,
+      );
+  }
+}
+
 function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
   let json: unknown;
   try {
@@ -79,6 +108,8 @@ function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
       cause,
     });
   }
+  const count = typeof json === 'object' && json !== null ? Object.keys(json).length : 0;
+  if (count > MOST_TENSORS) throw bad(`The header names ${count} tensors, more than ${MOST_TENSORS}.`);
   const result = v.safeParse(header, json);
   if (!result.success)
     throw bad(`The header is malformed at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`);

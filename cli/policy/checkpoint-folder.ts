@@ -9,6 +9,7 @@ import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 import { errnoOf, parseJson, readOptional } from './files.ts';
 import { withDtype } from './hf-dtype.ts';
+import { refuseSlowTokenizer } from './tokenizer-probe.ts';
 
 const encode = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
@@ -52,7 +53,9 @@ async function readTokenizer(folder: string): Promise<TokenizerFiles> {
     throw wrongInput('tokenizer.config', `${configPath} holds no JSON object.`, {
       expected: 'a JSON object',
     });
-  const { vocabSize } = openTokenizer(parseJson(bytes, path), config ?? {});
+  const json = parseJson(bytes, path);
+  refuseSlowTokenizer(json, config ?? {});
+  const { vocabSize } = openTokenizer(json, config ?? {});
   const files = {
     'tokenizer.json': bytes,
     ...(configBytes ? { 'tokenizer_config.json': configBytes } : {}),
@@ -99,7 +102,7 @@ function checkSize(config: ModelConfig): void {
  * Reads and checks a checkpoint folder. The weights come back as one float32 model.safetensors in the canonical order, config.json
  * as it was, but for its dtype.
  *
- * @throws RollmeshError `checkpoint.*`, `config.*`, `safetensors.*` or `tokenizer.*`, by what is wrong.
+ * @throws RollmeshError `checkpoint.*`, `config.*`, `file.*`, `safetensors.*` or `tokenizer.*`, by what is wrong.
  */
 export async function readCheckpointFolder(
   folder: string,

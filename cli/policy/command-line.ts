@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { remoteMesh } from '../mesh-access.ts';
+import { printableLines } from '../printable.ts';
 import { whole } from '../run-options.ts';
 import { openStore } from '../state-access.ts';
 import { openStateFolder } from '../state-folder.ts';
@@ -13,8 +14,9 @@ export interface Common {
   readonly url?: string;
 }
 
-export const print = (line: string): void => console.log(line);
-export const printJson = (value: unknown): void => print(JSON.stringify(value));
+/** A line for people; what comes from files and models in it reaches the terminal as text. */
+export const print = (line: string): void => console.log(printableLines(line));
+export const printJson = (value: unknown): void => console.log(JSON.stringify(value));
 
 /** A subcommand with the options that all have. */
 export const subcommand = (parent: Command, name: string, description: string): Command =>

@@ -1,6 +1,7 @@
 /** Reading the user's files: what is not there or cannot be read is the caller's mistake, said with the path. */
 import { readFile } from 'node:fs/promises';
 import { wrongInput } from '../../core/errors.ts';
+import { LARGEST_TEXT, readRegularFile } from '../../model/regular-file.ts';
 
 /** The system's code of a failed file operation, such as ENOENT; undefined for any other error. */
 export const errnoOf = (error: unknown): string | undefined =>
@@ -17,7 +18,7 @@ const unreadable = (path: string, cause: unknown) =>
 /** The file's bytes; undefined where there is no such file. */
 export async function readOptional(path: string): Promise<Uint8Array | undefined> {
   try {
-    return new Uint8Array(await readFile(path));
+    return await readRegularFile(path, LARGEST_TEXT);
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -1,8 +1,8 @@
 /** Following a run over a gateway that answers from a list: what is passed, what ends it, and what the next start orders. */
 import { expect, test } from 'vitest';
 import { type Followed, followRun, missingRounds } from '../../cli/follow-run.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
 import { roundOf } from '../../core/schema/round.ts';
+import type { RoundState } from '../../learner/transport/views.ts';
 
 const settings = { recipe: 'trio', seed: 1, policy: 'p', reward: 'mix', freeze: [], tasks: 4, group: 2 };
 const NOW = Date.now();

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readImport } from '../../cli/policy/import-checkpoint.ts';
 import { readQuestions } from '../../cli/policy/question-lines.ts';
 import { readTokenLines } from '../../cli/policy/token-lines.ts';
+import { refuseSlowTokenizer } from '../../cli/policy/tokenizer-probe.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 import { oracle } from '../model/checkpoints.ts';
 
@@ -45,6 +47,21 @@ test('the untouched copy is accepted, with and without its tokenizer', async () 
   expect(Object.keys(without.files)).toEqual(['config.json', 'model.safetensors']);
 });
 
+/** A file of safetensors: the header's length, the header, and so many bytes. */
+function withLength(header: Uint8Array, bytes = 0): Uint8Array {
+  const file = new Uint8Array(8 + header.length + bytes);
+  new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
+  file.set(header, 8);
+  return file;
+}
+
+const splitBy = (pattern: string) => ({
+  type: 'Split',
+  pattern: { Regex: pattern },
+  behavior: 'Isolated',
+  invert: false,
+});
+
 type Break = (folder: string) => Promise<unknown>;
 const cases: [what: string, code: string, says: string, damage: Break][] = [
   ['a missing folder', 'checkpoint.files', 'config.json', (folder) => rm(folder, { recursive: true })],
@@ -68,6 +85,95 @@ const cases: [what: string, code: string, says: string, damage: Break][] = [
     'config.invalid',
     'token 97',
     editConfig((json) => Object.assign(json, { eos_token_id: 97 })),
+  ],
+  ...(
+    [
+      ['num_hidden_layers', 1e12],
+      ['num_hidden_layers', 1e7],
+      ['vocab_size', 1e400],
+      ['hidden_size', 1e9],
+      ['num_attention_heads', 1e6],
+      ['num_key_value_heads', 1e6],
+      ['max_position_embeddings', 1e15],
+      ['eos_token_id', Array.from({ length: 1e5 }, () => 1)],
+    ] as const
+  ).map(([field, value]): (typeof cases)[number] => [
+    `${field} without measure, ${String(value).slice(0, 9)}`,
+    'config.invalid',
+    field,
+    // JSON has no infinity, but a number that is read as one.
+    async (f) => {
+      await editConfig((json) => Object.assign(json, { [field]: value === 1e400 ? 'HUGE' : value }))(f);
+      const text = await readFile(join(f, 'config.json'), 'utf8');
+      await writeFile(join(f, 'config.json'), text.replace('"HUGE"', '1e400'));
+    },
+  ]),
+  [
+    'weights that are a pipe',
+    'file.kind',
+    'model.safetensors is no regular file',
+    async (f) => {
+      await rm(join(f, 'model.safetensors'));
+      execFileSync('mkfifo', [join(f, 'model.safetensors')]);
+    },
+  ],
+  [
+    'a config that is a link to a device',
+    'file.kind',
+    'config.json is no regular file',
+    async (f) => {
+      await rm(join(f, 'config.json'));
+      await symlink('/dev/zero', join(f, 'config.json'));
+    },
+  ],
+  [
+    'weights of three gigabytes',
+    'file.size',
+    'model.safetensors has 3000000000 bytes',
+    // Sparse: no byte of it is written.
+    (f) => truncate(join(f, 'model.safetensors'), 3e9),
+  ],
+  [
+    'a header of sixty megabytes',
+    'safetensors.invalid',
+    'more than the 16777216 that are read',
+    async (f) => {
+      const path = join(f, 'model.safetensors');
+      const length = new Uint8Array(8);
+      new DataView(length.buffer).setBigUint64(0, 60_000_000n, true);
+      await writeFile(path, length);
+      await truncate(path, 60_000_008);
+    },
+  ],
+  [
+    'fifty thousand tensors',
+    'safetensors.invalid',
+    'names 50000 tensors',
+    async (f) => {
+      const header = new TextEncoder().encode(
+        JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`t${i}`, 0]))),
+      );
+      await writeFile(join(f, 'model.safetensors'), withLength(header));
+    },
+  ],
+  [
+    'tensors that share bytes',
+    'safetensors.invalid',
+    'share bytes',
+    async (f) => {
+      const tensor = (from: number) => ({ dtype: 'F32', shape: [2], data_offsets: [from, from + 8] });
+      const header = new TextEncoder().encode(JSON.stringify({ a: tensor(0), b: tensor(4) }));
+      await writeFile(join(f, 'model.safetensors'), withLength(header, 12));
+    },
+  ],
+  [
+    'a tokenizer whose pattern backtracks for ever',
+    'tokenizer.slow',
+    '(a+)+$',
+    (f) =>
+      editJson(join(f, 'tokenizer.json'), (json) =>
+        Object.assign(json, { pre_tokenizer: splitBy('(a+)+$') }),
+      ),
   ],
   ['no weights', 'checkpoint.files', 'No weights', (f) => rm(join(f, 'model.safetensors'))],
   ['a missing tensor', 'checkpoint.missing', NORM, editWeights((tensors) => tensors.delete(NORM))],
@@ -156,13 +262,55 @@ const cases: [what: string, code: string, says: string, damage: Break][] = [
   ],
 ];
 
-test.each(cases)('%s', async (_, code, says, damage) => {
+test.each(cases)('%s', { timeout: 20_000 }, async (_, code, says, damage) => {
   const folder = await copy();
   await damage(folder);
   await expect(readImport(folder, 'broken', { tokenizer: true })).rejects.toMatchObject({
     name: 'RollmeshError',
     code,
     message: expect.stringContaining(says),
+  });
+});
+
+describe('patterns of tokenizers', () => {
+  // Each with the tokenizers that it is from.
+  const used = {
+    'GPT-2': String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    'Llama 3, Qwen': String.raw`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+    o200k: String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+  };
+  const withPattern = async (pattern: string) => ({
+    ...JSON.parse(await readFile('models/seed/tokenizer.json', 'utf8')),
+    pre_tokenizer: splitBy(pattern),
+  });
+
+  test.each(Object.entries(used))('those in use are quick: %s', async (_, pattern) => {
+    expect(() => new RegExp(pattern, 'gu')).not.toThrow();
+    refuseSlowTokenizer(await withPattern(pattern), {});
+  });
+
+  test.each([
+    ['nested', String.raw`(\w+\s?)+$`],
+    ['overlapping classes', String.raw`(\p{L}|\p{Ll})*!`],
+    ['overlapping words', '(abcde|ab|cde)*!'],
+    ['of the fourth degree', String.raw`\s*\s*\s*\s*x`],
+  ])('a slow one is refused: %s', async (_, pattern) => {
+    const json = await withPattern(pattern);
+    expect(() => refuseSlowTokenizer(json, {}, 1_000)).toThrowError(
+      expect.objectContaining({ code: 'tokenizer.slow' }),
+    );
+  });
+
+  test('one in a normaliser, which added tokens already go through', () => {
+    const json = JSON.parse(readFileSync('models/seed/tokenizer.json', 'utf8'));
+    json.normalizer = { type: 'Replace', pattern: { Regex: '(a+)+$' }, content: '' };
+    json.added_tokens = [{ ...json.added_tokens[0], content: `${'a'.repeat(40)}!`, normalized: true }];
+    expect(() => refuseSlowTokenizer(json, {}, 500)).toThrowError(
+      expect.objectContaining({
+        code: 'tokenizer.slow',
+        message: expect.stringContaining('its added tokens'),
+      }),
+    );
   });
 });
 

@@ -1,0 +1,61 @@
+/** Failures of the machine under us, in the project's words: what happened, what was expected, what to do next. */
+import { RollmeshError } from '../core/errors.ts';
+
+interface SystemError {
+  readonly code: string;
+  readonly path?: string | undefined;
+}
+
+function systemError(error: unknown): SystemError | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  return {
+    code: error.code,
+    path: 'path' in error && typeof error.path === 'string' ? error.path : undefined,
+  };
+}
+
+const LATER = 'then give the same command again: it goes on where it stood.';
+
+/** The failure as one of ours; undefined for anything that a user cannot mend. */
+export function expectedFailure(error: unknown): RollmeshError | undefined {
+  if (error instanceof RollmeshError) return error;
+  const failed = systemError(error);
+  if (!failed) return undefined;
+  const at = failed.path ? ` at ${failed.path}` : '';
+  switch (failed.code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new RollmeshError('over-budget', 'disk.full', `The disk is full${at}.`, {
+        expected: 'room for logs, databases and weights',
+        next: `Make room, or choose another folder with --state DIR, ${LATER}`,
+        cause: error,
+      });
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new RollmeshError(
+        'wrong-input',
+        'file.denied',
+        `This user may not write${at}: ${failed.code}.`,
+        {
+          expected: 'a folder that this user can write',
+          next: `Change its owner or mode, or choose another folder, ${LATER}`,
+          cause: error,
+        },
+      );
+    case 'EMFILE':
+    case 'ENFILE':
+      return new RollmeshError('retry', 'file.many', 'Too many files are open.', {
+        next: `Raise the limit (\`ulimit -n\`), ${LATER}`,
+        cause: error,
+      });
+    case 'ERR_RUNTIME_FAILURE':
+      return new RollmeshError('retry', 'mesh.start', 'The runtime of the mesh, workerd, did not start.', {
+        expected: 'a free port and a state folder that nothing else uses',
+        next: 'What it wrote is in mesh.log of the state folder.',
+        cause: error,
+      });
+    default:
+      return undefined;
+  }
+}
