@@ -90,7 +90,7 @@ const cases: [what: string, code: string, says: string, damage: Break][] = [
     [
       ['num_hidden_layers', 1e12],
       ['num_hidden_layers', 1e7],
-      ['vocab_size', 1e400],
+      ['vocab_size', Number.POSITIVE_INFINITY],
       ['hidden_size', 1e9],
       ['num_attention_heads', 1e6],
       ['num_key_value_heads', 1e6],
@@ -103,7 +103,9 @@ const cases: [what: string, code: string, says: string, damage: Break][] = [
     field,
     // JSON has no infinity, but a number that is read as one.
     async (f) => {
-      await editConfig((json) => Object.assign(json, { [field]: value === 1e400 ? 'HUGE' : value }))(f);
+      await editConfig((json) =>
+        Object.assign(json, { [field]: value === Number.POSITIVE_INFINITY ? 'HUGE' : value }),
+      )(f);
       const text = await readFile(join(f, 'config.json'), 'utf8');
       await writeFile(join(f, 'config.json'), text.replace('"HUGE"', '1e400'));
     },
