@@ -1,7 +1,7 @@
 /**
  * A Policy over a server that speaks OpenAI's completions protocol with token ids, as vLLM and llama.cpp do: for models that
  * an isolate cannot hold. What it cannot promise is the bits: a server's batches change them, so such rollouts cannot be
- * audited by running them again. Everything else is refused rather than approximated.
+ * audited by running them again. Everything else is refused rather than approximated, and every answer is checked (check.ts).
  */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
 } from '../../core/policy.ts';
 import { uniforms } from '../../core/random.ts';
 import { checkIds, checkSettings } from '../settings.ts';
+import { checkedCompletion, checkedScores } from './check.ts';
 import type { Ask, Dialect } from './dialect.ts';
 import { llamaCpp } from './llama-cpp.ts';
 import { askServer, type ServerOptions } from './server.ts';
@@ -65,7 +66,8 @@ class RemotePolicy implements Policy {
     const made = await this.#all(asked, async ({ ids, id }): Promise<Completion> => {
       if (maxNew === 0) return { ids: [], logprobs: [], stopped: false };
       const seed = Math.floor(uniforms(id, 1)[0]! * 2 ** 31);
-      return this.#dialect.complete(this.#ask, { ids, maxNew, draw, stop, seed, processed });
+      const said = await this.#dialect.complete(this.#ask, { ids, maxNew, draw, stop, seed, processed });
+      return checkedCompletion(said, { vocabSize, maxNew, stop });
     });
     let at = 0;
     return prompts.map(({ sampleIds }) => sampleIds.map(() => made[at++]!));
@@ -75,7 +77,9 @@ class RemotePolicy implements Policy {
     const { vocabSize, context } = this.#options;
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, context);
     return this.#all(sequences, async (ids) =>
-      ids.length === 1 ? { logprobs: [], entropy: [] } : this.#dialect.score(this.#ask, ids, vocabSize),
+      ids.length === 1
+        ? { logprobs: [], entropy: [] }
+        : checkedScores(await this.#dialect.score(this.#ask, ids, vocabSize), ids, vocabSize),
     );
   }
 

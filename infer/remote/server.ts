@@ -10,6 +10,8 @@ export interface ServerOptions {
   readonly apiKey?: string;
   /** How long one request may take, in milliseconds (120 000). */
   readonly timeoutMs?: number;
+  /** Longest answer that is read, bytes (64 MiB). Scores carry a number for each token of the vocabulary. */
+  readonly maxBytes?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -31,9 +33,33 @@ export function checked<Schema extends v.GenericSchema>(
   throw malformed(v.getDotPath(parsed.issues[0]) ?? 'its root');
 }
 
-/** The first choice of the answer. `retry` for a server that is away or busy, `give-up` for any other refusal. */
+/** @throws RollmeshError `remote.size` as soon as there are more bytes than `most`. */
+async function readText(response: Response, most: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    // Leaving the loop closes the connection.
+    if (bytes > most)
+      throw new RollmeshError('give-up', 'remote.size', `The server's answer is longer than ${most} bytes.`, {
+        next: 'Ask for less at once, or raise maxBytes.',
+      });
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The first choice of the answer. Redirections are not followed: the key is for this address alone. `retry` for a server that is away or busy, `give-up` for any other refusal. */
 export async function askServer(
-  { baseUrl, model, apiKey, timeoutMs = 120_000, fetch: send = fetch }: ServerOptions,
+  {
+    baseUrl,
+    model,
+    apiKey,
+    timeoutMs = 120_000,
+    maxBytes = 64 * 2 ** 20,
+    fetch: send = fetch,
+  }: ServerOptions,
   request: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   let response: Response;
@@ -46,10 +72,12 @@ export async function askServer(
         ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
       },
       body: JSON.stringify({ model, n: 1, ...request }),
+      redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    text = await response.text();
+    text = await readText(response, maxBytes);
   } catch (cause) {
+    if (cause instanceof RollmeshError) throw cause;
     throw new RollmeshError('retry', 'remote.unreachable', `${baseUrl} did not answer.`, { cause });
   }
   if (response.ok) return checked(answer, text).choices[0];

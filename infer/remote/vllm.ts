@@ -64,6 +64,11 @@ export const vllm: Dialect = {
   async score(ask, ids, vocabSize) {
     const request = { ...NAMED, prompt: ids, max_tokens: 1, echo: true, logprobs: vocabSize, temperature: 1 };
     const { logprobs } = checked(choice, await ask(request));
+    const echoed = idsOf(logprobs.tokens.slice(0, ids.length));
+    if (echoed.join() !== ids.join())
+      throw new RollmeshError('give-up', 'remote.scores', 'The server scored other tokens than were sent.', {
+        expected: 'an echo of the prompt',
+      });
     const tops = (logprobs.top_logprobs ?? []).slice(1, ids.length);
     const entropy = tops.map((top) => {
       const all = Object.values(top ?? {});

@@ -24,6 +24,7 @@ import {
   deadLetter,
   type GroupStates,
   groupStates,
+  type ListedRun,
   type PolicyState,
   type PolicyVersions,
   type Pruned,
@@ -38,6 +39,7 @@ import {
   replayed,
   rolledBack,
   roundState,
+  runListing,
   runState,
 } from './views.ts';
 
@@ -106,6 +108,16 @@ export class GatewayClient {
 
   getRun(id: string): Promise<RunState> {
     return this.#json(`/api/runs/${id}`, runState);
+  }
+
+  /** Newest first. */
+  async listRuns(limit = 50): Promise<readonly ListedRun[]> {
+    return (await this.#json(`/api/runs?limit=${limit}`, runListing)).runs;
+  }
+
+  /** Ends the run's open round and begins no other. Throws `run.unknown` where there is no such run. */
+  stopRun(id: string, reason: string): Promise<RunState> {
+    return this.#json(`/api/runs/${id}/stop`, runState, 'POST', { reason });
   }
 
   async getGroups(round: string): Promise<GroupStates> {

@@ -87,6 +87,17 @@ export const runState = v.object({
 });
 export type RunState = v.InferOutput<typeof runState>;
 
+export const runListing = v.object({
+  runs: v.array(
+    v.object({
+      ...runState.entries,
+      settings: v.object({ recipe: v.string(), policy: name, seed: v.number() }),
+      createdAt: count,
+    }),
+  ),
+});
+export type ListedRun = v.InferOutput<typeof runListing>['runs'][number];
+
 export const groupStates = v.object({
   groups: v.array(
     v.object({

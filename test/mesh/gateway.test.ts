@@ -153,6 +153,7 @@ describe('tokens', () => {
       ['PUT', '/api/policies/seed/versions/1'],
       ['PUT', '/api/policies/seed/versions/1/files/config.json'],
       ['POST', '/api/policies/seed/rollback'],
+      ['POST', `/api/runs/${ID}/stop`],
       ['POST', `/api/rounds/${ID}/report`],
       ['POST', `/api/rounds/${ID}/groups/${ID}/failure`],
       ['POST', '/api/dead-letters/replay'],

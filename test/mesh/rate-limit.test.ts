@@ -28,3 +28,16 @@ test('readers are limited and need their token where one is set; the learner is 
   expect(await statuses(12, '/api/rounds', learner)).toEqual(Array(12).fill(200));
   expect(await statuses(1, '/healthz', { headers: ALONE })).toEqual([200]);
 });
+
+test('an address that the client made up is no caller of its own', async () => {
+  const fresh = await openScene({ rateLimit: 3 });
+  const seen: number[] = [];
+  for (let i = 1; i <= 6; i++) {
+    const headers = { 'cf-connecting-ip': `10.0.0.${i}`, ...ALONE };
+    seen.push(
+      (await fetch(`${fresh.mesh.url}/hooks/rounds`, { method: 'POST', body: '{}', headers })).status,
+    );
+  }
+  await fresh.stop();
+  expect(seen).toEqual([401, 401, 401, 429, 429, 429]);
+});

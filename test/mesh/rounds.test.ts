@@ -1,6 +1,7 @@
 /** Rounds through all four Workers: once only, one after the other, and with every message delivered twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureShipped } from '../../cli/import-policy.ts';
+import { stopRun } from '../../cli/stop-run.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -137,6 +138,27 @@ test('a policy that cannot play ends its round as failed, with a dead letter tha
   ).toBe(401);
   expect((await replay()).status).toBe(202);
   await scene.reach(round, ['failed']);
+});
+
+test('a run of ten thousand rounds is stopped while its round waits for the learner', async () => {
+  const { run, round } = await scene.order({ ...ORDER, seed: 12, rounds: 10_000 });
+  const waiting = await scene.reach(round, ['training']);
+  await expect(stopRun(scene.gateway, 'f'.repeat(32), 'test')).rejects.toMatchObject({ code: 'run.unknown' });
+  await expect(stopRun(scene.gateway, 'trio', 'test')).rejects.toMatchObject({
+    code: 'run.unknown',
+    expected: expect.stringContaining(run),
+  });
+  expect(await stopRun(scene.gateway, 'last', 'too many')).toEqual({ run, done: 0 });
+  expect(await scene.gateway.getRun(run)).toEqual({ id: run, state: 'stopped', target: 1 });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'failed', reason: 'Stopped: too many' });
+  // What the learner had under way comes too late, and changes nothing.
+  const groups = (await scene.gateway.getGroups(round)).map(({ group }) => group);
+  await expect(commit(waiting, groups)).rejects.toMatchObject({ code: 'version.round' });
+  await scene.mesh.cron();
+  expect(await scene.gateway.listRounds(run)).toHaveLength(1);
+  // An order opens it again, for the rounds that it names.
+  expect(await scene.order({ ...ORDER, seed: 12, rounds: 1 })).toMatchObject({ run, rounds: 2 });
+  await stopRun(scene.gateway, run, 'done with it');
 });
 
 test('any sample is found by its id alone, with its text', async () => {

@@ -189,6 +189,11 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
         wrongFields({ kind: ['zero', null, 0], code: [null, 'x'.repeat(65)], message: [7, 'x'.repeat(501)] }),
       ],
     ),
+    learner('stop', 'POST', `/api/runs/${'0'.repeat(32)}/stop`, json({ reason: 'test' }), 404, [
+      wrongPaths(3),
+      brokenJson,
+      wrongFields({ reason: ['', 'x'.repeat(201), null, 7] }),
+    ]),
     learner('object', 'GET', `/api/objects/rounds/${round}/proposals.json`, text(''), 200, [wrongPaths(3)]),
     learner('replay', 'POST', `/api/dead-letters/${'0'.repeat(32)}/replay`, text(''), 404, [wrongPaths(3)]),
   ];

@@ -57,6 +57,7 @@ const servicesOf = (env: Env): Services => ({
     seedPolicy: env.SEED_POLICY,
     stallMs: Number(env.STALL_SECONDS) * 1000,
     queuesSince: Number(env.QUEUES_SINCE ?? 0),
+    local: env.QUEUES_SINCE !== undefined,
     retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
   },
   now: () => Date.now(),

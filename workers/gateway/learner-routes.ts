@@ -9,6 +9,8 @@ import { getPolicy } from '../../store/policies.ts';
 import { judgeVersions } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { getRound, setReport } from '../../store/rounds.ts';
+import { getRun } from '../../store/runs.ts';
+import { stopRun } from '../../store/stop-run.ts';
 import { setUsed } from '../../store/usage.ts';
 import { putVersionFile } from '../../store/versions.ts';
 import { check, readJsonBody } from './body.ts';
@@ -18,6 +20,7 @@ import { HttpError } from './http-error.ts';
 import { notFound, versionNumber, versionText } from './parameters.ts';
 import { DAY_MS, prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
+import { runView } from './views.ts';
 
 /** Only what rounds and policies are made of; no empty segment and no dots-only segment, so no path leads elsewhere. */
 const objectKey = v.pipe(
@@ -41,10 +44,9 @@ const failure = v.object({
   code: v.pipe(v.string(), v.maxLength(64)),
   message: v.pipe(v.string(), v.maxLength(500)),
 });
-const rollback = v.object({
-  version: versionNumber,
-  reason: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
-});
+const reason = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
+const rollback = v.object({ version: versionNumber, reason });
+const stopping = v.object({ reason });
 const pruning = v.object({
   keep: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   withdrawnDays: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(36_500)), 7),
@@ -105,6 +107,13 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const versions = await judgeVersions(services.db, policy, rule, services.now());
     const removed = dryRun ? [] : await prune(services, policy, rule);
     return c.json({ policy, dryRun, versions, removed });
+  })
+  .post('/api/runs/:id/stop', learnerOnly, async (c) => {
+    const run = check(id, c.req.param('id'), 'run.id');
+    const { reason } = await readJsonBody(c.req.raw, stopping, 4096);
+    const { db, now } = c.var.services;
+    if (!(await stopRun(db, run, reason, now()))) throw notFound('run', run);
+    return c.json(runView((await getRun(db, run))!));
   })
   .post('/api/rounds/:id/report', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');

@@ -32,6 +32,8 @@ export interface Services {
     readonly stallMs: number;
     /** Whatever was queued before this moment is gone (ms since 1970): a local mesh keeps queues in memory only. */
     readonly queuesSince: number;
+    /** Nothing stands between the caller and this Worker. */
+    readonly local: boolean;
     /** By which the clock removes old versions; null = it keeps them all. */
     readonly retention: RetentionRule | null;
   };

@@ -15,7 +15,7 @@ export interface LocalServer<Asked> {
   /** Requests since the test's start. */
   readonly seen: Asked[];
   /** Replaces the server's answers of this test. */
-  instead: (() => { status: number; body: string }) | undefined;
+  instead: (() => { status: number; body: string; headers?: Record<string, string> }) | undefined;
   /** The policy that answers. */
   readonly local: OnnxPolicy;
   remote(changes?: Partial<RemoteOptions>): ReturnType<typeof createRemotePolicy>;
@@ -37,11 +37,12 @@ export function serveLocally<Asked>(
     for await (const chunk of request) chunks.push(chunk);
     const asked: Asked = JSON.parse(Buffer.concat(chunks).toString());
     seen.push(asked);
-    const { status, body } = state.instead?.() ?? {
+    const { status, body, headers } = state.instead?.() ?? {
       status: 200,
       body: JSON.stringify({ choices: [await answer(asked, local!)] }),
+      headers: {},
     };
-    response.writeHead(request.headers.authorization === 'Bearer key' ? status : 401).end(body);
+    response.writeHead(request.headers.authorization === 'Bearer key' ? status : 401, headers).end(body);
   });
   beforeAll(async () => {
     const ref = { name: 'local', version: 0 };

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
 import type { SamplingSettings } from '../../../core/policy.ts';
 import { someOf } from '../../../core/text/token-grammar.ts';
 import { logprobsAfter, serveLocally } from './local-server.ts';
@@ -116,6 +118,68 @@ test('an answer without what is needed is refused', async () => {
   ).rejects.toMatchObject({
     code: 'remote.unreachable',
     kind: 'retry',
+  });
+});
+
+describe('a server that lies is refused', () => {
+  const names = (...ids: number[]) => ids.map(nameOf);
+  const cut = (tokens: string[], numbers: number[]) => ({
+    finish_reason: 'length',
+    logprobs: { tokens, token_logprobs: numbers },
+  });
+  const six = [-1, -1, -1, -1, -1, -1];
+
+  test.each([
+    ['ids beyond the vocabulary', cut(names(1, 2, 3, 4, 5, 32), six), 'remote.tokens'],
+    ['more tokens than were asked for', cut(names(1, 1, 1, 1, 1, 1, 1), [...six, -1]), 'remote.completion'],
+    ['fewer, and not at an end', cut(names(1, 2), [-1, -1]), 'remote.completion'],
+    [
+      'a stop token in the middle',
+      { finish_reason: 'stop', logprobs: { tokens: names(1, 7, 2, 8), token_logprobs: [-1, -1, -1, -1] } },
+      'remote.completion',
+    ],
+    ['a log-probability above 0', cut(names(1, 2, 3, 4, 5, 6), [...six.slice(1), 50]), 'remote.logprob'],
+  ])('%s', async (_, choice, code) => {
+    server.instead = () => ({ status: 200, body: JSON.stringify({ choices: [choice] }) });
+    await expect(remote().generate(prompts, settings)).rejects.toMatchObject({ code, kind: 'give-up' });
+  });
+
+  test('a number that rounding pushed above 0 is 0', async () => {
+    const choice = cut(names(1, 2, 3, 4, 5, 6), [...six.slice(1), 1e-6]);
+    server.instead = () => ({ status: 200, body: JSON.stringify({ choices: [choice] }) });
+    const [samples] = await remote().generate([prompts[1]!], settings);
+    expect(samples![0]!.logprobs.at(-1)).toBe(0);
+  });
+
+  test('scores of other tokens, or too few', async () => {
+    const answer = (tokens: string[], numbers: (number | null)[]) => {
+      const choice = {
+        finish_reason: 'length',
+        logprobs: { tokens, token_logprobs: numbers, top_logprobs: [] },
+      };
+      server.instead = () => ({ status: 200, body: JSON.stringify({ choices: [choice] }) });
+      return expect(remote().score([[1, 2, 3]])).rejects;
+    };
+    await answer(names(1, 2, 4, 0), [null, -1, -1, -1]).toMatchObject({ code: 'remote.scores' });
+    await answer(names(1, 2, 3, 0), [null, -1, -1, -1]).toMatchObject({ code: 'remote.scores' });
+  });
+
+  test('an answer without end, and one from elsewhere', async () => {
+    server.instead = () => ({ status: 200, body: 'x'.repeat(200_000) });
+    await expect(remote({ maxBytes: 100_000 }).generate(prompts, settings)).rejects.toMatchObject({
+      code: 'remote.size',
+    });
+    let followed = false;
+    const elsewhere = createServer((_, response) => {
+      followed = true;
+      response.end();
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const { port } = elsewhere.address() as AddressInfo;
+    server.instead = () => ({ status: 307, body: '', headers: { location: `http://127.0.0.1:${port}/` } });
+    await expect(remote().generate(prompts, settings)).rejects.toMatchObject({ code: 'remote.status' });
+    expect(followed).toBe(false);
+    elsewhere.close();
   });
 });
 

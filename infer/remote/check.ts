@@ -1,0 +1,71 @@
+/** What a server claims, held against what was asked of it: another machine's word is input like any other. */
+import { RollmeshError } from '../../core/errors.ts';
+import type { Completion, TokenIds, TokenScores } from '../../core/policy.ts';
+
+/** Nats above 0 that a server's rounding may make of a certain token; such a value is taken for 0. */
+const ROUNDING = 1e-4;
+
+const refuse = (code: string, what: string, expected: string) =>
+  new RollmeshError('give-up', code, what, {
+    expected,
+    next: 'Check that the server serves this very model, with its vocabulary.',
+  });
+
+/** Log-probabilities in nats, none above 0; a token that was drawn has some probability, one that is scored may have none. */
+function checkedLogprobs(logprobs: readonly number[], drawn: boolean): number[] {
+  const wrong = logprobs.findIndex((x) => !(x <= ROUNDING) || (drawn && !Number.isFinite(x)));
+  if (wrong >= 0)
+    throw refuse(
+      'remote.logprob',
+      `The log-probability of token ${wrong} is ${logprobs[wrong]}.`,
+      'a number of at most 0',
+    );
+  return logprobs.map((x) => Math.min(0, x));
+}
+
+/** @throws RollmeshError `remote.tokens`, `remote.completion` or `remote.logprob`. */
+export function checkedCompletion(
+  { ids, logprobs, stopped }: Completion,
+  {
+    vocabSize,
+    maxNew,
+    stop,
+  }: { readonly vocabSize: number; readonly maxNew: number; readonly stop: TokenIds },
+): Completion {
+  const unknown = ids.find((id) => !Number.isSafeInteger(id) || id < 0 || id >= vocabSize);
+  if (unknown !== undefined)
+    throw refuse('remote.tokens', `The server drew token ${unknown}.`, `an id from 0 to ${vocabSize - 1}`);
+  const end = ids.findIndex((id) => stop.includes(id));
+  const whole = stopped ? end === ids.length - 1 && end >= 0 : end < 0 && ids.length === maxNew;
+  if (ids.length > maxNew || !whole || logprobs.length !== ids.length)
+    throw refuse(
+      'remote.completion',
+      `A completion of ${ids.length} tokens with ${logprobs.length} log-probabilities ${stopped ? 'ended by itself' : 'was cut off'}.`,
+      `${maxNew} tokens, or fewer of which the last is the only stop token`,
+    );
+  return { ids, logprobs: checkedLogprobs(logprobs, true), stopped };
+}
+
+/** @throws RollmeshError `remote.scores` or `remote.logprob`. */
+export function checkedScores(
+  { logprobs, entropy }: TokenScores,
+  ids: TokenIds,
+  vocabSize: number,
+): TokenScores {
+  const count = ids.length - 1;
+  if (logprobs.length !== count || entropy.length !== count)
+    throw refuse(
+      'remote.scores',
+      `${logprobs.length} log-probabilities and ${entropy.length} entropies came for ${ids.length} tokens.`,
+      `${count} of each`,
+    );
+  const most = Math.log(vocabSize);
+  const wrong = entropy.findIndex((x) => !(x >= -ROUNDING && x <= most + ROUNDING));
+  if (wrong >= 0)
+    throw refuse(
+      'remote.scores',
+      `The entropy at token ${wrong} is ${entropy[wrong]}.`,
+      `from 0 to ${most} nats`,
+    );
+  return { logprobs: checkedLogprobs(logprobs, false), entropy };
+}
