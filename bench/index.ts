@@ -1,21 +1,73 @@
 /** `npm run bench -- NAME [options]`: one question each; every bench measures its peers in the same run. */
+import { fail } from '../cli/fail.ts';
 import { wrongInput } from '../core/errors.ts';
 
-const benches: Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>> = {
-  elastic: () => import('./elastic.ts'),
-  flatness: () => import('./flatness.ts'),
-  learner: () => import('./learner.ts'),
-  rollout: () => import('./rollout.ts'),
-  scaling: () => import('./scaling.ts'),
+interface Bench {
+  readonly about: string;
+  readonly options: string;
+  readonly load: () => Promise<{ run(args: readonly string[]): Promise<void> }>;
+}
+
+const BENCHES: Readonly<Record<string, Bench>> = {
+  elastic: {
+    about: 'how far the mesh stretches: a model, held against local runs',
+    options: '[--again] [--json]',
+    load: () => import('./elastic.ts'),
+  },
+  flatness: {
+    about: 'whether the memory of each local process stays flat over many rounds',
+    options: '[--rounds N] [--json]',
+    load: () => import('./flatness.ts'),
+  },
+  learner: {
+    about: 'how long a training step takes, beside PyTorch',
+    options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
+    load: () => import('./learner.ts'),
+  },
+  rollout: {
+    about: 'how fast a Worker generates, beside a loop of one run per token',
+    options: '[--rounds N] [--size NAME] [--peers] [--json]',
+    load: () => import('./rollout.ts'),
+  },
+  scaling: {
+    about: "whether a round's time grows with its groups alone",
+    options: '[--turns N] [--json]',
+    load: () => import('./scaling.ts'),
+  },
 };
 
-const [name = '', ...args] = process.argv.slice(2);
-const load = benches[name];
-if (!load) {
-  const { message } = wrongInput('bench.name', `There is no bench ${JSON.stringify(name)}.`, {
-    expected: Object.keys(benches).join(' or '),
-    next: 'For example: npm run bench -- learner --rounds 5.',
-  });
-  console.error(message);
-  process.exitCode = 1;
-} else await (await load()).run(args);
+const usageOf = (name: string, { about, options }: Bench) =>
+  `  npm run bench -- ${name} ${options}\n      ${about}`;
+const usage = () => {
+  const each = Object.entries(BENCHES).map(([name, bench]) => usageOf(name, bench));
+  return ['Each takes minutes, and writes what it measured to bench/results/.', '', ...each].join('\n');
+};
+
+const isHelp = (text: string) => text === '--help' || text === '-h' || text === 'help';
+
+async function run([name, ...args]: readonly string[]): Promise<void> {
+  if (name === undefined || isHelp(name)) return console.log(usage());
+  const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
+  if (!bench)
+    throw wrongInput('bench.name', `There is no bench ${JSON.stringify(name)}.`, {
+      expected: Object.keys(BENCHES).join(' or '),
+      next: 'See `npm run bench -- --help`.',
+    });
+  if (args.some(isHelp)) return console.log(usageOf(name, bench));
+  try {
+    await (await bench.load()).run(args);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!(error instanceof Error) || !code.startsWith('ERR_PARSE_ARGS')) throw error;
+    throw wrongInput('bench.options', error.message.split('. ')[0]!, {
+      expected: bench.options,
+      cause: error,
+    });
+  }
+}
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  fail(error);
+}

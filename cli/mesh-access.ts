@@ -2,7 +2,7 @@
 import { wrongInput } from '../core/errors.ts';
 import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { type OpenStore, openStore } from './state-access.ts';
-import { openStateFolder } from './state-folder.ts';
+import { findStateFolder } from './state-folder.ts';
 
 const HERE = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -31,5 +31,5 @@ export function remoteMesh(url: string): OpenStore {
 export async function openMesh(state: string): Promise<OpenStore> {
   const { ROLLMESH_URL: url, LEARNER_TOKEN: token } = process.env;
   if (url && token) return remoteMesh(url);
-  return openStore(openStateFolder(state, false));
+  return openStore(findStateFolder(state));
 }

@@ -30,6 +30,23 @@ export function openStateFolder(path: string, fresh: boolean): string {
   }
 }
 
+/** Where all commands look unless they are told otherwise. */
+export const DEFAULT_STATE = '.rollmesh';
+
+/**
+ * For commands that look for something: the usual folder is made where it is missing, one that was named is not, since its name is
+ * likely to be mistyped.
+ *
+ * @throws RollmeshError `state.missing`, or as `openStateFolder`.
+ */
+export function findStateFolder(path: string): string {
+  if (path === DEFAULT_STATE || existsSync(path)) return openStateFolder(path, false);
+  throw wrongInput('state.missing', `There is no state folder ${path}.`, {
+    expected: 'the folder of a mesh that has run',
+    next: 'Check --state DIR; `npm start -- --state DIR` and `npm run policy -- import` make one.',
+  });
+}
+
 function prepare(path: string, folder: string, fresh: boolean): string {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw wrongInput('state.folder', `${path} is not a folder.`, {

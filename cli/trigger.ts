@@ -26,6 +26,11 @@ const command = new Command('npm run trigger --')
   .option('--tasks <n>', 'tasks a round', whole(1))
   .option('--group <n>', 'rollouts a task', whole(2))
   .action(async (url: string, order: RunOrder) => {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {
+        expected: 'https://…, or http://…',
+        next: 'Take the address that `npm start` or `npm run deploy` prints.',
+      });
     const secret = process.env.WEBHOOK_SECRET ?? readSecrets('.').WEBHOOK_SECRET;
     if (!secret)
       throw wrongInput('webhook.secret', 'There is no webhook secret.', {
@@ -34,7 +39,7 @@ const command = new Command('npm run trigger --')
       });
     const { run, round, rounds } = await orderRounds(url, secret, order);
     console.log(`run ${run}: ${rounds} rounds in all${round ? `, round ${round} has begun` : ''}`);
-    console.log(`watch it: ${new URL(`/api/rounds?run=${run}`, url)}`);
+    console.log(`watch it: ${new URL(`/#run=${run}`, url)}`);
   });
 
 try {

@@ -154,11 +154,11 @@ export const untoldRounds = (db: Database, since: number, limit: number): Promis
 export const markTold = (db: Database, id: string, now: number) =>
   writeAll(db, [db.update(rounds).set({ toldAt: now }).where(eq(rounds.id, id))]);
 
-/** Claims a stalled round for one re-drive: false where another caller was first. */
-export async function claimRedrive(db: Database, row: RoundRow, now: number): Promise<boolean> {
+/** Claims a stalled round for a re-drive, which counts `as` so many: false where another caller was first. */
+export async function claimRedrive(db: Database, row: RoundRow, now: number, as = 1): Promise<boolean> {
   const { meta } = await db
     .update(rounds)
-    .set({ touchedAt: now, redrives: row.redrives + 1 })
+    .set({ touchedAt: now, redrives: row.redrives + as })
     .where(and(eq(rounds.id, row.id), eq(rounds.stage, row.stage), eq(rounds.touchedAt, row.touchedAt)));
   return meta.changes === 1;
 }

@@ -1,4 +1,4 @@
-/** `npm run claims -- [NAME…]`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and what the page shows. */
+/** `npm run claims -- NAME…`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and what the page shows. */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
@@ -60,7 +60,7 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
 
 const command = new Command('npm run claims --')
   .description('Runs the arms of the recipes’ claims and judges them.')
-  .argument('[names...]', 'recipes, or all', ['all'])
+  .argument('[names...]', 'recipes, or `all`: hours of two cores')
   .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
   .option('--pilot', 'other seeds, examined on other tasks: to choose settings; writes nothing', false)
   .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
@@ -82,6 +82,11 @@ const command = new Command('npm run claims --')
           expected: '--missing without --pilot and --quick',
         },
       );
+    if (!names.length && !options.page)
+      throw wrongInput('claims.names', 'No recipe is named.', {
+        expected: `all, or some of ${recipes.map(({ name }) => name).join(', ')}`,
+        next: 'All of them take hours; `npm run claims -- all --quick` takes minutes.',
+      });
     const chosen = names.includes('all') ? recipes : names.map(findRecipe);
     const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
     try {

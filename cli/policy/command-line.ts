@@ -5,7 +5,7 @@ import { remoteMesh } from '../mesh-access.ts';
 import { printableLines } from '../printable.ts';
 import { whole } from '../run-options.ts';
 import { openStore } from '../state-access.ts';
-import { openStateFolder } from '../state-folder.ts';
+import { findStateFolder, openStateFolder } from '../state-folder.ts';
 
 export interface Common {
   readonly state: string;
@@ -36,12 +36,14 @@ export const versionCommand = (parent: Command, name: string, description: strin
 export const withUrl = (command: Command): Command =>
   command.option('--url <url>', 'a deployed mesh instead; its learner token is read from LEARNER_TOKEN');
 
-/** Does the work with the store open, and closes it whatever happens. */
+/** Does the work with the store open, and closes it whatever happens. `make`: the state folder may be a new one. */
 export async function withStore<T>(
   { state, url }: Common,
   work: (gateway: GatewayClient) => Promise<T>,
+  make = false,
 ): Promise<T> {
-  const store = url === undefined ? await openStore(openStateFolder(state, false)) : remoteMesh(url);
+  const folder = () => (make ? openStateFolder(state, false) : findStateFolder(state));
+  const store = url === undefined ? await openStore(folder()) : remoteMesh(url);
   try {
     return await work(store.gateway);
   } finally {

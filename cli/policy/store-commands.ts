@@ -26,7 +26,7 @@ export function addImport(parent: Command): void {
     .option('--no-tokenizer', 'leave the tokenizer out: the policy takes token ids only')
     .action(async (dir: string, options: Common & { name: string; tokenizer: boolean }) => {
       const checkpoint = await readImport(dir, options.name, options);
-      const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint));
+      const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint), true);
       if (options.json) return printJson(done);
       print(`${done.policy} 0: ${done.bytes} bytes${done.tokenizer ? '' : ', without a tokenizer'}`);
     });

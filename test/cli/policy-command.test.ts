@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bornOf } from '../../cli/process-birth.ts';
 import { refuseBusy, refuseShared } from '../../cli/state-access.ts';
+import { openStateFolder } from '../../cli/state-folder.ts';
 import { claim, lockPath, ownerOf } from '../../cli/state-lock.ts';
 import { oracle } from '../model/checkpoints.ts';
 import { startTestMesh, type TestMesh } from './policy-mesh.ts';
@@ -126,7 +127,7 @@ describe('without a mesh', () => {
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
   test('list starts a quiet one, with the seed policy in it, and leaves nothing running', async () => {
-    const state = join(root, 'state');
+    const state = openStateFolder(join(root, 'state'), false);
     const { status, stdout } = await policy('list', '--json', '--state', state);
     expect(status).toBe(0);
     const [seed, ...others] = jsonLines(stdout);

@@ -22,6 +22,11 @@ import { sendProposal } from './webhook.ts';
 const AT_ONCE = 20;
 /** Re-drives without any progress before a proposing or solving round is given up. Training waits for its learner for ever. */
 const PATIENCE = 30;
+/**
+ * What a re-drive counts that follows a start of the local mesh. A round that hangs its Worker takes the mesh down with it, so that it is
+ * driven once a start: without this a person would have to start thirty times before it is given up.
+ */
+const AFTER_START = 5;
 /** Deliveries are remembered for a month: far longer than any signature is good for, and than GitHub redelivers. */
 const REMEMBER_MS = 30 * 24 * 3600 * 1000;
 
@@ -57,11 +62,12 @@ async function guarded(event: string, id: string, work: () => Promise<void>): Pr
 }
 
 async function redrive(services: Services, row: RoundRow): Promise<void> {
-  const { db, now } = services;
-  if (!(await claimRedrive(db, row, now()))) return;
+  const { db, now, settings } = services;
+  const afterStart = row.touchedAt < settings.queuesSince;
+  if (!(await claimRedrive(db, row, now(), afterStart ? AFTER_START : 1))) return;
   log('warn', 'round.redriven', { round: row.id, stage: row.stage, redrives: row.redrives + 1 });
   if (row.stage !== 'training' && row.redrives >= PATIENCE) {
-    const reason = `No progress in stage ${row.stage} after ${row.redrives} attempts to drive it on.`;
+    const reason = `No progress in stage ${row.stage} after it was driven on again and again.`;
     return failRound(db, row.id, [row.stage], reason, now());
   }
   if (row.stage === 'proposing') return sendProposal(services, row.spec);

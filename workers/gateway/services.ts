@@ -1,4 +1,5 @@
 /** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
+import type { Fetcher, R2Bucket, RateLimit } from '@cloudflare/workers-types';
 import type { Database } from '../../store/database.ts';
 import type { RetentionRule } from '../../store/retention.ts';
 import type { StageQueue } from '../shared/messages.ts';
