@@ -11,6 +11,7 @@ import type { RoundTrainer } from '../train/round-trainer.ts';
 import type { Tally } from '../transport/tally.ts';
 import { RoundBooks } from './books.ts';
 import { Collector } from './collect.ts';
+import { UNREADABLE } from './load-version.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
@@ -89,35 +90,56 @@ async function collect(
   return messages.length > 0;
 }
 
-/** Trains the rounds whose groups have all arrived. Returns whether there was one. */
+/**
+ * Trains the rounds whose groups have all arrived. Returns whether there was one. A round whose parent version cannot be read keeps no
+ * other from being trained: it is thrown at the end, so that the loop waits before it tries again.
+ */
 async function trainWhole(
   ports: LearnerPorts,
   settings: LearnerSettings,
   collector: Collector,
   books: RoundBooks,
 ): Promise<boolean> {
-  const { gateway, queue, log } = ports;
   let worked = false;
+  let unreadable: RollmeshError | undefined;
   for (const id of collector.rounds) {
-    const round = await gateway.getRound(id);
-    const over = round.stage === 'done' || round.stage === 'failed';
-    const messages =
-      round.stage === 'training' ? wholeRound(await gateway.getGroups(id), collector.messages(id)) : null;
-    if (!over && !messages) continue;
-    worked = true;
-    const outcome = messages && (await trainCollected(ports, settings, round, collector, messages));
-    const deletions = collector.messages(id).length + collector.duplicates(id);
-    if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
-    await queue.ack(collector.take(id));
-    log(outcome ? 'round.trained' : 'round.dropped', {
-      round: id,
-      stage: round.stage,
-      version: outcome?.version,
-    });
-    if (outcome) await evaluateAfter(ports, round, outcome, books);
-    books.close();
+    try {
+      if (await trainIfWhole(ports, settings, collector, books, id)) worked = true;
+    } catch (error) {
+      if (!(error instanceof RollmeshError) || error.code !== UNREADABLE) throw error;
+      unreadable ??= error;
+    }
   }
+  if (unreadable) throw unreadable;
   return worked;
+}
+
+/** Trains or drops one round. Returns false where it is to be waited for. */
+async function trainIfWhole(
+  ports: LearnerPorts,
+  settings: LearnerSettings,
+  collector: Collector,
+  books: RoundBooks,
+  id: string,
+): Promise<boolean> {
+  const { gateway, queue, log } = ports;
+  const round = await gateway.getRound(id);
+  const over = round.stage === 'done' || round.stage === 'failed';
+  const messages =
+    round.stage === 'training' ? wholeRound(await gateway.getGroups(id), collector.messages(id)) : null;
+  if (!over && !messages) return false;
+  const outcome = messages && (await trainCollected(ports, settings, round, collector, messages));
+  const deletions = collector.messages(id).length + collector.duplicates(id);
+  if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
+  await queue.ack(collector.take(id));
+  log(outcome ? 'round.trained' : 'round.dropped', {
+    round: id,
+    stage: round.stage,
+    version: outcome?.version,
+  });
+  if (outcome) await evaluateAfter(ports, round, outcome, books);
+  books.close();
+  return true;
 }
 
 /**

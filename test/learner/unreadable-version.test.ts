@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { keys } from '../../core/schema/round.ts';
+import { learn } from '../../learner/loop/loop.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import type { RoundState } from '../../learner/transport/views.ts';
@@ -18,8 +19,8 @@ const gone = new RollmeshError('missing-version', 'object.unknown', 'There is no
 const away = new RollmeshError('retry', 'gateway.unreachable', 'The gateway does not answer.');
 const refused = new RollmeshError('wrong-input', 'token.wrong', 'This needs the learner’s token.');
 
-/** Trains the honest round where `getVersion` throws. */
-async function trainWith(thrown: Error) {
+/** The honest round as messages, and a gateway that has its records but whose `getVersion` throws. */
+function meshWith(thrown: Error) {
   const { record } = honest;
   const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const bytesOf = new Map([[keys.proposals(record.round.id), encode(record.proposals)]]);
@@ -43,10 +44,22 @@ async function trainWith(thrown: Error) {
     getVersion: () => Promise.reject(thrown),
     failGroup: async (_: string, group: string) => void failed.push(group),
   };
-  const round = { id: record.round.id, spec: record.round, proposalsSha256: null } as RoundState;
-  const settings = { maxStaleness: 2, leaseMs: 1, longestIdleMs: 1, device: 'test' };
+  const round = {
+    id: record.round.id,
+    spec: record.round,
+    stage: 'training',
+    proposalsSha256: null,
+  } as RoundState;
+  return { gateway, round, messages, failed };
+}
+
+const SETTINGS = { maxStaleness: 2, leaseMs: 1, longestIdleMs: 1, device: 'test' };
+
+/** Trains the honest round where `getVersion` throws. */
+async function trainWith(thrown: Error) {
+  const { gateway, round, messages, failed } = meshWith(thrown);
   // The other calls come after the version was loaded.
-  const outcome = trainRound(gateway as never, new RoundTrainer(), round, messages, settings);
+  const outcome = trainRound(gateway as never, new RoundTrainer(), round, messages, SETTINGS);
   const error: unknown = await outcome.then(
     () => 'trained',
     (reason: unknown) => reason,
@@ -69,5 +82,44 @@ test.each([
 test('a gateway that is away stays what it is', async () => {
   const { error, failed } = await trainWith(away);
   expect(error).toBe(away);
+  expect(failed).toEqual([]);
+});
+
+test('it keeps no other round waiting', async () => {
+  const { gateway, round, messages, failed } = meshWith(hash);
+  const other = { ...messages[0]!, round: 'f'.repeat(32) };
+  const stop = new AbortController();
+  const acknowledged: string[] = [];
+  const events: string[] = [];
+  let pulls = [[...messages, other]];
+  const learning = learn(
+    {
+      gateway: {
+        ...gateway,
+        getRound: async (id: string) => (id === round.id ? round : { ...round, id, stage: 'done' }),
+        getGroups: async () => messages.map(({ group }) => ({ group, state: 'scored', sha256: null })),
+      } as never,
+      queue: {
+        pull: async () => {
+          const [bodies = []] = pulls;
+          pulls = [];
+          const pulled = bodies.map((body, i) => ({ id: String(i), body, lease: `lease-${i}`, attempts: 1 }));
+          return { messages: pulled.map((one) => ({ ...one, sentAt: new Date() })), backlog: 0 };
+        },
+        ack: async (leases: readonly string[]) => void acknowledged.push(...leases),
+        retry: async () => {},
+      },
+      trainer: new RoundTrainer(),
+      log: (event, { code }) => {
+        events.push(code ? `${event} ${code}` : event);
+        if (event === 'learner.trouble') stop.abort();
+      },
+    },
+    SETTINGS,
+    stop.signal,
+  );
+  await learning;
+  expect(events).toEqual(['round.dropped', 'learner.trouble version.unreadable']);
+  expect(acknowledged).toEqual([`lease-${messages.length}`]);
   expect(failed).toEqual([]);
 });
