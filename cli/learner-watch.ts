@@ -89,7 +89,7 @@ export class LearnerWatch {
   /** The process has ended, without being asked to. */
   ended(code: number | null, signal: string | null): LearnerNews {
     const failed = this.#failed;
-    const why = failed?.what || this.#lastWords || (signal ? `signal ${signal}` : `exit status ${code}`);
+    const why = failed?.what || (signal ? `signal ${signal}` : this.#lastWords || `exit status ${code}`);
     this.#failed = undefined;
     this.#lastWords = '';
     // Another try would end the same way.

@@ -22,6 +22,8 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+/** Why a run is no longer followed, where nobody asked for it. */
+const FAILED = new Error('The command has failed.');
 /** Longest wait for the learner and the mesh to end: a workerd that is gone or hangs keeps nobody here. */
 const CLEANUP_MS = 15_000;
 
@@ -29,10 +31,13 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   const began = performance.now();
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // Aborts as well when the command fails: what still runs ends, and says nothing.
+  const failed = new AbortController();
+  const signal = AbortSignal.any([stop.signal, failed.signal]);
   const own = await startSharedMesh({ stateDir, port: options.port });
   const { mesh } = own;
   const notice = (text: string) => printer.notice(text);
-  const gone = watchMesh(mesh.url, join(stateDir, 'mesh.log'), notice, stop.signal);
+  const gone = watchMesh(mesh.url, join(stateDir, 'mesh.log'), notice, signal);
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   // Webhooks may ask for any recipe.
   const starts = options.serve ? recipes.map(({ start }) => start) : [findRecipe(options.recipe).start];
@@ -44,18 +49,17 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   let learner: LearnerProcess | undefined;
   try {
     await watched(shipped());
-    learner = superviseLearner(mesh, stateDir, learnerArguments(options), { notice, signal: stop.signal });
+    learner = superviseLearner(mesh, stateDir, learnerArguments(options), { notice, signal });
     const { givenUp } = learner;
     if (options.serve) printer.waiting(mesh.url);
-    else await watched(playRun(options, mesh, gateway, printer, stop.signal, began), givenUp);
+    else await watched(playRun(options, mesh, gateway, printer, signal, began), givenUp);
     const stays = options.serve || (options.rounds === undefined && !options.headless);
     if (stays && !stop.signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
       await watched(aborted(stop.signal), givenUp);
     }
   } finally {
-    // Whatever is still under way ends, and what ends from here on is no news.
-    stop.abort();
+    failed.abort(FAILED);
     const ended = Promise.allSettled([learner?.stop(), own.stop()]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
@@ -110,6 +114,7 @@ async function playRun(
   };
   // Ctrl-C ends the mesh's own process as well, so that no answer may come any more.
   await Promise.race([follow(), aborted(signal)]);
+  if (signal.reason === FAILED) return;
   const stopped = signal.aborted;
   if (stopped) printer.stopped(lines.at(-1)?.round ?? 0, missing.last);
   if (stopped && !lines.length) return;

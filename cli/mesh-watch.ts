@@ -68,9 +68,11 @@ export class MeshWatch {
   }
 }
 
+/** Of stacks, and of connections that a client closed, which say nothing about an end. */
+const PASSING = /^stack:|disconnected:|Broken pipe/;
 const TAIL_BYTES = 8_192;
 
-/** The last line of a log that is no JSON and no part of a stack: what a process wrote before it died. Empty where there is none. */
+/** The last line of a log that is no JSON, no part of a stack and no lost connection: what a process wrote before it died. Empty where there is none. */
 export function lastWords(file: string): string {
   let text: string;
   try {
@@ -83,7 +85,7 @@ export function lastWords(file: string): string {
   } catch {
     return '';
   }
-  const words = text.split('\n').filter((line) => /^[^\s{]/.test(line) && !line.startsWith('stack:'));
+  const words = text.split('\n').filter((line) => /^[^\s{]/.test(line) && !PASSING.test(line));
   return (words.at(-1) ?? '').slice(0, 300);
 }
 

@@ -22,6 +22,7 @@ describe('a learner that ends', () => {
 
   test('otherwise is told with its reason, and given up at the fifth time', () => {
     const watch = new LearnerWatch(LOG);
+    watch.line('error: XDG_RUNTIME_DIR is not set: harmless.');
     expect(watch.ended(null, 'SIGKILL')).toEqual({
       notice: 'the learner ended and is started again (signal SIGKILL); its log is state/learner.log',
     });

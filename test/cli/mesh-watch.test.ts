@@ -53,7 +53,7 @@ test('last words are neither JSON nor a stack', () => {
   const file = join(folder, 'mesh.log');
   writeFileSync(
     file,
-    '{"event":"a"}\n*** Received signal #6: Aborted\nstack: a@1 b@2\n    at x\n{"event":"b"}\n',
+    '{"event":"a"}\n*** Received signal #6: Aborted\nserver.c++:1: error: disconnected: Broken pipe\nstack: a@1 b@2\n    at x\n{"event":"b"}\n',
   );
   expect(lastWords(file)).toBe('*** Received signal #6: Aborted');
   expect(lastWords(join(folder, 'missing.log'))).toBe('');
