@@ -30,10 +30,8 @@ const CLEANUP_MS = 15_000;
 export async function runInMesh(options: StartOptions, stateDir: string, printer: RunPrinter): Promise<void> {
   const began = performance.now();
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  // Aborts as well when the command fails: what still runs ends, and says nothing.
-  const failed = new AbortController();
-  const signal = AbortSignal.any([stop.signal, failed.signal]);
+  const { signal } = stop;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   const own = await startSharedMesh({ stateDir, port: options.port });
   const { mesh } = own;
   const notice = (text: string) => printer.notice(text);
@@ -54,12 +52,13 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
     if (options.serve) printer.waiting(mesh.url);
     else await watched(playRun(options, mesh, gateway, printer, signal, began), givenUp);
     const stays = options.serve || (options.rounds === undefined && !options.headless);
-    if (stays && !stop.signal.aborted) {
+    if (stays && !signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
-      await watched(aborted(stop.signal), givenUp);
+      await watched(aborted(signal), givenUp);
     }
   } finally {
-    failed.abort(FAILED);
+    // Whatever is still under way ends, and says nothing. After Ctrl-C this changes nothing.
+    stop.abort(FAILED);
     const ended = Promise.allSettled([learner?.stop(), own.stop()]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
