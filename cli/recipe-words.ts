@@ -1,6 +1,7 @@
 /** A recipe in words: what `npm run recipe -- show NAME` prints. */
 import { readFile } from 'node:fs/promises';
-import type { Placement, Recipe } from '../core/recipe.ts';
+import type { Recipe } from '../core/recipe.ts';
+import type { Placement } from '../core/role.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 
 const PAID: Readonly<Record<Placement, string>> = {

@@ -5,7 +5,7 @@
  * here knows a runtime.
  */
 import type { Claim } from './claims.ts';
-import type { SamplingSettings } from './policy.ts';
+import type { RoundDescription, StageRecipe } from './role.ts';
 import type { Exam, Stage } from './roles/stage.ts';
 import type { Evaluation } from './schema/evaluation.ts';
 import type { RoleBinding, RunSettings } from './schema/round.ts';
@@ -17,29 +17,6 @@ export interface Paper {
   readonly year: number;
   /** arXiv id or URL; absent for a system of our own. */
   readonly source?: string;
-}
-
-/** One of the things that `--reward` may ask for. */
-export interface RewardInfo {
-  /** Says in a sentence what is paid. */
-  readonly says: string;
-  /** Rewards that do not use gold must be the same whatever the oracle says; a test holds every one of them to it. */
-  readonly usesGold: boolean;
-}
-
-/** Where the rewards of a role stand: on its whole answer, on each turn of an episode, on each step of an answer or on each token. */
-export type Placement = 'sequence' | 'turn' | 'step' | 'token';
-
-export interface RoleSettings {
-  readonly says: string;
-  /** The parameter set that speaks in this role; default the main one. */
-  readonly set?: string;
-  /** Log-probabilities are recorded under the distribution that was sampled from. Stops come from the recipe. */
-  readonly sampling: Omit<SamplingSettings, 'stop'>;
-  /** Default `sequence`. */
-  readonly placement?: Placement;
-  /** It is held to the exact checker even where `--reward` pays the others without gold. */
-  readonly usesGold?: boolean;
 }
 
 /** What a shape of round gives a recipe: all but its words, its weights and its lesson. */
@@ -57,8 +34,7 @@ export type RoundShape = Pick<
   | 'describe'
 >;
 
-export interface Recipe {
-  readonly name: string;
+export interface Recipe extends StageRecipe {
   readonly title: string;
   readonly paper: Paper;
   /** One paragraph: who plays, who is paid for what. */
@@ -70,19 +46,13 @@ export interface Recipe {
   readonly start: string;
   /** Name of its task family, for reports. */
   readonly taskName: string;
-  /** Token that ends every completion. */
-  readonly stop: string;
   /** Defaults of a run. */
   readonly tasks: number;
   readonly group: number;
-  /** What `--reward` takes; the first is the default. */
-  readonly rewards: Readonly<Record<string, RewardInfo>>;
   /** What `--variant` takes besides the recipe as published: ablations, in words. */
   readonly variants: Readonly<Record<string, string>>;
   /** Parameter sets by name; `main` is always there. */
   readonly sets: Readonly<Record<string, SetSettings>>;
-  /** Roles in the order in which they first act. */
-  readonly roles: Readonly<Record<string, RoleSettings>>;
   /** Roles that `--freeze` takes: they keep version 0. */
   readonly freezable: readonly string[];
   /** The versions that roles use, where that is not the newest: asked once, when a run is ordered. */
@@ -101,10 +71,5 @@ export interface Recipe {
   /** Held-out evaluation by the oracle, apart from every reward. */
   readonly evaluate: (exam: Exam) => Promise<Evaluation>;
   /** What the monitors say about tasks and answers. */
-  readonly describe?: {
-    /** A scalar that says how hard a task is. */
-    readonly difficulty?: (task: string) => number;
-    /** Does the completion write its steps? */
-    readonly worked?: (text: string) => boolean;
-  };
+  readonly describe?: RoundDescription;
 }

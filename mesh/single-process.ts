@@ -91,7 +91,7 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
 }
 
 /** What stages of the round, or of an exam like it, are made from. */
-const partsOf = ({ recipe, tokenizer, use, store }: SingleProcess, round: RoundSpec): StageParts => ({
+const partsOf = ({ recipe, tokenizer, use, store }: SingleProcess, round: RoundSpec): StageParts<Recipe> => ({
   recipe,
   round,
   tokenizer,

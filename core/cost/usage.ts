@@ -24,7 +24,9 @@ export const usageCounts = v.object({
   r2BytesRead: count,
 });
 export type Usage = v.InferOutput<typeof usageCounts>;
-export type UsageByStage = Readonly<Partial<Record<UsageStage, Usage>>>;
+/** Stages that used nothing are absent. */
+export const usageByStage = v.object(v.entriesFromList(USAGE_STAGES, v.exactOptional(usageCounts)));
+export type UsageByStage = Readonly<v.InferOutput<typeof usageByStage>>;
 
 export const NOTHING_USED: Usage = {
   requests: 0,

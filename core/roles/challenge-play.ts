@@ -1,5 +1,6 @@
 /** A recipe of challenger and solver that train in turns: everything but its rewards, its lesson and its words. */
-import type { RewardInfo, RoundShape } from '../recipe.ts';
+import type { RoundShape } from '../recipe.ts';
+import type { RewardInfo } from '../role.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import type { RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';

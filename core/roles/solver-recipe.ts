@@ -4,8 +4,9 @@
  * paid, and what a round teaches.
  */
 import { wrongInput } from '../errors.ts';
-import type { Placement, Recipe, RoundShape } from '../recipe.ts';
+import type { Recipe, RoundShape } from '../recipe.ts';
 import type { Key, Maybe } from '../rl/types.ts';
+import type { Placement } from '../role.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import { MAIN_SET } from '../schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';

@@ -9,13 +9,14 @@ import type {
   TokenIds,
   TokenScores,
 } from '../policy.ts';
-import type { Recipe, RoleSettings } from '../recipe.ts';
+import type { RoleSettings, StageRecipe } from '../role.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 
-export interface Stage {
-  readonly recipe: Recipe;
+/** `R`: what is known of the recipe beyond what a stage needs; the functions of a recipe ask for no more than `StageRecipe`. */
+export interface Stage<R extends StageRecipe = StageRecipe> {
+  readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
   /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
@@ -40,8 +41,8 @@ export interface Exam extends Stage {
 }
 
 /** What a runtime lends a stage. */
-export interface StageParts {
-  readonly recipe: Recipe;
+export interface StageParts<R extends StageRecipe = StageRecipe> {
+  readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
   /** Runs `work` with the policy of exactly this version and set. */
@@ -49,7 +50,13 @@ export interface StageParts {
   readonly memory: () => Promise<unknown>;
 }
 
-export function openStage({ recipe, round, tokenizer, use, memory }: StageParts): Stage {
+export function openStage<R extends StageRecipe>({
+  recipe,
+  round,
+  tokenizer,
+  use,
+  memory,
+}: StageParts<R>): Stage<R> {
   return {
     recipe,
     round,
@@ -101,7 +108,7 @@ export function refOf(round: RoundSpec, role: string): PolicyRef {
   });
 }
 
-export function roleOf(recipe: Recipe, role: string): RoleSettings {
+export function roleOf(recipe: StageRecipe, role: string): RoleSettings {
   const settings = recipe.roles[role];
   if (settings) return settings;
   throw wrongInput('recipe.role', `Recipe ${recipe.name} has no role ${JSON.stringify(role)}.`, {
@@ -109,7 +116,7 @@ export function roleOf(recipe: Recipe, role: string): RoleSettings {
   });
 }
 
-export const samplingOf = (recipe: Recipe, tokenizer: Tokenizer, role: string): SamplingSettings => ({
+export const samplingOf = (recipe: StageRecipe, tokenizer: Tokenizer, role: string): SamplingSettings => ({
   ...roleOf(recipe, role).sampling,
   stop: [tokenizer.id(recipe.stop)],
 });

@@ -1,6 +1,6 @@
 /** What a recipe of proposer, solver and judge says about them: what each is paid, and how rewards become advantages. */
 import { wrongInput } from '../errors.ts';
-import type { RewardInfo } from '../recipe.ts';
+import type { RewardInfo } from '../role.ts';
 import type { Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from '../tasks/family.ts';
 import type { PolicyItem } from '../training.ts';

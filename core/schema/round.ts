@@ -2,10 +2,8 @@
 import * as v from 'valibot';
 import { SMALLER_WEIGHTS } from '../policy.ts';
 import { deriveId, Random } from '../random.ts';
+import { count, positive } from './numbers.ts';
 import { id, name, policyRef, setName } from './sample.ts';
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 /** What a run is: everything that decides its rounds. The run's id is derived from it, so the same settings are the same run. */
 export const runSettings = v.object({

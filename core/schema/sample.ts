@@ -1,8 +1,8 @@
 /** The records that travel: samples, groups of them, proposals. One schema each; the types are inferred from it. */
 import * as v from 'valibot';
 import { SMALLER_WEIGHTS } from '../policy.ts';
+import { count } from './numbers.ts';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const tokenIds = v.array(count);
 
 /** Names that become parts of keys and URLs: lower-case words, digits, dots and dashes. */

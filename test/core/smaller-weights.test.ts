@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
-import type { RoundMonitors } from '../../core/roles/monitors.ts';
+import type { RoundMonitors } from '../../core/schema/report.ts';
 import { openExam, type StageParts } from '../../core/roles/stage.ts';
 import { warningsOf } from '../../core/roles/warnings.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';

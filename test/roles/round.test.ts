@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { priceProposals } from '../../core/roles/assemble.ts';
 import { monitorRound } from '../../core/roles/monitors.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
@@ -24,7 +25,7 @@ const settings = {
 function stageOf(
   write: (prompt: string, sampleId: string, i: number) => string,
   change: Partial<typeof settings> = {},
-): Stage {
+): Stage<Recipe> {
   const tokenizer = textTokenizer();
   const round = roundOf({ ...settings, ...change }, { proposer: {}, solver: {}, judge: {} }, 1, 3);
   const policy = scriptedPolicy(tokenizer, write);

@@ -1,5 +1,6 @@
 /** A stage's work on groups, as far as one invocation's ration goes: what is left goes on where it stopped, in a later message. */
 
+import type { Recipe } from '../../core/recipe.ts';
 import type { Stage } from '../../core/roles/stage.ts';
 import { keys } from '../../core/schema/round.ts';
 import { putJson, readJson } from '../../store/objects.ts';
@@ -15,7 +16,7 @@ export interface Work<In, Out> {
   /** Of the items, those that an earlier invocation began. */
   readonly begun: ReadonlySet<string>;
   /** Does some items; doing each alone comes to the same. */
-  readonly work: (stage: Stage, items: readonly In[]) => Promise<readonly Out[]>;
+  readonly work: (stage: Stage<Recipe>, items: readonly In[]) => Promise<readonly Out[]>;
 }
 
 export interface Done<Out> {
