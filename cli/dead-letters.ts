@@ -49,7 +49,7 @@ subcommand('replay', 'sends them again; refused where their round has moved on')
         console.log(
           json
             ? JSON.stringify(result)
-            : `${result.id}  ${result.state}${result.reason ? `: ${result.reason}` : ''}`,
+            : `${result.id}  ${result.state}${result.state === 'refused' ? `: ${result.reason}` : ''}`,
         );
       if (results.some((result) => result.state === 'refused')) process.exitCode = 1;
     } finally {

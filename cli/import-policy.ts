@@ -1,7 +1,7 @@
 /** Puts a version 0 into the store through the gateway, unless it is there. */
 import { join } from 'node:path';
+import type { GatewayClient } from '../api/gateway-client.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSeed } from '../model/seed-files.ts';
 
 /** The name under which the seed policy lies in a mesh; runs that name no policy begin from it. */

@@ -4,14 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { GatewayClient } from '../api/gateway-client.ts';
+import { PullQueue } from '../api/pull-queue.ts';
+import { Tally } from '../api/tally.ts';
 import { wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { learn } from '../learner/loop/loop.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
-import { PullQueue } from '../learner/transport/pull-queue.ts';
-import { Tally } from '../learner/transport/tally.ts';
 import { fail } from './fail.ts';
 import { share, whole } from './run-options.ts';
 

@@ -1,11 +1,11 @@
 /** `npm start -- --in-process`: the run without queues and Workers. Versions go to the same store, so that every command finds them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import { runIdOf } from '../core/schema/round.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { ensureShipped, importPolicy, SEED_POLICY } from './import-policy.ts';

@@ -5,14 +5,12 @@ import {
   unstable_readConfig as readConfig,
   unstable_getMiniflareWorkerOptions as toMiniflare,
 } from 'wrangler';
+import type { WorkerName } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
-export const ENVIRONMENTS = ['gateway', 'proposer', 'rollout', 'judge'] as const;
-export type Environment = (typeof ENVIRONMENTS)[number];
-
 /** Which secrets each Worker is given; the others need none. */
-const SECRETS_OF: Readonly<Record<Environment, readonly (keyof Secrets)[]>> = {
+const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
@@ -35,7 +33,7 @@ export interface WorkerSettings {
   readonly around: string | undefined;
 }
 
-export async function workerOptions(env: Environment, settings: WorkerSettings): Promise<WorkerOptions> {
+export async function workerOptions(env: WorkerName, settings: WorkerSettings): Promise<WorkerOptions> {
   const config = readConfig({ config: join(settings.root, 'wrangler.toml'), env }, { hideWarnings: true });
   const { workerOptions: options } = toMiniflare(config, env, NO_DEV_VARS);
   const { modulesRules: _, queueConsumers, ratelimits, bindings, ...rest } = options;

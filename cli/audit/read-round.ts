@@ -1,13 +1,13 @@
 /** A round's records as the mesh keeps them, for an audit: bytes against hashes, hashes against seals, and whatever can be read. */
 import * as v from 'valibot';
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { AuditLedger, Finding } from '../../core/audit/findings.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
+import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import type { GroupStates, RoundState } from '../../learner/transport/views.ts';
 
 export type ReadableMesh = Pick<
   GatewayClient,

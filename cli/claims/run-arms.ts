@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
 import type { Arm } from '../../core/claims.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Summary } from '../../core/schema/summary.ts';
+import { type Summary, summary } from '../../core/schema/summary.ts';
 
 export interface ArmRun {
   readonly recipe: string;
@@ -61,8 +62,8 @@ class Player {
           `Arm ${run.arm.name} of ${run.recipe} with seed ${run.seed} ended without a summary.`,
           { next: `Run it alone: node --import tsx cli/claim-arm.ts ${args.join(' ')}` },
         );
-      const record = JSON.parse(value) as { kind: string };
-      if (record.kind === 'summary') return record as Summary;
+      const record: unknown = JSON.parse(value);
+      if (v.is(v.object({ kind: v.literal('summary') }), record)) return v.parse(summary, record);
     }
   }
 

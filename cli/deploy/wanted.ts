@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { unstable_readConfig as readConfig } from 'wrangler';
 import { RollmeshError } from '../../core/errors.ts';
-import { DEPLOY_ORDER, type Environment, type Wanted } from './mesh-parts.ts';
+import { DEPLOY_ORDER } from '../../core/stages.ts';
+import type { Environment, Wanted } from './mesh-parts.ts';
 
 /** The part of wrangler's configuration of one Worker that a deployment needs. */
 const workerConfig = v.object({

@@ -2,11 +2,12 @@
  * Held-out evaluation beside the training: the version that a run begins from, then every n-th round's version and the last
  * one's, through the same generation runtime that the Workers use.
  */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { openExam } from '../../core/roles/stage.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { findRecipe } from '../../recipes/index.ts';
-import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
+import type { RoundState } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const ORDER = { recipe: 'trio', tasks: 4, group: 2 };

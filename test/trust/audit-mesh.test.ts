@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
@@ -16,7 +17,6 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { auditGathered } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 
 const GATEWAY = 'rollmesh-gateway';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-audit-'));

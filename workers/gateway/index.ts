@@ -1,4 +1,5 @@
 /** The gateway Worker: HTTP, the clock, and the dead-letter queue. Bindings only. */
+import type { QueueName } from '../../core/stages.ts';
 import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
@@ -10,13 +11,12 @@ import { retentionOf } from './prune.ts';
 import { reconcile } from './reconcile.ts';
 import type { Services } from './services.ts';
 
-export interface Env {
+/** One producer a queue, named as wrangler.toml does. */
+type Producers = { readonly [S in QueueName as Uppercase<S>]: StageQueue<S> };
+
+export interface Env extends Producers {
   readonly DB: D1Database;
   readonly BUCKET: R2Bucket;
-  readonly PROPOSE: StageQueue<'propose'>;
-  readonly ROLLOUT: StageQueue<'rollout'>;
-  readonly JUDGE: StageQueue<'judge'>;
-  readonly SCORED: StageQueue<'scored'>;
   readonly ASSETS: Fetcher;
   readonly HOOK_LIMIT: RateLimit;
   readonly READ_LIMIT: RateLimit;

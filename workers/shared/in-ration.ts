@@ -3,6 +3,7 @@
 import type { Recipe } from '../../core/recipe.ts';
 import type { Stage } from '../../core/roles/stage.ts';
 import { keys } from '../../core/schema/round.ts';
+import type { WorkerStage } from '../../core/stages.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import { type ActingMesh, stageOf } from './acting.ts';
@@ -11,7 +12,7 @@ import { Kept, keptCompletions, Paused, Ration, rationed } from './ration.ts';
 
 export interface Work<In, Out> {
   /** Name of the stage's messages. */
-  readonly name: 'propose' | 'rollout' | 'judge';
+  readonly name: WorkerStage;
   readonly items: readonly In[];
   /** Of the items, those that an earlier invocation began. */
   readonly begun: ReadonlySet<string>;
