@@ -6,6 +6,7 @@ import { wrongInput } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import { runIdOf } from '../core/schema/round.ts';
+import type { ExamTasks } from '../core/tasks/split.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { ensureShipped, importPolicy, SEED_POLICY } from './import-policy.ts';
@@ -18,6 +19,7 @@ export async function runInOneProcess(
   options: StartOptions,
   stateDir: string,
   printer: RunPrinter,
+  examTasks?: ExamTasks,
 ): Promise<void> {
   const run = runOf(orderOf(options));
   const { settings, recipe } = run;
@@ -36,7 +38,7 @@ export async function runInOneProcess(
         next: 'Go on without --in-process, or choose another --seed or another --state.',
       });
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
-    await playInProcess(run, options, store, printer);
+    await playInProcess(run, options, store, printer, examTasks);
   } finally {
     await stop();
   }

@@ -20,6 +20,7 @@ import {
 } from '../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
 import { type RoundLine, type Summary, summarize } from '../core/schema/summary.ts';
+import type { ExamTasks } from '../core/tasks/split.ts';
 import { memoryOf } from '../core/text/policy-memory.ts';
 import type { Tokenizer } from '../core/text/tokenizer-port.ts';
 import type { RoundTrainer } from '../learner/train/round-trainer.ts';
@@ -39,6 +40,8 @@ export interface SingleProcess {
   readonly use: StageParts['use'];
   /** The weights that each role uses. */
   readonly roles: Readonly<Record<string, RoleBinding>>;
+  /** The tasks that it is examined on; default all that is held out. */
+  readonly examTasks?: ExamTasks | undefined;
   readonly onStart?: (report: RoundReport) => void;
   readonly onRound?: (line: RoundLine) => void;
 }
@@ -91,11 +94,15 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
 }
 
 /** What stages of the round, or of an exam like it, are made from. */
-const partsOf = ({ recipe, tokenizer, use, store }: SingleProcess, round: RoundSpec): StageParts<Recipe> => ({
+const partsOf = (
+  { recipe, tokenizer, use, store, examTasks }: SingleProcess,
+  round: RoundSpec,
+): StageParts<Recipe> => ({
   recipe,
   round,
   tokenizer,
   use,
+  examTasks,
   memory: async () => memoryOf(await store.loadVersion(newestOf(round))),
 });
 

@@ -139,7 +139,7 @@ export const rZero: Recipe = {
     phaseOf,
     attempts: 10,
     collected: 3,
-    examined: () => arithmetic.heldOut().filter((task) => arithmetic.difficulty(task) > REACH),
+    examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
     rewards: {
       votes: weighed('the label that most of the solver’s own attempts gave', agreement),
       oracle: weighed('upper bound: the exact answer instead of the label', exactReward),

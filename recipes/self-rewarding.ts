@@ -65,8 +65,8 @@ export const pairsOf = (groups: readonly ScoredGroup[]) =>
   });
 
 /** Mean tokens of a response to a held-out task. */
-async function lengthOf({ generate, tokenizer }: Exam): Promise<number> {
-  const prompts = arithmetic.heldOut().map((task) => ({
+async function lengthOf({ generate, tokenizer, examTasks }: Exam): Promise<number> {
+  const prompts = arithmetic.heldOut(examTasks).map((task) => ({
     ids: tokenizer.encode(arithmetic.solverPrompt(task)),
     sampleIds: [deriveId('evaluate', 'length', task)],
   }));

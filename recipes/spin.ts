@@ -135,7 +135,11 @@ export const spin: Recipe = {
       temperature: 1,
       force: false,
     });
-    const likelihood = await goldLikelihood(exam, PLAYER, arithmetic.heldOut().map(workedExample));
+    const likelihood = await goldLikelihood(
+      exam,
+      PLAYER,
+      arithmetic.heldOut(exam.examTasks).map(workedExample),
+    );
     return evaluation(heldOut, { goldLikelihood: likelihood });
   },
   describe: {

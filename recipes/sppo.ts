@@ -129,7 +129,7 @@ export const sppo: Recipe = {
     };
   },
   evaluate: async (exam) => {
-    const tasks = heldOut();
+    const tasks = heldOut(exam.examTasks);
     const sampled = await answers(exam, tasks, 'sampled');
     const mixture = mixtureOf(sampled.map(({ response }) => response));
     const figures = mixture && {

@@ -22,6 +22,7 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { type ExamTasks, HELD_OUT } from '../core/tasks/split.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/ttrl.ts';
 
@@ -34,11 +35,12 @@ const EPOCHS = 4;
 /** Votes of the start's majority, which the trained policy's single answer is compared with. */
 const EXAM_VOTES = 64;
 
-const testTasks = () => arithmetic.heldOut().filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
+const testTasks = (asked: ExamTasks = HELD_OUT) =>
+  arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
 
 /** The next tasks of a walk through the test set that is shuffled anew each time around. */
-export function nextTestTasks({ run, index, settings }: RoundSpec): string[] {
-  const tests = testTasks();
+export function nextTestTasks({ run, index, settings }: RoundSpec, asked?: ExamTasks): string[] {
+  const tests = testTasks(asked);
   return Array.from({ length: settings.tasks }, (_, i) => {
     const at = (index - 1) * settings.tasks + i;
     const around = Math.floor(at / tests.length);
@@ -80,15 +82,16 @@ const learn = ({ groups }: RoundRecords): Lesson => ({
 
 /** Accuracy of the start's majority vote. */
 async function startVote({ start }: Exam): Promise<number> {
+  const tests = testTasks(start.examTasks);
   const completions = await start.generate(
     SOLVER,
-    testTasks().map((task) => ({
+    tests.map((task) => ({
       ids: start.tokenizer.encode(arithmetic.solverPrompt(task)),
       sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
     })),
   );
   return mean(
-    testTasks().map((task, t) => {
+    tests.map((task, t) => {
       const readings = completions[t]!.map(({ ids }) =>
         arithmetic.readSolution(task, start.tokenizer.decode(ids)),
       );
@@ -101,10 +104,11 @@ async function startVote({ start }: Exam): Promise<number> {
 /** What became of each test task: wrong at first and right now, or the other way round. */
 async function examine(exam: Exam) {
   const asked = { seed: 'greedy', temperature: 0 };
-  const solver = { family: arithmetic, role: SOLVER, tasks: testTasks() };
-  const right = async (stage: Pick<Exam, 'tokenizer' | 'generate'>) =>
+  const tests = testTasks(exam.examTasks);
+  const solver = { family: arithmetic, role: SOLVER, tasks: tests };
+  const right = async (stage: Pick<Exam, 'tokenizer' | 'generate' | 'examTasks'>) =>
     (await heldOutAnswers(solver, stage, asked)).map(
-      (reading, i) => reading.ok && arithmetic.gold(testTasks()[i]!, reading.value),
+      (reading, i) => reading.ok && arithmetic.gold(tests[i]!, reading.value),
     );
   const before = await exam.once('before', () => right(exam.start));
   const now = await right(exam);
@@ -137,7 +141,7 @@ export const ttrl: Recipe = {
     family: arithmetic,
     examined: testTasks,
     rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: ({ round }) => admitTasks(round, nextTestTasks(round)),
+    tasks: ({ round, examTasks }) => admitTasks(round, nextTestTasks(round, examTasks)),
     examine,
   }),
   learn,

@@ -12,6 +12,7 @@ import type {
 import type { RoleSettings, StageRecipe } from '../role.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample } from '../schema/sample.ts';
+import { type ExamTasks, HELD_OUT } from '../tasks/split.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 
 /** `R`: what is known of the recipe beyond what a stage needs; the functions of a recipe ask for no more than `StageRecipe`. */
@@ -19,6 +20,8 @@ export interface Stage<R extends StageRecipe = StageRecipe> {
   readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
+  /** The tasks that this run is examined on; who trains on its test tasks, as ttrl does, takes them from here too. */
+  readonly examTasks: ExamTasks;
   /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
   readonly generate: (
     role: string,
@@ -48,6 +51,8 @@ export interface StageParts<R extends StageRecipe = StageRecipe> {
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly memory: () => Promise<unknown>;
+  /** Default: all that is held out. */
+  readonly examTasks?: ExamTasks | undefined;
 }
 
 export function openStage<R extends StageRecipe>({
@@ -56,12 +61,14 @@ export function openStage<R extends StageRecipe>({
   tokenizer,
   use,
   memory,
+  examTasks = HELD_OUT,
 }: StageParts<R>): Stage<R> {
   return {
     recipe,
     round,
     tokenizer,
     memory,
+    examTasks,
     // No prompt, no session: a stage whose groups are all off-grammar asks nothing of the judge.
     generate: (role, prompts, change = {}) =>
       prompts.length
