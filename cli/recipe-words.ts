@@ -63,7 +63,7 @@ export async function describeRecipe(recipe: Recipe): Promise<string> {
       Object.entries(recipe.variants).map(([name, says]) => `--variant ${name}: ${says}`),
     ),
     ...list('Weights', sets),
-    `Claim      ${recipe.claim.says}`,
+    ...(recipe.claim ? [`Claim      ${recipe.claim.says}`] : []),
     ...list(
       'Differences',
       recipe.differences.map((line) => `- ${line}`),

@@ -5,6 +5,7 @@
  * here knows a runtime.
  */
 import type { Claim } from './claims.ts';
+import type { StateSchema } from './recipe-state.ts';
 import type { RoundDescription, StageRecipe } from './role.ts';
 import type { Exam, Stage } from './roles/stage.ts';
 import type { Evaluation } from './schema/evaluation.ts';
@@ -41,7 +42,8 @@ export interface Recipe extends StageRecipe {
   readonly summary: string;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
-  readonly claim: Claim;
+  /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
+  readonly claim?: Claim;
   /** The shipped policy it starts from: a folder under models/. */
   readonly start: string;
   /** Name of its task family, for reports. */
@@ -55,6 +57,8 @@ export interface Recipe extends StageRecipe {
   readonly sets: Readonly<Record<string, SetSettings>>;
   /** Roles that `--freeze` takes: they keep version 0. */
   readonly freezable: readonly string[];
+  /** What it carries from round to round; absent = nothing. */
+  readonly state?: StateSchema;
   /** The versions that roles use, where that is not the newest: asked once, when a run is ordered. */
   readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
   /** Versions that samples may be behind by design; an operator's own bound may be wider. */
@@ -66,6 +70,14 @@ export interface Recipe extends StageRecipe {
   readonly rollOut: (stage: Stage, tasks: readonly AdmittedTask[]) => Promise<RolledGroup[]>;
   /** Stage three: judgments, probes and rewards of some of the groups, in the order given. */
   readonly judge: (stage: Stage, groups: readonly RolledGroup[]) => Promise<ScoredGroup[]>;
+  /**
+   * What the round's proposals earned, by the id of their first sample; null = no reward. A pure function of the records: the engine
+   * calls it once, writes it into the round's report and hands the proposals to `learn` with their rewards.
+   */
+  readonly payProposals?: (
+    records: RoundRecords,
+    tools: Pick<LearnTools, 'decode'>,
+  ) => ReadonlyMap<string, number | null> | undefined;
   /** What a whole round teaches; groups come in order of their index. Parts of frozen roles are dropped by the engine. */
   readonly learn: (records: RoundRecords, tools: LearnTools) => Lesson | Promise<Lesson>;
   /** Held-out evaluation by the oracle, apart from every reward. */

@@ -17,6 +17,8 @@ export type Placement = 'sequence' | 'turn' | 'step' | 'token';
 
 export interface RoleSettings {
   readonly says: string;
+  /** The role of the start's warm start that it speaks as; default its own name. */
+  readonly speaksAs?: string;
   /** The parameter set that speaks in this role; default the main one. */
   readonly set?: string;
   /** Log-probabilities are recorded under the distribution that was sampled from. Stops come from the recipe. */

@@ -15,8 +15,16 @@ import { taskRelative } from '../core/rl/task-relative.ts';
 import type { AnswerReward } from '../core/roles/answer-rewards.ts';
 import { coinOf } from '../core/roles/gold.ts';
 import { programPlay } from '../core/roles/program-play.ts';
-import { bufferOf, grown, PROPOSER, programFigures, proposedKind } from '../core/roles/proposed-programs.ts';
+import {
+  bufferOf,
+  grown,
+  PROPOSER,
+  programBuffer,
+  programFigures,
+  proposedKind,
+} from '../core/roles/proposed-programs.ts';
 import { advantaged, SOLVER } from '../core/roles/solver-recipe.ts';
+import type { Outcome } from '../core/schema/outcome.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { KINDS, kindOf } from '../core/tasks/programs/family.ts';
@@ -27,7 +35,7 @@ import { azrClaim } from './claims/azr.ts';
 const composite = (right: boolean): number => (right ? 1 : -0.5);
 
 /** `rate` is null where the solver's rate could not be had; a held-out question is not paid for. */
-export function proposerReward(outcome: string, rate: number | null): number | null {
+export function proposerReward(outcome: Outcome, rate: number | null): number | null {
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return -1;
   return rate === null ? null : interiorDifficulty(rate) || -0.5;
@@ -62,13 +70,19 @@ const shape = (variant?: string) => ({
 export const solveRate = (attempts: readonly Sample[]): number | null =>
   attempts.length ? mean(attempts.map((attempt) => Number(attempt.rewards.reward === 1))) : null;
 
+function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => [id, proposerReward(outcome, rates.get(id) ?? null)]),
+  );
+}
+
 function learn({ round, proposals, groups, memory }: RoundRecords, tools: LearnTools): Lesson {
   const { variant } = round.settings;
-  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
   const proposed = proposals.samples.map((sample) => ({
     sample,
     stream: `${PROPOSER}/${proposedKind(tools.decode(sample.prompt))}`,
-    reward: proposerReward(sample.outcome, rates.get(sample.id) ?? null),
+    reward: sample.rewards.reward ?? null,
   }));
   const solved = groups.flatMap(({ task, samples }) =>
     samples.map((sample) => ({
@@ -128,6 +142,7 @@ export const azr: Recipe = {
   start: 'narrow',
   tasks: 48,
   group: 8,
+  state: programBuffer,
   variants: {
     'no-references': 'the proposer of deduction and abduction is shown no earlier programs',
     'no-induction': 'deduction and abduction alone',
@@ -145,6 +160,7 @@ export const azr: Recipe = {
       },
     },
   },
+  payProposals,
   learn,
   ...programPlay({ rewards, shape }),
 };

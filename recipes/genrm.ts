@@ -139,7 +139,11 @@ export const genrm: Recipe = {
   },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, says: 'answers, frozen' },
-    [VERIFIER]: { says: 'checks answers', sampling: { maxNew: CHECK_TOKENS, temperature: 1 } },
+    [VERIFIER]: {
+      says: 'checks answers',
+      speaksAs: 'judge',
+      sampling: { maxNew: CHECK_TOKENS, temperature: 1 },
+    },
   },
   bindings: () => ({ [SOLVER]: { fixed: true } }),
   learn,

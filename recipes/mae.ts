@@ -11,8 +11,7 @@
  */
 import type { Recipe } from '../core/recipe.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
-import type { Maybe } from '../core/rl/types.ts';
-import { admit, appraised, storeFigures, storeOf } from '../core/roles/question-store.ts';
+import { admit, appraised, questionStore, storeFigures, storeOf } from '../core/roles/question-store.ts';
 import {
   answerQuestions,
   proposeQuestions,
@@ -50,34 +49,37 @@ export function ratingValue(reward: string, { rating, gold, coin }: RatingEviden
 }
 
 /** A role's own samples by its own rewards; what has none is not trained on. */
-const part = (
-  role: string,
-  samples: readonly Sample[],
-  rewards: readonly Maybe[] = samples.map(({ rewards: { reward } }) => reward ?? null),
-): PolicyPart => ({
+const part = (role: string, samples: readonly Sample[]): PolicyPart => ({
   kind: 'policy',
   role,
   weight: 1,
-  items: advantaged(samples, whitenBatch(rewards)),
+  items: advantaged(samples, whitenBatch(samples.map(({ rewards: { reward } }) => reward ?? null))),
   objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
   aggregation: { mode: 'token-mean' },
   entropy: 1e-3,
 });
 
-function learn({ round: { settings }, proposals, groups, memory }: RoundRecords): Lesson {
-  const gate = settings.variant === 'no-gate' ? 0 : QUALITY_GATE;
+const gateOf = ({ settings }: RoundRecords['round']) => (settings.variant === 'no-gate' ? 0 : QUALITY_GATE);
+
+function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
   const fresh = appraised(groups, NEUTRAL);
-  const paid = proposals.samples.map(({ id, outcome }) => {
-    const question = fresh.get(id);
-    if (question) return proposerReward(question.quality, question.difficulty, gate);
-    // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
-    return outcome === 'ok' || outcome === 'held-out' ? null : 0;
-  });
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => {
+      const question = fresh.get(id);
+      if (question) return [id, proposerReward(question.quality, question.difficulty, gateOf(round))];
+      // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
+      return [id, outcome === 'ok' || outcome === 'held-out' ? null : 0];
+    }),
+  );
+}
+
+function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
+  const fresh = appraised(groups, NEUTRAL);
   const stored = groups.filter(({ proposal }) => proposal === null);
   const answers = stored.flatMap(({ samples }) => samples);
   const ratings = stored.flatMap(({ judgments }) => judgments);
-  const store = admit(storeOf(memory, settings.seed), fresh.values(), gate);
-  const parts = [part('proposer', proposals.samples, paid), part('solver', answers), part('judge', ratings)];
+  const store = admit(storeOf(memory, round.settings.seed), fresh.values(), gateOf(round));
+  const parts = [part('proposer', proposals.samples), part('solver', answers), part('judge', ratings)];
   return {
     updates: [{ set: MAIN_SET, parts }],
     memory: store,
@@ -115,6 +117,7 @@ export const mae: Recipe = {
     format: { says: 'control: every rating counts 1', usesGold: false },
     random: { says: 'control: a coin instead of every rating', usesGold: false },
   },
+  state: questionStore,
   variants: { 'no-gate': 'every readable question is stored and paid for difficulty' },
   sets: trainedSolver({ learningRate: 2e-4, warmup: 10 }),
   roles: {
@@ -129,6 +132,7 @@ export const mae: Recipe = {
     const { reward } = stage.round.settings;
     return rateQuestions(stage, groups, (evidence) => ratingValue(reward, evidence), solverReward);
   },
+  payProposals,
   learn,
   evaluate: async (exam) =>
     evaluation(

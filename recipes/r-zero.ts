@@ -15,7 +15,7 @@ import { bandPass } from '../core/rl/proposer-rewards.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
 import { challengePlay, type LabelReward, type Phase } from '../core/roles/challenge-play.ts';
-import { CHALLENGER, collection, voteFigures, votesOf } from '../core/roles/challenges.ts';
+import { CHALLENGER, collection, labelledSet, voteFigures, votesOf } from '../core/roles/challenges.ts';
 import { advantaged, groupItems, SOLVER, smallSteps, trainedSolver } from '../core/roles/solver-recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
@@ -72,23 +72,41 @@ const lesson = (role: string, set: string, kl: number, items: PolicyPart['items'
   },
 ];
 
-function challenge({ round, proposals, groups }: RoundRecords, { decode }: LearnTools): Lesson {
-  const votes = votesOf(arithmetic, groups, decode);
-  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
-  const repeated = clusterShares(
-    proposals.samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
+type Decode = Pick<LearnTools, 'decode'>;
+
+/** Share of the batch that each question clusters with [proposals]. */
+const repeatedShares = ({ samples }: RoundRecords['proposals'], { decode }: Decode) =>
+  clusterShares(
+    samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
     charBleu,
   );
-  const paid = proposals.samples.map(({ id, outcome }, i) =>
-    // A held-out question is not paid for, and neither is one whose attempts are missing.
-    outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
-      ? null
-      : challengerReward(shares.get(id) ?? null, round.settings.variant === 'no-penalty' ? 0 : repeated[i]!),
+
+/** Nobody is paid for questions outside the challenger's phase. */
+function payProposals({ round, proposals, groups }: RoundRecords, tools: Decode) {
+  if (phaseOf(round.index) !== 'challenge') return undefined;
+  const votes = votesOf(arithmetic, groups, tools.decode);
+  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
+  const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
+  return new Map(
+    proposals.samples.map(({ id, outcome }, i) => [
+      id,
+      // A held-out question is not paid for, and neither is one whose attempts are missing.
+      outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
+        ? null
+        : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
+    ]),
   );
+}
+
+function challenge({ proposals, groups }: RoundRecords, tools: LearnTools): Lesson {
+  const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
   const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
   return {
     updates: lesson(CHALLENGER, CHALLENGER, 0.01, advantaged(proposals.samples, grpo(paid, baselines))),
-    figures: { ...voteFigures(arithmetic, votes), repeated: mean(repeated) },
+    figures: {
+      ...voteFigures(arithmetic, votesOf(arithmetic, groups, tools.decode)),
+      repeated: mean(repeatedShares(proposals, tools)),
+    },
   };
 }
 
@@ -125,6 +143,7 @@ export const rZero: Recipe = {
   start: 'tiring',
   tasks: 64,
   group: 5,
+  state: labelledSet,
   variants: {
     'no-penalty': 'resembling questions are not penalised',
     'no-filter': 'every question is kept, whatever the share of its label',
@@ -133,6 +152,7 @@ export const rZero: Recipe = {
     ...trainedSolver({ warmup: 5, minibatches: 3 }),
     [CHALLENGER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5, minibatches: 2 }) },
   },
+  payProposals,
   learn: (records, tools) => lessons[phaseOf(records.round.index)](records, tools),
   ...challengePlay({
     family: arithmetic,

@@ -113,6 +113,7 @@ export const selfRewarding: Recipe = {
   roles: {
     [RESPONDER]: {
       says: 'answers, with or without steps',
+      speaksAs: 'solver',
       sampling: { maxNew: 26, temperature: TEMPERATURE, topP: 0.9 },
     },
     [JUDGE]: {

@@ -101,7 +101,11 @@ export const selfTaughtEvaluators: Recipe = {
     },
   },
   roles: {
-    writer: { says: 'answers both tasks, frozen', sampling: { maxNew: 26, temperature: 1 } },
+    writer: {
+      says: 'answers both tasks, frozen',
+      speaksAs: 'solver',
+      sampling: { maxNew: 26, temperature: 1 },
+    },
     judge: { says: 'writes a check and a verdict, A or B', sampling: SAMPLING },
   },
   freezable: [],

@@ -7,7 +7,9 @@
  * A round is an iteration: the newest version becomes opponent and reference, its answers are paired with the data's, those of the
  * iteration before are mixed in, and the player goes over the pairs twice. Nobody is rewarded and no preference is labelled.
  */
+import * as v from 'valibot';
 import type { Recipe } from '../core/recipe.ts';
+import { readState } from '../core/recipe-state.ts';
 import { checkAnswers } from '../core/roles/answered-corpus.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf } from '../core/roles/gold.ts';
@@ -15,6 +17,7 @@ import { goldLikelihood } from '../core/roles/likelihood-exam.ts';
 import { solve } from '../core/roles/solve.ts';
 import { examineSolver } from '../core/roles/solver-exam.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
+import { count } from '../core/schema/numbers.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { workedCorpus, workedExample } from '../core/tasks/worked-corpus.ts';
@@ -31,10 +34,9 @@ const OPPONENT = 'opponent';
 const sampling = { maxNew: 26, temperature: 1 };
 
 /** What an opponent answered to a prompt of the data, as the next iteration needs it again. */
-interface Played {
-  readonly task: string;
-  readonly ids: readonly number[];
-}
+const played = v.object({ task: v.string(), ids: v.array(count) });
+type Played = Readonly<v.InferOutput<typeof played>>;
+const state = v.array(played);
 
 type Encode = LearnTools['encode'];
 
@@ -57,8 +59,8 @@ const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
 
 function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools): Lesson {
   const { reward, variant } = round.settings;
-  const played = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
-  const both = [...played, ...((memory ?? []) as readonly Played[])];
+  const answered = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
+  const both = [...answered, ...(readState(state, memory) ?? [])];
   const pairs = both
     .flatMap((item) => pairOf(item, encode) ?? [])
     .map((pair, i) => (reward === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
@@ -72,7 +74,7 @@ function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools):
   return {
     // Where the opponent wrote the data's response everywhere, nothing is left to learn.
     updates: pairs.length ? [{ set: MAIN_SET, parts: [lesson], epochs: EPOCHS }] : [],
-    memory: played,
+    memory: answered,
     figures: { pairs: pairs.length },
   };
 }
@@ -102,6 +104,7 @@ export const spin: Recipe = {
     data: { says: 'the data’s response is preferred to the opponent’s', usesGold: true },
     random: { says: 'control: a fair coin says which is preferred', usesGold: true },
   },
+  state,
   variants: {
     sft: 'supervised fine-tuning on the same data, as many updates',
     'published-lambda': 'lambda 0.1',
@@ -119,8 +122,8 @@ export const spin: Recipe = {
     },
   },
   roles: {
-    [PLAYER]: { says: 'is trained', sampling },
-    [OPPONENT]: { says: 'the previous iterate, answers the prompts', sampling },
+    [PLAYER]: { says: 'is trained', speaksAs: 'solver', sampling },
+    [OPPONENT]: { says: 'the previous iterate, answers the prompts', speaksAs: 'solver', sampling },
   },
   freezable: [OPPONENT],
   propose: async (stage) => drawnTasks(stage, (random) => random.pick(workedCorpus())),

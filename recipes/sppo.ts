@@ -6,9 +6,10 @@
  * runs in circles, and one that plays the game settles at a mixture.
  */
 import type { Recipe } from '../core/recipe.ts';
+import { readState } from '../core/recipe-state.ts';
 import { exploitability } from '../core/rl/exploitability.ts';
 import { bestAgainstWorst, winRates } from '../core/rl/preference-pairs.ts';
-import { type Chosen, changeOfChosen, rememberChosen } from '../core/roles/chosen-likelihood.ts';
+import { changeOfChosen, chosenResponses, rememberChosen } from '../core/roles/chosen-likelihood.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import {
@@ -94,6 +95,7 @@ export const sppo: Recipe = {
     random: { says: 'control: win rate by coins', usesGold: false },
   },
   variants: { dpo: 'DPO on the same pairs' },
+  state: chosenResponses,
   sets: {
     [MAIN_SET]: {
       optimizer: {
@@ -124,7 +126,7 @@ export const sppo: Recipe = {
       figures: {
         pairs: pairs.length,
         points: pointsOfRound(groups, tools.decode),
-        ...(await changeOfChosen(memory as Chosen | undefined, tools)),
+        ...(await changeOfChosen(readState(chosenResponses, memory), tools)),
       },
     };
   },

@@ -15,7 +15,7 @@ import { episodesOf } from '../core/roles/episodes.ts';
 import { rollSearch, scoreSearch } from '../core/roles/search-groups.ts';
 import { proposeQuestions } from '../core/roles/search-proposals.ts';
 import { examineSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from '../core/roles/searchers.ts';
-import { poolAfter, poolOf } from '../core/roles/task-pool.ts';
+import { poolAfter, poolOf, taskPool } from '../core/roles/task-pool.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { answerOf, questionDifficulty } from '../core/tasks/knowledge/episode.ts';
 import { readTask } from '../core/tasks/knowledge/proposal.ts';
@@ -35,12 +35,12 @@ const successOf = ({ samples }: ScoredGroup) =>
 
 /** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; held-out ones and those whose group is missing are left out. */
 export function proposerRewards(
-  { samples }: Proposals,
+  proposals: Proposals,
   groups: readonly ScoredGroup[],
   refused: number,
 ): { turns: Sample[]; reward: number }[] {
   const scored = new Map(groups.map((group) => [group.proposal, group]));
-  return episodesOf(samples.filter(({ role }) => role === PROPOSER)).flatMap((turns) => {
+  return proposerEpisodes(proposals).flatMap((turns) => {
     const outcome = turns.at(-1)!.outcome;
     if (outcome === 'held-out') return [];
     if (outcome !== 'ok') return [{ turns, reward: refused }];
@@ -65,8 +65,24 @@ const updateOf = (role: string, items: readonly PolicyItem[]): Update => ({
   ],
 });
 
+const proposerEpisodes = ({ samples }: Proposals) =>
+  episodesOf(samples.filter(({ role }) => role === PROPOSER));
+
+function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const refused = round.settings.variant === 'penalty' ? PENALTY : 0;
+  return new Map([
+    ...proposerEpisodes(proposals).map((turns) => [turns[0]!.id, null] as const),
+    ...proposerRewards(proposals, groups, refused).map(
+      ({ turns, reward }) => [turns[0]!.id, reward] as const,
+    ),
+  ]);
+}
+
 function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
-  const paid = proposerRewards(proposals, groups, round.settings.variant === 'penalty' ? PENALTY : 0);
+  const paid = proposerEpisodes(proposals).flatMap((turns) => {
+    const reward = turns[0]!.rewards.reward ?? null;
+    return reward === null ? [] : [{ turns, reward }];
+  });
   const asked = paid.flatMap(({ turns, reward }) => spread(turns, reward));
   const fresh = groups.filter(({ proposal }) => proposal !== null).map(({ task }) => readTask(task));
   const share = (values: readonly boolean[]) => mean(values.map(Number));
@@ -114,6 +130,7 @@ export const ssp: Recipe = {
     format: { usesGold: false, says: 'control: any answer at all' },
     random: { usesGold: false, says: 'control: a fair coin' },
   },
+  state: taskPool,
   variants: {
     'no-reader': 'no reader: every question that keeps the rules is admitted',
     penalty: 'a refused question earns -0.1 instead of 0',
@@ -143,6 +160,7 @@ export const ssp: Recipe = {
     }),
   rollOut: rollSearch,
   judge: async (stage, groups) => groups.map((group) => scoreSearch(stage, group)),
+  payProposals,
   learn,
   evaluate: examineSearch,
   describe: { difficulty: (task) => questionDifficulty(readTask(task).question) },

@@ -9,12 +9,14 @@
  */
 import { phaseAt, type Schedule } from '../core/phases.ts';
 import type { Recipe } from '../core/recipe.ts';
+import { readState } from '../core/recipe-state.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { exponentialDecay, mixStreams } from '../core/rl/streams.ts';
 import { SOLVER } from '../core/roles/solver-recipe.ts';
 import { JUDGE, OPTIMIZER, solverAndVerifier } from '../core/roles/solver-verifier.ts';
 import { approvalFigures, readVerified, stepAdvantages, type Verified } from '../core/roles/step-credit.ts';
-import { type ClassCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
+import { classCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
+import type { Outcome } from '../core/schema/outcome.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { chains, freshChain } from '../core/tasks/chains.ts';
@@ -34,7 +36,7 @@ const FALL = 48;
 const VOTES = 5;
 const FORMAT_WEIGHT = 0.8;
 /** Format of a verdict by what became of it; what is not here has none. */
-const FORMAT: Readonly<Record<string, number>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
+const FORMAT: Readonly<Partial<Record<Outcome, number>>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
 const VARIANTS = {
   outcome: 'the generator is paid for outcomes alone: GRPO; the verifier rests',
   constant: 'α stays at .5',
@@ -105,7 +107,11 @@ function learn({ round, groups, memory }: RoundRecords, { decode, encode }: Lear
     const items = weighSolutions(verified, alphaOf(round.settings.variant, before), encode);
     return { updates: [update('main', SOLVER, items)], figures };
   }
-  const { items, counts } = classWeightedVerdicts(groups, (memory ?? []) as ClassCounts, verdictReward);
+  const { items, counts } = classWeightedVerdicts(
+    groups,
+    readState(classCounts, memory) ?? [],
+    verdictReward,
+  );
   return { updates: [update('verifier', JUDGE, items)], memory: counts, figures };
 }
 
@@ -129,6 +135,7 @@ export const tango: Recipe = {
   tasks: 48,
   group: VOTES,
   variants: VARIANTS,
+  state: classCounts,
   sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
   learn,
   ...solverAndVerifier({

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, curveOf, judgeCondition } from '../../core/claims.ts';
+import { type ArmResults, claimOf, curveOf, judgeCondition } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { findRecipe, recipes } from '../../recipes/index.ts';
@@ -21,7 +21,8 @@ interface ClaimsOptions extends PlaySettings {
 }
 
 /** What a pilot measured: every condition that its arms suffice for, and each curve. */
-function printPilot({ claim }: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+  const claim = claimOf(recipe);
   const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
   for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
     try {
@@ -82,7 +83,7 @@ const command = new Command('npm run claims --')
           expected: '--missing without --pilot and --quick',
         },
       );
-    const chosen = names.includes('all') ? recipes : names.map(findRecipe);
+    const chosen = names.includes('all') ? recipes.filter(({ claim }) => claim) : names.map(findRecipe);
     const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
     try {
       for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);

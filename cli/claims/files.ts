@@ -46,7 +46,7 @@ export async function judgedRecords(): Promise<ClaimRecord[]> {
 
 /** What is made of the records, by path: the results files themselves, the page with its pictures, and the dashboard's data. */
 export function claimFiles(records: readonly ClaimRecord[]): Map<string, string> {
-  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim.diagnosis]));
+  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim?.diagnosis]));
   return new Map([
     ...records.map((record) => [fileOf(record.recipe), textOf(record)] as const),
     ...records.flatMap((record) =>

@@ -44,6 +44,7 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
     roles: {
       [CHALLENGER]: {
         says: 'writes questions, from one fixed prompt',
+        speaksAs: 'proposer',
         set: CHALLENGER,
         sampling: { maxNew: family.maxNew.proposer, temperature: 1 },
       },

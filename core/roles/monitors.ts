@@ -3,6 +3,7 @@
  * denominator is empty is null: "none to measure" is not zero.
  */
 import type { RoundDescription } from '../role.ts';
+import type { Outcome } from '../schema/outcome.ts';
 import type { RoundMonitors } from '../schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import { episodesOf, proposalOutcomes } from './episodes.ts';
@@ -56,7 +57,7 @@ function exactShare(rollouts: readonly Rollout[]): number | null {
 }
 
 /** Share of proposals that repeat a task of the round: turned away, or admitted a second time. */
-function repeated(outcomes: readonly string[], { tasks }: Proposals): number | null {
+function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | null {
   const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
   const again = fresh.length - new Set(fresh).size;
   const turnedAway = outcomes.filter((outcome) => outcome === 'duplicate').length;

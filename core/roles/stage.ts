@@ -10,6 +10,7 @@ import type {
   TokenScores,
 } from '../policy.ts';
 import type { RoleSettings, StageRecipe } from '../role.ts';
+import type { Outcome } from '../schema/outcome.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample } from '../schema/sample.ts';
 import { type ExamTasks, HELD_OUT } from '../tasks/split.ts';
@@ -135,7 +136,7 @@ export function sampleOf(
   id: string,
   prompt: TokenIds,
   completion: Completion,
-  outcome: string,
+  outcome: Outcome,
   rewards: Sample['rewards'] = {},
 ): Sample {
   const { ids, logprobs, stopped } = completion;

@@ -46,6 +46,7 @@ export const roundAnswer = v.object({
   roles: v.record(v.string(), policyRef),
   /** The version that the round made. */
   version: v.nullable(count),
+  /** What proposals earned is in the answer about the round alone. */
   report: v.nullable(roundReport),
   /** null where nothing was noted. */
   usage: v.nullable(roundUsage),
@@ -91,6 +92,8 @@ export type ReadableSample = v.InferOutput<typeof readableSample>;
 /** A group with its texts; null while it is not scored. */
 export const groupContent = v.object({
   ...groupAnswer.entries,
+  /** The proposal that it came from, turn by turn, with what it earned once its round is trained; empty where nobody proposed it. */
+  proposal: v.array(readableSample),
   samples: v.nullable(v.array(readableSample)),
   judgments: v.nullable(v.array(readableSample)),
   gold: v.nullable(v.array(v.nullable(v.boolean()))),

@@ -81,6 +81,9 @@ export const trainingReport = v.object({
 });
 export type TrainingReport = Readonly<v.InferOutput<typeof trainingReport>>;
 
+export const earnings = v.record(v.string(), measured);
+export type Earnings = Readonly<v.InferOutput<typeof earnings>>;
+
 export const evaluationReport = v.object({
   ...evaluationResult.entries,
   /** The version that was evaluated: the one that the round made, or the one that the run began from. */
@@ -93,6 +96,8 @@ export const roundReport = v.object({
   training: v.exactOptional(trainingReport),
   /** Further figures by name, from the recipe's lesson. */
   figures: v.exactOptional(figures),
+  /** What each proposal of the round earned, by the id of its first sample; null = no reward. Absent where nobody is paid for proposing. */
+  earnings: v.exactOptional(earnings),
   evaluation: v.exactOptional(evaluationReport),
   /** The version that the run began from (0, unless it continues a trained policy), kept in the first round's report. */
   start: v.exactOptional(evaluationReport),

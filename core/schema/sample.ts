@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { SMALLER_WEIGHTS } from '../policy.ts';
 import { count } from './numbers.ts';
+import { outcome } from './outcome.ts';
 
 const tokenIds = v.array(count);
 
@@ -42,8 +43,8 @@ export const sample = v.object({
   /** Log-probabilities (nats) of ids under the distribution they were sampled from. */
   logprobs: v.array(v.number()),
   stopped: v.boolean(),
-  /** `ok`, or why the text is no valid output of its role: `cut-off`, `off-grammar`, `void`, `duplicate`, `held-out`. */
-  outcome: v.string(),
+  /** `ok`, or why the text is no valid output of its role. */
+  outcome,
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
   rewards: v.record(v.string(), v.nullable(v.number())),
   /** Of a judgment, for monitors alone: what the oracle says of the same question, and whether the judgment says so. Absent = it cannot be told. */

@@ -1,14 +1,15 @@
 /** What a task family must offer: generate, render for each role, parse strictly, and verify by an exact oracle. */
 import type { Random } from '../random.ts';
+import type { Unreadable } from '../schema/outcome.ts';
 import type { ExamTasks } from './split.ts';
 
 /** A strict reading of model output: the value, or the reason why there is none. Off-grammar text is data, not an exception. */
 export type Reading<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: Unreadable };
 
 export const read = <T>(value: T): Reading<T> => ({ ok: true, value });
-export const refuse = (reason: string): Reading<never> => ({ ok: false, reason });
+export const refuse = (reason: Unreadable): Reading<never> => ({ ok: false, reason });
 
 /** A judge's output: a verdict for each step and one for the whole. */
 export interface Judgment {

@@ -4,7 +4,7 @@
  */
 
 import type { GatewayClient } from '../../api/gateway-client.ts';
-import { openExam } from '../../core/roles/stage.ts';
+import { evaluateVersion } from '../../core/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { findRecipe } from '../../recipes/index.ts';
@@ -38,9 +38,8 @@ export class Evaluator {
     const recipe = findRecipe(round.settings.recipe);
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;
-    return withRoundPolicies(this.#gateway, round, async (tools) => ({
-      version,
-      ...(await recipe.evaluate(openExam({ recipe, round, ...tools }, version, kept))),
-    }));
+    return withRoundPolicies(this.#gateway, round, (tools) =>
+      evaluateVersion(recipe, { recipe, round, ...tools }, version, kept),
+    );
   }
 }

@@ -17,7 +17,7 @@ afterAll(() => playing.stop());
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
 const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
-  rounds: Math.max(3, claim.quickRounds ?? 0),
+  rounds: Math.max(3, claim?.quickRounds ?? 0),
   tasks: name === 'tango' ? 2 : 4,
 }));
 

@@ -1,4 +1,6 @@
 /** Plays a round of a recipe with one solver whose answers are written by the test. */
+
+import { lessonOf } from '../../core/lesson.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
@@ -26,7 +28,7 @@ export async function playSolver(
   const played = await playStages(stage);
   const records = { round, ...played, memory: remembered, version: index - 1 };
   const tools = { decode: tokenizer.decode } as LearnTools;
-  const lesson = await recipe.learn(records, tools);
+  const lesson = await lessonOf(recipe, records, tools);
   return { ...played, round, lesson };
 }
 

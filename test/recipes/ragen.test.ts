@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims.ts';
+import { type ArmResults, claimOf } from '../../core/claims.ts';
 import { lessonOf } from '../../core/lesson.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { worldsAtRandom, worldsThatDiffer } from '../../core/roles/episode-credit.ts';
@@ -86,7 +86,9 @@ function leadOf(figures: Readonly<Record<'gradientNorm' | 'entropy' | 'returnSpr
     figures: Object.fromEntries(Object.entries(figures).map(([name, values]) => [name, values[i]])),
   }));
   const results = { 'filter 100': [{ monitors }] } as unknown as ArmResults;
-  return ragen.claim.conditions.find(({ says }) => says.includes('gradient norm'))!.measure(results, 0);
+  return claimOf(ragen)
+    .conditions.find(({ says }) => says.includes('gradient norm'))!
+    .measure(results, 0);
 }
 
 test('signs lead a gradient norm that doubles, and nothing where it does not', () => {

@@ -79,7 +79,7 @@ test('a whole round: rewards, pass rates, gold and truth', async () => {
   expect(first!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 0.8, 0, 0]);
   expect(second!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 1]);
   const priced = priceProposals(trioGame, proposals, groups);
-  expect(priced.slice(0, 5).map((sample) => sample.rewards.reward)).toEqual([1, -0.5, -0.5, null, 0]);
+  expect([...priced.values()].slice(0, 5)).toEqual([1, -0.5, -0.5, null, 0]);
   const monitors = monitorRound(trio, stage.tokenizer.decode, proposals, groups);
   expect(monitors).toMatchObject({
     gold: 6 / 8,

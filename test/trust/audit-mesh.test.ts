@@ -147,7 +147,7 @@ test('proposals that are not those of the seals are refused, and the groups are 
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
   const key = keys.proposals(round.id);
   const text = await (await bucket.get(key))!.text();
-  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"void"'));
+  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"off-grammar"'));
   const { proposals, proposalsRefused } = await gatherRound(gateway, round, [], meshKey);
   expect(proposalsRefused).toMatchObject({ kind: 'give-up', code: 'object.hash' });
   expect(proposals.samples).toEqual([]);

@@ -43,7 +43,8 @@ const hash = v.pipe(
   v.string('Expected the header x-sha256'),
   v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits'),
 );
-const REPORT_LIMIT = 256 * 1024;
+/** A report says what each of up to 5,000 proposals earned. */
+const REPORT_LIMIT = 1024 * 1024;
 /** A manifest names every group of its step. */
 const MANIFEST_LIMIT = 1024 * 1024;
 

@@ -60,6 +60,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const failed = await groupsOf(db, wanted, ['failed']);
     return c.json<RoundState>({
       ...roundView(row, counts.get(wanted), used.get(wanted)),
+      report: row.report,
       spec: row.spec,
       failures: failed.map(groupView),
     });
@@ -79,7 +80,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const group = check(id, c.req.param('group'), 'group.id');
     const [row, groupRow] = [await getRound(db, round), await getGroup(db, round, group)];
     if (!row || !groupRow) throw notFound('group', group);
-    return c.json<GroupContent>({ ...groupView(groupRow), ...(await groupPage(bucket, row, group)) });
+    return c.json<GroupContent>({ ...groupView(groupRow), ...(await groupPage(bucket, row, groupRow)) });
   })
   .get('/policies', async (c) =>
     c.json<PolicyListing>({ policies: (await listPolicies(c.var.services.db)).map(policyView) }),

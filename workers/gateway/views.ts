@@ -12,6 +12,7 @@ import type {
   RunState,
   VersionAnswer,
 } from '../../core/schema/answers.ts';
+import type { RoundReport } from '../../core/schema/report.ts';
 import type { DeadLetter as DeadLetterRow } from '../../store/dead-letters.ts';
 import type { GroupCountsByState, GroupRow } from '../../store/groups.ts';
 import type { PolicyRow, VersionRow } from '../../store/policies.ts';
@@ -25,6 +26,9 @@ function usageView(stages: UsageByStage = {}): RoundUsage | null {
   const total = totalUsage(parts);
   return { stages, total, cost: costOf(total), pricesOf: PRICES.asOf };
 }
+
+/** Without what single proposals earned: a listing has hundreds of rounds. */
+const listedReport = ({ earnings: _, ...report }: RoundReport): RoundReport => report;
 
 export const roundView = (
   row: RoundRow,
@@ -44,7 +48,7 @@ export const roundView = (
   /** Versions the roles use, and the one that was made. */
   roles: row.spec.roles,
   version: row.version,
-  report: row.report ?? null,
+  report: row.report && listedReport(row.report),
   usage: usageView(stages),
   createdAt: row.createdAt,
   solvingAt: row.solvingAt,
