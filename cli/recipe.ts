@@ -21,7 +21,7 @@ command
 command
   .command('show <name>')
   .description('one recipe in words')
-  .action(async (name: string) => console.log(await describeRecipe(findRecipe(name))));
+  .action((name: string) => console.log(describeRecipe(findRecipe(name))));
 
 try {
   await command.parseAsync();

@@ -20,6 +20,20 @@ export interface Paper {
   readonly source?: string;
 }
 
+/** A short method section, in the terms of the field: what `npm run recipe -- show NAME` prints. One paragraph of plain text each. */
+export interface Method {
+  /** The tasks, who knows what about them, and what the start policy can do. */
+  readonly setting: string;
+  /** Who speaks, in what order, and how often. */
+  readonly roles: string;
+  readonly rewards: string;
+  /** From rewards to advantages, pairs or weights. */
+  readonly credit: string;
+  readonly objective: string;
+  /** What is updated when. */
+  readonly schedule: string;
+}
+
 /** What a shape of round gives a recipe: all but its words, its weights and its lesson. */
 export type RoundShape = Pick<
   Recipe,
@@ -40,6 +54,7 @@ export interface Recipe extends StageRecipe {
   readonly paper: Paper;
   /** One paragraph: who plays, who is paid for what. */
   readonly summary: string;
+  readonly method: Method;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
   /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */

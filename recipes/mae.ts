@@ -1,14 +1,4 @@
-/**
- * mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere.
- *
- *   proposer  (quality + difficulty + format) / 3 where the judge's quality reaches 0.7, else (quality + format) / 3, and the question
- *             is not stored; difficulty = 1 - the mean rating of the solver's answers to it
- *   solver    half the rating of its answer to a stored question, half format
- *   judge     format alone: exactly one score
- *
- * Advantages are whitened role by role. The gate is what keeps questions that nobody can solve, and that therefore look difficult,
- * out of the store.
- */
+/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
 import { admit, appraised, questionStore, storeFigures, storeOf } from '../core/roles/question-store.ts';
@@ -97,6 +87,19 @@ export const mae: Recipe = {
   },
   summary:
     'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
+  method: {
+    setting:
+      'Questions are arithmetic chains, sound or not: some ask nothing that has an answer. Nobody sees the true answers. The store begins with 16 sound questions; the start policy spoils half of its proposals and guesses, or writes until it is cut off, on what asks nothing.',
+    roles:
+      'One set of weights plays three roles. The proposer writes new questions, half of them varied from a stored one. The solver answers each new question three times, to learn how difficult it is, and as many stored questions once, to learn from them. The judge rates new questions and answers from 1 to 10 after a written check.',
+    rewards:
+      'A rating counts as a number from 0 to 1, an unreadable one 0.5. The proposer earns (quality + difficulty + 1)/3 where the mean rating of its question, its quality, reaches 0.7, and (quality + 1)/3 where it does not; difficulty is 1 minus the mean rating of the answers. An unreadable question earns 0, a held-out one has no reward. The solver earns half the rating of its answer plus 0.5 for form, the judge 1 for exactly one score.',
+    credit: 'Rewards are whitened role by role, over the round.',
+    objective:
+      'A clipped policy gradient for each role, ratios in [0.8, 1.28] with a dual clip at 3, a mean over each role’s tokens, and an entropy bonus of weight 0.001.',
+    schedule:
+      'Each round makes one update of the shared weights. Questions whose quality reaches 0.7 enter the store and may be answered in later rounds: the gate keeps out questions that nobody can solve and that therefore look difficult.',
+  },
   differences: [
     'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
     'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty, which the paper takes from ratings alone. On questions that ask nothing the start’s answers are cut off half of the time, so that these pay their proposer well before the judge has said anything.',

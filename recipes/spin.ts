@@ -1,12 +1,4 @@
-/**
- * spin: a model plays against its own previous iterate. The opponent answers the prompts of the supervised data; the player learns to
- * prefer the data's response y to the opponent's y', by how far each has moved from the opponent's probability of it:
- *
- *   loss = -log sigmoid( lambda [ log p(y)/p_t(y) - log p(y')/p_t(y') ] ),   p_t = opponent and reference
- *
- * A round is an iteration: the newest version becomes opponent and reference, its answers are paired with the data's, those of the
- * iteration before are mixed in, and the player goes over the pairs twice. Nobody is rewarded and no preference is labelled.
- */
+/** spin: a model plays against its own previous iterate on supervised data. The method is told below, as data. */
 import * as v from 'valibot';
 import type { Recipe } from '../core/recipe.ts';
 import { readState } from '../core/recipe-state.ts';
@@ -89,6 +81,20 @@ export const spin: Recipe = {
   },
   summary:
     'The opponent, the newest version, answers the prompts of a fixed corpus; the player learns by a logistic loss to raise the corpus’ worked solutions above those answers, relative to the opponent. Then the player becomes the opponent.',
+  method: {
+    setting:
+      'A corpus of 2,000 arithmetic prompts with worked solutions is all the data. The start policy was fine-tuned on it and stopped early: it is right on two of five held-out tasks.',
+    roles:
+      'The opponent, which is the newest version, answers prompts of the corpus. The player is trained; after the round it becomes the next opponent.',
+    rewards:
+      'Nobody is rewarded and no preference is labelled: the corpus’ response y is always preferred to the opponent’s y’.',
+    credit:
+      'A pair is a prompt’s two responses. Pairs in which the opponent wrote the corpus’ response word for word are left out, since they have no gradient.',
+    objective:
+      'The loss of a pair is -log σ(λ [log p(y)/p_t(y) - log p(y’)/p_t(y’)]), where p_t is the opponent, which is also the reference, and λ = 1.',
+    schedule:
+      'A round is an iteration: 384 prompts, their pairs together with those of the iteration before, gone over twice.',
+  },
   differences: [
     'AdamW at a constant 1e-5 instead of RMSprop at 5e-7, falling, and at 1e-7 in the later iterations; lambda is 1 throughout, where the paper has 0.1 and, in the last iteration, 5. Twelve steps a pass, of some 30 pairs at first and 60 later, the paper’s 64; three iterations in the claim, the paper’s four.',
     'Each iteration draws 384 prompts of 2,000, where the paper answers all of its prompts again: the two iterations whose answers are mixed share few prompts.',

@@ -1,13 +1,4 @@
-/**
- * Search Self-Play (2025): one policy writes questions by searching backwards from an answer it is given, and answers questions by
- * searching forwards. No question and no oracle is given, only names that are to be answers.
- *
- *   solver     1 where its answer is the one the proposer was given; GRPO over the episodes of a question
- *   proposer   1 - the solver's mean reward; 0, and never less, for a refused question; no baseline (REINFORCE)
- *   reader     admits a question if the proposer's documents, among some of others', lead to the answer
- *
- * Refused questions' places are filled from a pool of earlier ones, which is emptied every ten rounds.
- */
+/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { grpoByEpisode, returnOf, spread } from '../core/roles/episode-credit.ts';
@@ -110,6 +101,20 @@ export const ssp: Recipe = {
   },
   summary:
     'One policy over a fictional world of 720 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
+  method: {
+    setting:
+      'A fictional world of 720 one-line documents can be searched. No questions and no oracle are given, only names that are to be answers. The start policy’s solver nearly always takes the second hop for the last, and its proposer seldom asks about three documents.',
+    roles:
+      'The proposer gets a name, searches backwards from it and writes a question whose answer is that name. An exact reader admits a question if the proposer’s documents, among four of other proposers, lead to the answer. The solver searches forwards in up to four turns and answers, five episodes a question. Both roles share their weights.',
+    rewards:
+      'The solver earns 1 where its answer is the name that the proposer was given. The proposer earns 1 minus the solver’s mean reward, and 0 for a refused question; a held-out question has no reward.',
+    credit:
+      'The solver’s episodes are compared within a question (GRPO). The proposer’s reward is used as it is, without a baseline (REINFORCE). All turns of an episode carry the same advantage.',
+    objective:
+      'A clipped policy gradient for each role, ratios in [0.8, 1.285] and a mean over tokens, plus 0.01 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'Each round updates the proposer first and then the solver. Refused questions’ places are filled from a pool of earlier ones, which is emptied every ten rounds.',
+  },
   differences: [
     'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
     'Questions are taught as paths of up to three relations from a name, as many as a proposer’s three searches find; an episode has at most four turns, the paper’s ten. The rule of ten words, that of two searches and that of ten answers are left out; a question that repeats one of its round is refused. The proposer is shown no example questions, and proposes 12 a round for the paper’s 256; a refused one stays in the batch, with an advantage of 0, and its place stays empty where the pool is: in the round after it was emptied.',

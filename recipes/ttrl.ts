@@ -1,13 +1,4 @@
-/**
- * TTRL: test-time reinforcement learning. The test tasks are trained on without their labels: many votes on each, and the answer that
- * most of them give is taken for the truth.
- *
- *   reward      1 for the answer of the majority of all votes
- *   advantage   (r - mean) / deviation, over the first half of the votes; the others only vote
- *   loss        ratio clipped to 1 ± 0.2, + 0.001 KL to the start (k3)
- *
- * A wrong label still pays other wrong answers nothing: rewards are right more often than labels are.
- */
+/** TTRL: the test tasks are trained on without their labels; the answer that most votes give is taken for the truth. The method is told below, as data. */
 import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { grpo } from '../core/rl/grpo.ts';
@@ -125,6 +116,19 @@ export const ttrl: Recipe = {
   paper: { title: 'TTRL: Test-Time Reinforcement Learning', year: 2025, source: 'arXiv:2504.16084' },
   summary:
     'A solver trains on the test tasks themselves, without their labels: many answers to each vote, the majority’s answer is paid, and half of the answers are trained on.',
+  method: {
+    setting:
+      'The test tasks themselves, chains of two to four operators, are trained on without their labels. The start policy answers seven of ten at once, without steps.',
+    roles: 'The solver is the only role. It answers each test task 32 times.',
+    rewards:
+      '1 for the answer that most of the 32 votes give, otherwise 0. A wrong label still pays other wrong answers nothing, so that rewards are right more often than labels are.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of the half that is trained on, divided by that half’s deviation (GRPO); the other half only votes.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'Each round takes the next 24 tasks of a walk through the test set, shuffled anew each time around, and goes over its batch four times.',
+  },
   differences: [
     '32 votes and 16 trained samples a task instead of 64 and 32, and 24 tasks a round instead of 8; the halves are kept.',
     'A constant step size after a short warm-up instead of a cosine, and four passes over each batch instead of one: updates cost less here than rollouts.',
