@@ -17,6 +17,8 @@ export type ReadableMesh = Pick<
 export interface StoredRound {
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
+  /** Ids of the groups that were trained. */
+  readonly trained: ReadonlySet<string>;
 }
 
 const of = (finding: Finding['class'], group: string | null) => ({ class: finding, group, sample: null });
@@ -51,7 +53,8 @@ export async function readStoredRound(
     else ledger.check(false, of('provenance', state.group), () => `The object is of group ${group.group}.`);
   }
   await checkVersion(gateway, round, states, ledger);
-  return { proposals: written ?? empty, groups };
+  const trained = new Set(states.filter(({ state }) => state === 'trained').map(({ group }) => group));
+  return { proposals: written ?? empty, groups, trained };
 }
 
 async function readObject<S extends v.GenericSchema>(

@@ -171,5 +171,9 @@ test('a lesson leaves out frozen roles, and is given the groups in order', async
     {} as LearnTools,
   );
   expect(order).toEqual([0, 1, 2]);
-  expect(lesson).toEqual({ updates: [{ set: 'main', parts: [part('solver')] }], memory: { seen: 2 }, earnings: {} });
+  expect(lesson).toEqual({
+    updates: [{ set: 'main', parts: [part('solver')] }],
+    memory: { seen: 2 },
+    earnings: {},
+  });
 });
