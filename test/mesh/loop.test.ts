@@ -134,9 +134,9 @@ test('the same settings in one process give the same weights, bit for bit, and r
 
 test('the page of a group shows what its proposal earned; the listing of rounds leaves that to the round', async () => {
   const [newest] = await gateway.listRounds(run);
-  const [{ group }] = (await gateway.getGroups(newest!.id)) as [{ group: string }];
+  const [first] = await gateway.getGroups(newest!.id);
   const read = async (path: string) => (await fetch(`${mesh.url}/api/rounds${path}`)).json();
-  const { proposal, samples } = v.parse(groupContent, await read(`/${newest!.id}/groups/${group}`));
+  const { proposal, samples } = v.parse(groupContent, await read(`/${newest!.id}/groups/${first!.group}`));
   const passed = samples!.filter(({ rewards }) => rewards.passed === 1).length / samples!.length;
   expect(proposal).toHaveLength(1);
   expect(proposal[0]).toMatchObject({ role: 'proposer', rewards: { reward: 4 * passed * (1 - passed) } });
