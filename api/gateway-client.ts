@@ -30,6 +30,7 @@ import {
   roundState,
   runState,
 } from '../core/schema/answers.ts';
+import { parsed } from '../core/schema/parse.ts';
 import {
   fileEntries,
   type Manifest,
@@ -223,7 +224,7 @@ export class GatewayClient {
     body?: object,
   ): Promise<v.InferOutput<S>> {
     const response = await this.#send(method, path, body && JSON.stringify(body));
-    return readAnswer(schema, await response.json(), `${method} ${path}`);
+    return parsed(schema, await response.json(), unreadable(`${method} ${path}`));
   }
 
   async #send(
@@ -266,18 +267,8 @@ export class GatewayClient {
   }
 }
 
-/** Throws `give-up` where the answer is of another form: the mesh is of another version, or the object is of an older one. */
-function readAnswer<S extends v.GenericSchema>(schema: S, answer: unknown, asked: string): v.InferOutput<S> {
-  const read = v.safeParse(schema, answer, { abortEarly: true });
-  if (read.success) return read.output;
-  const [issue] = read.issues;
-  const path = v.getDotPath(issue);
-  throw new RollmeshError(
-    'give-up',
-    'gateway.answer',
-    `The gateway's answer to ${asked} cannot be read: ${path ? `${path}: ` : ''}${issue.message}.`,
-    {
-      next: 'The mesh or what it has stored is of another version of rollmesh: deploy this version, or use the one that wrote it.',
-    },
-  );
-}
+/** The mesh is of another version, or what it has stored is of an older one. */
+const unreadable = (asked: string) => (why: string) =>
+  new RollmeshError('give-up', 'gateway.answer', `The gateway's answer to ${asked} cannot be read: ${why}.`, {
+    next: 'The mesh or what it has stored is of another version of rollmesh: deploy this version, or use the one that wrote it.',
+  });

@@ -2,8 +2,9 @@
  * What a recipe carries from round to round. It travels as JSON in the version itself (memory.json), so that it is committed and rolled
  * back with the weights; the recipe's schema says what it is, on its way in and out.
  */
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { RollmeshError } from './errors.ts';
+import { parsed } from './schema/parse.ts';
 
 /** A recipe's `state`: the schema of what its lessons leave and its stages read. */
 export type StateSchema<T = unknown> = v.GenericSchema<unknown, T>;
@@ -31,15 +32,12 @@ export function checkState(
     );
 }
 
-function checked<T>(schema: StateSchema<T>, memory: unknown, what: string): T {
-  const read = v.safeParse(schema, memory, { abortEarly: true });
-  if (read.success) return read.output;
-  const [issue] = read.issues;
-  const path = v.getDotPath(issue);
-  throw new RollmeshError(
-    'give-up',
-    'recipe.state',
-    `${what} is not the state of this recipe: ${path ? `${path}: ` : ''}${issue.message}.`,
-    { next: 'Go on with the version of rollmesh that wrote it, or begin a run with a new policy.' },
+const checked = <T>(schema: StateSchema<T>, memory: unknown, what: string): T =>
+  parsed(
+    schema,
+    memory,
+    (why) =>
+      new RollmeshError('give-up', 'recipe.state', `${what} is not the state of this recipe: ${why}.`, {
+        next: 'Go on with the version of rollmesh that wrote it, or begin a run with a new policy.',
+      }),
   );
-}

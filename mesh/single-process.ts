@@ -2,13 +2,14 @@
  * A whole run in one process: the same stages, the same ids and the same trainer as the mesh, without queues and
  * Workers. For quick runs, claims and tests; the same settings give the same tokens as the mesh does.
  */
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { proposalOutcomes } from '../core/roles/episodes.ts';
 import { playStages } from '../core/roles/play-stages.ts';
 import { openStage, type StageParts } from '../core/roles/stage.ts';
 import { evaluateVersion, reportRound } from '../core/round-report.ts';
+import { parsed } from '../core/schema/parse.ts';
 import { type EvaluationReport, type RoundReport, roundReport } from '../core/schema/report.ts';
 import {
   keys,
@@ -70,16 +71,13 @@ async function readLine<S extends v.GenericSchema>(
 ): Promise<v.InferOutput<S> | undefined> {
   const line = await store.getRecord(key);
   if (line === undefined) return undefined;
-  const read = v.safeParse(schema, line, { abortEarly: true });
-  if (read.success) return read.output;
-  const [issue] = read.issues;
-  throw new RollmeshError(
-    'give-up',
-    'run.line',
-    `The record ${key} cannot be read: ${v.getDotPath(issue) ?? ''}: ${issue.message}.`,
-    {
-      next: 'Another version of rollmesh wrote it: go on with that one, or begin a run with another --policy.',
-    },
+  return parsed(
+    schema,
+    line,
+    (why) =>
+      new RollmeshError('give-up', 'run.line', `The record ${key} cannot be read: ${why}.`, {
+        next: 'Another version of rollmesh wrote it: go on with that one, or begin a run with another --policy.',
+      }),
   );
 }
 
