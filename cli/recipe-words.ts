@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Placement, Recipe } from '../core/recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
+import { moduleFile } from '../mesh/installation.ts';
 
 const PAID: Readonly<Record<Placement, string>> = {
   sequence: 'paid for the whole',
@@ -13,16 +14,19 @@ const PAID: Readonly<Record<Placement, string>> = {
 /** Title, year and source of its paper. */
 export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.source].filter(Boolean).join(', ');
 
-/** The comment that a recipe's file begins with, where its method stands: lines without their asterisks. */
-export async function methodOf(name: string): Promise<string[]> {
-  const source = await readFile(new URL(`../recipes/${name}.ts`, import.meta.url), 'utf8');
+/** The comment that a recipe's file begins with, where its method stands: lines without their asterisks; none where it begins otherwise. */
+export async function methodOf(file: string): Promise<string[]> {
+  const source = await readFile(file, 'utf8');
   const [, comment] = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(source) ?? [];
-  if (comment === undefined)
-    throw new Error(`internal: recipes/${name}.ts does not begin with a comment of its method`);
+  if (comment === undefined) return [];
   return comment.split('\n').map((line) => line.replace(/^ \* ?/, ''));
 }
 
-export async function describeRecipe(recipe: Recipe): Promise<string> {
+/** `file`: the recipe's module; default that of the shipped recipe of its name. */
+export async function describeRecipe(
+  recipe: Recipe,
+  file = moduleFile(`recipes/${recipe.name}`),
+): Promise<string> {
   const list = (title: string, lines: readonly string[]) =>
     lines.length ? [title, ...lines.map((line) => `  ${line}`)] : [];
   const roles = Object.entries(recipe.roles).map(([name, role]) => {
@@ -52,7 +56,7 @@ export async function describeRecipe(recipe: Recipe): Promise<string> {
     '',
     recipe.summary,
     '',
-    ...list('Method', await methodOf(recipe.name)),
+    ...list('Method', await methodOf(file)),
     '',
     `Tasks      ${recipe.taskName}, ${recipe.tasks} a round, ${recipe.group} rollouts each; begins from models/${recipe.start}`,
     ...list('Roles, in the order they act', roles),
@@ -62,7 +66,7 @@ export async function describeRecipe(recipe: Recipe): Promise<string> {
       Object.entries(recipe.variants).map(([name, says]) => `--variant ${name}: ${says}`),
     ),
     ...list('Weights', sets),
-    `Claim      ${recipe.claim.says}`,
+    ...(recipe.claim ? [`Claim      ${recipe.claim.says}`] : []),
     ...list(
       'Differences',
       recipe.differences.map((line) => `- ${line}`),

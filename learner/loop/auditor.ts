@@ -4,7 +4,7 @@
  */
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
-import { findRecipe } from '../../recipes/index.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { Gathered } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
@@ -19,6 +19,7 @@ export interface AuditSettings {
 
 export async function auditGathered(
   gateway: Pick<GatewayClient, 'getVersion'>,
+  recipe: Recipe,
   { spec }: RoundState,
   gathered: Gathered,
   { fraction, secret }: AuditSettings,
@@ -26,7 +27,7 @@ export async function auditGathered(
   // Without proposals there is nothing to hold groups against: the mesh's own list of groups is what they were checked by.
   if (gathered.proposalsRefused) return gathered;
   const ledger = new AuditLedger();
-  const record = { recipe: findRecipe(spec.settings.recipe), round: spec, ...gathered };
+  const record = { recipe, round: spec, ...gathered };
   await withRoundPolicies(gateway, spec, async (tools) => {
     await rereadRound(ledger, record, tools);
     await redrawRound(ledger, record, tools, fraction, `${secret}/${spec.id}`);

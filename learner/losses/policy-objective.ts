@@ -8,6 +8,7 @@ import { decoupledPpo } from './decoupled-ppo.ts';
 import { dppoTv } from './dppo-tv.ts';
 import { gmpo } from './gmpo.ts';
 import { gspo } from './gspo.ts';
+import { moduleObjective } from './module-objective.ts';
 import { ppoClip } from './ppo-clip.ts';
 import { reinforce } from './reinforce.ts';
 import { sapo } from './sapo.ts';
@@ -40,6 +41,8 @@ export function policyObjective(tokens: ObjectiveTokens, spec: PolicyObjectiveSp
       return { ...sapo(tokens, spec), clippedTokens: tf.scalar(0) };
     case 'reinforce':
       return { ...reinforce(tokens), clippedTokens: tf.scalar(0) };
+    case 'module':
+      return moduleObjective(tokens, spec);
     case 'decoupled-ppo':
       if (!tokens.behaviour)
         throw wrongInput('loss.behaviour', 'decoupled PPO came without the sampler’s log-probabilities.', {

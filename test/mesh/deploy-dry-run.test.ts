@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
-import { ENVIRONMENTS } from '../../mesh/workers.ts';
+import { ENVIRONMENTS } from '../../mesh/mesh-config.ts';
 import { MAX_DELIVERIES } from '../../workers/shared/consume.ts';
 
 const out = mkdtempSync(join(tmpdir(), 'rollmesh-dry-run-'));

@@ -22,13 +22,14 @@ import { MemoryRunStore } from '../../mesh/run-store.ts';
 import { runInProcess } from '../../mesh/single-process.ts';
 import { type Mesh, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 const ROUNDS = 2;
 const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
 const HEAP_LIMIT = 64 * 2 ** 20;
 
-const { recipe, settings } = runOf(ORDER);
+const { recipe, settings } = runOf(shipped, ORDER);
 const run = runIdOf(settings);
 const state = mkdtempSync(join(tmpdir(), 'rollmesh-loop-'));
 const stop = new AbortController();
@@ -45,7 +46,7 @@ beforeAll(async () => {
   gateway = new GatewayClient({ url: mesh.url, token });
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const evaluator = new Evaluator(gateway, ROUNDS);
+  const evaluator = new Evaluator(gateway, shipped, ROUNDS);
   learning = learn(
     {
       queue,
@@ -54,7 +55,14 @@ beforeAll(async () => {
       evaluate: (round, outcome) => evaluator.after(round, outcome),
       log: (event) => events.push(event),
     },
-    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
+    {
+      recipes: shipped,
+      meshKey: mesh.secrets.MESH_KEY,
+      maxStaleness: 2,
+      device: 'test',
+      leaseMs: 60_000,
+      longestIdleMs: 100,
+    },
     stop.signal,
   );
   await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, ORDER);

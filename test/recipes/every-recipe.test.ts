@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 test('names are unique', () => {
@@ -24,7 +24,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     const roles = Object.keys(recipe.roles);
     for (const role of recipe.freezable) expect(roles).toContain(role);
     for (const variant of [undefined, ...Object.keys(recipe.variants)]) {
-      const { settings } = runOf({
+      const { settings } = runOf(shipped, {
         recipe: recipe.name,
         seed: 0,
         rounds: 1,
@@ -38,7 +38,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
   test('every arm of its claim can be ordered, under a policy of its own', () => {
     const { arms, conditions, seeds } = recipe.claim;
     const orders = arms.map(({ reward, variant, freeze = [] }) =>
-      runOf({
+      runOf(shipped, {
         recipe: recipe.name,
         seed: 0,
         rounds: 1,

@@ -3,6 +3,7 @@ import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { LearnTools, Lesson, PolicyPart } from '../../core/training.ts';
+import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
@@ -14,7 +15,7 @@ export async function playSolver(
   index = 1,
   remembered?: unknown,
 ) {
-  const { recipe, settings } = runOf({ seed: 0, rounds: 1, freeze: [], ...order });
+  const { recipe, settings } = runOf(shipped, { seed: 0, rounds: 1, freeze: [], ...order });
   const tokenizer = textTokenizer();
   const round = roundOf(settings, bindingsOf(recipe, settings), index, index - 1);
   const policy = scriptedPolicy(
