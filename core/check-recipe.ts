@@ -73,7 +73,8 @@ function told(issues: readonly v.BaseIssue<unknown>[]): string {
   for (const { path, type, expected, received, message } of issues) {
     const field = `\`${path?.map(({ key }) => String(key)).join('.')}\``;
     if (path === undefined) wrong.push(`it is ${received}`);
-    else if (type !== 'strict_object') wrong.push(`${field} is ${received}, expected ${message}`);
+    else if (type !== 'strict_object')
+      wrong.push(`${field} is ${received}, expected ${message.replace(/^Expected /, '')}`);
     else (expected === 'never' ? unknown : missing).push(field);
   }
   return [

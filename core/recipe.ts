@@ -65,7 +65,8 @@ export interface Recipe {
   readonly summary: string;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
-  readonly claim: Claim;
+  /** What it shows, with the arms that would refute it; held to a committed record where the recipe is shipped. */
+  readonly claim?: Claim;
   /** The shipped policy it starts from: a folder under models/. */
   readonly start: string;
   /** Name of its task family, for reports. */

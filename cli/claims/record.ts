@@ -1,4 +1,5 @@
 /** The results file of a claim: committed as data, and what docs/claims.md is made from. */
+import type { ClaimedRecipe } from '../../core/claimed.ts';
 import {
   type Arm,
   type Condition,
@@ -8,7 +9,6 @@ import {
   verdictOf,
 } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 
 export interface MeasuredOn {
@@ -34,7 +34,7 @@ export interface PlayedSettings {
   readonly group: number;
   readonly evaluateEvery: number;
   /** Parameter sets and how each is optimised. */
-  readonly sets: Recipe['sets'];
+  readonly sets: ClaimedRecipe['sets'];
 }
 
 /** What was played of a claim, before it is judged. */
@@ -56,13 +56,13 @@ export interface ClaimRecord extends Played {
   readonly pictures?: Readonly<Record<string, string>>;
 }
 
-const armsWithoutRuns = ({ arms }: Played, { claim }: Recipe): readonly string[] =>
+const armsWithoutRuns = ({ arms }: Played, { claim }: ClaimedRecipe): readonly string[] =>
   claim.arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
 
 /** Rounds between two exams of a claim that does not say. */
 export const EVALUATE_EVERY = 5;
 
-export const settingsOf = ({ start, tasks, group, sets, claim }: Recipe): PlayedSettings => ({
+export const settingsOf = ({ start, tasks, group, sets, claim }: ClaimedRecipe): PlayedSettings => ({
   start,
   tasks: claim.tasks ?? tasks,
   group: claim.group ?? group,
@@ -71,12 +71,12 @@ export const settingsOf = ({ start, tasks, group, sets, claim }: Recipe): Played
 });
 
 /** What an arm is, in the claim's words of today; those of its day where the claim has it no more. */
-const wordsOf = ({ name, says }: PlayedArm, { arms }: Recipe['claim']) => ({
+const wordsOf = ({ name, says }: PlayedArm, { arms }: ClaimedRecipe['claim']) => ({
   says: arms.find((arm) => arm.name === name)?.says ?? says,
 });
 
 /** Judged by the conditions of its claim as they are now. Throws `wrong-input` where an arm was not played. */
-export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
+export function judged(played: Played, theRecipe: ClaimedRecipe): ClaimRecord {
   const { recipe, machine, settings, rounds, seeds, arms } = played;
   const { claim } = theRecipe;
   const [lacking] = armsWithoutRuns(played, theRecipe);
@@ -103,7 +103,7 @@ export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
 }
 
 /** Names of a claim's arms that a record has no runs of. Throws `wrong-input` where its runs are not comparable with new ones. */
-export function missingArms(record: Played, recipe: Recipe): readonly string[] {
+export function missingArms(record: Played, recipe: ClaimedRecipe): readonly string[] {
   const { name, claim } = recipe;
   const [asked, recorded] = [{ ...claim, settings: settingsOf(recipe) }, record].map(
     ({ seeds, rounds, settings }) =>
@@ -122,7 +122,7 @@ export function withArms(
   record: Played,
   added: readonly PlayedArm[],
   machine: MeasuredOn,
-  { claim }: Recipe,
+  { claim }: ClaimedRecipe,
 ): Played {
   const all = [...record.arms, ...added.map((arm) => ({ ...arm, machine }))];
   return { ...record, arms: claim.arms.flatMap(({ name }) => all.filter((arm) => arm.name === name)) };

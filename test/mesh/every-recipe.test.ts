@@ -2,7 +2,9 @@
  * Every recipe plays through the Workers, queues, R2 and the learner, as many rounds as it takes to train its policy, and comes to the
  * bytes of one process.
  */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimed } from '../../core/claimed.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
 import { recipes } from '../../recipes/index.ts';
@@ -15,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => playing.stop());
 
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
-const plays = recipes.map(({ name, claim }) => ({
+const plays = recipes.map(claimed).map(({ name, claim }) => ({
   recipe: name,
   rounds: Math.max(3, claim.quickRounds ?? 0),
   tasks: name === 'tango' ? 2 : 4,

@@ -1,6 +1,8 @@
 /** What must hold for every recipe by its definition alone: arms, roles, sets and starts that exist, and words for all of it. */
+
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { claimed } from '../../core/claimed.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
@@ -36,7 +38,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
   });
 
   test('every arm of its claim can be ordered, under a policy of its own', () => {
-    const { arms, conditions, seeds } = recipe.claim;
+    const { arms, conditions, seeds } = claimed(recipe).claim;
     const orders = arms.map(({ reward, variant, freeze = [] }) =>
       runOf(shipped, {
         recipe: recipe.name,
@@ -61,7 +63,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     for (const { says } of [
       ...Object.values(recipe.rewards),
       ...Object.values(recipe.roles),
-      ...recipe.claim.arms,
+      ...claimed(recipe).claim.arms,
     ])
       expect(says.length).toBeGreaterThan(2);
   });

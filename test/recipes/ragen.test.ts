@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { claimed } from '../../core/claimed.ts';
 import type { ArmResults } from '../../core/claims.ts';
 import { lessonOf } from '../../core/lesson.ts';
 import { worldsAtRandom, worldsThatDiffer } from '../../core/roles/episode-credit.ts';
@@ -85,7 +86,9 @@ function leadOf(figures: Readonly<Record<'gradientNorm' | 'entropy' | 'returnSpr
     figures: Object.fromEntries(Object.entries(figures).map(([name, values]) => [name, values[i]])),
   }));
   const results = { 'filter 100': [{ monitors }] } as unknown as ArmResults;
-  return ragen.claim.conditions.find(({ says }) => says.includes('gradient norm'))!.measure(results, 0);
+  return claimed(ragen)
+    .claim.conditions.find(({ says }) => says.includes('gradient norm'))!
+    .measure(results, 0);
 }
 
 test('signs lead a gradient norm that doubles, and nothing where it does not', () => {
