@@ -3,7 +3,7 @@
  * or the one that comes with the program where the folder has none.
  */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   unstable_readConfig as readConfig,
   experimental_readRawConfig as readRawConfig,
@@ -16,6 +16,7 @@ export const ENVIRONMENTS = ['gateway', 'proposer', 'rollout', 'judge'] as const
 export type Environment = (typeof ENVIRONMENTS)[number];
 
 const FILE = 'wrangler.toml';
+const PACKAGE = 'node_modules/rollmesh/';
 
 export interface MeshConfig {
   /** Absolute path of wrangler.toml. */
@@ -73,8 +74,21 @@ function readWorker(file: string, env: Environment): WranglerConfig {
       `gives the Worker ${env} no ${missing.join(', ')}`,
       `bindings and variables of these names in [env.${env}], as in ${installed(FILE)}`,
     );
-  return config;
+  const { assets } = config;
+  if (!assets?.directory) return config;
+  const directory = pathFrom(file, assets.directory);
+  if (!existsSync(directory))
+    throw wrong(
+      file,
+      `names a folder that does not exist: ${directory}`,
+      `the page's files in [env.${env}].assets`,
+    );
+  return { ...config, assets: { ...assets, directory } };
 }
+
+/** A path of wrangler.toml. What a project names in its `node_modules/rollmesh` is this installation's, wherever npm has put it. */
+const pathFrom = (file: string, path: string): string =>
+  path.startsWith(PACKAGE) ? installed(path.slice(PACKAGE.length)) : resolve(dirname(file), path);
 
 function parse(file: string, env: Environment): WranglerConfig {
   try {
