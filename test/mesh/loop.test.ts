@@ -129,7 +129,13 @@ test('the same settings in one process give the same weights, bit for bit', asyn
 test('a run that continues a trained policy measures from where it began, and a third says what came between', async () => {
   const signal = stop.signal;
   const follow = async (order: typeof ORDER & { policy?: string }, rounds: number) => {
-    const followed = { gateway, run: runIdOf(runOf(order).settings), rounds, evaluateEvery: 1, signal };
+    const followed = {
+      gateway,
+      run: runIdOf(runOf(shipped, order).settings),
+      rounds,
+      evaluateEvery: 1,
+      signal,
+    };
     const all: RoundLine[] = [];
     for await (const line of followRun(followed)) all.push(line);
     return all;
@@ -142,7 +148,7 @@ test('a run that continues a trained policy measures from where it began, and a 
   expect(start?.version).toBe(ROUNDS);
   expect(start?.heldOut).toEqual(lines[1]!.report.evaluation?.heldOut);
   const summary = summarize(
-    runOf(other).settings,
+    runOf(shipped, other).settings,
     recipe,
     { ...(start ? { evaluation: start } : {}) },
     continued,
