@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { wrongInput } from '../core/errors.ts';
+import type { Recipe } from '../core/recipe.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { INSTALLATION, installed } from '../mesh/installation.ts';
@@ -22,6 +23,9 @@ function startFolder(name: string): string {
     next: 'Correct the field `start` of the recipe, or make the policy with `npm run pretrain`.',
   });
 }
+
+/** Throws `start.unknown` where the policy that a recipe begins from is in neither folder. */
+export const expectStart = ({ start }: Pick<Recipe, 'start'>): void => void startFolder(start);
 
 /** The files of a start policy by the name that recipes give it. */
 export const readStart = (name: string): Promise<VersionFiles> => readSeed(startFolder(name));

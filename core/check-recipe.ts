@@ -29,7 +29,7 @@ const FIELDS = {
   taskName: text,
   stop: text,
   tasks: count(1),
-  group: count(2),
+  group: count(1),
   rewards: filled(described, 'reward'),
   variants: v.record(v.string(), text, 'texts by name'),
   sets: v.pipe(
