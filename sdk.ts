@@ -24,7 +24,8 @@ export type {
   TokenScores,
 } from './core/policy.ts';
 export { deriveId, Random } from './core/random.ts';
-export type { Paper, Placement, Recipe, RewardInfo, RoleSettings, RoundShape } from './core/recipe.ts';
+export type { Method, Paper, Recipe, RoundShape } from './core/recipe.ts';
+export { readState, type StateSchema } from './core/recipe-state.ts';
 export { type Registry, registry } from './core/registry.ts';
 // Estimators, rewards, selection and corrections: functions on arrays.
 export * from './core/rl/adaptive-kl.ts';
@@ -67,6 +68,7 @@ export * from './core/rl/streams.ts';
 export * from './core/rl/task-relative.ts';
 export * from './core/rl/types.ts';
 export * from './core/rl/votes.ts';
+export type { Placement, RewardInfo, RoleSettings } from './core/role.ts';
 // Protocols: the shapes of round that recipes share, and the single stages for a shape of one's own.
 export {
   type AnswerEvidence,

@@ -1,8 +1,8 @@
 /** `npm run audit -- ROUND`: reads a round's records again, draws a share of them again by the exact versions, and compares bit by bit. */
 import { randomBytes } from 'node:crypto';
 import { Argument, Command } from 'commander';
+import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import { auditMesh } from './audit/audit-mesh.ts';
 import { auditLines } from './audit/audit-table.ts';

@@ -50,7 +50,7 @@ export function command(): Command {
           console.log(
             json
               ? JSON.stringify(result)
-              : `${result.id}  ${result.state}${result.reason ? `: ${result.reason}` : ''}`,
+              : `${result.id}  ${result.state}${result.state === 'refused' ? `: ${result.reason}` : ''}`,
           );
         if (results.some((result) => result.state === 'refused')) process.exitCode = 1;
       } finally {

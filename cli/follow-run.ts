@@ -1,9 +1,9 @@
 /** Follows a run in the mesh by its reading API and turns finished rounds into lines. Knows no queue and no learner. */
+
+import type { GatewayClient } from '../api/gateway-client.ts';
 import { RollmeshError } from '../core/errors.ts';
-import type { RoundReport } from '../core/schema/report.ts';
+import type { RoundState } from '../core/schema/answers.ts';
 import type { RoundLine } from '../core/schema/summary.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
-import type { RoundState } from '../learner/transport/views.ts';
 
 const POLL_MS = 250;
 /** How long a round's line waits for its evaluation once the round is done. */
@@ -21,8 +21,6 @@ export interface Followed {
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-const reportOf = (round: RoundState) => (round.report ?? null) as RoundReport | null;
 
 /** Yields the rounds in order, each once it is done and reported. Throws where a round fails for good. */
 export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> {
@@ -46,7 +44,7 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
 }
 
 function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boolean {
-  const report = reportOf(round);
+  const report = round.report;
   if (round.stage !== 'done' || !report) return false;
   const counted = round.usage?.stages.learner !== undefined;
   if (!counted && Date.now() - (round.endedAt ?? 0) < COUNTED_MS) return false;
@@ -85,7 +83,7 @@ function lineOf(round: RoundState, last: number | undefined): RoundLine {
       stale,
       failed: groups.failed - stale,
     },
-    report: reportOf(round) ?? {},
+    report: round.report ?? {},
     ...(round.usage ? { usage: round.usage.stages } : {}),
     wallMs: (round.endedAt ?? round.createdAt) - round.createdAt,
   };

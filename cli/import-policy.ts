@@ -1,10 +1,10 @@
 /** Puts a version 0 into the store through the gateway, unless it is there. */
 import { existsSync, readdirSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { INSTALLATION, installed } from '../mesh/installation.ts';
 import { readSeed } from '../model/seed-files.ts';
 

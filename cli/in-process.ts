@@ -1,4 +1,5 @@
 /** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
+import type { ExamTasks } from '../core/tasks/split.ts';
 import { tokenizerOf } from '../core/text/policy-text.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 import { loadOrt } from '../infer/ort.ts';
@@ -23,6 +24,7 @@ export async function playInProcess(
   }: Pick<StartOptions, 'device' | 'threads' | 'revectorize' | 'evalEvery'>,
   store: RunStore,
   printer: RunPrinter,
+  examTasks?: ExamTasks,
   recipes?: Pick<OpenRecipes, 'modules'>,
 ): Promise<void> {
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
@@ -39,6 +41,7 @@ export async function playInProcess(
     tokenizer: tokenizerOf(start, settings.policy),
     use: policies.use,
     roles: bindingsOf(recipe, settings),
+    examTasks,
     onStart: (report) => report.evaluation && printer.evaluatedStart(report.evaluation),
     onRound: (line) => printer.round(line),
   });

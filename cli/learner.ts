@@ -4,15 +4,15 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { GatewayClient } from '../api/gateway-client.ts';
+import { PullQueue } from '../api/pull-queue.ts';
+import { Tally } from '../api/tally.ts';
 import { wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { learn } from '../learner/loop/loop.ts';
 import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
-import { PullQueue } from '../learner/transport/pull-queue.ts';
-import { Tally } from '../learner/transport/tally.ts';
 import { calledAs } from './called-as.ts';
 import { openRecipes } from './recipe-modules.ts';
 import { collect, share, whole } from './run-options.ts';

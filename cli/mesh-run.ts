@@ -1,8 +1,8 @@
 /** `npm start`: the local mesh, the learner beside it, a signed webhook for the rounds that are missing, and their lines. */
+import { GatewayClient } from '../api/gateway-client.ts';
 import type { Registry } from '../core/registry.ts';
 import { runIdOf } from '../core/schema/round.ts';
 import { type RoundLine, summarize } from '../core/schema/summary.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { Mesh } from '../mesh/start.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { followRun } from './follow-run.ts';

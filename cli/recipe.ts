@@ -24,8 +24,8 @@ export function command(): Command {
     .command('show <recipe>')
     .description('one recipe in words: a shipped one by its name, or the path of a module')
     .action(async (reference: string) => {
-      const { named, modules } = await openRecipes([reference]);
-      console.log(await describeRecipe(named[0]!, modules[0]?.file));
+      const { named } = await openRecipes([reference]);
+      console.log(describeRecipe(named[0]!));
     });
   return command;
 }

@@ -2,10 +2,11 @@
  * A run under fire: real processes, killed at chosen moments, with faults at the edges; then the books are checked, and the
  * weights compared with those of the same run undisturbed.
  */
+
+import { GatewayClient } from '../api/gateway-client.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { VersionFile } from '../core/schema/policy.ts';
 import { openDevice } from '../learner/device/device.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { Cluster, type ClusterOptions } from '../mesh/faults/cluster.ts';
 import type { FaultSettings } from '../mesh/faults/fault-settings.ts';
 import { faultyNetwork } from '../mesh/faults/faulty-network.ts';

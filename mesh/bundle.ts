@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
 import { wrongInput } from '../core/errors.ts';
+import type { WorkerName } from '../core/stages.ts';
 import { INSTALLATION, moduleFile, PUBLIC_MODULES } from './installation.ts';
-import type { Environment } from './mesh-config.ts';
 
 export interface BundledModule {
   readonly type: 'ESModule' | 'CompiledWasm';
@@ -14,7 +14,7 @@ export interface BundledModule {
 
 /** A Worker made for recipes that are not shipped: its entry point is written here. */
 export interface GeneratedWorker {
-  readonly worker: Environment;
+  readonly worker: WorkerName;
   /** Files of modules whose default export is a recipe. */
   readonly recipes: readonly string[];
 }

@@ -10,10 +10,8 @@ import {
   type Unstable_Config as WranglerConfig,
 } from 'wrangler';
 import { wrongInput } from '../core/errors.ts';
+import type { WorkerName } from '../core/stages.ts';
 import { installed, moduleFile } from './installation.ts';
-
-export const ENVIRONMENTS = ['gateway', 'proposer', 'rollout', 'judge'] as const;
-export type Environment = (typeof ENVIRONMENTS)[number];
 
 const FILE = 'wrangler.toml';
 const PACKAGE = 'node_modules/rollmesh/';
@@ -21,13 +19,13 @@ const PACKAGE = 'node_modules/rollmesh/';
 export interface MeshConfig {
   /** Absolute path of wrangler.toml. */
   readonly file: string;
-  readonly workers: Readonly<Record<Environment, WranglerConfig>>;
+  readonly workers: Readonly<Record<WorkerName, WranglerConfig>>;
   /** Absolute path of each Worker's entry point. */
-  readonly mains: Readonly<Record<Environment, string>>;
+  readonly mains: Readonly<Record<WorkerName, string>>;
 }
 
 /** The bindings and variables that each Worker reads. */
-const NEEDED: Readonly<Record<Environment, readonly string[]>> = {
+const NEEDED: Readonly<Record<WorkerName, readonly string[]>> = {
   gateway: [
     ...['DB', 'BUCKET', 'PROPOSE', 'ROLLOUT', 'JUDGE', 'SCORED', 'ASSETS', 'HOOK_LIMIT', 'READ_LIMIT'],
     ...['SEED_POLICY', 'STALL_SECONDS', 'KEEP_VERSIONS', 'KEEP_WITHDRAWN_DAYS'],
@@ -48,14 +46,14 @@ export function readMeshConfig(root: string): MeshConfig {
   return { file, workers, mains };
 }
 
-const byEnvironment = <T>(of: (env: Environment) => T): Record<Environment, T> => ({
+const byEnvironment = <T>(of: (env: WorkerName) => T): Record<WorkerName, T> => ({
   gateway: of('gateway'),
   proposer: of('proposer'),
   rollout: of('rollout'),
   judge: of('judge'),
 });
 
-function readWorker(file: string, env: Environment): WranglerConfig {
+function readWorker(file: string, env: WorkerName): WranglerConfig {
   const config = parse(file, env);
   const raw = readRawConfig({ config: file }).rawConfig;
   const known = new Set([...Object.keys(config), 'env', '$schema']);
@@ -90,7 +88,7 @@ function readWorker(file: string, env: Environment): WranglerConfig {
 const pathFrom = (file: string, path: string): string =>
   path.startsWith(PACKAGE) ? installed(path.slice(PACKAGE.length)) : resolve(dirname(file), path);
 
-function parse(file: string, env: Environment): WranglerConfig {
+function parse(file: string, env: WorkerName): WranglerConfig {
   try {
     return readConfig({ config: file, env }, { hideWarnings: true });
   } catch (cause) {

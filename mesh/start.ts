@@ -6,11 +6,12 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
+import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { withGuardedChildren } from './die-together.ts';
 import { installed, moduleFile } from './installation.ts';
 import { withLongLivedServers } from './long-lived-loopback.ts';
-import { ENVIRONMENTS, readMeshConfig } from './mesh-config.ts';
+import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
 import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
@@ -20,7 +21,7 @@ import { workerOptions } from './workers.ts';
 const GATEWAY = 'rollmesh-gateway';
 const PULL_QUEUE = 'rollmesh-pull-queue';
 /** The queue that the learner pulls; locally its name is its id. */
-export const SCORED_QUEUE = 'rollmesh-scored';
+export const SCORED_QUEUE = PULLED_QUEUE;
 
 export interface MeshOptions {
   /** Folder of all local state. Default `.rollmesh`. */
@@ -97,7 +98,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     around: options.around,
   };
   const workers = await Promise.all([
-    ...ENVIRONMENTS.map((env) => workerOptions(env, settings)),
+    ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
     pullQueueOptions(secrets, options),
   ]);
   const mf = await startMiniflare({

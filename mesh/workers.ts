@@ -1,12 +1,13 @@
 /** The Workers of wrangler.toml as Miniflare options: `wrangler dev` runs one environment, the mesh needs all four in one process. */
 import type { WorkerOptions } from 'miniflare';
 import { unstable_getMiniflareWorkerOptions as toMiniflare } from 'wrangler';
+import type { WorkerName } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
-import type { Environment, MeshConfig } from './mesh-config.ts';
+import type { MeshConfig } from './mesh-config.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
 /** Which secrets each Worker is given; the others need none. */
-const SECRETS_OF: Readonly<Record<Environment, readonly (keyof Secrets)[]>> = {
+const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
@@ -31,7 +32,7 @@ export interface WorkerSettings {
   readonly around: string | undefined;
 }
 
-export async function workerOptions(env: Environment, settings: WorkerSettings): Promise<WorkerOptions> {
+export async function workerOptions(env: WorkerName, settings: WorkerSettings): Promise<WorkerOptions> {
   const config = settings.config.workers[env];
   const { workerOptions: options } = toMiniflare(config, env, NO_DEV_VARS);
   const { modulesRules: _, queueConsumers, ratelimits, bindings, ...rest } = options;

@@ -6,6 +6,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { registry } from '../core/registry.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
+import { HELD_OUT } from '../core/tasks/split.ts';
 import { MemoryRunStore } from '../mesh/run-store.ts';
 import { type RunOrder, runOf } from '../recipes/run-order.ts';
 
@@ -48,6 +49,7 @@ export async function playRounds(
       },
       waiting: () => {},
     },
+    HELD_OUT,
     module === undefined ? undefined : { modules: [{ recipe, file: fileURLToPath(module) }] },
   );
   if (!summary) throw new Error('internal: the run ended without a summary');

@@ -1,5 +1,6 @@
 /** The audit of one round of a mesh, from its records to what was found. Writes nothing and changes nothing. */
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
+import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
 import type { Registry } from '../../core/registry.ts';
 import { proposalOutcomes } from '../../core/roles/episodes.ts';
@@ -46,6 +47,8 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
   const record = { recipe: order.recipes.find(spec.settings.recipe), round: spec, ...stored };
   await withRoundPolicies(gateway, spec, async (tools) => {
     await rereadRound(ledger, record, tools);
+    const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
+    checkEarnings(ledger, record, decode, stored.trained, round.report?.earnings);
     await redrawRound(ledger, record, tools, order.fraction, order.seed);
   });
   return {

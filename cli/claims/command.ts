@@ -2,9 +2,9 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ClaimedRecipe, claimed } from '../../core/claimed.ts';
-import { type ArmResults, curveOf, judgeCondition } from '../../core/claims.ts';
+import { type ArmResults, claimOf, curveOf, judgeCondition } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
 import { whole } from '../run-options.ts';
@@ -21,7 +21,8 @@ interface ClaimsOptions extends PlaySettings {
 }
 
 /** What a pilot measured: every condition that its arms suffice for, and each curve. */
-function printPilot({ claim }: ClaimedRecipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+  const claim = claimOf(recipe);
   const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
   for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
     try {
@@ -42,7 +43,7 @@ function printPilot({ claim }: ClaimedRecipe, played: Pick<Played, 'arms' | 'see
 }
 
 /** Runs what is asked of a claim, and writes what is to be kept. */
-async function play(recipe: ClaimedRecipe, options: ClaimsOptions, players: Players): Promise<void> {
+async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   const { name } = recipe;
   const earlier = options.missing ? await recordToComplete(name) : undefined;
   const arms = earlier ? missingArms(earlier, recipe) : options.arms;
@@ -83,7 +84,7 @@ export const command = (): Command =>
             expected: '--missing without --pilot and --quick',
           },
         );
-      const chosen = (names.includes('all') ? recipes : names.map(shipped.find)).map(claimed);
+      const chosen = names.includes('all') ? recipes.filter(({ claim }) => claim) : names.map(shipped.find);
       const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
       try {
         for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);

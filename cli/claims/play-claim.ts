@@ -1,7 +1,7 @@
 /** Plays a claim's arms: in full, as a quick check that every arm's path works, or as a pilot on which settings are chosen. */
-import type { ClaimedRecipe } from '../../core/claimed.ts';
-import type { Arm } from '../../core/claims.ts';
+import { type Arm, type Claim, claimOf } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { EVALUATE_EVERY, type Played } from './record.ts';
 import type { ArmRun, Players } from './run-arms.ts';
 
@@ -20,7 +20,7 @@ const QUICK = { rounds: 2, tasks: 8, group: 4 };
 /** A pilot's first seed: far from any claim's. */
 const PILOT_SEED = 100;
 
-function chosenArms({ name, claim: { arms } }: ClaimedRecipe, names?: readonly string[]): readonly Arm[] {
+function chosenArms({ name }: Recipe, { arms }: Claim, names?: readonly string[]): readonly Arm[] {
   const unknown = names?.find((wanted) => arms.every((arm) => arm.name !== wanted));
   if (unknown === undefined) return names ? arms.filter((arm) => names.includes(arm.name)) : arms;
   throw wrongInput('claims.arm', `The claim of ${name} has no arm "${unknown}".`, {
@@ -28,25 +28,26 @@ function chosenArms({ name, claim: { arms } }: ClaimedRecipe, names?: readonly s
   });
 }
 
-function seedsOf({ claim }: ClaimedRecipe, { quick, pilot, seeds }: PlaySettings): readonly number[] {
+function seedsOf(claim: Claim, { quick, pilot, seeds }: PlaySettings): readonly number[] {
   if (pilot) return Array.from({ length: seeds ?? claim.seeds.length }, (_, i) => PILOT_SEED + i);
   return quick ? claim.seeds.slice(0, 1) : claim.seeds;
 }
 
 /** Throws `wrong-input` for an arm that the claim lacks. */
 export async function playClaim(
-  recipe: ClaimedRecipe,
+  recipe: Recipe,
   settings: PlaySettings,
   players: Players,
 ): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'>> {
+  const claim = claimOf(recipe);
   const {
     rounds,
     evaluateEvery: evalEvery = EVALUATE_EVERY,
     quickRounds = QUICK.rounds,
     tasks,
     group,
-  } = recipe.claim;
-  const seeds = seedsOf(recipe, settings);
+  } = claim;
+  const seeds = seedsOf(claim, settings);
   const sizes = settings.quick
     ? { ...QUICK, rounds: quickRounds, evalEvery: quickRounds }
     : {
@@ -55,7 +56,7 @@ export async function playClaim(
         ...(tasks ? { tasks } : {}),
         ...(group ? { group } : {}),
       };
-  const arms = chosenArms(recipe, settings.arms);
+  const arms = chosenArms(recipe, claim, settings.arms);
   const runs = arms.flatMap((arm) =>
     seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...sizes })),
   );

@@ -3,9 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
+import { DEPLOY_ORDER } from '../../core/stages.ts';
 import { installed } from '../../mesh/installation.ts';
 import { readMeshConfig } from '../../mesh/mesh-config.ts';
-import { DEPLOY_ORDER, type Environment, type Wanted } from './mesh-parts.ts';
+import type { Environment, Wanted } from './mesh-parts.ts';
 
 /** The part of wrangler's configuration of one Worker that a deployment needs. */
 const workerConfig = v.object({

@@ -39,6 +39,15 @@ export default defineRecipe({
   title: 'Short exact answers',
   paper: { title: 'Our own', year: 2026 },
   summary: 'A solver answers chains of three operators and is paid for exact answers that are short.',
+  method: {
+    setting:
+      'Chains of three operators; the start policy was taught arithmetic and writes its steps now and then.',
+    roles: 'A solver answers each task eight times.',
+    rewards: 'An exact answer earns 1, and every token costs 0.01.',
+    credit: 'A reward less the median of its group is the advantage of the whole answer.',
+    objective: 'The ratio is clipped to 0.8 and 1.28; the mean is over all tokens of the step.',
+    schedule: 'One pass over the round in four steps.',
+  },
   differences: [],
   start: 'seed',
   tasks: 16,

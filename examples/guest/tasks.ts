@@ -10,9 +10,8 @@ const draw = (random: Random): string =>
 const isHeldOut = (task: string): boolean => isHeldOutKey(NAME, task) || arithmetic.isHeldOut(task);
 
 export const tasks: TaskFamily = {
-  // Prompts, grammar and oracle are those of arithmetic, which the start policy was taught.
+  // Name, prompts, grammar and oracle are those of arithmetic, which the start policy was taught.
   ...arithmetic,
-  name: NAME,
   random: draw,
   isHeldOut,
   heldOut: heldOutTasks(

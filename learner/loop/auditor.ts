@@ -2,10 +2,11 @@
  * The audit before training: every record of the round is read again, and a share of it is drawn again by the versions that
  * the round names. What differs is refused by name; the rest is trained.
  */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { Gathered } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';

@@ -2,11 +2,11 @@
  * Held-out evaluation beside the training: the version that a run begins from, then every n-th round's version and the last
  * one's, through the same generation runtime that the Workers use.
  */
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Registry } from '../../core/registry.ts';
-import { openExam } from '../../core/roles/stage.ts';
+import { evaluateVersion } from '../../core/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
@@ -39,9 +39,8 @@ export class Evaluator {
     const recipe = this.#recipes.find(round.settings.recipe);
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;
-    return withRoundPolicies(this.#gateway, round, async (tools) => ({
-      version,
-      ...(await recipe.evaluate(openExam({ recipe, round, ...tools }, version, kept))),
-    }));
+    return withRoundPolicies(this.#gateway, round, (tools) =>
+      evaluateVersion(recipe, { recipe, round, ...tools }, version, kept),
+    );
   }
 }

@@ -2,8 +2,7 @@
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
-import { monitorRound } from '../../core/roles/monitors.ts';
-import { warningsOf } from '../../core/roles/warnings.ts';
+import { reportRound } from '../../core/round-report.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
@@ -80,23 +79,30 @@ export async function trainRound(
     device: settings.device,
   });
   const tokenizer = tokenizerOf(trained.files, name);
-  const monitors = monitorRound(recipe, (ids) => tokenizer.decode(ids), proposals, groups);
   const refusals = [
     ...(proposalsRefused ? [`the proposals were refused: ${proposalsRefused.message}`] : []),
     ...refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`),
   ];
-  const reportNow = (): RoundReport => ({
-    monitors,
-    training: trained.report,
-    figures: trained.figures,
-    warnings: [...warningsOf(monitors, trained.report, spec.settings.weights), ...refusals],
-    ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
-    learnerMs: Math.round(performance.now() - began),
-  });
+  const learnerMs = () => Math.round(performance.now() - began);
+  const report = reportRound(
+    {
+      recipe,
+      settings: spec.settings,
+      decode: (ids) => tokenizer.decode(ids),
+      proposals,
+      groups,
+      trained,
+      refusals,
+    },
+    {
+      ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
+      learnerMs: learnerMs(),
+    },
+  );
   // Reported before it is published: after the commit nobody trains the round again, so a report lost then stays lost.
-  await gateway.report(spec.id, reportNow());
+  await gateway.report(spec.id, report);
   await gateway.putVersion(trained.files, about);
-  return { parent: current, version: next, report: reportNow() };
+  return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
 }
 
 /** Where the policy stands against the version that wrote the samples. */

@@ -59,7 +59,11 @@ export const objectiveModules =
   };
 
 /** The lesson with the function of each objective that is a module. Modules are loaded before the first step is taken. */
-export async function withObjectives(lesson: Lesson, recipe: string, load: LoadObjective): Promise<Lesson> {
+export async function withObjectives<L extends Lesson>(
+  lesson: L,
+  recipe: string,
+  load: LoadObjective,
+): Promise<L> {
   const loaded = async (part: UpdatePart): Promise<UpdatePart> => {
     if (part.kind !== 'policy' || part.objective.kind !== 'module') return part;
     const objective: LoadedObjective = { ...part.objective, compute: await load(recipe, part.objective) };

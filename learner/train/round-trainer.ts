@@ -4,10 +4,9 @@
  * version (weights, heads, optimisers, memory), so a crash loses no more than the time since the last publish. The sets of the
  * last version stay on the device only to save loading them again.
  */
-import { lessonOf } from '../../core/lesson.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { lessonOf, type TaughtRecipe } from '../../core/lesson.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { TrainingReport } from '../../core/schema/report.ts';
+import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
@@ -24,7 +23,7 @@ import { learnTools } from './tools.ts';
 import { watchedRoles } from './watched-roles.ts';
 
 export interface RoundToTrain {
-  readonly recipe: Pick<Recipe, 'name' | 'sets' | 'learn'>;
+  readonly recipe: TaughtRecipe;
   readonly round: RoundSpec;
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
@@ -41,6 +40,8 @@ export interface TrainedRound {
   readonly report: TrainingReport;
   /** The recipe's own figures, and those of the parts, by name. */
   readonly figures: Readonly<Record<string, number>>;
+  /** What the round's proposals earned. */
+  readonly earnings: Earnings;
 }
 
 interface Held {
@@ -107,6 +108,7 @@ export class RoundTrainer {
       files: { ...(await sets.files()), ...memoryFile(lesson) },
       report: withRoles(reportOf(plan, scores, steps), watched),
       figures: { ...figuresOf(steps), ...lesson.figures },
+      earnings: lesson.earnings,
     };
   }
 

@@ -8,8 +8,9 @@ import { afterAll, expect, test } from 'vitest';
 import { asCalled } from '../../cli/called-as.ts';
 import { projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
+import { WORKER_NAMES } from '../../core/stages.ts';
 import { installed } from '../../mesh/installation.ts';
-import { ENVIRONMENTS, readMeshConfig } from '../../mesh/mesh-config.ts';
+import { readMeshConfig } from '../../mesh/mesh-config.ts';
 import { recipes } from '../../recipes/index.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-door-'));
@@ -120,10 +121,10 @@ test('a new project: every file, under the name of its folder', () => {
     expect(version).toMatch(/^\^?\d/);
   const { mains, workers } = readMeshConfig(folder);
   expect(mains).toEqual(
-    Object.fromEntries(ENVIRONMENTS.map((env) => [env, join(folder, `workers/${env}.ts`)])),
+    Object.fromEntries(WORKER_NAMES.map((env) => [env, join(folder, `workers/${env}.ts`)])),
   );
   expect(workers.gateway.assets?.directory).toBe(installed('dashboard'));
-  for (const env of ENVIRONMENTS)
+  for (const env of WORKER_NAMES)
     expect(workers[env].d1_databases[0]).toMatchObject({
       migrations_dir: 'node_modules/rollmesh/migrations',
     });

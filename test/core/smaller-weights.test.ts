@@ -3,10 +3,9 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
-import type { RoundMonitors } from '../../core/roles/monitors.ts';
 import { openExam, type StageParts } from '../../core/roles/stage.ts';
 import { warningsOf } from '../../core/roles/warnings.ts';
-import type { TrainingReport } from '../../core/schema/report.ts';
+import type { RoundMonitors, TrainingReport } from '../../core/schema/report.ts';
 import { roundOf, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';

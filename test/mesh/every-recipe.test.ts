@@ -4,7 +4,6 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimed } from '../../core/claimed.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
 import { recipes } from '../../recipes/index.ts';
@@ -17,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => playing.stop());
 
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
-const plays = recipes.map(claimed).map(({ name, claim }) => ({
+const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
-  rounds: Math.max(3, claim.quickRounds ?? 0),
+  rounds: Math.max(3, claim?.quickRounds ?? 0),
   tasks: name === 'tango' ? 2 : 4,
 }));
 

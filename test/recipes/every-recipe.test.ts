@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { claimed } from '../../core/claimed.ts';
+import { claimOf } from '../../core/claims.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
@@ -38,7 +38,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
   });
 
   test('every arm of its claim can be ordered, under a policy of its own', () => {
-    const { arms, conditions, seeds } = claimed(recipe).claim;
+    const { arms, conditions, seeds } = claimOf(recipe);
     const orders = arms.map(({ reward, variant, freeze = [] }) =>
       runOf(shipped, {
         recipe: recipe.name,
@@ -63,7 +63,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     for (const { says } of [
       ...Object.values(recipe.rewards),
       ...Object.values(recipe.roles),
-      ...claimed(recipe).claim.arms,
+      ...claimOf(recipe).arms,
     ])
       expect(says.length).toBeGreaterThan(2);
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
@@ -16,7 +17,6 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { auditGathered } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { shipped } from '../../recipes/index.ts';
 import { trio } from '../../recipes/trio.ts';
 
@@ -150,7 +150,7 @@ test('proposals that are not those of the seals are refused, and the groups are 
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
   const key = keys.proposals(round.id);
   const text = await (await bucket.get(key))!.text();
-  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"void"'));
+  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"off-grammar"'));
   const { proposals, proposalsRefused } = await gatherRound(gateway, round, [], meshKey);
   expect(proposalsRefused).toMatchObject({ kind: 'give-up', code: 'object.hash' });
   expect(proposals.samples).toEqual([]);

@@ -2,19 +2,14 @@
 import type { Registry } from '../../core/registry.ts';
 import type { Database } from '../../store/database.ts';
 import type { RetentionRule } from '../../store/retention.ts';
-import type { StageQueue } from '../shared/messages.ts';
+import type { StageQueues } from '../shared/messages.ts';
 
 export interface Services {
   /** The recipes that may be ordered. */
   readonly recipes: Registry;
   readonly db: Database;
   readonly bucket: R2Bucket;
-  readonly queues: {
-    readonly propose: StageQueue<'propose'>;
-    readonly rollout: StageQueue<'rollout'>;
-    readonly judge: StageQueue<'judge'>;
-    readonly scored: StageQueue<'scored'>;
-  };
+  readonly queues: StageQueues;
   /** The page's files. */
   readonly assets: Fetcher;
   /** Of signed hooks, and of everything that needs no learner's token. */

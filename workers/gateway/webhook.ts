@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
+import type { RunStarted } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
 import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
@@ -50,7 +51,7 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
   return c.json(started, 202);
 });
 
-async function startRounds(services: Services, delivery: string, run: OrderedRun) {
+async function startRounds(services: Services, delivery: string, run: OrderedRun): Promise<RunStarted> {
   const { db, now } = services;
   await ensurePolicy(services, run);
   const { settings, recipe, rounds } = run;

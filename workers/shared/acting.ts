@@ -2,6 +2,7 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
 import { newestOf } from '../../core/schema/round.ts';
@@ -37,7 +38,7 @@ export async function stageOf(
   { recipes, db, bucket, session }: ActingMesh,
   { spec }: RoundRow,
   wrap: (policy: Policy) => Policy,
-): Promise<Stage> {
+): Promise<Stage<Recipe>> {
   const refs = Object.values(spec.roles);
   for (const ref of new Map(refs.map((ref) => [ref.version, ref])).values()) await expectUsable(db, ref);
   const newest = newestOf(spec);

@@ -2,12 +2,13 @@
 import type * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
 import { registry } from '../../core/registry.ts';
+import type { Messages } from '../../core/schema/round.ts';
+import type { WorkerStage } from '../../core/stages.ts';
 import { openDatabase } from '../../store/database.ts';
 import { addUsed } from '../../store/usage.ts';
 import type { ActingMesh } from './acting.ts';
 import { bury } from './bury.ts';
 import { consume } from './consume.ts';
-import type { Messages } from './messages.ts';
 import { meteredD1, meteredR2 } from './metered-bindings.ts';
 import { sessionOf } from './open-policy.ts';
 import { rationMs } from './ration.ts';
@@ -26,9 +27,7 @@ export interface WorkerOptions {
   readonly recipes: readonly Recipe[];
 }
 
-type Stage = 'propose' | 'rollout' | 'judge';
-
-export interface StageSpec<S extends Stage, Env extends StageEnv> {
+export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
   readonly stage: S;
   readonly schema: v.GenericSchema<unknown, Messages[S]>;
   /**
@@ -44,7 +43,7 @@ export interface StageSpec<S extends Stage, Env extends StageEnv> {
 }
 
 /** Throws `wrong-input` where two of the recipes have the same name. */
-export function stageWorker<S extends Stage, Env extends StageEnv>(
+export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
   { stage, schema, work }: StageSpec<S, Env>,
   options: WorkerOptions,
 ): ExportedHandler<Env> {
