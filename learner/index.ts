@@ -10,7 +10,7 @@
  *     export default objective;
  */
 export type { ObjectiveFunction } from './losses/module-objective.ts';
-export type { ObjectiveTokens } from './losses/policy-objective.ts';
+export type { ObjectiveTokens } from './losses/objective-tokens.ts';
 export { policyObjective } from './losses/policy-objective.ts';
 export { clippedSurrogate } from './losses/ppo-clip.ts';
 export { meanPerSequence, type Sequences, spreadOverTokens, sumPerSequence } from './losses/sequences.ts';

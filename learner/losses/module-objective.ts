@@ -2,7 +2,7 @@
 import { wrongInput } from '../../core/errors.ts';
 import type { ModuleObjective } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
-import type { ObjectiveTokens } from './policy-objective.ts';
+import type { ObjectiveTokens } from './objective-tokens.ts';
 import type { ClippedLoss } from './tokens.ts';
 
 /**

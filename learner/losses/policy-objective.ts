@@ -9,18 +9,11 @@ import { dppoTv } from './dppo-tv.ts';
 import { gmpo } from './gmpo.ts';
 import { gspo } from './gspo.ts';
 import { moduleObjective } from './module-objective.ts';
+import type { ObjectiveTokens } from './objective-tokens.ts';
 import { ppoClip } from './ppo-clip.ts';
 import { reinforce } from './reinforce.ts';
 import { sapo } from './sapo.ts';
-import type { Sequences } from './sequences.ts';
-import type { ClippedLoss, PolicyTokens } from './tokens.ts';
-
-/** What any objective may need; objectives that do not need a field ignore it. */
-export interface ObjectiveTokens extends PolicyTokens {
-  readonly sequences: Sequences;
-  /** log-probabilities of the sampler, nats [T]; needed by decoupled PPO, where `oldLogprobs` are the proximal policy's. */
-  readonly behaviour?: tf.Tensor1D;
-}
+import type { ClippedLoss } from './tokens.ts';
 
 /** The loss of these tokens under the objective; `clippedTokens` is 0 for objectives that clip nothing. */
 export function policyObjective(tokens: ObjectiveTokens, spec: PolicyObjectiveSpec): ClippedLoss {
