@@ -4,10 +4,12 @@ import { tokenizerOf } from '../core/text/policy-text.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 import { loadOrt } from '../infer/ort.ts';
 import { openDevice } from '../learner/device/device.ts';
+import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { progressOf, runInProcess } from '../mesh/single-process.ts';
 import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
+import type { OpenRecipes } from './recipe-modules.ts';
 import type { StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 
@@ -23,6 +25,7 @@ export async function playInProcess(
   store: RunStore,
   printer: RunPrinter,
   examTasks?: ExamTasks,
+  recipes?: Pick<OpenRecipes, 'modules'>,
 ): Promise<void> {
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
@@ -34,7 +37,7 @@ export async function playInProcess(
     rounds,
     evaluateEvery: evalEvery,
     store,
-    trainer: new RoundTrainer(),
+    trainer: new RoundTrainer({ objectives: objectiveModules(recipes?.modules ?? []) }),
     tokenizer: tokenizerOf(start, settings.policy),
     use: policies.use,
     roles: bindingsOf(recipe, settings),

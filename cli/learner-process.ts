@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '../mesh/installation.ts';
 import { type Mesh, SCORED_QUEUE } from '../mesh/start.ts';
 
 export interface LearnerProcess {
@@ -13,7 +13,7 @@ export interface LearnerProcess {
 /** Pause before a learner that ended is started again. */
 const RESTART_MS = 1_000;
 
-/** Runs `cli/learner.ts` against a local mesh and starts it again whenever it ends; its log is `learner.log` in the state folder. */
+/** Runs the command `learner` against a local mesh and starts it again whenever it ends; its log is `learner.log` in the state folder. */
 export function superviseLearner(mesh: Mesh, stateDir: string, args: readonly string[]): LearnerProcess {
   const log = join(stateDir, 'learner.log');
   const sink = createWriteStream(log, { flags: 'a' });
@@ -27,12 +27,11 @@ export function superviseLearner(mesh: Mesh, stateDir: string, args: readonly st
     SCORED_QUEUE_ID: SCORED_QUEUE,
     QUEUE_TOKEN: mesh.secrets.LEARNER_TOKEN,
   };
-  const script = fileURLToPath(new URL('./learner.ts', import.meta.url));
   let stopped = false;
   let child: ChildProcess;
   let restart: NodeJS.Timeout | undefined;
   const start = () => {
-    child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+    child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'learner', ...args], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

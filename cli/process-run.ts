@@ -11,17 +11,19 @@ import type { RunStore } from '../mesh/run-store.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { ensureShipped, importPolicy, SEED_POLICY } from './import-policy.ts';
 import { playInProcess } from './in-process.ts';
+import type { OpenRecipes } from './recipe-modules.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { startSharedMesh } from './state-access.ts';
 
 export async function runInOneProcess(
   options: StartOptions,
+  recipes: OpenRecipes,
   stateDir: string,
   printer: RunPrinter,
   examTasks?: ExamTasks,
 ): Promise<void> {
-  const run = runOf(orderOf(options));
+  const run = runOf(recipes.registry, orderOf(options));
   const { settings, recipe } = run;
   // The clock stands still: only the store is used.
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
@@ -38,7 +40,7 @@ export async function runInOneProcess(
         next: 'Go on without --in-process, or choose another --seed or another --state.',
       });
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
-    await playInProcess(run, options, store, printer, examTasks);
+    await playInProcess(run, options, store, printer, examTasks, recipes);
   } finally {
     await stop();
   }

@@ -9,7 +9,9 @@ import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
 import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { withGuardedChildren } from './die-together.ts';
+import { installed, moduleFile } from './installation.ts';
 import { withLongLivedServers } from './long-lived-loopback.ts';
+import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
 import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
@@ -24,7 +26,7 @@ export const SCORED_QUEUE = PULLED_QUEUE;
 export interface MeshOptions {
   /** Folder of all local state. Default `.rollmesh`. */
   readonly stateDir?: string;
-  /** Folder of wrangler.toml and .dev.vars. Default: the working directory. */
+  /** Folder of .dev.vars and, where it has one, of wrangler.toml. Default: the working directory. */
   readonly root?: string;
   readonly host?: string;
   /** 0 = any free port. */
@@ -39,7 +41,9 @@ export interface MeshOptions {
   /** Deliveries of a scored message before it is a dead letter. Default 11, as docs/deploy.md sets it up. */
   readonly pullDeliveries?: number;
   readonly rateLimit?: number;
-  /** A module, relative to `root`, that is laid around every Worker: for faults on purpose (see mesh/faults). */
+  /** Files of recipe modules whose recipes the Workers play beside the shipped ones. */
+  readonly recipes?: readonly string[];
+  /** File of a module that is laid around every Worker: for faults on purpose (see mesh/faults). */
   readonly around?: string;
 }
 
@@ -55,12 +59,8 @@ export interface Mesh {
   stop(): Promise<void>;
 }
 
-async function pullQueueOptions(
-  root: string,
-  secrets: Secrets,
-  options: MeshOptions,
-): Promise<WorkerOptions> {
-  const bundle = await bundleWorker(join(root, 'mesh/pull-queue.worker.ts'));
+async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise<WorkerOptions> {
+  const bundle = await bundleWorker(moduleFile('mesh/pull-queue.worker'));
   return {
     name: PULL_QUEUE,
     compatibilityDate: '2026-04-01',
@@ -84,20 +84,22 @@ function logTo(file: string) {
 
 export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const root = resolve(options.root ?? '.');
+  const config = readMeshConfig(root);
   const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
   mkdirSync(stateDir, { recursive: true });
   const secrets = ensureSecrets(root);
   const settings = {
-    root,
+    config,
+    recipes: options.recipes ?? [],
     secrets,
     vars: { QUEUES_SINCE: String(Date.now()), ...options.vars },
     rateLimit: options.rateLimit,
     fast: options.fast ?? true,
-    around: options.around && join(root, options.around),
+    around: options.around,
   };
   const workers = await Promise.all([
     ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
-    pullQueueOptions(root, secrets, options),
+    pullQueueOptions(secrets, options),
   ]);
   const mf = await startMiniflare({
     host: options.host ?? '127.0.0.1',
@@ -110,7 +112,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   });
   const url = (await mf.ready).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
-  await migrate(mf, GATEWAY, join(root, 'migrations'));
+  await migrate(mf, GATEWAY, installed('migrations'));
   const gateway = await mf.getWorker(GATEWAY);
   const cron = async () => {
     await gateway.scheduled({ cron: '* * * * *' });

@@ -1,11 +1,11 @@
 /** Runs a claim's arms as processes of their own, a few at a time, and collects their summaries. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import type { Arm } from '../../core/claims.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
+import { moduleFile } from '../../mesh/installation.ts';
 
 export interface ArmRun {
   readonly recipe: string;
@@ -20,7 +20,7 @@ export interface ArmRun {
 /** Names a process's kind of exams in its environment. */
 export const EXAMS = 'ROLLMESH_EXAMS';
 export type Exams = 'full' | 'pilot' | 'quick';
-const SCRIPT = fileURLToPath(new URL('../claim-arm.ts', import.meta.url));
+const SCRIPT = moduleFile('cli/claim-arm');
 
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
   return [

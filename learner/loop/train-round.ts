@@ -1,18 +1,20 @@
 /** One round, from its messages to the published version. Nothing is acknowledged here: that comes last, by the loop. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import type { Registry } from '../../core/registry.ts';
 import { reportRound } from '../../core/round-report.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import { findRecipe } from '../../recipes/index.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { type AuditSettings, auditGathered } from './auditor.ts';
 import { gatherRound } from './gather.ts';
 import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
 
 export interface LearnerSettings {
+  /** The recipes whose rounds it can train. */
+  readonly recipes: Registry;
   /** Checks the mesh's seal on every group; without a key the hash alone is checked. */
   readonly meshKey?: string;
   /** Versions that a round's samples may be behind the current one. */
@@ -44,7 +46,7 @@ export async function trainRound(
 ): Promise<RoundOutcome | null> {
   const began = performance.now();
   const { spec } = round;
-  const recipe = findRecipe(spec.settings.recipe);
+  const recipe = settings.recipes.find(spec.settings.recipe);
   const { name, stale, current, next } = await versions(
     gateway,
     round,
@@ -55,7 +57,9 @@ export async function trainRound(
     return null;
   }
   const received = await gatherRound(gateway, round, messages, settings.meshKey);
-  const gathered = settings.audit ? await auditGathered(gateway, round, received, settings.audit) : received;
+  const gathered = settings.audit
+    ? await auditGathered(gateway, recipe, round, received, settings.audit)
+    : received;
   const { proposals, groups, refused, proposalsRefused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;

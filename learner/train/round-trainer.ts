@@ -13,6 +13,7 @@ import { memoryOf } from '../../core/text/policy-memory.ts';
 import type { Lesson, WeightsRef } from '../../core/training.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
+import { type LoadObjective, objectiveModules, withObjectives } from './objective-modules.ts';
 import { type PlannedUpdate, planLesson } from './plan.ts';
 import type { Model } from './readouts.ts';
 import { RoundScores } from './scores.ts';
@@ -53,11 +54,17 @@ interface Held {
 export class RoundTrainer {
   /** Tokens of a micro-batch: bounds the activations that are held at once. */
   readonly #tokenBudget: number;
+  readonly #objectives: LoadObjective;
   readonly #frozen = new FrozenSets();
   #held: Held | undefined;
 
-  constructor({ tokenBudget = 8192 }: { tokenBudget?: number } = {}) {
+  /** `objectives`: how objectives are loaded that recipes bring; default none is. */
+  constructor({
+    tokenBudget = 8192,
+    objectives = objectiveModules([]),
+  }: { tokenBudget?: number; objectives?: LoadObjective } = {}) {
     this.#tokenBudget = tokenBudget;
+    this.#objectives = objectives;
   }
 
   /**
@@ -89,7 +96,8 @@ export class RoundTrainer {
         : { params: await this.#frozen.get(policy, ref, load) };
     const tools = learnTools({ policy, files, sets, find, tokenBudget });
     const records = { round, proposals, groups, memory: memoryOf(files), version: parent };
-    const lesson = await lessonOf(recipe, records, tools);
+    const taught = await lessonOf(recipe, records, tools);
+    const lesson = await withObjectives(taught, recipe.name, this.#objectives);
     const plan = planLesson(lesson, recipe.sets, round.id);
     const scores = new RoundScores(tokenBudget, find);
     for (const { set, epochs } of plan) await scores.add(set, await sets.get(set), unitsOf(epochs));

@@ -1,7 +1,7 @@
 /** What `npm run recipe -- show NAME` says of a recipe: a method section, made from the recipe's own data. */
 import { expect, test } from 'vitest';
 import { describeRecipe } from '../../cli/recipe-words.ts';
-import { findRecipe, recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 
 const SECTIONS = [
   'Setting',
@@ -28,7 +28,7 @@ test.each(recipes)('$name reads as a method section: every part, in order, in wh
 });
 
 test('it tells what may be asked for: rewards, variants, frozen roles and where the run begins', () => {
-  const words = describeRecipe(findRecipe('tango')).replace(/\s+/g, ' ');
+  const words = describeRecipe(shipped.find('tango')).replace(/\s+/g, ' ');
   for (const part of [
     'Paper: RL Tango',
     'three updates of the generator to one of the verifier',
@@ -42,6 +42,6 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
 });
 
 test('a recipe without a claim is told without one', () => {
-  const { claim: _, ...own } = findRecipe('trio');
+  const { claim: _, ...own } = shipped.find('trio');
   expect(describeRecipe(own)).not.toMatch(/^Claim$/m);
 });

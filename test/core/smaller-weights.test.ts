@@ -9,9 +9,11 @@ import type { RoundMonitors, TrainingReport } from '../../core/schema/report.ts'
 import { roundOf, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf, runOrder } from '../../recipes/run-order.ts';
 
-const order = (rest: object = {}) => runOf(v.parse(runOrder, { recipe: 'trio', freeze: ['judge'], ...rest }));
+const order = (rest: object = {}) =>
+  runOf(shipped, v.parse(runOrder, { recipe: 'trio', freeze: ['judge'], ...rest }));
 
 test('it is another run, with a policy of its own', () => {
   const runs = [order(), ...SMALLER_WEIGHTS.map((weights) => order({ weights }))].map(

@@ -10,6 +10,7 @@ import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../mesh/run-store.ts';
 import { progressOf, runInProcess } from '../../mesh/single-process.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 test('it begins at the newest version, goes on from its own rounds, and its curve begins there', async () => {
@@ -21,7 +22,7 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
   const trainer = new RoundTrainer();
   const play = async (tasks: number, rounds: number) => {
     const order = { recipe: 'trio', seed: 0, rounds, freeze: [], tasks, group: 4, policy: 'shared' };
-    const { recipe, settings } = runOf(order);
+    const { recipe, settings } = runOf(shipped, order);
     const progress = await progressOf(settings, store);
     const summary = await runInProcess({
       recipe,

@@ -3,12 +3,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runInOneProcess } from '../../cli/process-run.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
 import { orderOf, type StartOptions, startCommand } from '../../cli/run-options.ts';
 import type { RunPrinter } from '../../cli/run-printer.ts';
 import { HELD_OUT } from '../../core/tasks/split.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { openScene, temporaryFolder } from './scene.ts';
 
@@ -34,8 +36,9 @@ test('a recipe begins from the policy that it names', async () => {
     '--threads=1',
   ];
   const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();
-  const run = runOf(orderOf(options));
-  await runInOneProcess(options, stateDir, silent, { ...HELD_OUT, most: 8 });
+  const run = runOf(shipped, orderOf(options));
+  const known = await openRecipes(['ragen']);
+  await runInOneProcess(options, known, stateDir, silent, { ...HELD_OUT, most: 8 });
   // The command has closed its own.
   await openDevice({ device: 'cpu', threads: 1 });
   const wanted = await undisturbed(run, await readSeed(join('models', 'grids')));

@@ -24,13 +24,14 @@ import { MemoryRunStore } from '../../mesh/run-store.ts';
 import { runInProcess } from '../../mesh/single-process.ts';
 import { type Mesh, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 const ROUNDS = 2;
 const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
 const HEAP_LIMIT = 64 * 2 ** 20;
 
-const { recipe, settings } = runOf(ORDER);
+const { recipe, settings } = runOf(shipped, ORDER);
 const run = runIdOf(settings);
 const state = mkdtempSync(join(tmpdir(), 'rollmesh-loop-'));
 const stop = new AbortController();
@@ -47,7 +48,7 @@ beforeAll(async () => {
   gateway = new GatewayClient({ url: mesh.url, token });
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const evaluator = new Evaluator(gateway, ROUNDS);
+  const evaluator = new Evaluator(gateway, shipped, ROUNDS);
   learning = learn(
     {
       queue,
@@ -56,7 +57,14 @@ beforeAll(async () => {
       evaluate: (round, outcome) => evaluator.after(round, outcome),
       log: (event) => events.push(event),
     },
-    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
+    {
+      recipes: shipped,
+      meshKey: mesh.secrets.MESH_KEY,
+      maxStaleness: 2,
+      device: 'test',
+      leaseMs: 60_000,
+      longestIdleMs: 100,
+    },
     stop.signal,
   );
   await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, ORDER);
@@ -149,7 +157,13 @@ test('the page of a group shows what its proposal earned; the listing of rounds 
 test('a run that continues a trained policy measures from where it began, and a third says what came between', async () => {
   const signal = stop.signal;
   const follow = async (order: typeof ORDER & { policy?: string }, rounds: number) => {
-    const followed = { gateway, run: runIdOf(runOf(order).settings), rounds, evaluateEvery: 1, signal };
+    const followed = {
+      gateway,
+      run: runIdOf(runOf(shipped, order).settings),
+      rounds,
+      evaluateEvery: 1,
+      signal,
+    };
     const all: RoundLine[] = [];
     for await (const line of followRun(followed)) all.push(line);
     return all;
@@ -162,7 +176,7 @@ test('a run that continues a trained policy measures from where it began, and a 
   expect(start?.version).toBe(ROUNDS);
   expect(start?.heldOut).toEqual(lines[1]!.report.evaluation?.heldOut);
   const summary = summarize(
-    runOf(other).settings,
+    runOf(shipped, other).settings,
     recipe,
     { ...(start ? { evaluation: start } : {}) },
     continued,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { expectSpeaks, STARTS } from '../../core/tasks/starts.ts';
 import { warmStarts } from '../../core/tasks/warm-starts.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 
 test('every shipped policy is in the table, and nothing else', () => {
@@ -39,6 +39,6 @@ describe('a recipe and its start', () => {
   });
   test('that is not shipped is not judged', () => {
     expect(() => expectSpeaks({ ...trio, start: 'my-own' })).not.toThrow();
-    expect(runOf({ recipe: 'trio', seed: 0, rounds: 1, freeze: [] }).recipe).toBe(trio);
+    expect(runOf(shipped, { recipe: 'trio', seed: 0, rounds: 1, freeze: [] }).recipe).toBe(trio);
   });
 });

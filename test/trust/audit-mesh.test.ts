@@ -17,6 +17,8 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { auditGathered } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
+import { shipped } from '../../recipes/index.ts';
+import { trio } from '../../recipes/trio.ts';
 
 const GATEWAY = 'rollmesh-gateway';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-audit-'));
@@ -44,7 +46,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const audit = (fraction: number) => auditMesh(gateway, { round: round.id, fraction, meshKey, seed: 'any' });
+const audit = (fraction: number) =>
+  auditMesh(gateway, { recipes: shipped, round: round.id, fraction, meshKey, seed: 'any' });
 
 async function scoredAt(group: string): Promise<ScoredGroup> {
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
@@ -125,7 +128,7 @@ test('forged records are found, refused before training with their reason, and s
   const codes = (refused: typeof received.refused) =>
     Object.fromEntries(refused.map(({ group, failure }) => [group, failure.code]));
   expect(codes(received.refused)).toEqual({ [bytes]: 'group.hash', [noted]: 'group.seal' });
-  const audited = await auditGathered(gateway, round, received, { fraction: 1, secret: 'any' });
+  const audited = await auditGathered(gateway, trio, round, received, { fraction: 1, secret: 'any' });
   expect(codes(audited.refused)).toEqual({
     [bytes]: 'group.hash',
     [noted]: 'group.seal',
@@ -134,7 +137,7 @@ test('forged records are found, refused before training with their reason, and s
   expect(audited.groups.map(({ group }) => group)).toEqual([honest]);
 
   const command = promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'cli/audit.ts', round.id],
+    ...['--import', 'tsx', 'cli/rollmesh.ts', 'audit', round.id],
     ...['--state', stateDir],
   ]);
   const failed = (await command.catch((error: unknown) => error)) as { code?: number; stdout: string };

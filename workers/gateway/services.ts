@@ -1,9 +1,12 @@
 /** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
+import type { Registry } from '../../core/registry.ts';
 import type { Database } from '../../store/database.ts';
 import type { RetentionRule } from '../../store/retention.ts';
 import type { StageQueues } from '../shared/messages.ts';
 
 export interface Services {
+  /** The recipes that may be ordered. */
+  readonly recipes: Registry;
   readonly db: Database;
   readonly bucket: R2Bucket;
   readonly queues: StageQueues;

@@ -44,7 +44,7 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
     services,
     () => {
       countUsed('requests', 1);
-      return startRounds(services, delivery, runOf(check(runOrder, asked)));
+      return startRounds(services, delivery, runOf(services.recipes, check(runOrder, asked)));
     },
     ({ round }) => round,
   );
