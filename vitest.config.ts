@@ -1,3 +1,4 @@
+import './install/require-node.mjs';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

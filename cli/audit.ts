@@ -1,4 +1,5 @@
 /** `npm run audit -- ROUND`: reads a round's records again, draws a share of them again by the exact versions, and compares bit by bit. */
+import '../install/require-node.mjs';
 import { randomBytes } from 'node:crypto';
 import { Argument, Command } from 'commander';
 import type { GatewayClient } from '../api/gateway-client.ts';

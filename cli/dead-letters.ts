@@ -1,4 +1,5 @@
 /** `npm run dead-letters`: messages that will not be tried again, listed with their cause, sent again one by one or all. */
+import '../install/require-node.mjs';
 import { Command } from 'commander';
 import { fail } from './fail.ts';
 import { openMesh } from './mesh-access.ts';

@@ -1,4 +1,5 @@
 /** `npm run deploy`: the mesh on Cloudflare. Creates what is missing, deploys what changed; run twice it changes nothing. */
+import '../install/require-node.mjs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';

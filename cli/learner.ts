@@ -2,6 +2,7 @@
  * `npm run learner`: the learner alone against a mesh, local or deployed. Everything comes from environment variables, so
  * that no secret stands in a command line.
  */
+import '../install/require-node.mjs';
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { GatewayClient } from '../api/gateway-client.ts';

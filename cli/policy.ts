@@ -1,4 +1,5 @@
 /** `npm run policy`: versions of policies in, out, listed, computed with and taken back. stdout carries only the result. */
+import '../install/require-node.mjs';
 import { Command } from 'commander';
 import { fail } from './fail.ts';
 import { addEval, addGenerate, addScore } from './policy/model-commands.ts';

@@ -2,6 +2,7 @@
  * `npm run pretrain`: makes a start policy, from nothing or from another, by supervised training on generated demonstrations of a task family's
  * roles. Seeded: the same settings on the same kind of processor give the same file. Never sees evaluation data.
  */
+import '../install/require-node.mjs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';

@@ -1,4 +1,5 @@
 /** `npm run recipe -- list | show NAME`: the recipes by name with their papers; one explained in words. */
+import '../install/require-node.mjs';
 import { Command } from 'commander';
 import { findRecipe, recipes } from '../recipes/index.ts';
 import { fail } from './fail.ts';

@@ -1,4 +1,5 @@
 /** `npm run soak`: a run whose processes are killed again and again, over edges that fail; at the end the books must be right. */
+import '../install/require-node.mjs';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';

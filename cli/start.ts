@@ -1,4 +1,5 @@
 /** `npm start`: see cli/run-options.ts for what it takes. */
+import '../install/require-node.mjs';
 import { fail } from './fail.ts';
 import { runInMesh } from './mesh-run.ts';
 import { runInOneProcess } from './process-run.ts';

@@ -1,4 +1,5 @@
 /** `npm run trigger -- URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
+import '../install/require-node.mjs';
 import { Command } from 'commander';
 import { wrongInput } from '../core/errors.ts';
 import { readSecrets } from '../mesh/secrets.ts';
