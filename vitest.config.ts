@@ -1,3 +1,4 @@
+import './install/require-node.mjs';
 import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The program `rollmesh`: one command a subject, each loaded only when it is called. The npm scripts of the repository are calls of it. */
 import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { installed } from '../mesh/installation.ts';
 import { fail } from './fail.ts';
@@ -56,6 +57,8 @@ function version(): string {
 
 /** Called with a command's name it loads that one alone; commander reads the rest of the line. */
 async function run(args: readonly string[]): Promise<void> {
+  // Before any command is loaded: an old Node is told by name what to do.
+  await import(pathToFileURL(installed('install', 'require-node.mjs')).href);
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
     const { command } = await entry.load();

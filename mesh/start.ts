@@ -8,18 +8,17 @@ import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
 import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
-import { withGuardedChildren } from './die-together.ts';
 import { installed, moduleFile } from './installation.ts';
-import { withLongLivedServers } from './long-lived-loopback.ts';
 import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
-import { withRoomyBuffers } from './roomy-buffers.ts';
+import { openPrivateSockets } from './private-sockets.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { installV8Flags } from './v8-flags.ts';
 import { workerOptions } from './workers.ts';
 
 const GATEWAY = 'rollmesh-gateway';
 const PULL_QUEUE = 'rollmesh-pull-queue';
+const LOOPBACK = '127.0.0.1';
 /** The queue that the learner pulls; locally its name is its id. */
 export const SCORED_QUEUE = PULLED_QUEUE;
 
@@ -70,7 +69,26 @@ async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise
     durableObjects: { PULL: { className: 'PullQueue', useSQLite: true } },
     queueProducers: { DLQ: 'rollmesh-dlq' },
     queueConsumers: { [SCORED_QUEUE]: { maxBatchSize: 100, maxBatchTimeout: 0 } },
-    unsafeDirectSockets: [{ host: options.host ?? '127.0.0.1', port: options.pullPort ?? 0 }],
+  };
+}
+
+const doorOf = (worker: string) => `${worker}-door`;
+
+/** The Worker that stands before another at a port of this machine: see mesh/door.worker.ts. */
+async function doorOptions(
+  worker: string,
+  host: string = LOOPBACK,
+  port: number = 0,
+): Promise<WorkerOptions> {
+  const bundle = await bundleWorker(moduleFile('mesh/door.worker'));
+  return {
+    name: doorOf(worker),
+    compatibilityDate: '2026-04-01',
+    modulesRoot: bundle.root,
+    modules: bundle.modules,
+    bindings: { HOSTS: [...new Set([LOOPBACK, 'localhost', '[::1]', host])] },
+    serviceBindings: { INNER: worker },
+    unsafeDirectSockets: [{ host, port }],
   };
 }
 
@@ -100,18 +118,18 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const workers = await Promise.all([
     ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
     pullQueueOptions(secrets, options),
+    doorOptions(GATEWAY, options.host, options.port),
+    doorOptions(PULL_QUEUE, options.host, options.pullPort),
   ]);
-  const mf = await startMiniflare({
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
+  const { mf, close } = await startMiniflare({
     // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
     defaultPersistRoot: join(stateDir, 'v3'),
     cf: false,
     handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
     workers,
   });
-  const url = (await mf.ready).origin;
-  const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
+  const url = (await mf.unsafeGetDirectURL(doorOf(GATEWAY))).origin;
+  const pullUrl = `${(await mf.unsafeGetDirectURL(doorOf(PULL_QUEUE))).origin}/client/v4`;
   await migrate(mf, GATEWAY, installed('migrations'));
   const gateway = await mf.getWorker(GATEWAY);
   const cron = async () => {
@@ -126,23 +144,25 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     cron,
     stop: async () => {
       stopClock();
-      await mf.dispose();
+      await close();
     },
   };
 }
 
-/** Miniflare as it has to be started here: each wrapper says why. */
-function startMiniflare(options: MiniflareOptions): Promise<Miniflare> {
+/** Miniflare as it has to be started here: v8-flags.ts and private-sockets.ts say why. */
+async function startMiniflare(options: MiniflareOptions) {
   installV8Flags();
-  return withRoomyBuffers(() =>
-    withLongLivedServers(() =>
-      withGuardedChildren(async () => {
-        const mf = new Miniflare(options);
-        await mf.ready;
-        return mf;
-      }),
-    ),
-  );
+  const sockets = await openPrivateSockets();
+  const mf = await sockets.within(async () => {
+    const started = new Miniflare(options);
+    await started.ready;
+    return started;
+  });
+  const close = async () => {
+    await mf.dispose();
+    await sockets.close();
+  };
+  return { mf, close };
 }
 
 /** Ticks once at the start, for what an earlier process left, then at the interval. A tick that fails is made up by the next. */
