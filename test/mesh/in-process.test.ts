@@ -25,7 +25,7 @@ const silent: RunPrinter = {
   waiting: () => {},
 };
 
-test('a recipe begins from the policy that it names', async () => {
+test('a recipe begins from the policy that it names', { timeout: 120_000 }, async () => {
   const words = [
     '--recipe=ragen',
     '--rounds=2',
