@@ -1,11 +1,19 @@
+import './install/require-node.mjs';
 import { defineConfig } from 'vitest/config';
+
+/** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
+const UNIT = ['core', 'losses', 'model', 'recipes', 'rl', 'roles', 'tasks', 'text', 'workers'];
+const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     fileParallelism: true,
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'unit', include: unit } },
+      { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: unit } },
+    ],
   },
 });

@@ -1,4 +1,5 @@
 /** `npm run bench -- NAME [options]`: one question each; every bench measures its peers in the same run. */
+import '../install/require-node.mjs';
 import { fail } from '../cli/fail.ts';
 import { wrongInput } from '../core/errors.ts';
 

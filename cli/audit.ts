@@ -1,17 +1,19 @@
 /** `npm run audit -- ROUND`: reads a round's records again, draws a share of them again by the exact versions, and compares bit by bit. */
 import { randomBytes } from 'node:crypto';
 import { Argument, Command } from 'commander';
+import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import { auditMesh } from './audit/audit-mesh.ts';
 import { auditLines } from './audit/audit-table.ts';
-import { fail } from './fail.ts';
+import { calledAs } from './called-as.ts';
 import { openMesh } from './mesh-access.ts';
 import { printable } from './printable.ts';
-import { share } from './run-options.ts';
+import { openRecipes } from './recipe-modules.ts';
+import { collect, share } from './run-options.ts';
 
 interface AuditOptions {
+  readonly recipe: readonly string[];
   readonly fraction: number;
   readonly state: string;
   readonly drawSeed?: string;
@@ -29,10 +31,15 @@ async function roundId(gateway: GatewayClient, asked: string): Promise<string> {
   });
 }
 
-async function run(asked: string, { fraction, state, drawSeed, json }: AuditOptions): Promise<boolean> {
+async function run(
+  asked: string,
+  { recipe, fraction, state, drawSeed, json }: AuditOptions,
+): Promise<boolean> {
+  const { registry } = await openRecipes(recipe);
   const store = await openMesh(state);
   try {
     const report = await auditMesh(store.gateway, {
+      recipes: registry,
       round: await roundId(store.gateway, asked),
       fraction,
       meshKey: process.env.MESH_KEY ?? readSecrets('.').MESH_KEY,
@@ -45,24 +52,21 @@ async function run(asked: string, { fraction, state, drawSeed, json }: AuditOpti
   }
 }
 
-const command = new Command('npm run audit --')
-  .description('Audits a round: exits with 1 if anything differs. Changes nothing.')
-  .addArgument(new Argument('<round>', 'id of the round, or `last`'))
-  .option(
-    '--fraction <share>',
-    'share of groups and proposals that are drawn again; all are read again',
-    share,
-    1,
-  )
-  .option('--draw-seed <text>', 'decides which share, to draw the same one again (default: random)')
-  .option('--state <dir>', 'folder of all local state', '.rollmesh')
-  .option('--json', 'one JSON object', false)
-  .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.');
-
-try {
-  const { args } = command.parse();
-  const options = command.opts<AuditOptions>();
-  process.exit((await run(args[0] ?? '', options)) ? 0 : 1);
-} catch (error) {
-  fail(error, command.opts<AuditOptions>().json);
-}
+export const command = (): Command =>
+  new Command(calledAs('audit'))
+    .description('Audits a round: exits with 1 if anything differs. Changes nothing.')
+    .addArgument(new Argument('<round>', 'id of the round, or `last`'))
+    .option(
+      '--fraction <share>',
+      'share of groups and proposals that are drawn again; all are read again',
+      share,
+      1,
+    )
+    .option('--draw-seed <text>', 'decides which share, to draw the same one again (default: random)')
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .option('--recipe <module>', 'a recipe of your own, where the round is of it (repeat)', collect, [])
+    .option('--json', 'one JSON object', false)
+    .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.')
+    .action(async (round: string, options: AuditOptions) => {
+      if (!(await run(round, options))) process.exitCode = 1;
+    });

@@ -2,43 +2,37 @@
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { calledAs } from './called-as.ts';
 import { DeployFiles } from './deploy/deploy-files.ts';
 import { workerTag } from './deploy/fingerprint.ts';
 import { hasSeed, uploadSeed } from './deploy/gateway.ts';
 import { deploy } from './deploy/run.ts';
 import { readWanted } from './deploy/wanted.ts';
 import { wranglerProcess } from './deploy/wrangler.ts';
-import { fail } from './fail.ts';
 
 const wranglerScript = () =>
   join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
 
-const command = new Command('npm run deploy --')
-  .description('Deploys the mesh to Cloudflare with wrangler. See docs/deploy.md.')
-  .option('--dry-run', 'print the plan, change nothing', false)
-  .action(async ({ dryRun }: { readonly dryRun: boolean }) => {
-    const root = resolve('.');
-    const wanted = readWanted(root);
-    const files = new DeployFiles(root, process.env);
-    await deploy(
-      {
-        wanted,
-        files,
-        connect: wranglerProcess([process.execPath, wranglerScript()], root),
-        account: process.env.CLOUDFLARE_ACCOUNT_ID || undefined,
-        tagOf: (environment, databaseId) =>
-          workerTag(root, environment, wanted.mains[environment], files.configFor(databaseId)),
-        hasSeed,
-        uploadSeed,
-        say: (line) => console.log(line),
-      },
-      dryRun,
-    );
-  });
-
-try {
-  await command.parseAsync();
-  process.exit(0);
-} catch (error) {
-  fail(error);
-}
+export const command = (): Command =>
+  new Command(calledAs('deploy'))
+    .description('Deploys the mesh to Cloudflare with wrangler. See docs/deploy.md.')
+    .option('--dry-run', 'print the plan, change nothing', false)
+    .action(async ({ dryRun }: { readonly dryRun: boolean }) => {
+      const root = resolve('.');
+      const wanted = readWanted(root);
+      const files = new DeployFiles(root, process.env);
+      await deploy(
+        {
+          wanted,
+          files,
+          connect: wranglerProcess([process.execPath, wranglerScript()], root),
+          account: process.env.CLOUDFLARE_ACCOUNT_ID || undefined,
+          tagOf: (environment, databaseId) =>
+            workerTag(root, environment, wanted.mains[environment], files.configFor(databaseId)),
+          hasSeed,
+          uploadSeed,
+          say: (line) => console.log(line),
+        },
+        dryRun,
+      );
+    });

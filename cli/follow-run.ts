@@ -1,9 +1,9 @@
 /** Follows a run in the mesh by its reading API and turns finished rounds into lines. Knows no queue and no learner. */
+
+import type { GatewayClient } from '../api/gateway-client.ts';
 import { RollmeshError } from '../core/errors.ts';
-import type { RoundReport } from '../core/schema/report.ts';
+import type { RoundState, RunState } from '../core/schema/answers.ts';
 import type { RoundLine } from '../core/schema/summary.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
-import type { RoundState, RunState } from '../learner/transport/views.ts';
 
 const POLL_MS = 250;
 /** How long a round's line waits for its evaluation once the round is done. */
@@ -42,8 +42,6 @@ export function missingRounds(
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-const reportOf = (round: RoundState) => (round.report ?? null) as RoundReport | null;
 
 /**
  * Yields the rounds in order, each once it is done and reported. A failed round is passed where the run has gone on since.
@@ -85,7 +83,7 @@ async function hasGoneOn({ gateway, run }: Followed, failed: RoundState): Promis
 
 function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boolean {
   if (round.stage !== 'done') return false;
-  const report = reportOf(round);
+  const { report } = round;
   const since = Date.now() - (round.endedAt ?? 0);
   if (!report) return since > REPORT_MS;
   const counted = round.usage?.stages.learner !== undefined;
@@ -128,7 +126,7 @@ function lineOf(round: RoundState, last: number | undefined): RoundLine {
       stale,
       failed: groups.failed - stale,
     },
-    report: reportOf(round) ?? { warnings: ['the round is trained, and its report was lost'] },
+    report: round.report ?? { warnings: ['the round is trained, and its report was lost'] },
     ...(round.usage ? { usage: round.usage.stages } : {}),
     wallMs: (round.endedAt ?? round.createdAt) - round.createdAt,
   };

@@ -1,12 +1,15 @@
 /** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
+import type { ExamTasks } from '../core/tasks/split.ts';
 import { tokenizerOf } from '../core/text/policy-text.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 import { loadOrt } from '../infer/ort.ts';
 import { openDevice } from '../learner/device/device.ts';
+import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { progressOf, runInProcess } from '../mesh/single-process.ts';
 import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
+import type { OpenRecipes } from './recipe-modules.ts';
 import type { StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 
@@ -21,6 +24,8 @@ export async function playInProcess(
   }: Pick<StartOptions, 'device' | 'threads' | 'revectorize' | 'evalEvery'>,
   store: RunStore,
   printer: RunPrinter,
+  examTasks?: ExamTasks,
+  recipes?: Pick<OpenRecipes, 'modules'>,
 ): Promise<void> {
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
@@ -32,10 +37,11 @@ export async function playInProcess(
     rounds,
     evaluateEvery: evalEvery,
     store,
-    trainer: new RoundTrainer(),
+    trainer: new RoundTrainer({ objectives: objectiveModules(recipes?.modules ?? []) }),
     tokenizer: tokenizerOf(start, settings.policy),
     use: policies.use,
     roles: bindingsOf(recipe, settings),
+    examTasks,
     onStart: (report) => report.evaluation && printer.evaluatedStart(report.evaluation),
     onRound: (line) => printer.round(line),
   });

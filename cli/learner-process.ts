@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '../mesh/installation.ts';
 import { type Mesh, SCORED_QUEUE } from '../mesh/start.ts';
 import { type LearnerNews, LearnerWatch } from './learner-watch.ts';
 
@@ -38,7 +38,7 @@ async function releaseLeases({ pullUrl, secrets }: Mesh): Promise<void> {
   }).catch(() => undefined);
 }
 
-/** Runs `cli/learner.ts` against a local mesh and starts it again when it ends; its log is `learner.log` in the state folder. */
+/** Runs the command `learner` against a local mesh and starts it again when it ends; its log is `learner.log` in the state folder. */
 export function superviseLearner(
   mesh: Mesh,
   stateDir: string,
@@ -59,7 +59,6 @@ export function superviseLearner(
     SCORED_QUEUE_ID: SCORED_QUEUE,
     QUEUE_TOKEN: mesh.secrets.LEARNER_TOKEN,
   };
-  const script = fileURLToPath(new URL('./learner.ts', import.meta.url));
   let stopped = false;
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
@@ -80,7 +79,7 @@ export function superviseLearner(
   const start = async () => {
     await releaseLeases(mesh);
     if (stopped) return;
-    const started = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+    const started = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'learner', ...args], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

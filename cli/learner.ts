@@ -4,18 +4,22 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { GatewayClient } from '../api/gateway-client.ts';
+import { PullQueue } from '../api/pull-queue.ts';
+import { Tally } from '../api/tally.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { learn } from '../learner/loop/loop.ts';
+import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
-import { PullQueue } from '../learner/transport/pull-queue.ts';
-import { Tally } from '../learner/transport/tally.ts';
-import { fail } from './fail.ts';
-import { share, whole } from './run-options.ts';
+import { calledAs } from './called-as.ts';
+import { openRecipes } from './recipe-modules.ts';
+import { collect, share, whole } from './run-options.ts';
 
 interface LearnerOptions {
+  readonly recipe: readonly string[];
+  readonly env?: string;
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
   readonly revectorize: boolean;
@@ -35,12 +39,26 @@ function required(name: string, what: string): string {
   });
 }
 
+/** Variables of a file; those that are set already win. */
+function readEnvironment(file: string): void {
+  try {
+    process.loadEnvFile(file);
+  } catch (cause) {
+    throw wrongInput('environment.file', `The file ${file} cannot be read.`, {
+      expected: 'lines NAME=value, as `npm run deploy` writes them into .deploy/learner.env',
+      cause,
+    });
+  }
+}
+
 /** One JSON object a line on standard error; nothing secret is ever among the fields. */
 const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
 async function run(options: LearnerOptions): Promise<void> {
   const { device: kind, threads, revectorize, evalEvery } = options;
+  if (options.env !== undefined) readEnvironment(options.env);
+  const recipes = await openRecipes(options.recipe);
   const { maxStaleness, leaseSeconds, idleMs, auditFraction } = options;
   const tally = new Tally();
   const gateway = new GatewayClient({
@@ -60,19 +78,20 @@ async function run(options: LearnerOptions): Promise<void> {
   const secret = meshKey ?? randomBytes(32).toString('hex');
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
-  const evaluator = evalEvery > 0 ? new Evaluator(gateway, evalEvery) : null;
+  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery) : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await learn(
     {
       queue,
       gateway,
-      trainer: new RoundTrainer(),
+      trainer: new RoundTrainer({ objectives: objectiveModules(recipes.modules) }),
       ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
       log,
       tally,
     },
     {
+      recipes: recipes.registry,
       ...(meshKey === undefined ? {} : { meshKey }),
       maxStaleness,
       leaseMs: leaseSeconds * 1000,
@@ -85,42 +104,45 @@ async function run(options: LearnerOptions): Promise<void> {
   log('learner.stopped', {});
 }
 
-const command = new Command('npm run learner --')
-  .description(
-    'Pulls scored batches, trains, publishes. Settings come from environment variables: see docs/deploy.md.',
-  )
-  .addOption(
-    new Option('--device <name>', 'where to compute').choices(['auto', 'cpu', 'webgpu']).default('auto'),
-  )
-  .option('--threads <n>', 'threads of the CPU device', whole(1))
-  .option(
-    '--revectorize',
-    'CPU device on Node 24 or later: let V8 pair SIMD operations, nearly twice as fast; experimental, so a self-test decides',
-    false,
-  )
-  .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
-  .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
-  .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
-  .option(
-    '--audit-fraction <share>',
-    'read every record again, and draw this share of them again, before training',
-    share,
-  )
-  .option(
-    '--lease-seconds <n>',
-    'how long a pulled message is ours; longer than a round trains',
-    whole(1),
-    600,
-  );
-
-try {
-  await run(command.parse().opts<LearnerOptions>());
-  process.exit(0);
-} catch (error) {
-  // For whoever supervises this process: `fail` is for people.
-  if (error instanceof RollmeshError) {
-    const { kind, code, what, expected, next } = error;
-    log('learner.failed', { kind, code, what, expected, next });
-  }
-  fail(error);
-}
+export const command = (): Command =>
+  new Command(calledAs('learner'))
+    .description(
+      'Pulls scored batches, trains, publishes. Settings come from environment variables: see docs/deploy.md.',
+    )
+    .addOption(
+      new Option('--device <name>', 'where to compute').choices(['auto', 'cpu', 'webgpu']).default('auto'),
+    )
+    .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .option(
+      '--revectorize',
+      'CPU device on Node 24 or later: let V8 pair SIMD operations, nearly twice as fast; experimental, so a self-test decides',
+      false,
+    )
+    .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
+    .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
+    .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
+    .option(
+      '--audit-fraction <share>',
+      'read every record again, and draw this share of them again, before training',
+      share,
+    )
+    .option(
+      '--lease-seconds <n>',
+      'how long a pulled message is ours; longer than a round trains',
+      whole(1),
+      600,
+    )
+    .option('--recipe <module>', 'a recipe of your own that the mesh plays (repeat)', collect, [])
+    .option('--env <file>', 'read the environment variables from this file, such as .deploy/learner.env')
+    .action(async (options: LearnerOptions) => {
+      try {
+        await run(options);
+      } catch (error) {
+        // For whoever supervises this process: what the program prints at its end is for people.
+        if (error instanceof RollmeshError) {
+          const { kind, code, what, expected, next } = error;
+          log('learner.failed', { kind, code, what, expected, next });
+        }
+        throw error;
+      }
+    });

@@ -1,15 +1,16 @@
 /** `npm start`: the local mesh, the learner beside it, a signed webhook for the rounds that are missing, and their lines. */
 import { join } from 'node:path';
+import { GatewayClient } from '../api/gateway-client.ts';
+import type { Registry } from '../core/registry.ts';
 import { runIdOf } from '../core/schema/round.ts';
 import { type RoundLine, summarize } from '../core/schema/summary.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import type { Mesh } from '../mesh/start.ts';
-import { findRecipe, recipes } from '../recipes/index.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { followRun, missingRounds } from './follow-run.ts';
 import { ensureShipped, SEED_POLICY } from './import-policy.ts';
 import { type LearnerProcess, superviseLearner } from './learner-process.ts';
 import { watchMesh } from './mesh-watch.ts';
+import type { OpenRecipes } from './recipe-modules.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { orderRounds } from './signed-webhook.ts';
@@ -22,23 +23,40 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+/**
+ * Calls `stop` on Ctrl-C and on SIGTERM, as often as they come: npm passes on what the terminal sends to both. Takes the place of the
+ * listeners that Miniflare has set by now, which end the process at once.
+ */
+function onSignal(stop: () => void): void {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(name).on(name, stop);
+}
+
 /** Why a run is no longer followed, where nobody asked for it. */
 const FAILED = new Error('The command has failed.');
 /** Longest wait for the learner and the mesh to end: a workerd that is gone or hangs keeps nobody here. */
 const CLEANUP_MS = 15_000;
 
-export async function runInMesh(options: StartOptions, stateDir: string, printer: RunPrinter): Promise<void> {
+export async function runInMesh(
+  options: StartOptions,
+  { registry, named, modules }: OpenRecipes,
+  stateDir: string,
+  printer: RunPrinter,
+): Promise<void> {
   const began = performance.now();
   const stop = new AbortController();
   const { signal } = stop;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
-  const own = await startSharedMesh({ stateDir, port: options.port });
+  const own = await startSharedMesh({
+    stateDir,
+    port: options.port,
+    recipes: modules.map(({ file }) => file),
+  });
   const { mesh } = own;
+  onSignal(() => stop.abort());
   const notice = (text: string) => printer.notice(text);
-  const gone = watchMesh(mesh.url, join(stateDir, 'mesh.log'), notice, signal);
+  const gone = watchMesh(mesh, join(stateDir, 'mesh.log'), notice, signal);
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   // Webhooks may ask for any recipe.
-  const starts = options.serve ? recipes.map(({ start }) => start) : [findRecipe(options.recipe).start];
+  const starts = (options.serve ? registry.recipes : named).map(({ start }) => start);
   const shipped = async () => {
     for (const start of new Set([SEED_POLICY, ...starts])) await ensureShipped(gateway, start);
   };
@@ -47,10 +65,10 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   let learner: LearnerProcess | undefined;
   try {
     await watched(shipped());
-    learner = superviseLearner(mesh, stateDir, learnerArguments(options), { notice, signal });
+    learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
     const { givenUp } = learner;
     if (options.serve) printer.waiting(mesh.url);
-    else await watched(playRun(options, mesh, gateway, printer, signal, began), givenUp);
+    else await watched(playRun(options, registry, mesh, gateway, printer, signal, began), givenUp);
     const stays = options.serve || (options.rounds === undefined && !options.headless);
     if (stays && !signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
@@ -64,11 +82,15 @@ export async function runInMesh(options: StartOptions, stateDir: string, printer
   }
 }
 
-const learnerArguments = ({ evalEvery, device, threads, revectorize, auditFraction }: StartOptions) => [
+const learnerArguments = (
+  { evalEvery, device, threads, revectorize, auditFraction }: StartOptions,
+  modules: OpenRecipes['modules'],
+) => [
   `--eval-every=${evalEvery}`,
   // Locally a pull costs nothing, and a round takes seconds.
   '--idle-ms=150',
   `--device=${device}`,
+  ...modules.map(({ file }) => `--recipe=${file}`),
   ...(threads ? [`--threads=${threads}`] : []),
   ...(revectorize ? ['--revectorize'] : []),
   ...(auditFraction === undefined ? [] : [`--audit-fraction=${auditFraction}`]),
@@ -76,6 +98,7 @@ const learnerArguments = ({ evalEvery, device, threads, revectorize, auditFracti
 
 async function playRun(
   options: StartOptions,
+  recipes: Registry,
   mesh: Mesh,
   gateway: GatewayClient,
   printer: RunPrinter,
@@ -83,7 +106,7 @@ async function playRun(
   began: number,
 ): Promise<void> {
   const order = orderOf(options);
-  const { recipe, settings, rounds } = runOf(order);
+  const { recipe, settings, rounds } = runOf(recipes, order);
   const run = runIdOf(settings);
   const before = await gateway.listRounds(run);
   const over = before.filter(({ stage }) => stage === 'done' || stage === 'failed').map(({ index }) => index);

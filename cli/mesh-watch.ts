@@ -1,6 +1,7 @@
 /** Is the local mesh still there? A workerd that was killed refuses connections; one that hangs takes them and never answers. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { RollmeshError } from '../core/errors.ts';
+import type { Mesh } from '../mesh/start.ts';
 
 /** One look at the gateway. */
 export type Pulse = 'answers' | 'silent' | 'refused';
@@ -27,6 +28,11 @@ export async function pulseOf(url: string, patienceMs = ANSWER_MS): Promise<Puls
   }
 }
 
+const meshGone = (reason: string) =>
+  new RollmeshError('give-up', 'mesh.gone', `The mesh's workerd has ended${reason && `: ${reason}`}.`, {
+    next: 'The same command starts it again, and the run goes on where it stands.',
+  });
+
 /** Counts looks; says what a person should be told, and throws once the mesh is given up. */
 export class MeshWatch {
   readonly #reason: () => string;
@@ -43,15 +49,7 @@ export class MeshWatch {
     const wasSilent = this.#silent;
     this.#refused = pulse === 'refused' ? this.#refused + 1 : 0;
     this.#silent = pulse === 'silent' ? wasSilent + 1 : 0;
-    if (this.#refused >= MOST_REFUSED) {
-      const reason = this.#reason();
-      throw new RollmeshError(
-        'give-up',
-        'mesh.gone',
-        `The mesh's workerd has ended${reason && `: ${reason}`}.`,
-        { next: 'The same command starts it again, and the run goes on where it stands.' },
-      );
-    }
+    if (this.#refused >= MOST_REFUSED) throw meshGone(this.#reason());
     if (this.#silent >= MOST_SILENT)
       throw new RollmeshError(
         'give-up',
@@ -89,15 +87,19 @@ export function lastWords(file: string): string {
   return (words.at(-1) ?? '').slice(0, 300);
 }
 
-/** Looks every second until the signal aborts. Rejects once the mesh is given up; else it never settles. */
+/**
+ * Looks every second until the signal aborts. Rejects once the mesh is given up, and where its workerd was started again; else it never
+ * settles.
+ */
 export function watchMesh(
-  url: string,
+  { url, crashed }: Pick<Mesh, 'url' | 'crashed'>,
   log: string,
   notice: (text: string) => void,
   signal: AbortSignal,
 ): Promise<never> {
   const watch = new MeshWatch(() => lastWords(log));
   return new Promise<never>((_, reject) => {
+    void crashed.then(() => signal.aborted || reject(meshGone(lastWords(log))));
     const look = async () => {
       const pulse = await pulseOf(url);
       if (signal.aborted) return;

@@ -2,7 +2,7 @@
  * `npm run pretrain`: makes a start policy, from nothing or from another, by supervised training on generated demonstrations of a task family's
  * roles. Seeded: the same settings on the same kind of processor give the same file. Never sees evaluation data.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { sha256Hex } from '../core/random.ts';
@@ -18,8 +18,8 @@ import type { ModelConfig } from '../model/config.ts';
 import { toHfConfig } from '../model/hf-config.ts';
 import { randomCheckpoint } from '../model/init.ts';
 import { readSafetensors, writeSafetensors } from '../model/safetensors.ts';
-import { fail } from './fail.ts';
-import { SHIPPED } from './import-policy.ts';
+import { calledAs } from './called-as.ts';
+import { readStart } from './import-policy.ts';
 import { whole } from './run-options.ts';
 
 /** `nano`: Qwen2's shape, small enough that a round takes seconds on a laptop. */
@@ -67,7 +67,7 @@ async function pretrain({ family, seed, threads, ...options }: PretrainOptions):
   const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
   console.log(`nano, ${parameterCount(config)} parameters, on ${device.description}`);
   const weights = start.from
-    ? readSafetensors(await readFile(join(SHIPPED, start.from, 'model.safetensors')))
+    ? readSafetensors((await readStart(start.from))['model.safetensors']!)
     : randomCheckpoint(config, `nano/${seed}`);
   const params = paramsFrom(config, weights);
   const started = performance.now();
@@ -106,26 +106,21 @@ async function pretrain({ family, seed, threads, ...options }: PretrainOptions):
   device.close();
 }
 
-const command = new Command('npm run pretrain --')
-  .description(
-    'Makes a start policy: a warm start of the roles of a task family on generated demonstrations.',
-  )
-  .addOption(
-    new Option('--family <name>', 'what to demonstrate')
-      .choices(Object.keys(warmStarts))
-      .default(DEFAULT_FAMILY),
-  )
-  .option(
-    '--out <dir>',
-    "folder to write (default: the policy's, models/seed for arithmetic, else models/FAMILY)",
-  )
-  .option('--seed <n>', 'seed of weights and demonstrations', whole(0), 0)
-  .option('--steps <n>', "training steps (default: the family's)", whole(1))
-  .option('--threads <n>', 'threads of the CPU device', whole(1));
-
-try {
-  await pretrain(command.parse().opts<PretrainOptions>());
-  process.exit(0);
-} catch (error) {
-  fail(error);
-}
+export const command = (): Command =>
+  new Command(calledAs('pretrain'))
+    .description(
+      'Makes a start policy: a warm start of the roles of a task family on generated demonstrations.',
+    )
+    .addOption(
+      new Option('--family <name>', 'what to demonstrate')
+        .choices(Object.keys(warmStarts))
+        .default(DEFAULT_FAMILY),
+    )
+    .option(
+      '--out <dir>',
+      "folder to write (default: the policy's, models/seed for arithmetic, else models/FAMILY)",
+    )
+    .option('--seed <n>', 'seed of weights and demonstrations', whole(0), 0)
+    .option('--steps <n>', "training steps (default: the family's)", whole(1))
+    .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .action(pretrain);

@@ -1,25 +1,29 @@
 /** `npm start -- --in-process`: the run without queues and Workers. Versions go to the same store, so that every command finds them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import { runIdOf } from '../core/schema/round.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
+import type { ExamTasks } from '../core/tasks/split.ts';
 import type { RunStore } from '../mesh/run-store.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { ensureShipped, importPolicy, SEED_POLICY } from './import-policy.ts';
 import { playInProcess } from './in-process.ts';
+import type { OpenRecipes } from './recipe-modules.ts';
 import { orderOf, type StartOptions } from './run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 import { startSharedMesh } from './state-access.ts';
 
 export async function runInOneProcess(
   options: StartOptions,
+  recipes: OpenRecipes,
   stateDir: string,
   printer: RunPrinter,
+  examTasks?: ExamTasks,
 ): Promise<void> {
-  const run = runOf(orderOf(options));
+  const run = runOf(recipes.registry, orderOf(options));
   const { settings, recipe } = run;
   // The clock stands still: only the store is used.
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
@@ -36,7 +40,7 @@ export async function runInOneProcess(
         next: 'Go on without --in-process, or choose another --seed or another --state.',
       });
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
-    await playInProcess(run, options, store, printer);
+    await playInProcess(run, options, store, printer, examTasks, recipes);
   } finally {
     await stop();
   }

@@ -1,7 +1,8 @@
 /** A recipe in words: what `npm run recipe -- show NAME` prints. */
-import { readFile } from 'node:fs/promises';
-import type { Placement, Recipe } from '../core/recipe.ts';
+import type { Recipe } from '../core/recipe.ts';
+import type { Placement } from '../core/role.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
+import { wrap } from './wrap.ts';
 
 const PAID: Readonly<Record<Placement, string>> = {
   sequence: 'paid for the whole',
@@ -13,18 +14,20 @@ const PAID: Readonly<Record<Placement, string>> = {
 /** Title, year and source of its paper. */
 export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.source].filter(Boolean).join(', ');
 
-/** The comment that a recipe's file begins with, where its method stands: lines without their asterisks. */
-export async function methodOf(name: string): Promise<string[]> {
-  const source = await readFile(new URL(`../recipes/${name}.ts`, import.meta.url), 'utf8');
-  const [, comment] = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(source) ?? [];
-  if (comment === undefined)
-    throw new Error(`internal: recipes/${name}.ts does not begin with a comment of its method`);
-  return comment.split('\n').map((line) => line.replace(/^ \* ?/, ''));
-}
+/** Columns of a paragraph. */
+const WIDTH = 100;
 
-export async function describeRecipe(recipe: Recipe): Promise<string> {
-  const list = (title: string, lines: readonly string[]) =>
-    lines.length ? [title, ...lines.map((line) => `  ${line}`)] : [];
+export function describeRecipe(recipe: Recipe): string {
+  /** A section: its paragraph, then its items. */
+  const section = (title: string, text: string | undefined, items: readonly string[] = []) =>
+    text === undefined && !items.length
+      ? []
+      : [
+          '',
+          title,
+          ...(text === undefined ? [] : indented(text, '  ')),
+          ...items.flatMap((item) => indented(item, '    ', '  - ')),
+        ];
   const roles = Object.entries(recipe.roles).map(([name, role]) => {
     const { says, set, sampling, placement = 'sequence', usesGold } = role;
     const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
@@ -46,26 +49,29 @@ export async function describeRecipe(recipe: Recipe): Promise<string> {
     ];
     return `${name}: ${[trained, ...more].join('; ')}`;
   });
+  const { method, claim } = recipe;
+  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.group === 1 ? 'one rollout' : `${recipe.group} rollouts`} each; version 0 is models/${recipe.start}.`;
   return [
-    `${recipe.name}: ${recipe.title}`,
-    `Paper      ${cite(recipe)}`,
+    ...indented(`${recipe.name}: ${recipe.title}`, ''),
+    ...indented(`Paper: ${cite(recipe)}`, ''),
     '',
-    recipe.summary,
-    '',
-    ...list('Method', await methodOf(recipe.name)),
-    '',
-    `Tasks      ${recipe.taskName}, ${recipe.tasks} a round, ${recipe.group} rollouts each; begins from models/${recipe.start}`,
-    ...list('Roles, in the order they act', roles),
-    ...list('Rewards', rewards),
-    ...list(
+    ...indented(recipe.summary, ''),
+    ...section('Setting', `${method.setting} ${sizes}`),
+    ...section('Roles', method.roles, roles),
+    ...section('Rewards', method.rewards, rewards),
+    ...section('Credit assignment', method.credit),
+    ...section('Objective', method.objective),
+    ...section('Schedule', method.schedule, sets),
+    ...section(
       'Variants',
+      undefined,
       Object.entries(recipe.variants).map(([name, says]) => `--variant ${name}: ${says}`),
     ),
-    ...list('Weights', sets),
-    `Claim      ${recipe.claim.says}`,
-    ...list(
-      'Differences',
-      recipe.differences.map((line) => `- ${line}`),
-    ),
+    ...section('Claim', claim?.says),
+    ...section('Differences from the paper', undefined, recipe.differences),
   ].join('\n');
 }
+
+/** A paragraph in lines; the first begins with `first`. */
+const indented = (text: string, indent: string, first = indent): string[] =>
+  wrap(text, WIDTH - indent.length).map((line, i) => (i === 0 ? first : indent) + line);

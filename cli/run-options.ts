@@ -1,13 +1,14 @@
 /** The options of a run, from the command line's strings to RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { SMALLER_WEIGHTS, type SmallerWeights } from '../core/policy.ts';
-import { recipes } from '../recipes/index.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
+import { calledAs } from './called-as.ts';
 
 /** Rounds of a run that names no number. */
 const DEFAULT_ROUNDS = 40;
 
 export interface StartOptions {
+  /** A name or a reference to a module; once it is opened, the recipe's name. */
   readonly recipe: string;
   readonly rounds?: number;
   readonly seed: number;
@@ -56,7 +57,8 @@ export const share = (text: string) => {
   return value;
 };
 
-const collect = (value: string, before: readonly string[]) => [
+/** A list that an option adds to: repeated, or separated by commas. */
+export const collect = (value: string, before: readonly string[]) => [
   ...before,
   ...value.split(',').filter(Boolean),
 ];
@@ -67,14 +69,16 @@ export const weightsOption = () =>
     'hold the weights that sample in fewer bits, for models that an isolate has no room for; exams stay in float32',
   ).choices(SMALLER_WEIGHTS);
 
+export const recipeOption = () =>
+  new Option(
+    '--recipe <recipe>',
+    'recipe to run: a shipped one by its name, or one of your own by the path of its module or the name of its package',
+  );
+
 export const startCommand = (): Command =>
-  new Command('npm start --')
+  new Command(calledAs('start'))
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
-    .addOption(
-      new Option('--recipe <name>', 'recipe to run')
-        .default('trio')
-        .choices(recipes.map((recipe) => recipe.name)),
-    )
+    .addOption(recipeOption().default('trio'))
     .option(
       '--rounds <n>',
       'rounds of the run; it ends by itself (default 40, and the page stays up)',

@@ -2,17 +2,8 @@
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
+import { type RunStarted, refusal, runStarted } from '../core/schema/answers.ts';
 import type { runOrder } from '../recipes/run-order.ts';
-
-const started = v.object({ run: v.string(), round: v.nullable(v.string()), rounds: v.number() });
-const refusal = v.object({
-  error: v.object({
-    code: v.string(),
-    message: v.string(),
-    expected: v.nullish(v.string()),
-    next: v.nullish(v.string()),
-  }),
-});
 
 export const sign = (secret: string, body: string, seconds: number): string =>
   `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
@@ -21,7 +12,7 @@ export async function orderRounds(
   url: string,
   secret: string,
   order: v.InferInput<typeof runOrder>,
-): Promise<v.InferOutput<typeof started>> {
+): Promise<RunStarted> {
   const body = JSON.stringify(order);
   const response = await fetch(new URL('/hooks/rounds', url), {
     method: 'POST',
@@ -40,7 +31,7 @@ export async function orderRounds(
     });
   });
   const answer: unknown = await response.json().catch(() => null);
-  if (response.ok) return v.parse(started, answer);
+  if (response.ok) return v.parse(runStarted, answer);
   const said = v.safeParse(refusal, answer);
   if (!said.success)
     throw new RollmeshError('retry', 'gateway.failed', `The gateway answered ${response.status}.`);

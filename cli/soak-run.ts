@@ -2,10 +2,11 @@
  * A run under fire: real processes, killed at chosen moments, with faults at the edges; then the books are checked, and the
  * weights compared with those of the same run undisturbed.
  */
+
+import { GatewayClient } from '../api/gateway-client.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { VersionFile } from '../core/schema/policy.ts';
 import { openDevice } from '../learner/device/device.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { Cluster, type ClusterOptions } from '../mesh/faults/cluster.ts';
 import type { FaultSettings } from '../mesh/faults/fault-settings.ts';
 import { faultyNetwork } from '../mesh/faults/faulty-network.ts';
@@ -14,9 +15,10 @@ import { forwardAll, type Handler } from '../mesh/faults/proxy.ts';
 import { Saboteur } from '../mesh/faults/saboteur.ts';
 import type { Strike } from '../mesh/faults/strikes.ts';
 import { type FileHashes, undisturbed } from '../mesh/faults/undisturbed.ts';
-import { readSeed } from '../model/seed-files.ts';
+import { moduleFile } from '../mesh/installation.ts';
+import { shipped } from '../recipes/index.ts';
 import { type RunOrder, runOf } from '../recipes/run-order.ts';
-import { ensureShipped } from './import-policy.ts';
+import { ensureShipped, readStart } from './import-policy.ts';
 import { orderRounds } from './signed-webhook.ts';
 
 export interface UnderFire {
@@ -37,7 +39,7 @@ export interface UnderFire {
 export const faultsOf = (seed: string, rate: number): Pick<UnderFire, 'handler' | 'meshOptions'> => ({
   handler: faultyNetwork(seed, rate),
   meshOptions: (start) => ({
-    around: 'mesh/faults/faulty.worker.ts',
+    around: moduleFile('mesh/faults/faulty.worker'),
     vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate } satisfies FaultSettings) },
   }),
 });
@@ -148,8 +150,8 @@ async function differingVersions(order: RunOrder, ledger: readonly LedgerRound[]
   const device = await openDevice({ device: 'cpu', threads: THREADS });
   try {
     const wanted = await undisturbed(
-      { ...runOf(order), rounds: ledger.length },
-      await readSeed('models/seed'),
+      { ...runOf(shipped, order), rounds: ledger.length },
+      await readStart('seed'),
     );
     return ledger.flatMap(({ round: { index }, manifest }) =>
       manifest && sameFiles(manifest.files, wanted[index]!) ? [] : [index],

@@ -7,7 +7,7 @@ import { thisMachine } from '../bench/machine.ts';
 import { Random } from '../core/random.ts';
 import { STRIKES, type Strike } from '../mesh/faults/strikes.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
-import { fail } from './fail.ts';
+import { calledAs } from './called-as.ts';
 import { duration, percent } from './figures.ts';
 import { share, whole } from './run-options.ts';
 import { type FireReport, faultsOf, underFire } from './soak-run.ts';
@@ -131,22 +131,19 @@ async function run(options: SoakOptions): Promise<boolean> {
   return right;
 }
 
-const command = new Command('npm run soak --')
-  .description('Kills mesh and learner at every stage, with faults at the edges, and checks the books.')
-  .requiredOption('--kills <n>', 'processes to kill', whole(0))
-  .option('--seed <n>', 'seed of kills and faults, and of the run', whole(0), 0)
-  .option('--minutes <n>', 'no more kills after so long', whole(1))
-  .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
-  .option('--tasks <n>', 'tasks a round', whole(1), 6)
-  .option('--group <n>', 'rollouts a task', whole(2), 4)
-  .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
-  .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
-  .option('--out <file>', 'also write the result there')
-  .option('--json', 'print the result as one JSON object', false);
-
-const options = command.parse().opts<SoakOptions>();
-try {
-  process.exit((await run(options)) ? 0 : 1);
-} catch (error) {
-  fail(error, options.json);
-}
+export const command = (): Command =>
+  new Command(calledAs('soak'))
+    .description('Kills mesh and learner at every stage, with faults at the edges, and checks the books.')
+    .requiredOption('--kills <n>', 'processes to kill', whole(0))
+    .option('--seed <n>', 'seed of kills and faults, and of the run', whole(0), 0)
+    .option('--minutes <n>', 'no more kills after so long', whole(1))
+    .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
+    .option('--tasks <n>', 'tasks a round', whole(1), 6)
+    .option('--group <n>', 'rollouts a task', whole(2), 4)
+    .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
+    .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
+    .option('--out <file>', 'also write the result there')
+    .option('--json', 'print the result as one JSON object', false)
+    .action(async (options: SoakOptions) => {
+      if (!(await run(options))) process.exitCode = 1;
+    });

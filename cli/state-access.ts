@@ -2,8 +2,9 @@
  * The mesh of a state folder, for whatever needs its store: the one that runs there, or a quiet one for as long as the caller
  * works. Two meshes never share a folder: their databases are files.
  */
+
+import { GatewayClient } from '../api/gateway-client.ts';
 import { RollmeshError } from '../core/errors.ts';
-import { GatewayClient } from '../learner/transport/gateway-client.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import type { Mesh, MeshOptions } from '../mesh/start.ts';
 import { ensureShipped } from './import-policy.ts';

@@ -1,6 +1,7 @@
 /** Which run a person means, and its end. */
+
+import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
-import type { GatewayClient } from '../learner/transport/gateway-client.ts';
 
 type Runs = Pick<GatewayClient, 'listRuns' | 'stopRun' | 'getRun' | 'listRounds'>;
 

@@ -1,6 +1,6 @@
 /** `npm run stop -- RUN`: ends a run, whoever ordered it. Works on the mesh that runs here, on a quiet one where none does, or elsewhere. */
 import { Command } from 'commander';
-import { fail } from './fail.ts';
+import { calledAs } from './called-as.ts';
 import { openMesh } from './mesh-access.ts';
 import { printable } from './printable.ts';
 import { stopRun } from './stop-run.ts';
@@ -11,29 +11,23 @@ interface StopOptions {
   readonly json: boolean;
 }
 
-const command = new Command('npm run stop --')
-  .description(
-    'Stops a run: its open round ends, no further one begins, and what was trained stays. An order or `npm start` opens it again.',
-  )
-  .argument('<run>', 'id of the run, or `last` for the newest one that is open')
-  .option('--reason <text>', 'kept with the round that this ends', 'by hand')
-  .option('--state <dir>', 'folder of all local state', '.rollmesh')
-  .option('--json', 'one JSON object', false)
-  .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.')
-  .action(async (asked: string, { reason, state, json }: StopOptions) => {
-    const { gateway, close } = await openMesh(state);
-    try {
-      const done = await stopRun(gateway, asked, reason);
-      const words = `run ${done.run} is stopped; ${done.done} of its rounds are done`;
-      console.log(json ? JSON.stringify(done) : printable(words));
-    } finally {
-      await close();
-    }
-  });
-
-try {
-  await command.parseAsync();
-  process.exit(0);
-} catch (error) {
-  fail(error, command.opts<StopOptions>().json);
-}
+export const command = (): Command =>
+  new Command(calledAs('stop'))
+    .description(
+      'Stops a run: its open round ends, no further one begins, and what was trained stays. An order or `npm start` opens it again.',
+    )
+    .argument('<run>', 'id of the run, or `last` for the newest one that is open')
+    .option('--reason <text>', 'kept with the round that this ends', 'by hand')
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .option('--json', 'one JSON object', false)
+    .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.')
+    .action(async (asked: string, { reason, state, json }: StopOptions) => {
+      const { gateway, close } = await openMesh(state);
+      try {
+        const done = await stopRun(gateway, asked, reason);
+        const words = `run ${done.run} is stopped; ${done.done} of its rounds are done`;
+        console.log(json ? JSON.stringify(done) : printable(words));
+      } finally {
+        await close();
+      }
+    });

@@ -2,6 +2,7 @@
  * A recipe's published claim at small scale: the arms that show it and those that would refute it, and conditions on the
  * measured curves. Conditions are stated before the runs; a claim that fails is reported with its numbers.
  */
+import { wrongInput } from './errors.ts';
 import { mean } from './rl/statistics.ts';
 import type { Summary } from './schema/summary.ts';
 
@@ -50,6 +51,21 @@ export interface Claim {
   readonly observations?: readonly Condition[];
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
+}
+
+/** What the claim of a recipe is asked of. */
+export interface Claiming {
+  readonly name: string;
+  readonly claim?: Claim;
+}
+
+/** Throws `claims.none` where the recipe states no claim. */
+export function claimOf({ name, claim }: Claiming): Claim {
+  if (claim) return claim;
+  throw wrongInput('claims.none', `Recipe ${name} states no claim.`, {
+    expected: 'a recipe with a claim: arms, seeds, rounds and conditions',
+    next: 'Give the recipe a `claim`, or play it with `npm start`.',
+  });
 }
 
 export type Verdict = 'reproduced' | 'partly' | 'not reproduced';

@@ -4,7 +4,8 @@
  */
 
 /** retry: try again later · give-up: will never work · wrong-input: the caller's mistake · missing-version: the named policy version is not there · over-budget: a limit was reached. */
-export type FailureKind = 'retry' | 'give-up' | 'wrong-input' | 'missing-version' | 'over-budget';
+export const FAILURE_KINDS = ['retry', 'give-up', 'wrong-input', 'missing-version', 'over-budget'] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 export class RollmeshError extends Error {
   readonly kind: FailureKind;

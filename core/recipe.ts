@@ -5,7 +5,8 @@
  * here knows a runtime.
  */
 import type { Claim } from './claims.ts';
-import type { SamplingSettings } from './policy.ts';
+import type { StateSchema } from './recipe-state.ts';
+import type { RoundDescription, StageRecipe } from './role.ts';
 import type { Exam, Stage } from './roles/stage.ts';
 import type { Evaluation } from './schema/evaluation.ts';
 import type { RoleBinding, RunSettings } from './schema/round.ts';
@@ -19,27 +20,18 @@ export interface Paper {
   readonly source?: string;
 }
 
-/** One of the things that `--reward` may ask for. */
-export interface RewardInfo {
-  /** Says in a sentence what is paid. */
-  readonly says: string;
-  /** Rewards that do not use gold must be the same whatever the oracle says; a test holds every one of them to it. */
-  readonly usesGold: boolean;
-}
-
-/** Where the rewards of a role stand: on its whole answer, on each turn of an episode, on each step of an answer or on each token. */
-export type Placement = 'sequence' | 'turn' | 'step' | 'token';
-
-export interface RoleSettings {
-  readonly says: string;
-  /** The parameter set that speaks in this role; default the main one. */
-  readonly set?: string;
-  /** Log-probabilities are recorded under the distribution that was sampled from. Stops come from the recipe. */
-  readonly sampling: Omit<SamplingSettings, 'stop'>;
-  /** Default `sequence`. */
-  readonly placement?: Placement;
-  /** It is held to the exact checker even where `--reward` pays the others without gold. */
-  readonly usesGold?: boolean;
+/** A short method section, in the terms of the field: what `npm run recipe -- show NAME` prints. One paragraph of plain text each. */
+export interface Method {
+  /** The tasks, who knows what about them, and what the start policy can do. */
+  readonly setting: string;
+  /** Who speaks, in what order, and how often. */
+  readonly roles: string;
+  readonly rewards: string;
+  /** From rewards to advantages, pairs or weights. */
+  readonly credit: string;
+  readonly objective: string;
+  /** What is updated when. */
+  readonly schedule: string;
 }
 
 /** What a shape of round gives a recipe: all but its words, its weights and its lesson. */
@@ -57,34 +49,31 @@ export type RoundShape = Pick<
   | 'describe'
 >;
 
-export interface Recipe {
-  readonly name: string;
+export interface Recipe extends StageRecipe {
   readonly title: string;
   readonly paper: Paper;
   /** One paragraph: who plays, who is paid for what. */
   readonly summary: string;
+  readonly method: Method;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
-  readonly claim: Claim;
+  /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
+  readonly claim?: Claim;
   /** The shipped policy it starts from: a folder under models/. */
   readonly start: string;
   /** Name of its task family, for reports. */
   readonly taskName: string;
-  /** Token that ends every completion. */
-  readonly stop: string;
   /** Defaults of a run. */
   readonly tasks: number;
   readonly group: number;
-  /** What `--reward` takes; the first is the default. */
-  readonly rewards: Readonly<Record<string, RewardInfo>>;
   /** What `--variant` takes besides the recipe as published: ablations, in words. */
   readonly variants: Readonly<Record<string, string>>;
   /** Parameter sets by name; `main` is always there. */
   readonly sets: Readonly<Record<string, SetSettings>>;
-  /** Roles in the order in which they first act. */
-  readonly roles: Readonly<Record<string, RoleSettings>>;
   /** Roles that `--freeze` takes: they keep version 0. */
   readonly freezable: readonly string[];
+  /** What it carries from round to round; absent = nothing. */
+  readonly state?: StateSchema;
   /** The versions that roles use, where that is not the newest: asked once, when a run is ordered. */
   readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
   /** Versions that samples may be behind by design; an operator's own bound may be wider. */
@@ -96,15 +85,18 @@ export interface Recipe {
   readonly rollOut: (stage: Stage, tasks: readonly AdmittedTask[]) => Promise<RolledGroup[]>;
   /** Stage three: judgments, probes and rewards of some of the groups, in the order given. */
   readonly judge: (stage: Stage, groups: readonly RolledGroup[]) => Promise<ScoredGroup[]>;
+  /**
+   * What the round's proposals earned, by the id of their first sample; null = no reward. A pure function of the records: the engine
+   * calls it once, writes it into the round's report and hands the proposals to `learn` with their rewards.
+   */
+  readonly payProposals?: (
+    records: RoundRecords,
+    tools: Pick<LearnTools, 'decode'>,
+  ) => ReadonlyMap<string, number | null> | undefined;
   /** What a whole round teaches; groups come in order of their index. Parts of frozen roles are dropped by the engine. */
   readonly learn: (records: RoundRecords, tools: LearnTools) => Lesson | Promise<Lesson>;
   /** Held-out evaluation by the oracle, apart from every reward. */
   readonly evaluate: (exam: Exam) => Promise<Evaluation>;
   /** What the monitors say about tasks and answers. */
-  readonly describe?: {
-    /** A scalar that says how hard a task is. */
-    readonly difficulty?: (task: string) => number;
-    /** Does the completion write its steps? */
-    readonly worked?: (text: string) => boolean;
-  };
+  readonly describe?: RoundDescription;
 }

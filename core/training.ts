@@ -126,7 +126,7 @@ export interface RoundRecords {
   readonly proposals: Proposals;
   /** In order of their index. */
   readonly groups: readonly ScoredGroup[];
-  /** What the parent version carries; undefined at the start. */
+  /** What the parent version carries, as JSON: `readState` makes the recipe's state of it. Undefined at the start. */
   readonly memory: unknown;
   /** The parent: the version that is trained from. */
   readonly version: number;
@@ -148,7 +148,7 @@ export interface LearnTools {
 export interface Lesson {
   /** In order. An empty list publishes the weights as they are: a round that only gathers. */
   readonly updates: readonly Update[];
-  /** Carried to the next round by the version itself; absent = unchanged. JSON. */
+  /** Carried to the next round by the version itself, of the recipe's `state`; absent = unchanged. JSON. */
   readonly memory?: unknown;
   /** Further figures of the round, by name, for its report. */
   readonly figures?: Readonly<Record<string, number>>;

@@ -5,86 +5,14 @@
 
 /** @typedef {import('../core/schema/report.ts').RoundReport} RoundReport */
 /** @typedef {import('../core/schema/report.ts').EvaluationReport} EvaluationReport */
-/** @typedef {import('../core/schema/round.ts').RunSettings} RunSettings */
-/** @typedef {import('../core/schema/sample.ts').Sample} Sample */
-
-/** @typedef {{ kind: string, code: string, message: string }} Failure */
-/** @typedef {{ rolling: number, scored: number, trained: number, failed: number }} GroupCounts */
-
-/**
- * @typedef {object} Run
- * @property {string} id
- * @property {RunSettings} settings
- * @property {number} target
- * @property {'open' | 'stopped'} state
- * @property {number} createdAt
- */
-
-/**
- * @typedef {object} Round
- * @property {string} id
- * @property {string} run
- * @property {number} index
- * @property {'proposing' | 'solving' | 'training' | 'done' | 'failed'} stage
- * @property {number} expected Groups admitted; known from `solving` on.
- * @property {number} proposed Proposals written, valid or not.
- * @property {GroupCounts} groups
- * @property {string | null} reason
- * @property {Readonly<Record<string, { name: string, version: number }>>} roles The version that each role uses.
- * @property {number | null} version The version that the round made.
- * @property {RoundReport | null} report
- * @property {RoundUsage | null} [usage]
- * @property {number} createdAt ms since 1970, as all times here.
- * @property {number | null} solvingAt
- * @property {number | null} trainingAt
- * @property {number | null} endedAt
- */
-
-/**
- * @typedef {object} Group
- * @property {string} group
- * @property {number} index
- * @property {string} task
- * @property {'rolling' | 'scored' | 'trained' | 'failed'} state
- * @property {Failure | null} failure
- */
-
-/**
- * What the platform gave: counts, ms and bytes.
- * @typedef {{ requests: number, cpuMs: number, queueOperations: number, d1RowsRead: number, d1RowsWritten: number, r2ClassA: number, r2ClassB: number, r2BytesWritten: number, r2BytesRead: number }} Usage
- */
-/** In all and by stage, with its price in dollars. @typedef {{ stages: Record<string, Usage>, total: Usage, cost: { total: number }, pricesOf: string }} RoundUsage */
-
-/** @typedef {Sample & { readonly text: { prompt: string, completion: string } | null }} ReadableSample */
-
-/** A group with its texts; null while it is not scored. @typedef {Group & { samples: ReadableSample[] | null, judgments: ReadableSample[] | null, gold: (boolean | null)[] | null, truth: (boolean | null)[] | null }} GroupContent */
-
-/**
- * @typedef {object} PolicyVersion
- * @property {number} version
- * @property {number | null} parent
- * @property {string | null} round
- * @property {number} bytes
- * @property {number} createdAt
- * @property {string | null} withdrawn
- * @property {number | null} [prunedAt] when its files were removed
- */
-
-/** @typedef {{ name: string, current: number, next: number, versions: PolicyVersion[] }} PolicyHistory */
-
-/**
- * @typedef {object} DeadLetter
- * @property {string} id
- * @property {string} queue
- * @property {number} attempts
- * @property {string} kind
- * @property {string} code
- * @property {string} cause
- * @property {string | null} round
- * @property {string | null} group
- * @property {number} at
- * @property {number | null} replayedAt
- */
+/** @typedef {import('../core/schema/answers.ts').RunState} Run */
+/** @typedef {import('../core/schema/answers.ts').RoundAnswer} Round */
+/** @typedef {import('../core/schema/answers.ts').GroupAnswer} Group */
+/** @typedef {import('../core/schema/answers.ts').GroupContent} GroupContent */
+/** @typedef {import('../core/schema/answers.ts').ReadableSample} ReadableSample */
+/** @typedef {import('../core/schema/answers.ts').VersionAnswer} PolicyVersion */
+/** @typedef {import('../core/schema/answers.ts').PolicyVersions} PolicyHistory */
+/** @typedef {import('../core/schema/answers.ts').DeadLetter} DeadLetter */
 
 /** What the server says is wrong. */
 export class ApiError extends Error {

@@ -143,6 +143,20 @@ export const checkedSolutions = ({ samples, judgments, gold, truth }) =>
     judgments: (judgments ?? []).filter(({ of }) => of === sample.id),
   }));
 
+/** What the proposal earned, which is known once its round is trained. @param {GroupContent} group */
+function proposalNote({ proposal }) {
+  const [first] = proposal;
+  if (!first) return null;
+  const { reward } = first.rewards;
+  const earned = reward === undefined ? 'not yet known' : decimal(reward);
+  return h(
+    'p',
+    { class: 'note' },
+    `Proposed by the ${first.role}, reward ${earned}: `,
+    h('code', {}, proposal.map(textOf).join(' … ')),
+  );
+}
+
 /** @param {GroupContent} group */
 export function taskView(group) {
   const solutions = checkedSolutions(group);
@@ -160,6 +174,7 @@ export function taskView(group) {
         ? `${counted(solutions.length, 'solution')}, ${right} with the exact answer.`
         : 'It is not scored: there are no solutions to show.',
     ),
+    proposalNote(group),
     ...(solutions ?? []).map((solution, i) => solutionView(solution, i + 1)),
   );
 }

@@ -1,7 +1,10 @@
 /** One Worker's source as Miniflare takes it: bundled by esbuild, .wasm files beside it as compiled modules, as wrangler does it. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
+import { wrongInput } from '../core/errors.ts';
+import type { WorkerName } from '../core/stages.ts';
+import { INSTALLATION, moduleFile, PUBLIC_MODULES } from './installation.ts';
 
 export interface BundledModule {
   readonly type: 'ESModule' | 'CompiledWasm';
@@ -9,15 +12,57 @@ export interface BundledModule {
   readonly contents: string | Uint8Array<ArrayBuffer>;
 }
 
+/** A Worker made for recipes that are not shipped: its entry point is written here. */
+export interface GeneratedWorker {
+  readonly worker: WorkerName;
+  /** Files of modules whose default export is a recipe. */
+  readonly recipes: readonly string[];
+}
+
 /** The name by which a module that is laid around a Worker imports it. */
 const WRAPPED = 'rollmesh:worker';
 
-const wrappedWorker = (main: string): Plugin => ({
-  name: 'wrapped-worker',
+/** The public modules that may be part of a Worker. The others bring tfjs or Node. */
+const FOR_WORKERS = new Set(['rollmesh', 'rollmesh/workers', 'rollmesh/recipes']);
+
+const entryCode = ({ worker, recipes }: GeneratedWorker): string =>
+  [
+    `import { ${worker}Worker } from 'rollmesh/workers';`,
+    "import { recipes } from 'rollmesh/recipes';",
+    ...recipes.map((file, i) => `import recipe${i} from ${JSON.stringify(file)};`),
+    `export default ${worker}Worker({ recipes: [...recipes, ${recipes.map((_, i) => `recipe${i}`).join(', ')}] });`,
+  ].join('\n');
+
+/** Gives the Worker by its name: a file, or the entry point that is generated for it. */
+const theWorker = (main: string | GeneratedWorker): Plugin => ({
+  name: 'the-worker',
   setup(builder) {
-    builder.onResolve({ filter: new RegExp(`^${WRAPPED}$`) }, () => ({ path: main }));
+    builder.onResolve({ filter: new RegExp(`^${WRAPPED}$`) }, () =>
+      typeof main === 'string' ? { path: main } : { path: main.worker, namespace: 'generated' },
+    );
+    builder.onLoad({ filter: /.*/, namespace: 'generated' }, () =>
+      typeof main === 'string' ? undefined : { contents: entryCode(main), resolveDir: INSTALLATION },
+    );
   },
 });
+
+/** Imports of `rollmesh` are this installation's own modules, so that there is one copy of them; the learner's are refused. */
+const ownModules: Plugin = {
+  name: 'own-modules',
+  setup(builder) {
+    builder.onResolve({ filter: /^(?:rollmesh(?:\/.*)?|@tensorflow\/.*)$/ }, ({ path }) => {
+      const module = PUBLIC_MODULES[path];
+      if (module !== undefined && FOR_WORKERS.has(path)) return { path: moduleFile(module) };
+      return {
+        errors: [
+          {
+            text: `${path} cannot be part of a Worker. A recipe imports from ${[...FOR_WORKERS].join(', ')}; what needs tensors is a module of its own that the recipe names by its path`,
+          },
+        ],
+      };
+    });
+  },
+};
 
 /** Keeps imports of .wasm files out of the bundle and notes where they are. */
 function wasmModules(found: Map<string, string>): Plugin {
@@ -41,17 +86,17 @@ function wasmModules(found: Map<string, string>): Plugin {
 }
 
 /**
- * Modules of the Worker whose entry point is `main`; paths are only names, nothing is written. With `around`, that module is the
- * entry point, and imports the Worker as `rollmesh:worker`.
+ * Modules of a Worker; paths are only names, nothing is written. With `around`, that module is the entry point, and imports the Worker as
+ * `rollmesh:worker`. Throws `wrong-input` with the code `worker.bundle` where a module cannot be bundled.
  */
 export async function bundleWorker(
-  main: string,
+  main: string | GeneratedWorker,
   around?: string,
 ): Promise<{ root: string; modules: BundledModule[] }> {
   const wasm = new Map<string, string>();
-  const root = dirname(main);
-  const { outputFiles } = await build({
-    entryPoints: [around ?? main],
+  const root = typeof main === 'string' ? dirname(main) : INSTALLATION;
+  const { outputFiles, warnings } = await build({
+    entryPoints: [around ?? (typeof main === 'string' ? main : WRAPPED)],
     outfile: join(root, 'worker.js'),
     write: false,
     bundle: true,
@@ -59,12 +104,22 @@ export async function bundleWorker(
     target: 'es2024',
     sourcemap: 'inline',
     sourcesContent: false,
-    logLevel: 'warning',
+    logLevel: 'silent',
     logOverride: { 'empty-import-meta': 'silent' },
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
-    plugins: [wasmModules(wasm), wrappedWorker(main)],
+    plugins: [wasmModules(wasm), theWorker(main), ownModules],
+  }).catch((cause: BuildFailure) => {
+    throw wrongInput(
+      'worker.bundle',
+      `The Workers cannot be bundled: ${cause.errors.map(told).join('; ')}.`,
+      {
+        next: 'Correct the module that is named.',
+        cause,
+      },
+    );
   });
+  for (const warning of warnings) console.warn(`rollmesh: ${told(warning)}`);
   return {
     root,
     modules: [
@@ -77,3 +132,6 @@ export async function bundleWorker(
     ],
   };
 }
+
+const told = ({ text, location }: Message): string =>
+  location ? `${text} (${location.file}:${location.line})` : text;

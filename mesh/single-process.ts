@@ -2,13 +2,15 @@
  * A whole run in one process: the same stages, the same ids and the same trainer as the mesh, without queues and
  * Workers. For quick runs, claims and tests; the same settings give the same tokens as the mesh does.
  */
+import type * as v from 'valibot';
+import { RollmeshError } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { proposalOutcomes } from '../core/roles/episodes.ts';
-import { monitorRound } from '../core/roles/monitors.ts';
 import { playStages } from '../core/roles/play-stages.ts';
-import { openExam, openStage, type StageParts } from '../core/roles/stage.ts';
-import { warningsOf } from '../core/roles/warnings.ts';
-import type { EvaluationReport, RoundReport } from '../core/schema/report.ts';
+import { openStage, type StageParts } from '../core/roles/stage.ts';
+import { evaluateVersion, reportRound } from '../core/round-report.ts';
+import { parsed } from '../core/schema/parse.ts';
+import { type EvaluationReport, type RoundReport, roundReport } from '../core/schema/report.ts';
 import {
   keys,
   newestOf,
@@ -19,7 +21,8 @@ import {
   runIdOf,
 } from '../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
-import { type RoundLine, type Summary, summarize } from '../core/schema/summary.ts';
+import { type RoundLine, roundLine, type Summary, summarize } from '../core/schema/summary.ts';
+import type { ExamTasks } from '../core/tasks/split.ts';
 import { memoryOf } from '../core/text/policy-memory.ts';
 import type { Tokenizer } from '../core/text/tokenizer-port.ts';
 import type { RoundTrainer } from '../learner/train/round-trainer.ts';
@@ -39,6 +42,8 @@ export interface SingleProcess {
   readonly use: StageParts['use'];
   /** The weights that each role uses. */
   readonly roles: Readonly<Record<string, RoleBinding>>;
+  /** The tasks that it is examined on; default all that is held out. */
+  readonly examTasks?: ExamTasks | undefined;
   readonly onStart?: (report: RoundReport) => void;
   readonly onRound?: (line: RoundLine) => void;
 }
@@ -58,6 +63,24 @@ export async function progressOf(
   return { done, from: 0 };
 }
 
+/** A line of an earlier start of the run. Throws `give-up` where it is of another form: another version of rollmesh wrote it. */
+async function readLine<S extends v.GenericSchema>(
+  store: RunStore,
+  key: string,
+  schema: S,
+): Promise<v.InferOutput<S> | undefined> {
+  const line = await store.getRecord(key);
+  if (line === undefined) return undefined;
+  return parsed(
+    schema,
+    line,
+    (why) =>
+      new RollmeshError('give-up', 'run.line', `The record ${key} cannot be read: ${why}.`, {
+        next: 'Another version of rollmesh wrote it: go on with that one, or begin a run with another --policy.',
+      }),
+  );
+}
+
 /** Plays the rounds that are still missing and returns the run's summary. */
 export async function runInProcess(run: SingleProcess): Promise<Summary> {
   const { recipe, settings, store } = run;
@@ -66,16 +89,16 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
   const kept = new Map<string, Promise<unknown>>();
 
   const lines: RoundLine[] = [];
-  let start = (await store.getRecord(lineKey(runId, 0))) as RoundReport | undefined;
+  let start = await readLine(store, lineKey(runId, 0), roundReport);
   if (!start) {
     const newest = (await store.currentVersion(settings.policy)) ?? 0;
-    start = { evaluation: await evaluateVersion(run, kept, newest) };
+    start = { evaluation: await evaluate(run, kept, newest) };
     await store.putRecord(lineKey(runId, 0), start);
   }
   run.onStart?.(start);
   const first = start.evaluation?.version ?? 0;
   for (let index = 1; index <= run.rounds; index++) {
-    const done = (await store.getRecord(lineKey(runId, index))) as RoundLine | undefined;
+    const done = await readLine(store, lineKey(runId, index), roundLine);
     if (done) {
       lines.push(done);
       continue;
@@ -91,23 +114,27 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
 }
 
 /** What stages of the round, or of an exam like it, are made from. */
-const partsOf = ({ recipe, tokenizer, use, store }: SingleProcess, round: RoundSpec): StageParts => ({
+const partsOf = (
+  { recipe, tokenizer, use, store, examTasks }: SingleProcess,
+  round: RoundSpec,
+): StageParts<Recipe> => ({
   recipe,
   round,
   tokenizer,
   use,
+  examTasks,
   memory: async () => memoryOf(await store.loadVersion(newestOf(round))),
 });
 
 /** Exams look as a round would that comes after `version`. */
-async function evaluateVersion(
+const evaluate = (
   run: SingleProcess,
   kept: Map<string, Promise<unknown>>,
   version: number,
-): Promise<EvaluationReport> {
+): Promise<EvaluationReport> => {
   const parts = partsOf(run, roundOf(run.settings, run.roles, version + 1, version));
-  return { version, ...(await run.recipe.evaluate(openExam(parts, version, kept))) };
-}
+  return evaluateVersion(run.recipe, parts, version, kept);
+};
 
 async function playRound(
   run: SingleProcess,
@@ -132,7 +159,7 @@ async function playRound(
   const version = parent + 1;
   await store.commitVersion({ name: settings.policy, version }, trained.files);
   const learned = performance.now();
-  const monitors = monitorRound(recipe, (ids) => run.tokenizer.decode(ids), proposals, groups);
+  const decode = (ids: readonly number[]) => run.tokenizer.decode(ids);
   const due = round.index % run.evaluateEvery === 0 || round.index === run.rounds;
   return {
     kind: 'round',
@@ -148,13 +175,11 @@ async function playRound(
       failed: 0,
     },
     report: {
-      monitors,
-      training: trained.report,
-      figures: trained.figures,
-      warnings: warningsOf(monitors, trained.report, settings.weights),
-      rolloutMs: Math.round(rolledOut - began),
-      learnerMs: Math.round(learned - rolledOut),
-      ...(due ? { evaluation: await evaluateVersion(run, kept, version) } : {}),
+      ...reportRound(
+        { recipe, settings, decode, proposals, groups, trained },
+        { rolloutMs: Math.round(rolledOut - began), learnerMs: Math.round(learned - rolledOut) },
+      ),
+      ...(due ? { evaluation: await evaluate(run, kept, version) } : {}),
     },
     wallMs: Math.round(performance.now() - began),
   };

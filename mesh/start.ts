@@ -6,24 +6,26 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
+import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
-import { withGuardedChildren } from './die-together.ts';
-import { withLongLivedServers } from './long-lived-loopback.ts';
+import { installed, moduleFile } from './installation.ts';
+import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
-import { withRoomyBuffers } from './roomy-buffers.ts';
+import { openPrivateSockets } from './private-sockets.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { installV8Flags } from './v8-flags.ts';
-import { ENVIRONMENTS, workerOptions } from './workers.ts';
+import { workerOptions } from './workers.ts';
 
 const GATEWAY = 'rollmesh-gateway';
 const PULL_QUEUE = 'rollmesh-pull-queue';
+const LOOPBACK = '127.0.0.1';
 /** The queue that the learner pulls; locally its name is its id. */
-export const SCORED_QUEUE = 'rollmesh-scored';
+export const SCORED_QUEUE = PULLED_QUEUE;
 
 export interface MeshOptions {
   /** Folder of all local state. Default `.rollmesh`. */
   readonly stateDir?: string;
-  /** Folder of wrangler.toml and .dev.vars. Default: the working directory. */
+  /** Folder of .dev.vars and, where it has one, of wrangler.toml. Default: the working directory. */
   readonly root?: string;
   readonly host?: string;
   /** 0 = any free port. */
@@ -38,7 +40,9 @@ export interface MeshOptions {
   /** Deliveries of a scored message before it is a dead letter. Default 11, as docs/deploy.md sets it up. */
   readonly pullDeliveries?: number;
   readonly rateLimit?: number;
-  /** A module, relative to `root`, that is laid around every Worker: for faults on purpose (see mesh/faults). */
+  /** Files of recipe modules whose recipes the Workers play beside the shipped ones. */
+  readonly recipes?: readonly string[];
+  /** File of a module that is laid around every Worker: for faults on purpose (see mesh/faults). */
   readonly around?: string;
 }
 
@@ -51,15 +55,16 @@ export interface Mesh {
   readonly mf: Miniflare;
   /** One tick of the clock. */
   cron(): Promise<void>;
+  /**
+   * Resolves once workerd has ended by itself. Miniflare starts another one, but at other ports and without what the queues held, so
+   * that this mesh is of no use any more.
+   */
+  readonly crashed: Promise<void>;
   stop(): Promise<void>;
 }
 
-async function pullQueueOptions(
-  root: string,
-  secrets: Secrets,
-  options: MeshOptions,
-): Promise<WorkerOptions> {
-  const bundle = await bundleWorker(join(root, 'mesh/pull-queue.worker.ts'));
+async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise<WorkerOptions> {
+  const bundle = await bundleWorker(moduleFile('mesh/pull-queue.worker'));
   return {
     name: PULL_QUEUE,
     compatibilityDate: '2026-04-01',
@@ -69,7 +74,26 @@ async function pullQueueOptions(
     durableObjects: { PULL: { className: 'PullQueue', useSQLite: true } },
     queueProducers: { DLQ: 'rollmesh-dlq' },
     queueConsumers: { [SCORED_QUEUE]: { maxBatchSize: 100, maxBatchTimeout: 0 } },
-    unsafeDirectSockets: [{ host: options.host ?? '127.0.0.1', port: options.pullPort ?? 0 }],
+  };
+}
+
+const doorOf = (worker: string) => `${worker}-door`;
+
+/** The Worker that stands before another at a port of this machine: see mesh/door.worker.ts. */
+async function doorOptions(
+  worker: string,
+  host: string = LOOPBACK,
+  port: number = 0,
+): Promise<WorkerOptions> {
+  const bundle = await bundleWorker(moduleFile('mesh/door.worker'));
+  return {
+    name: doorOf(worker),
+    compatibilityDate: '2026-04-01',
+    modulesRoot: bundle.root,
+    modules: bundle.modules,
+    bindings: { HOSTS: [...new Set([LOOPBACK, 'localhost', '[::1]', host])] },
+    serviceBindings: { INNER: worker },
+    unsafeDirectSockets: [{ host, port }],
   };
 }
 
@@ -83,33 +107,35 @@ function logTo(file: string) {
 
 export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const root = resolve(options.root ?? '.');
+  const config = readMeshConfig(root);
   const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
   mkdirSync(stateDir, { recursive: true });
   const secrets = ensureSecrets(root);
   const settings = {
-    root,
+    config,
+    recipes: options.recipes ?? [],
     secrets,
     vars: { QUEUES_SINCE: String(Date.now()), ...options.vars },
     rateLimit: options.rateLimit,
     fast: options.fast ?? true,
-    around: options.around && join(root, options.around),
+    around: options.around,
   };
   const workers = await Promise.all([
-    ...ENVIRONMENTS.map((env) => workerOptions(env, settings)),
-    pullQueueOptions(root, secrets, options),
+    ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
+    pullQueueOptions(secrets, options),
+    doorOptions(GATEWAY, options.host, options.port),
+    doorOptions(PULL_QUEUE, options.host, options.pullPort),
   ]);
-  const mf = await startMiniflare({
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
+  const { mf, crashed, close } = await startMiniflare({
     // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
     defaultPersistRoot: join(stateDir, 'v3'),
     cf: false,
     handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
     workers,
   });
-  const url = (await mf.ready).origin;
-  const pullUrl = `${(await mf.unsafeGetDirectURL(PULL_QUEUE)).origin}/client/v4`;
-  await migrate(mf, GATEWAY, join(root, 'migrations'));
+  const url = (await mf.unsafeGetDirectURL(doorOf(GATEWAY))).origin;
+  const pullUrl = `${(await mf.unsafeGetDirectURL(doorOf(PULL_QUEUE))).origin}/client/v4`;
+  await migrate(mf, GATEWAY, installed('migrations'));
   const gateway = await mf.getWorker(GATEWAY);
   const cron = async () => {
     await gateway.scheduled({ cron: '* * * * *' });
@@ -121,25 +147,32 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     secrets,
     mf,
     cron,
+    crashed,
     stop: async () => {
       stopClock();
-      await mf.dispose();
+      await close();
     },
   };
 }
 
-/** Miniflare as it has to be started here: each wrapper says why. */
-function startMiniflare(options: MiniflareOptions): Promise<Miniflare> {
+/** Miniflare as it has to be started here: v8-flags.ts and private-sockets.ts say why. */
+async function startMiniflare(options: MiniflareOptions) {
   installV8Flags();
-  return withRoomyBuffers(() =>
-    withLongLivedServers(() =>
-      withGuardedChildren(async () => {
-        const mf = new Miniflare(options);
-        await mf.ready;
-        return mf;
-      }),
-    ),
-  );
+  const sockets = await openPrivateSockets();
+  let crash = () => {};
+  const crashed = new Promise<void>((resolve) => {
+    crash = resolve;
+  });
+  const mf = await sockets.within(async () => {
+    const started = new Miniflare({ ...options, unsafeHandleRuntimeRestart: crash });
+    await started.ready;
+    return started;
+  });
+  const close = async () => {
+    await mf.dispose();
+    await sockets.close();
+  };
+  return { mf, crashed, close };
 }
 
 /** Ticks once at the start, for what an earlier process left, then at the interval. A tick that fails is made up by the next. */

@@ -1,18 +1,13 @@
 /** The Workers of wrangler.toml as Miniflare options: `wrangler dev` runs one environment, the mesh needs all four in one process. */
-import { join } from 'node:path';
 import type { WorkerOptions } from 'miniflare';
-import {
-  unstable_readConfig as readConfig,
-  unstable_getMiniflareWorkerOptions as toMiniflare,
-} from 'wrangler';
+import { unstable_getMiniflareWorkerOptions as toMiniflare } from 'wrangler';
+import type { WorkerName } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
+import type { MeshConfig } from './mesh-config.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
-export const ENVIRONMENTS = ['gateway', 'proposer', 'rollout', 'judge'] as const;
-export type Environment = (typeof ENVIRONMENTS)[number];
-
 /** Which secrets each Worker is given; the others need none. */
-const SECRETS_OF: Readonly<Record<Environment, readonly (keyof Secrets)[]>> = {
+const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
@@ -23,7 +18,9 @@ const SECRETS_OF: Readonly<Record<Environment, readonly (keyof Secrets)[]>> = {
 const NO_DEV_VARS = { overrides: {}, envFiles: ['no-such-file'] };
 
 export interface WorkerSettings {
-  readonly root: string;
+  readonly config: MeshConfig;
+  /** Modules of recipes that are put beside the shipped ones; where there is one, the Workers are made from these instead of their own entry points. */
+  readonly recipes: readonly string[];
   readonly secrets: Secrets;
   /** Override variables of wrangler.toml in every Worker. */
   readonly vars: Readonly<Record<string, string>>;
@@ -35,11 +32,14 @@ export interface WorkerSettings {
   readonly around: string | undefined;
 }
 
-export async function workerOptions(env: Environment, settings: WorkerSettings): Promise<WorkerOptions> {
-  const config = readConfig({ config: join(settings.root, 'wrangler.toml'), env }, { hideWarnings: true });
+export async function workerOptions(env: WorkerName, settings: WorkerSettings): Promise<WorkerOptions> {
+  const config = settings.config.workers[env];
   const { workerOptions: options } = toMiniflare(config, env, NO_DEV_VARS);
   const { modulesRules: _, queueConsumers, ratelimits, bindings, ...rest } = options;
-  const { root, modules } = await bundleWorker(config.main!, settings.around);
+  const { root, modules } = await bundleWorker(
+    settings.recipes.length ? { worker: env, recipes: settings.recipes } : settings.config.mains[env],
+    settings.around,
+  );
   const consumers = (queueConsumers ?? {}) as Consumers;
   const limits = (ratelimits ?? {}) as RateLimits;
   const secrets = Object.fromEntries(

@@ -1,13 +1,4 @@
-/**
- * azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher, and nobody
- * supplies a task.
- *
- *   proposer  1 - s where 0 < s < 1, s = the solver's rate over a group of attempts; -0.5 where it is 0 or 1; -1 for an invalid question
- *   solver    1 for an answer that the interpreter confirms; -0.5 for another; -1 for one out of form
- *
- * Three kinds of questions: what comes out (deduction), what went in (abduction), which program it was (induction). Rewards are
- * whitened in six streams, (role, kind), because the kinds differ in how hard they are.
- */
+/** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { interiorDifficulty } from '../core/rl/proposer-rewards.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -15,8 +6,16 @@ import { taskRelative } from '../core/rl/task-relative.ts';
 import type { AnswerReward } from '../core/roles/answer-rewards.ts';
 import { coinOf } from '../core/roles/gold.ts';
 import { programPlay } from '../core/roles/program-play.ts';
-import { bufferOf, grown, PROPOSER, programFigures, proposedKind } from '../core/roles/proposed-programs.ts';
+import {
+  bufferOf,
+  grown,
+  PROPOSER,
+  programBuffer,
+  programFigures,
+  proposedKind,
+} from '../core/roles/proposed-programs.ts';
 import { advantaged, SOLVER } from '../core/roles/solver-recipe.ts';
+import type { Outcome } from '../core/schema/outcome.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { KINDS, kindOf } from '../core/tasks/programs/family.ts';
@@ -27,7 +26,7 @@ import { azrClaim } from './claims/azr.ts';
 const composite = (right: boolean): number => (right ? 1 : -0.5);
 
 /** `rate` is null where the solver's rate could not be had; a held-out question is not paid for. */
-export function proposerReward(outcome: string, rate: number | null): number | null {
+export function proposerReward(outcome: Outcome, rate: number | null): number | null {
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return -1;
   return rate === null ? null : interiorDifficulty(rate) || -0.5;
@@ -62,13 +61,19 @@ const shape = (variant?: string) => ({
 export const solveRate = (attempts: readonly Sample[]): number | null =>
   attempts.length ? mean(attempts.map((attempt) => Number(attempt.rewards.reward === 1))) : null;
 
+function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => [id, proposerReward(outcome, rates.get(id) ?? null)]),
+  );
+}
+
 function learn({ round, proposals, groups, memory }: RoundRecords, tools: LearnTools): Lesson {
   const { variant } = round.settings;
-  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
   const proposed = proposals.samples.map((sample) => ({
     sample,
     stream: `${PROPOSER}/${proposedKind(tools.decode(sample.prompt))}`,
-    reward: proposerReward(sample.outcome, rates.get(sample.id) ?? null),
+    reward: sample.rewards.reward ?? null,
   }));
   const solved = groups.flatMap(({ task, samples }) =>
     samples.map((sample) => ({
@@ -117,6 +122,20 @@ export const azr: Recipe = {
   },
   summary:
     'One policy proposes questions about small programs beside programs it proposed earlier, and solves them. The interpreter says which questions are valid and which answers are right. The proposer is paid for questions that the solver sometimes fails, the solver for right answers, each of the six streams against its own mean.',
+  method: {
+    setting:
+      'Questions are about short programs over lists of numbers. There are three kinds: deduction (what comes out), abduction (what went in) and induction (which program it was). An interpreter is the only teacher, and no question is supplied by hand. The start policy asks little and short, and slips the more the longer a program is.',
+    roles:
+      'The proposer sees up to three programs of a buffer of earlier valid questions and writes a new question, as many of each kind. The solver attempts each valid question as many times as the group is large; stored questions of the same kind take the places of invalid ones.',
+    rewards:
+      'The solver earns 1 for an answer that the interpreter confirms, -0.5 for another, and -1 for text out of form. The proposer earns 1 - s where the solver’s success rate s on its question lies strictly between 0 and 1, -0.5 where s is 0 or 1, and -1 for an invalid question. Questions about held-out programs have no reward.',
+    credit:
+      'Rewards are whitened in six streams, one for each role and kind, because the kinds differ in how hard they are (task-relative REINFORCE++).',
+    objective:
+      'A clipped policy gradient for both roles, ratios in [0.8, 1.28], with a mean over each role’s tokens. There is no KL term.',
+    schedule:
+      'Each round proposes, solves and makes one update of the shared weights. The round’s valid questions enter the buffer, which keeps the newest 1,024 of a kind.',
+  },
   differences: [
     'The solver trains on the attempts that price the proposals, a group each; the paper draws one further answer to each task.',
     'Three references instead of six, as many as fit; an induction hides four of eight examples, has to get the four shown ones right as well, and carries no message. A buffer holds 1,024 questions of a kind, not 16,384; a stream has 16 prompts a round, not 64.',
@@ -128,6 +147,7 @@ export const azr: Recipe = {
   start: 'narrow',
   tasks: 48,
   group: 8,
+  state: programBuffer,
   variants: {
     'no-references': 'the proposer of deduction and abduction is shown no earlier programs',
     'no-induction': 'deduction and abduction alone',
@@ -145,6 +165,7 @@ export const azr: Recipe = {
       },
     },
   },
+  payProposals,
   learn,
   ...programPlay({ rewards, shape }),
 };

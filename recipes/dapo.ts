@@ -1,11 +1,4 @@
-/**
- * DAPO: group-relative policy gradient with four repairs, each of which can be taken out.
- *
- *   reward      +1 exact, -1 not, and up to -1 more over the last BUFFER tokens before the limit        (soft overlong punishment)
- *   groups      more tasks are rolled out than are trained on; unanimous groups are left out            (dynamic sampling)
- *   advantage   (r - mean of the group) / deviation of the group
- *   loss        ratio clipped to [1 - 0.2, 1 + 0.28], mean over all tokens of the step; no KL, no critic (clip-higher, token-mean)
- */
+/** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is told below, as data. */
 import type { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { groupsInBand } from '../core/rl/group-filter.ts';
@@ -100,6 +93,19 @@ export const dapo: Recipe = {
   },
   summary:
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains, half of them with one operator and half with five, under a limit of 48 tokens. Its start policy slips in one step of ten and goes on checking after its last step, sometimes without end.',
+    roles:
+      'The solver is the only role. Three times as many tasks are rolled out as are trained on, eight answers each.',
+    rewards:
+      'An answer earns +1 if it is exact and -1 if it is not, less up to 1 more over the last 24 tokens before the limit (soft overlong punishment).',
+    credit:
+      'Groups whose answers are all right or all wrong are left out, and the first mixed ones make the batch (dynamic sampling). The advantage of an answer is its reward minus the mean of its group, divided by the group’s deviation (GRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] (clip-higher) and a mean over all tokens of the step rather than over answers (token-level loss). There is no KL term and no critic. Each of the repairs can be taken out by a variant.',
+    schedule: 'Each round’s batch is gone over six times, in 16 optimiser steps a pass.',
+  },
   differences: [
     'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves. 64 groups of 8, the paper’s 512 of 16.',
     'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start slips in one step of ten where there are several, and goes on checking after its last step, as long as the steps took and sometimes much longer. A step may begin with any letter in place of its tag, and half of them do: rare tokens that are as right as the likely one.',

@@ -1,12 +1,4 @@
-/**
- * GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction alone.
- *
- *   data   answers of a fixed solver, labelled by the exact checker, as many right as wrong; a script does the sums again and slips in
- *          one check of ten, and checks whose verdict is not the label are left out
- *   loss   NLL(check and verdict) + λ NLL(right answers), λ = .3
- *   score  mean over K sampled checks of p(right | check); the best of N answers is taken
- *   beside it the verifiers that it is said to beat: a verdict at a glance, and a classifier's head on the last token
- */
+/** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is told below, as data. */
 import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { exactReward, randomReward } from '../core/roles/answer-rewards.ts';
@@ -117,6 +109,18 @@ export const genrm: Recipe = {
   },
   summary:
     'A solver that stays as it is answers tasks; a verifier is taught to do the sums of those tasks again and then to give a verdict on the answers, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
+  method: {
+    setting:
+      'A solver that never changes answers arithmetic tasks, and an exact checker labels its answers. The verifier starts from weights that can do the sums and compare answers, but that have given no verdict in this form.',
+    roles:
+      'The solver, fixed at version 0, answers each task eight times. The verifier reads a task and an answer, does the sums again as a written check, and then writes whether the answer is right.',
+    rewards:
+      'Nobody is paid: the verifier is trained by next-token prediction. Its data are as many right as wrong answers of the round. For each a script writes a check that slips in one of ten; checks whose verdict is not the label are left out.',
+    credit: 'Every token of a check and of its verdict counts the same.',
+    objective:
+      'The negative log-likelihood of checks and verdicts, plus 0.3 times that of the solver’s right answers. The two baselines are a verdict without a check and a classifier on the last token. In the evaluation an answer’s score is the mean, over K sampled checks, of the probability of the verdict `right`, and the best of eight answers to a task is taken.',
+    schedule: 'Each round labels fresh answers and makes one pass over them in eight optimiser steps.',
+  },
   differences: [
     'N is 8, K up to 16; the paper has 16 or 32 of each. Twelve rounds on fresh answers instead of one corpus; λ, which is not known to be the paper’s, is .3.',
     'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
@@ -139,7 +143,11 @@ export const genrm: Recipe = {
   },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, says: 'answers, frozen' },
-    [VERIFIER]: { says: 'checks answers', sampling: { maxNew: CHECK_TOKENS, temperature: 1 } },
+    [VERIFIER]: {
+      says: 'checks answers',
+      speaksAs: 'judge',
+      sampling: { maxNew: CHECK_TOKENS, temperature: 1 },
+    },
   },
   bindings: () => ({ [SOLVER]: { fixed: true } }),
   learn,

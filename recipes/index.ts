@@ -1,6 +1,6 @@
-/** Every recipe by name. */
-import { wrongInput } from '../core/errors.ts';
+/** The recipes that the project ships. */
 import type { Recipe } from '../core/recipe.ts';
+import { type Registry, registry } from '../core/registry.ts';
 import { azr } from './azr.ts';
 import { dapo } from './dapo.ts';
 import { genrm } from './genrm.ts';
@@ -41,11 +41,5 @@ export const recipes: readonly Recipe[] = [
   genrm,
 ];
 
-export function findRecipe(name: string): Recipe {
-  const found = recipes.find((recipe) => recipe.name === name);
-  if (found) return found;
-  throw wrongInput('recipe.unknown', `There is no recipe "${name}".`, {
-    expected: `one of ${recipes.map((recipe) => recipe.name).join(', ')}`,
-    next: 'Run `npm run recipe -- list`.',
-  });
-}
+/** Every recipe of the project, as Workers, learner and commands take them. */
+export const shipped: Registry = registry(recipes);

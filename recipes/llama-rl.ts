@@ -1,11 +1,4 @@
-/**
- * LlamaRL: asynchronous off-policy training. Generators sample with weights that are `delay` versions old; the trainer corrects for it
- * by AIPO, which weighs each token's gradient by how much likelier it has become since it was sampled, up to a bound:
- *
- *   gradient    sum over tokens of  min(p/p_sampler, MAX_RATIO) · A · grad log p,   A = r - mean of the group
- *
- * There is no lower bound: what the policy would hardly say any more hardly counts. Taken out (`none`), old samples count in full.
- */
+/** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { CONVENTIONS } from '../core/rl/conventions.ts';
 import { grpo } from '../core/rl/grpo.ts';
@@ -43,6 +36,18 @@ export const llamaRl: Recipe = {
   },
   summary:
     'A solver’s rollouts come from weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains. As in an asynchronous system, generators sample with weights that lag behind the trainer’s; here the lag is an exact number of versions, so that its effect can be measured.',
+    roles:
+      'The solver is the only role. It samples with the weights of 0, 1, 4 or 16 versions ago; one version is the default.',
+    rewards: '1 for an exact answer, otherwise 0.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of its group, without division by the deviation.',
+    objective:
+      'AIPO weighs each token’s gradient by the ratio of its probability now to its probability when it was sampled, cut off at 2, and without a lower bound: what the policy would hardly say any more hardly counts. The variants put the uncorrected gradient or PPO’s clip (ratios in [0.8, 1.2] against the sampler) in its place.',
+    schedule: 'Each round makes one optimiser step.',
+  },
   differences: [
     'The lag is exact and in versions: a round samples with the weights of so many rounds ago and takes one optimiser step. There are no threads, and no answer mixes two versions.',
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',

@@ -1,18 +1,7 @@
-/**
- * mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere.
- *
- *   proposer  (quality + difficulty + format) / 3 where the judge's quality reaches 0.7, else (quality + format) / 3, and the question
- *             is not stored; difficulty = 1 - the mean rating of the solver's answers to it
- *   solver    half the rating of its answer to a stored question, half format
- *   judge     format alone: exactly one score
- *
- * Advantages are whitened role by role. The gate is what keeps questions that nobody can solve, and that therefore look difficult,
- * out of the store.
- */
+/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { whitenBatch } from '../core/rl/task-relative.ts';
-import type { Maybe } from '../core/rl/types.ts';
-import { admit, appraised, storeFigures, storeOf } from '../core/roles/question-store.ts';
+import { admit, appraised, questionStore, storeFigures, storeOf } from '../core/roles/question-store.ts';
 import {
   answerQuestions,
   proposeQuestions,
@@ -50,34 +39,37 @@ export function ratingValue(reward: string, { rating, gold, coin }: RatingEviden
 }
 
 /** A role's own samples by its own rewards; what has none is not trained on. */
-const part = (
-  role: string,
-  samples: readonly Sample[],
-  rewards: readonly Maybe[] = samples.map(({ rewards: { reward } }) => reward ?? null),
-): PolicyPart => ({
+const part = (role: string, samples: readonly Sample[]): PolicyPart => ({
   kind: 'policy',
   role,
   weight: 1,
-  items: advantaged(samples, whitenBatch(rewards)),
+  items: advantaged(samples, whitenBatch(samples.map(({ rewards: { reward } }) => reward ?? null))),
   objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
   aggregation: { mode: 'token-mean' },
   entropy: 1e-3,
 });
 
-function learn({ round: { settings }, proposals, groups, memory }: RoundRecords): Lesson {
-  const gate = settings.variant === 'no-gate' ? 0 : QUALITY_GATE;
+const gateOf = ({ settings }: RoundRecords['round']) => (settings.variant === 'no-gate' ? 0 : QUALITY_GATE);
+
+function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
   const fresh = appraised(groups, NEUTRAL);
-  const paid = proposals.samples.map(({ id, outcome }) => {
-    const question = fresh.get(id);
-    if (question) return proposerReward(question.quality, question.difficulty, gate);
-    // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
-    return outcome === 'ok' || outcome === 'held-out' ? null : 0;
-  });
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => {
+      const question = fresh.get(id);
+      if (question) return [id, proposerReward(question.quality, question.difficulty, gateOf(round))];
+      // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
+      return [id, outcome === 'ok' || outcome === 'held-out' ? null : 0];
+    }),
+  );
+}
+
+function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
+  const fresh = appraised(groups, NEUTRAL);
   const stored = groups.filter(({ proposal }) => proposal === null);
   const answers = stored.flatMap(({ samples }) => samples);
   const ratings = stored.flatMap(({ judgments }) => judgments);
-  const store = admit(storeOf(memory, settings.seed), fresh.values(), gate);
-  const parts = [part('proposer', proposals.samples, paid), part('solver', answers), part('judge', ratings)];
+  const store = admit(storeOf(memory, round.settings.seed), fresh.values(), gateOf(round));
+  const parts = [part('proposer', proposals.samples), part('solver', answers), part('judge', ratings)];
   return {
     updates: [{ set: MAIN_SET, parts }],
     memory: store,
@@ -95,6 +87,19 @@ export const mae: Recipe = {
   },
   summary:
     'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
+  method: {
+    setting:
+      'Questions are arithmetic chains, sound or not: some ask nothing that has an answer. Nobody sees the true answers. The store begins with 16 sound questions; the start policy spoils half of its proposals and guesses, or writes until it is cut off, on what asks nothing.',
+    roles:
+      'One set of weights plays three roles. The proposer writes new questions, half of them varied from a stored one. The solver answers each new question three times, to learn how difficult it is, and as many stored questions once, to learn from them. The judge rates new questions and answers from 1 to 10 after a written check.',
+    rewards:
+      'A rating counts as a number from 0 to 1, an unreadable one 0.5. The proposer earns (quality + difficulty + 1)/3 where the mean rating of its question, its quality, reaches 0.7, and (quality + 1)/3 where it does not; difficulty is 1 minus the mean rating of the answers. An unreadable question earns 0, a held-out one has no reward. The solver earns half the rating of its answer plus 0.5 for form, the judge 1 for exactly one score.',
+    credit: 'Rewards are whitened role by role, over the round.',
+    objective:
+      'A clipped policy gradient for each role, ratios in [0.8, 1.28] with a dual clip at 3, a mean over each role’s tokens, and an entropy bonus of weight 0.001.',
+    schedule:
+      'Each round makes one update of the shared weights. Questions whose quality reaches 0.7 enter the store and may be answered in later rounds: the gate keeps out questions that nobody can solve and that therefore look difficult.',
+  },
   differences: [
     'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
     'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty, which the paper takes from ratings alone. On questions that ask nothing the start’s answers are cut off half of the time, so that these pay their proposer well before the judge has said anything.',
@@ -115,6 +120,7 @@ export const mae: Recipe = {
     format: { says: 'control: every rating counts 1', usesGold: false },
     random: { says: 'control: a coin instead of every rating', usesGold: false },
   },
+  state: questionStore,
   variants: { 'no-gate': 'every readable question is stored and paid for difficulty' },
   sets: trainedSolver({ learningRate: 2e-4, warmup: 10 }),
   roles: {
@@ -129,6 +135,7 @@ export const mae: Recipe = {
     const { reward } = stage.round.settings;
     return rateQuestions(stage, groups, (evidence) => ratingValue(reward, evidence), solverReward);
   },
+  payProposals,
   learn,
   evaluate: async (exam) =>
     evaluation(

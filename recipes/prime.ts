@@ -1,13 +1,4 @@
-/**
- * PRIME: dense rewards without step labels. A second language model is trained on outcomes alone, so that β Σ log(ψ/ref) over an answer
- * predicts whether it is right; token by token the same log-ratio is then a process reward for the policy.
- *
- *   tasks     ψ learns from all, the policy from eight of those on which between .2 and .8 of the answers are right
- *   q         log ψ - log ref of each token, ψ before its update on these answers
- *   credit    leave-one-out advantage of the outcome + that of q, rescaled and summed to go; whitened over the round's tokens
- *   ψ         cross-entropy of σ(β Σ q) against the outcome, once a round, right and wrong answers weighing the same
- *   schedule  ψ alone, as the paper's is not, then both: a claim counts the policy's updates, and those rounds for no one
- */
+/** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { equalClassWeights } from '../core/rl/class-balanced.ts';
 import { groupsInBand } from '../core/rl/group-filter.ts';
@@ -125,6 +116,20 @@ export const prime: Recipe = {
   },
   summary:
     'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
+  method: {
+    setting:
+      'A solver answers long chains of eight operators, where nearly one step of three goes wrong, so that outcomes are sparse. No steps are labelled.',
+    roles:
+      'The solver answers 128 tasks four times each. A second model, the implicit reward model, starts as a copy of the same weights and never speaks.',
+    rewards:
+      'The outcome is 1 for an exact answer and 0 otherwise. The process reward of a token is log ψ - log ref, the log-probability of the token under the reward model, before its update on these answers, less that under version 0.',
+    credit:
+      'Outcomes are compared within a group, each against the mean of the others (leave-one-out). Process rewards are rescaled by the largest return, summed to go and given a leave-one-out baseline; they weigh 2 beside the outcome’s 1. The sum is whitened over the round’s tokens. Only eight tasks of those on which between 20 and 80 % of the answers are right train the policy.',
+    objective:
+      'The policy: a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. The reward model: cross-entropy of σ(0.5 · Σ(log ψ - log ref)) against the outcome, over all answers, right and wrong ones weighing the same.',
+    schedule:
+      'In the first eight rounds the reward model learns alone; after that both learn in every round, the reward model first. A claim counts the policy’s updates.',
+  },
   differences: [
     `A batch has ${BATCH} tasks of the band, of 128 rolled out, the paper’s 256. The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
     'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',

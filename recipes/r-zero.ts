@@ -1,13 +1,4 @@
-/**
- * r-zero: two copies of one policy. The challenger is paid for questions that the solver answers in two minds, the solver for the answer
- * that most of its own attempts gave. They train in turns, each against the other frozen; nobody supplies a task or an answer.
- *
- *   challenger  min(p, 1 - p), p = share of the solver's majority answer, less the share of the batch that its question clusters with;
- *               -1 less that share for text that is no question
- *   solver      0.9 for the label, the majority of ten attempts, and 0.1 for form
- *
- * An iteration: seven rounds of the challenger; one that collects questions, keeps those with p in [0.3, 0.8] and labels them; five of the solver.
- */
+/** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { clusterShares } from '../core/rl/average-linkage.ts';
 import { grpo } from '../core/rl/grpo.ts';
@@ -15,7 +6,7 @@ import { bandPass } from '../core/rl/proposer-rewards.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { exactReward, formatReward, randomReward } from '../core/roles/answer-rewards.ts';
 import { challengePlay, type LabelReward, type Phase } from '../core/roles/challenge-play.ts';
-import { CHALLENGER, collection, voteFigures, votesOf } from '../core/roles/challenges.ts';
+import { CHALLENGER, collection, labelledSet, voteFigures, votesOf } from '../core/roles/challenges.ts';
 import { advantaged, groupItems, SOLVER, smallSteps, trainedSolver } from '../core/roles/solver-recipe.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
@@ -72,23 +63,41 @@ const lesson = (role: string, set: string, kl: number, items: PolicyPart['items'
   },
 ];
 
-function challenge({ round, proposals, groups }: RoundRecords, { decode }: LearnTools): Lesson {
-  const votes = votesOf(arithmetic, groups, decode);
-  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
-  const repeated = clusterShares(
-    proposals.samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
+type Decode = Pick<LearnTools, 'decode'>;
+
+/** Share of the batch that each question clusters with [proposals]. */
+const repeatedShares = ({ samples }: RoundRecords['proposals'], { decode }: Decode) =>
+  clusterShares(
+    samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
     charBleu,
   );
-  const paid = proposals.samples.map(({ id, outcome }, i) =>
-    // A held-out question is not paid for, and neither is one whose attempts are missing.
-    outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
-      ? null
-      : challengerReward(shares.get(id) ?? null, round.settings.variant === 'no-penalty' ? 0 : repeated[i]!),
+
+/** Nobody is paid for questions outside the challenger's phase. */
+function payProposals({ round, proposals, groups }: RoundRecords, tools: Decode) {
+  if (phaseOf(round.index) !== 'challenge') return undefined;
+  const votes = votesOf(arithmetic, groups, tools.decode);
+  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
+  const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
+  return new Map(
+    proposals.samples.map(({ id, outcome }, i) => [
+      id,
+      // A held-out question is not paid for, and neither is one whose attempts are missing.
+      outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
+        ? null
+        : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
+    ]),
   );
+}
+
+function challenge({ proposals, groups }: RoundRecords, tools: LearnTools): Lesson {
+  const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
   const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
   return {
     updates: lesson(CHALLENGER, CHALLENGER, 0.01, advantaged(proposals.samples, grpo(paid, baselines))),
-    figures: { ...voteFigures(arithmetic, votes), repeated: mean(repeated) },
+    figures: {
+      ...voteFigures(arithmetic, votesOf(arithmetic, groups, tools.decode)),
+      repeated: mean(repeatedShares(proposals, tools)),
+    },
   };
 }
 
@@ -113,6 +122,20 @@ export const rZero: Recipe = {
   },
   summary:
     'Challenger and solver start as copies of one policy and train in turns. The challenger is paid for questions whose majority answer about half of the solver’s attempts give, less a penalty for questions that resemble others of the batch. The solver trains on the questions that are neither too easy nor too hard for it, with its own majority answers as labels.',
+  method: {
+    setting:
+      'Questions are arithmetic chains; nobody supplies a question or an answer. Challenger and solver start as copies of one policy, which writes short sums and one pet question and slips the more the longer a chain is. The evaluation asks for chains of three to five operators.',
+    roles:
+      'The challenger writes questions from one fixed prompt. The solver attempts each ten times, and the answer that most attempts give is the question’s label. In the solver’s own rounds it answers labelled questions five times each.',
+    rewards:
+      'The challenger earns min(p, 1 - p), where p is the share of the attempts that give the label, less the share of the batch that its question clusters with by BLEU; text that is no question earns -1 less that share. Held-out questions have no reward. The solver earns 0.9 for the label and 0.1 for form.',
+    credit:
+      'The challenger’s rewards are normalised within groups of four questions, the solver’s within the answers to a question (GRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.3], a dual clip at 3 and a mean over tokens, plus a k3 estimate of the KL divergence to version 0 of weight 0.01 for the challenger and 0.1 for the solver.',
+    schedule:
+      'The two train in turns, each against the other frozen. An iteration has seven rounds of the challenger; one that collects questions, keeps those whose label has a share of 0.3 to 0.8 and labels them; and five rounds of the solver.',
+  },
   differences: [
     'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0.',
     'Ten votes for labels too, as in the paper; the code has nine.',
@@ -125,6 +148,7 @@ export const rZero: Recipe = {
   start: 'tiring',
   tasks: 64,
   group: 5,
+  state: labelledSet,
   variants: {
     'no-penalty': 'resembling questions are not penalised',
     'no-filter': 'every question is kept, whatever the share of its label',
@@ -133,13 +157,14 @@ export const rZero: Recipe = {
     ...trainedSolver({ warmup: 5, minibatches: 3 }),
     [CHALLENGER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5, minibatches: 2 }) },
   },
+  payProposals,
   learn: (records, tools) => lessons[phaseOf(records.round.index)](records, tools),
   ...challengePlay({
     family: arithmetic,
     phaseOf,
     attempts: 10,
     collected: 3,
-    examined: () => arithmetic.heldOut().filter((task) => arithmetic.difficulty(task) > REACH),
+    examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
     rewards: {
       votes: weighed('the label that most of the solver’s own attempts gave', agreement),
       oracle: weighed('upper bound: the exact answer instead of the label', exactReward),

@@ -1,14 +1,4 @@
-/**
- * RAGEN (Wang et al. 2025): an agent in small worlds, paid for whole episodes of several turns (StarPO). Its finding is a collapse,
- * the echo trap: what is paid rises, then the variety of the answers dies, gradients grow and success falls. StarPO-S holds it off:
- *
- *     train on the groups whose returns differ most, no KL, a wider clip upwards, an entropy bonus
- *
- *   return      1 for the goal, -0.1 for every action and for every refused one; the same for all turns of the episode
- *   advantage   (return - mean)/σ over the episodes of one world (the paper's GRPO variant)
- *
- * Where all episodes of a world fail, returns still differ by how soon they do, and σ makes that as loud as success elsewhere.
- */
+/** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is told below, as data. */
 import { deriveId } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -84,6 +74,20 @@ export const ragen: Recipe = {
   },
   summary:
     'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less .1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
+  method: {
+    setting:
+      'An agent crosses frozen lakes of four by four fields, drawn anew for each task, in up to five turns of up to five moves each. The ice does not slip.',
+    roles:
+      'The agent is the only role. It plays eight episodes in each of a round’s worlds; after each turn it reads the new state.',
+    rewards:
+      'An episode returns 1 for the goal, less 0.1 for every action and for every refused one. All turns of an episode carry its return.',
+    credit:
+      'The advantage of an episode is its return minus the mean of the world’s episodes, divided by their deviation. Where all episodes of a world fail, returns still differ by how soon they do, and the division makes that as loud as success elsewhere: training then collapses into an echo of one answer. StarPO-S therefore trains only on the quarter of the worlds whose returns differ most.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, with an entropy bonus of weight 0.001 and no KL term (StarPO-S). The variant `starpo` has none of these stabilisers.',
+    schedule:
+      'Each round goes once over the chosen worlds. Optimiser steps have the same size whatever share of the worlds is trained on.',
+  },
   differences: [
     'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',

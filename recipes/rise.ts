@@ -1,10 +1,4 @@
-/**
- * RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch.
- *
- *   solution  1 exact, -0.5 well-formed but not exact, -1 unreadable
- *   verdict   1 where it says what the solution scored, -0.5 where it does not, -1 unreadable
- *   credit    reward on the last token, -0.01 KL(policy to version 0) on every token; GAE with a critic of its own weights, λ = γ = 1; whitened over both roles
- */
+/** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { gae } from '../core/rl/gae.ts';
 import { klShapedRewards } from '../core/rl/reinforce-plus-plus.ts';
@@ -71,6 +65,20 @@ export const rise: Recipe = {
   },
   summary:
     'One policy solves tasks and gives a verdict on some of its own solutions of the same round. Solutions are paid by an exact checker, verdicts for saying what the checker said. Both are trained by PPO with a critic in one batch.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains and verifies some of its own fresh solutions in the same round. An exact checker is at hand in training.',
+    roles:
+      'The solver answers each task eight times. The judge, which has the same weights, gives a verdict on four of them, on every step and on the whole; unreadable solutions are not shown to it.',
+    rewards:
+      'Both roles follow one rule. A solution earns 1 if it is exact, -0.5 if it is well-formed but not exact, and -1 if it cannot be read; a verdict earns the same by whether it says what the checker said.',
+    credit:
+      'The reward stands on the last token, and every token pays 0.01 times its log-ratio to version 0. Generalised advantage estimation with λ = γ = 1 turns that into advantages by a critic with weights of its own; they are whitened over both roles’ tokens together.',
+    objective:
+      'PPO: a clipped policy gradient with ratios in [0.8, 1.2] and a mean over each role’s tokens; the critic regresses the returns.',
+    schedule:
+      'Each round updates first the critic and then the policy, with solutions and verdicts in one batch.',
+  },
   differences: [
     'Unreadable solutions are not shown to the verifier: its grammar has marks for steps and nothing for what has none.',
     'The loss is a mean over each role’s tokens; in one mean over all, the few short verdicts would hardly count.',

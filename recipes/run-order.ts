@@ -4,10 +4,11 @@ import { wrongInput } from '../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../core/policy.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
+import type { Registry } from '../core/registry.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { type RoleBinding, type RunSettings, runSettings } from '../core/schema/round.ts';
 import { name } from '../core/schema/sample.ts';
-import { findRecipe } from './index.ts';
+import { expectSpeaks } from '../core/tasks/starts.ts';
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
@@ -35,8 +36,9 @@ export interface OrderedRun {
 }
 
 /** Throws `wrong-input` where the recipe, the reward, the variant or a role is unknown. */
-export function runOf(asked: RunOrder): OrderedRun {
-  const recipe = findRecipe(asked.recipe);
+export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
+  const recipe = recipes.find(asked.recipe);
+  if (asked.policy === undefined) expectSpeaks(recipe);
   const reward = asked.reward ?? Object.keys(recipe.rewards)[0]!;
   expectOneOf('reward', reward, Object.keys(recipe.rewards), recipe.name);
   if (asked.variant !== undefined)

@@ -1,10 +1,4 @@
-/**
- * Self-rewarding language models: one policy responds and judges. Each round it answers fresh prompts four times, scores the answers
- * by comparing them with one another, and learns by DPO from its best against its worst; the next round's judge is the policy that
- * this one made. Judge data is in the warm start alone: what may better the judge is that it reasons as the responder does.
- *
- *   score of an answer   share of its comparisons with the other answers, in both orders, that it wins; .5 without a rival, 0 if unreadable
- */
+/** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is told below, as data. */
 import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { bestAgainstWorst } from '../core/rl/preference-pairs.ts';
@@ -65,8 +59,8 @@ export const pairsOf = (groups: readonly ScoredGroup[]) =>
   });
 
 /** Mean tokens of a response to a held-out task. */
-async function lengthOf({ generate, tokenizer }: Exam): Promise<number> {
-  const prompts = arithmetic.heldOut().map((task) => ({
+async function lengthOf({ generate, tokenizer, examTasks }: Exam): Promise<number> {
+  const prompts = arithmetic.heldOut(examTasks).map((task) => ({
     ids: tokenizer.encode(arithmetic.solverPrompt(task)),
     sampleIds: [deriveId('evaluate', 'length', task)],
   }));
@@ -79,6 +73,19 @@ export const selfRewarding: Recipe = {
   paper: { title: 'Self-Rewarding Language Models', year: 2024, source: 'arXiv:2401.10020' },
   summary:
     'One policy answers arithmetic tasks and judges the answers, after a check of its own or at a glance. Best against worst make DPO pairs against the version that wrote them. The version that comes out responds and judges in the next round.',
+  method: {
+    setting:
+      'One policy answers fresh arithmetic prompts and judges the answers itself. It was shown how to judge in its warm start alone: what may improve the judge is that it reasons as the responder does.',
+    roles:
+      'The responder answers each prompt four times at temperature 0.7. The judge, with the same weights, compares the distinct answers of a prompt two by two and in both orders, after a written check or at a glance.',
+    rewards:
+      'The score of an answer is the share of its comparisons that it wins: 0.5 where it has no rival, 0 where it cannot be read.',
+    credit: 'The best and the worst answer to a prompt make a pair; equal scores make none.',
+    objective:
+      'DPO on these pairs with β = 0.1, against the version that wrote the answers. The variant imitates the best answers instead.',
+    schedule:
+      'A round is an iteration: 512 prompts, two passes over their pairs. The next round’s responder and judge are the policy that this one made.',
+  },
   differences: [
     'The judge compares the answers to a prompt with one another, each two in both orders; in the paper it gives each one points out of five, three times. Equal answers count as one.',
     'The judge sees an answer without its steps; it may write running totals of its own before its verdict, as the paper’s judge writes a justification.',
@@ -113,6 +120,7 @@ export const selfRewarding: Recipe = {
   roles: {
     [RESPONDER]: {
       says: 'answers, with or without steps',
+      speaksAs: 'solver',
       sampling: { maxNew: 26, temperature: TEMPERATURE, topP: 0.9 },
     },
     [JUDGE]: {

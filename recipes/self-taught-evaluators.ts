@@ -1,9 +1,4 @@
-/**
- * self-taught-evaluators: a judge teaches itself to compare, without a human preference. A writer answers a task x, and a task x'
- * that differs from it in one character; the first is the better answer to x, the second the worse one, by construction. The judge
- * compares them in both orders, N times each; of the judgments that agree with the construction one an order is kept, as many A as
- * B, and the judge is fine-tuned on them. A round is an iteration: the next one samples from the judge that this one made.
- */
+/** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is told below, as data. */
 import { Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { balancedPick } from '../core/rl/balanced-pick.ts';
@@ -69,6 +64,19 @@ export const selfTaughtEvaluators: Recipe = {
   paper: { title: 'Self-Taught Evaluators', year: 2024, source: 'arXiv:2408.02666' },
   summary:
     'A frozen writer answers a task and a task that differs in one character, so that which answer is better is known without asking anyone. The judge checks and compares both in both orders, and is fine-tuned on its judgments that agree.',
+  method: {
+    setting:
+      'A judge of pairs teaches itself without any human preference. For a task x and a task x’ that differs from it in one character, an answer to x’ is the worse answer to x by construction.',
+    roles:
+      'The writer, fixed at version 0, answers both tasks. The judge compares the two answers in both orders, four times each, after writing its own totals.',
+    rewards: 'A judgment counts as right where it agrees with the construction. No oracle is asked.',
+    credit:
+      'Of the judgments that agree one is kept for each pair and order, and of those as many that say A as say B.',
+    objective:
+      'The negative log-likelihood of the kept judgments (rejection sampling and supervised fine-tuning).',
+    schedule:
+      'A round is an iteration: 120 tasks, two passes over what is kept. The next round samples from the judge that this one made.',
+  },
   differences: [
     'Four judgments an order where the paper samples 15; one of those that agree is kept.',
     'The judge sees the answers without their steps, and writes its own totals before the verdict.',
@@ -101,7 +109,11 @@ export const selfTaughtEvaluators: Recipe = {
     },
   },
   roles: {
-    writer: { says: 'answers both tasks, frozen', sampling: { maxNew: 26, temperature: 1 } },
+    writer: {
+      says: 'answers both tasks, frozen',
+      speaksAs: 'solver',
+      sampling: { maxNew: 26, temperature: 1 },
+    },
     judge: { says: 'writes a check and a verdict, A or B', sampling: SAMPLING },
   },
   freezable: [],

@@ -1,13 +1,7 @@
-/**
- * spin: a model plays against its own previous iterate. The opponent answers the prompts of the supervised data; the player learns to
- * prefer the data's response y to the opponent's y', by how far each has moved from the opponent's probability of it:
- *
- *   loss = -log sigmoid( lambda [ log p(y)/p_t(y) - log p(y')/p_t(y') ] ),   p_t = opponent and reference
- *
- * A round is an iteration: the newest version becomes opponent and reference, its answers are paired with the data's, those of the
- * iteration before are mixed in, and the player goes over the pairs twice. Nobody is rewarded and no preference is labelled.
- */
+/** spin: a model plays against its own previous iterate on supervised data. The method is told below, as data. */
+import * as v from 'valibot';
 import type { Recipe } from '../core/recipe.ts';
+import { readState } from '../core/recipe-state.ts';
 import { checkAnswers } from '../core/roles/answered-corpus.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf } from '../core/roles/gold.ts';
@@ -15,6 +9,7 @@ import { goldLikelihood } from '../core/roles/likelihood-exam.ts';
 import { solve } from '../core/roles/solve.ts';
 import { examineSolver } from '../core/roles/solver-exam.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
+import { count } from '../core/schema/numbers.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
 import { workedCorpus, workedExample } from '../core/tasks/worked-corpus.ts';
@@ -31,10 +26,9 @@ const OPPONENT = 'opponent';
 const sampling = { maxNew: 26, temperature: 1 };
 
 /** What an opponent answered to a prompt of the data, as the next iteration needs it again. */
-interface Played {
-  readonly task: string;
-  readonly ids: readonly number[];
-}
+const played = v.object({ task: v.string(), ids: v.array(count) });
+type Played = Readonly<v.InferOutput<typeof played>>;
+const state = v.array(played);
 
 type Encode = LearnTools['encode'];
 
@@ -57,8 +51,8 @@ const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
 
 function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools): Lesson {
   const { reward, variant } = round.settings;
-  const played = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
-  const both = [...played, ...((memory ?? []) as readonly Played[])];
+  const answered = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
+  const both = [...answered, ...(readState(state, memory) ?? [])];
   const pairs = both
     .flatMap((item) => pairOf(item, encode) ?? [])
     .map((pair, i) => (reward === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
@@ -72,7 +66,7 @@ function learn({ round, groups, memory }: RoundRecords, { encode }: LearnTools):
   return {
     // Where the opponent wrote the data's response everywhere, nothing is left to learn.
     updates: pairs.length ? [{ set: MAIN_SET, parts: [lesson], epochs: EPOCHS }] : [],
-    memory: played,
+    memory: answered,
     figures: { pairs: pairs.length },
   };
 }
@@ -87,6 +81,20 @@ export const spin: Recipe = {
   },
   summary:
     'The opponent, the newest version, answers the prompts of a fixed corpus; the player learns by a logistic loss to raise the corpus’ worked solutions above those answers, relative to the opponent. Then the player becomes the opponent.',
+  method: {
+    setting:
+      'A corpus of 2,000 arithmetic prompts with worked solutions is all the data. The start policy was fine-tuned on it and stopped early: it is right on two of five held-out tasks.',
+    roles:
+      'The opponent, which is the newest version, answers prompts of the corpus. The player is trained; after the round it becomes the next opponent.',
+    rewards:
+      'Nobody is rewarded and no preference is labelled: the corpus’ response y is always preferred to the opponent’s y’.',
+    credit:
+      'A pair is a prompt’s two responses. Pairs in which the opponent wrote the corpus’ response word for word are left out, since they have no gradient.',
+    objective:
+      'The loss of a pair is -log σ(λ [log p(y)/p_t(y) - log p(y’)/p_t(y’)]), where p_t is the opponent, which is also the reference, and λ = 1.',
+    schedule:
+      'A round is an iteration: 384 prompts, their pairs together with those of the iteration before, gone over twice.',
+  },
   differences: [
     'AdamW at a constant 1e-5 instead of RMSprop at 5e-7, falling, and at 1e-7 in the later iterations; lambda is 1 throughout, where the paper has 0.1 and, in the last iteration, 5. Twelve steps a pass, of some 30 pairs at first and 60 later, the paper’s 64; three iterations in the claim, the paper’s four.',
     'Each iteration draws 384 prompts of 2,000, where the paper answers all of its prompts again: the two iterations whose answers are mixed share few prompts.',
@@ -102,6 +110,7 @@ export const spin: Recipe = {
     data: { says: 'the data’s response is preferred to the opponent’s', usesGold: true },
     random: { says: 'control: a fair coin says which is preferred', usesGold: true },
   },
+  state,
   variants: {
     sft: 'supervised fine-tuning on the same data, as many updates',
     'published-lambda': 'lambda 0.1',
@@ -119,8 +128,8 @@ export const spin: Recipe = {
     },
   },
   roles: {
-    [PLAYER]: { says: 'is trained', sampling },
-    [OPPONENT]: { says: 'the previous iterate, answers the prompts', sampling },
+    [PLAYER]: { says: 'is trained', speaksAs: 'solver', sampling },
+    [OPPONENT]: { says: 'the previous iterate, answers the prompts', speaksAs: 'solver', sampling },
   },
   freezable: [OPPONENT],
   propose: async (stage) => drawnTasks(stage, (random) => random.pick(workedCorpus())),
@@ -135,7 +144,11 @@ export const spin: Recipe = {
       temperature: 1,
       force: false,
     });
-    const likelihood = await goldLikelihood(exam, PLAYER, arithmetic.heldOut().map(workedExample));
+    const likelihood = await goldLikelihood(
+      exam,
+      PLAYER,
+      arithmetic.heldOut(exam.examTasks).map(workedExample),
+    );
     return evaluation(heldOut, { goldLikelihood: likelihood });
   },
   describe: {

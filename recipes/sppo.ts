@@ -1,14 +1,9 @@
-/**
- * SPPO: a preference that need not be transitive is a two-player game, and the policy should become its equilibrium. Five responses to
- * a prompt play each other; the likelihoods of the best and the worst are regressed, each by itself, on how often they win.
- *
- * The preference here is cyclic (core/tasks/style-game.ts): no style of response is best, so that a method that follows the winner
- * runs in circles, and one that plays the game settles at a mixture.
- */
+/** SPPO: a preference is a two-player game, and the policy should become its equilibrium. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
+import { readState } from '../core/recipe-state.ts';
 import { exploitability } from '../core/rl/exploitability.ts';
 import { bestAgainstWorst, winRates } from '../core/rl/preference-pairs.ts';
-import { type Chosen, changeOfChosen, rememberChosen } from '../core/roles/chosen-likelihood.ts';
+import { changeOfChosen, chosenResponses, rememberChosen } from '../core/roles/chosen-likelihood.ts';
 import { drawnTasks } from '../core/roles/drawn-tasks.ts';
 import { coinOf, sealedGold } from '../core/roles/gold.ts';
 import {
@@ -75,6 +70,18 @@ export const sppo: Recipe = {
   },
   summary:
     'Five responses to a string transformation play a game in which short beats medium beats long beats short and points of a rubric count. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
+  method: {
+    setting:
+      'A response to a string transformation is short, medium or long. The preference between two responses is known exactly and is cyclic: short beats medium, medium beats long, long beats short, and points of a rubric count too. No style is best, so a method that follows the winner runs in circles and one that plays the game settles at a mixture.',
+    roles: 'The responder writes five responses to each prompt.',
+    rewards:
+      'The reward of a response is its mean win rate against all five responses of its prompt, itself counted as one half.',
+    credit: 'The best and the worst response of a prompt by win rate make a pair; equal rates make none.',
+    objective:
+      'SPPO regresses the log-ratio of the best and of the worst response to the policy that wrote them, each by itself, on (win rate - 1/2)/β, with β = 1. The variant trains DPO on the same pairs.',
+    schedule:
+      'A round is an iteration: 128 prompts, one pass over their pairs. The next round’s reference is the policy that this one made.',
+  },
   differences: [
     'The preference is a win matrix known exactly, and cyclic; the paper’s is a model of 0.4 B parameters, nearly transitive.',
     'Responses are sampled at temperature 1 without truncation, so that they are drawn from the policy whose win rates are estimated; in the paper 0.7 and the top 0.9.',
@@ -94,6 +101,7 @@ export const sppo: Recipe = {
     random: { says: 'control: win rate by coins', usesGold: false },
   },
   variants: { dpo: 'DPO on the same pairs' },
+  state: chosenResponses,
   sets: {
     [MAIN_SET]: {
       optimizer: {
@@ -124,12 +132,12 @@ export const sppo: Recipe = {
       figures: {
         pairs: pairs.length,
         points: pointsOfRound(groups, tools.decode),
-        ...(await changeOfChosen(memory as Chosen | undefined, tools)),
+        ...(await changeOfChosen(readState(chosenResponses, memory), tools)),
       },
     };
   },
   evaluate: async (exam) => {
-    const tasks = heldOut();
+    const tasks = heldOut(exam.examTasks);
     const sampled = await answers(exam, tasks, 'sampled');
     const mixture = mixtureOf(sampled.map(({ response }) => response));
     const figures = mixture && {

@@ -1,13 +1,4 @@
-/**
- * Search Self-Play (2025): one policy writes questions by searching backwards from an answer it is given, and answers questions by
- * searching forwards. No question and no oracle is given, only names that are to be answers.
- *
- *   solver     1 where its answer is the one the proposer was given; GRPO over the episodes of a question
- *   proposer   1 - the solver's mean reward; 0, and never less, for a refused question; no baseline (REINFORCE)
- *   reader     admits a question if the proposer's documents, among some of others', lead to the answer
- *
- * Refused questions' places are filled from a pool of earlier ones, which is emptied every ten rounds.
- */
+/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is told below, as data. */
 import type { Recipe } from '../core/recipe.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { grpoByEpisode, returnOf, spread } from '../core/roles/episode-credit.ts';
@@ -15,7 +6,7 @@ import { episodesOf } from '../core/roles/episodes.ts';
 import { rollSearch, scoreSearch } from '../core/roles/search-groups.ts';
 import { proposeQuestions } from '../core/roles/search-proposals.ts';
 import { examineSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from '../core/roles/searchers.ts';
-import { poolAfter, poolOf } from '../core/roles/task-pool.ts';
+import { poolAfter, poolOf, taskPool } from '../core/roles/task-pool.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { answerOf, questionDifficulty } from '../core/tasks/knowledge/episode.ts';
 import { readTask } from '../core/tasks/knowledge/proposal.ts';
@@ -35,12 +26,12 @@ const successOf = ({ samples }: ScoredGroup) =>
 
 /** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; held-out ones and those whose group is missing are left out. */
 export function proposerRewards(
-  { samples }: Proposals,
+  proposals: Proposals,
   groups: readonly ScoredGroup[],
   refused: number,
 ): { turns: Sample[]; reward: number }[] {
   const scored = new Map(groups.map((group) => [group.proposal, group]));
-  return episodesOf(samples.filter(({ role }) => role === PROPOSER)).flatMap((turns) => {
+  return proposerEpisodes(proposals).flatMap((turns) => {
     const outcome = turns.at(-1)!.outcome;
     if (outcome === 'held-out') return [];
     if (outcome !== 'ok') return [{ turns, reward: refused }];
@@ -65,8 +56,24 @@ const updateOf = (role: string, items: readonly PolicyItem[]): Update => ({
   ],
 });
 
+const proposerEpisodes = ({ samples }: Proposals) =>
+  episodesOf(samples.filter(({ role }) => role === PROPOSER));
+
+function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const refused = round.settings.variant === 'penalty' ? PENALTY : 0;
+  return new Map([
+    ...proposerEpisodes(proposals).map((turns) => [turns[0]!.id, null] as const),
+    ...proposerRewards(proposals, groups, refused).map(
+      ({ turns, reward }) => [turns[0]!.id, reward] as const,
+    ),
+  ]);
+}
+
 function learn({ round, proposals, groups, memory }: RoundRecords): Lesson {
-  const paid = proposerRewards(proposals, groups, round.settings.variant === 'penalty' ? PENALTY : 0);
+  const paid = proposerEpisodes(proposals).flatMap((turns) => {
+    const reward = turns[0]!.rewards.reward ?? null;
+    return reward === null ? [] : [{ turns, reward }];
+  });
   const asked = paid.flatMap(({ turns, reward }) => spread(turns, reward));
   const fresh = groups.filter(({ proposal }) => proposal !== null).map(({ task }) => readTask(task));
   const share = (values: readonly boolean[]) => mean(values.map(Number));
@@ -94,6 +101,20 @@ export const ssp: Recipe = {
   },
   summary:
     'One policy over a fictional world of 720 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
+  method: {
+    setting:
+      'A fictional world of 720 one-line documents can be searched. No questions and no oracle are given, only names that are to be answers. The start policy’s solver nearly always takes the second hop for the last, and its proposer seldom asks about three documents.',
+    roles:
+      'The proposer gets a name, searches backwards from it and writes a question whose answer is that name. An exact reader admits a question if the proposer’s documents, among four of other proposers, lead to the answer. The solver searches forwards in up to four turns and answers, five episodes a question. Both roles share their weights.',
+    rewards:
+      'The solver earns 1 where its answer is the name that the proposer was given. The proposer earns 1 minus the solver’s mean reward, and 0 for a refused question; a held-out question has no reward.',
+    credit:
+      'The solver’s episodes are compared within a question (GRPO). The proposer’s reward is used as it is, without a baseline (REINFORCE). All turns of an episode carry the same advantage.',
+    objective:
+      'A clipped policy gradient for each role, ratios in [0.8, 1.285] and a mean over tokens, plus 0.01 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'Each round updates the proposer first and then the solver. Refused questions’ places are filled from a pool of earlier ones, which is emptied every ten rounds.',
+  },
   differences: [
     'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
     'Questions are taught as paths of up to three relations from a name, as many as a proposer’s three searches find; an episode has at most four turns, the paper’s ten. The rule of ten words, that of two searches and that of ten answers are left out; a question that repeats one of its round is refused. The proposer is shown no example questions, and proposes 12 a round for the paper’s 256; a refused one stays in the batch, with an advantage of 0, and its place stays empty where the pool is: in the round after it was emptied.',
@@ -114,6 +135,7 @@ export const ssp: Recipe = {
     format: { usesGold: false, says: 'control: any answer at all' },
     random: { usesGold: false, says: 'control: a fair coin' },
   },
+  state: taskPool,
   variants: {
     'no-reader': 'no reader: every question that keeps the rules is admitted',
     penalty: 'a refused question earns -0.1 instead of 0',
@@ -143,6 +165,7 @@ export const ssp: Recipe = {
     }),
   rollOut: rollSearch,
   judge: async (stage, groups) => groups.map((group) => scoreSearch(stage, group)),
+  payProposals,
   learn,
   evaluate: examineSearch,
   describe: { difficulty: (task) => questionDifficulty(readTask(task).question) },

@@ -1,20 +1,14 @@
-/**
- * RL Tango: a generator and a generative process verifier, both trained by reinforcement, in turns, each with weights of its own.
- *
- *   generator  outcome 1 exact, 0 not; a step ±1/K by the verifier's mark. Each is standardised over the group, steps are summed to
- *              go, and A = (1 - α)·outcome + α·steps, α falling from .1 to .001
- *   verifier   1 where its final verdict is the exact checker's, + .8 for its format: its marks on steps are never graded. Verdicts
- *              are weighted by 1/√count of right and wrong solutions, counts remembered with decay .8
- *   schedule   the verifier alone, then three updates of the generator to one of the verifier
- */
+/** RL Tango: a generator and a generative process verifier, both trained by reinforcement, each with weights of its own. The method is told below, as data. */
 import { phaseAt, type Schedule } from '../core/phases.ts';
 import type { Recipe } from '../core/recipe.ts';
+import { readState } from '../core/recipe-state.ts';
 import { grpo } from '../core/rl/grpo.ts';
 import { exponentialDecay, mixStreams } from '../core/rl/streams.ts';
 import { SOLVER } from '../core/roles/solver-recipe.ts';
 import { JUDGE, OPTIMIZER, solverAndVerifier } from '../core/roles/solver-verifier.ts';
 import { approvalFigures, readVerified, stepAdvantages, type Verified } from '../core/roles/step-credit.ts';
-import { type ClassCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
+import { classCounts, classWeightedVerdicts } from '../core/roles/verdict-credit.ts';
+import type { Outcome } from '../core/schema/outcome.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { chains, freshChain } from '../core/tasks/chains.ts';
@@ -34,7 +28,7 @@ const FALL = 48;
 const VOTES = 5;
 const FORMAT_WEIGHT = 0.8;
 /** Format of a verdict by what became of it; what is not here has none. */
-const FORMAT: Readonly<Record<string, number>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
+const FORMAT: Readonly<Partial<Record<Outcome, number>>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
 const VARIANTS = {
   outcome: 'the generator is paid for outcomes alone: GRPO; the verifier rests',
   constant: 'α stays at .5',
@@ -105,7 +99,11 @@ function learn({ round, groups, memory }: RoundRecords, { decode, encode }: Lear
     const items = weighSolutions(verified, alphaOf(round.settings.variant, before), encode);
     return { updates: [update('main', SOLVER, items)], figures };
   }
-  const { items, counts } = classWeightedVerdicts(groups, (memory ?? []) as ClassCounts, verdictReward);
+  const { items, counts } = classWeightedVerdicts(
+    groups,
+    readState(classCounts, memory) ?? [],
+    verdictReward,
+  );
   return { updates: [update('verifier', JUDGE, items)], memory: counts, figures };
 }
 
@@ -119,6 +117,20 @@ export const tango: Recipe = {
   },
   summary:
     'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict and its form, never for its marks. They learn in turns, three updates to one.',
+  method: {
+    setting:
+      'A generator solves long chains of eight operators step by step. A verifier with weights of its own marks every step. Only the final answers can be checked.',
+    roles:
+      'The solver, the generator, writes every step. The judge, the verifier, marks each step and gives a final verdict, once a solution in the generator’s rounds and five times in its own.',
+    rewards:
+      'A solution’s outcome is 1 if it is exact and 0 if it is not, and each of its K steps earns +1/K or -1/K by the verifier’s mark. A verdict earns 1 where it is the exact checker’s, plus up to 0.8 for its format. Its marks on steps are never graded.',
+    credit:
+      'The generator’s outcomes and step rewards are each standardised over the group; step advantages are summed to go and mixed in by (1 - α) · outcome + α · steps, where α falls from 0.1 to 0.001 over 48 generator updates. Verdicts are compared among those on the same solution and weighted by 1/√count of right and wrong solutions, with counts remembered at a decay of 0.8.',
+    objective:
+      'A clipped policy gradient for each, ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0, minus 0.001 times the entropy.',
+    schedule:
+      'The verifier trains alone for 12 rounds. Then they take turns: three updates of the generator to one of the verifier.',
+  },
   differences: [
     'The schedule is scaled from 440 updates to a sixth or so: 12 of the verifier alone, and α falls over 48 of the generator, of which a claim plays the first 9. An update has 48 tasks and takes four optimiser steps, the paper’s 256 and one.',
     'A verdict that does not follow from its marks counts as unreadable, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that cannot be read is shown to no verifier.',
@@ -129,6 +141,7 @@ export const tango: Recipe = {
   tasks: 48,
   group: VOTES,
   variants: VARIANTS,
+  state: classCounts,
   sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
   learn,
   ...solverAndVerifier({

@@ -1,13 +1,4 @@
-/**
- * TTRL: test-time reinforcement learning. The test tasks are trained on without their labels: many votes on each, and the answer that
- * most of them give is taken for the truth.
- *
- *   reward      1 for the answer of the majority of all votes
- *   advantage   (r - mean) / deviation, over the first half of the votes; the others only vote
- *   loss        ratio clipped to 1 ± 0.2, + 0.001 KL to the start (k3)
- *
- * A wrong label still pays other wrong answers nothing: rewards are right more often than labels are.
- */
+/** TTRL: the test tasks are trained on without their labels; the answer that most votes give is taken for the truth. The method is told below, as data. */
 import { deriveId, Random } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { grpo } from '../core/rl/grpo.ts';
@@ -22,6 +13,7 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import { arithmetic } from '../core/tasks/arithmetic.ts';
+import { type ExamTasks, HELD_OUT } from '../core/tasks/split.ts';
 import type { Lesson, RoundRecords } from '../core/training.ts';
 import { claim } from './claims/ttrl.ts';
 
@@ -34,11 +26,12 @@ const EPOCHS = 4;
 /** Votes of the start's majority, which the trained policy's single answer is compared with. */
 const EXAM_VOTES = 64;
 
-const testTasks = () => arithmetic.heldOut().filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
+const testTasks = (asked: ExamTasks = HELD_OUT) =>
+  arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
 
 /** The next tasks of a walk through the test set that is shuffled anew each time around. */
-export function nextTestTasks({ run, index, settings }: RoundSpec): string[] {
-  const tests = testTasks();
+export function nextTestTasks({ run, index, settings }: RoundSpec, asked?: ExamTasks): string[] {
+  const tests = testTasks(asked);
   return Array.from({ length: settings.tasks }, (_, i) => {
     const at = (index - 1) * settings.tasks + i;
     const around = Math.floor(at / tests.length);
@@ -80,15 +73,16 @@ const learn = ({ groups }: RoundRecords): Lesson => ({
 
 /** Accuracy of the start's majority vote. */
 async function startVote({ start }: Exam): Promise<number> {
+  const tests = testTasks(start.examTasks);
   const completions = await start.generate(
     SOLVER,
-    testTasks().map((task) => ({
+    tests.map((task) => ({
       ids: start.tokenizer.encode(arithmetic.solverPrompt(task)),
       sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
     })),
   );
   return mean(
-    testTasks().map((task, t) => {
+    tests.map((task, t) => {
       const readings = completions[t]!.map(({ ids }) =>
         arithmetic.readSolution(task, start.tokenizer.decode(ids)),
       );
@@ -101,10 +95,11 @@ async function startVote({ start }: Exam): Promise<number> {
 /** What became of each test task: wrong at first and right now, or the other way round. */
 async function examine(exam: Exam) {
   const asked = { seed: 'greedy', temperature: 0 };
-  const solver = { family: arithmetic, role: SOLVER, tasks: testTasks() };
-  const right = async (stage: Pick<Exam, 'tokenizer' | 'generate'>) =>
+  const tests = testTasks(exam.examTasks);
+  const solver = { family: arithmetic, role: SOLVER, tasks: tests };
+  const right = async (stage: Pick<Exam, 'tokenizer' | 'generate' | 'examTasks'>) =>
     (await heldOutAnswers(solver, stage, asked)).map(
-      (reading, i) => reading.ok && arithmetic.gold(testTasks()[i]!, reading.value),
+      (reading, i) => reading.ok && arithmetic.gold(tests[i]!, reading.value),
     );
   const before = await exam.once('before', () => right(exam.start));
   const now = await right(exam);
@@ -121,6 +116,19 @@ export const ttrl: Recipe = {
   paper: { title: 'TTRL: Test-Time Reinforcement Learning', year: 2025, source: 'arXiv:2504.16084' },
   summary:
     'A solver trains on the test tasks themselves, without their labels: many answers to each vote, the majority’s answer is paid, and half of the answers are trained on.',
+  method: {
+    setting:
+      'The test tasks themselves, chains of two to four operators, are trained on without their labels. The start policy answers seven of ten at once, without steps.',
+    roles: 'The solver is the only role. It answers each test task 32 times.',
+    rewards:
+      '1 for the answer that most of the 32 votes give, otherwise 0. A wrong label still pays other wrong answers nothing, so that rewards are right more often than labels are.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of the half that is trained on, divided by that half’s deviation (GRPO); the other half only votes.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'Each round takes the next 24 tasks of a walk through the test set, shuffled anew each time around, and goes over its batch four times.',
+  },
   differences: [
     '32 votes and 16 trained samples a task instead of 64 and 32, and 24 tasks a round instead of 8; the halves are kept.',
     'A constant step size after a short warm-up instead of a cosine, and four passes over each batch instead of one: updates cost less here than rollouts.',
@@ -137,7 +145,7 @@ export const ttrl: Recipe = {
     family: arithmetic,
     examined: testTasks,
     rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: ({ round }) => admitTasks(round, nextTestTasks(round)),
+    tasks: ({ round, examTasks }) => admitTasks(round, nextTestTasks(round, examTasks)),
     examine,
   }),
   learn,

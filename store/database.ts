@@ -1,9 +1,10 @@
 /** D1 through drizzle, and the one retry rule: D1 retries reads by itself, never writes. */
 import type { D1Database } from '@cloudflare/workers-types';
 
-import type { SQL } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import { OPEN_ROUNDS } from '../core/stages.ts';
 import * as schema from './schema.ts';
 
 export type Database = DrizzleD1Database<typeof schema> & { readonly $client: D1Database };
@@ -33,6 +34,9 @@ async function retryingWrite<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The list of the states in which a round still has something to do, as SQL. */
+export const openRounds = sql.raw(`(${OPEN_ROUNDS.map((state) => `'${state}'`).join(', ')})`);
+
 /** A statement by drizzle's builder, or one written as `sql`. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
 
@@ -48,8 +52,8 @@ const compiled = (statement: Statement) =>
  */
 export async function writeAll(db: Database, statements: readonly Statement[]): Promise<number[]> {
   const bound = statements.map((statement) => {
-    const { sql, params } = compiled(statement);
-    return db.$client.prepare(sql).bind(...params);
+    const { sql: text, params } = compiled(statement);
+    return db.$client.prepare(text).bind(...params);
   });
   const results = await retryingWrite(() => db.$client.batch(bound));
   return results.map((result) => result.meta.changes);

@@ -1,9 +1,10 @@
 /** Groups: the unit of work. States only go forward: rolling -> scored -> trained, or failed with its kind. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
+import type { GroupState } from '../core/stages.ts';
 import { type Database, writeAll } from './database.ts';
 import { settleRound, touchRound } from './rounds.ts';
-import { type Failure, type GroupState, groups } from './schema.ts';
+import { type Failure, groups } from './schema.ts';
 
 export type GroupRow = typeof groups.$inferSelect;
 export type GroupCountsByState = Record<GroupState, number>;

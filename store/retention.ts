@@ -6,7 +6,7 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { type SQL, sql } from 'drizzle-orm';
 import { keys } from '../core/schema/round.ts';
-import { type Database, writeAll } from './database.ts';
+import { type Database, openRounds, writeAll } from './database.ts';
 import { readManifest } from './versions.ts';
 
 export interface RetentionRule {
@@ -41,7 +41,7 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
       WHERE versions.parent IS NOT NULL AND place < ${keep}
   ), named(policy, version) AS (
     SELECT role.value->>'name', role.value->>'version' FROM rounds, json_each(rounds.spec, '$.roles') AS role
-      WHERE rounds.stage IN ('proposing', 'solving', 'training')
+      WHERE rounds.stage IN ${openRounds}
         OR (rounds.stage = 'failed' AND NOT EXISTS
           (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run AND later.idx > rounds.idx))
   ), lagging(policy, oldest) AS (

@@ -1,9 +1,7 @@
 /** Making room for a replayed message: what its death had ended is open again, where the round can still use it. */
 import { type SQL, sql } from 'drizzle-orm';
+import { WAITING_GROUPS } from '../core/stages.ts';
 import { type Database, writeAll } from './database.ts';
-
-/** Where a failed group goes back to, and the stage of its round that goes with it. */
-const STAGE_OF = { rolling: 'solving', scored: 'training' } as const;
 
 const isLast = (round: string) => sql`NOT EXISTS (SELECT 1 FROM rounds AS later JOIN rounds AS own
   ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx)`;
@@ -22,10 +20,10 @@ export async function reviveGroup(
   db: Database,
   round: string,
   group: string,
-  to: keyof typeof STAGE_OF,
+  to: keyof typeof WAITING_GROUPS,
   now: number,
 ): Promise<boolean> {
-  const stage = STAGE_OF[to];
+  const stage = WAITING_GROUPS[to];
   const [revived] = await writeAll(db, [
     sql`UPDATE groups SET state = ${to}, failure = NULL
         WHERE round = ${round} AND id = ${group} AND state = 'failed' AND EXISTS (SELECT 1 FROM rounds

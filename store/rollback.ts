@@ -1,7 +1,7 @@
 /** Moving a policy's pointer back: later versions are withdrawn for good, and rounds that name one of them end. */
 import { sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
-import { type Database, writeAll } from './database.ts';
+import { type Database, openRounds, writeAll } from './database.ts';
 
 /** @returns false where the version does not exist, was withdrawn itself, or has no files any more */
 export async function rollBack(
@@ -18,7 +18,7 @@ export async function rollBack(
     sql`UPDATE versions SET withdrawn = ${why}, withdrawn_at = ${now}
         WHERE policy = ${name} AND version > ${version} AND withdrawn IS NULL AND ${usable}`,
     sql`UPDATE rounds SET stage = 'failed', reason = ${why}, ended_at = ${now}, touched_at = ${now}
-        WHERE stage IN ('proposing', 'solving', 'training') AND ${usable}
+        WHERE stage IN ${openRounds} AND ${usable}
           AND EXISTS (SELECT 1 FROM json_each(spec, '$.roles') AS role
             WHERE role.value->>'name' = ${name} AND role.value->>'version' > ${version})`,
     sql`UPDATE runs SET state = 'stopped' WHERE state = 'open'

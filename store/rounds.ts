@@ -1,9 +1,10 @@
 /** Rounds move through their stages by compare-and-set: of any number of callers exactly one moves it. */
 import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
+import type { RoundReport } from '../core/schema/report.ts';
 import type { AdmittedTask } from '../core/schema/sample.ts';
+import { OPEN_ROUNDS, type RoundStage } from '../core/stages.ts';
 import { type Database, type Statement, writeAll } from './database.ts';
-import { OPEN_STAGES } from './runs.ts';
-import { rounds, type StageName } from './schema.ts';
+import { rounds } from './schema.ts';
 
 /** Clocks of different machines may differ by so much. */
 const CLOCK_SKEW_MS = 60_000;
@@ -42,7 +43,7 @@ const stopRunOfFailed = (id: string) =>
 export async function failRound(
   db: Database,
   id: string,
-  from: readonly StageName[],
+  from: readonly RoundStage[],
   reason: string,
   now: number,
 ): Promise<void> {
@@ -116,7 +117,7 @@ export const touchRound = (db: Database, id: string, now: number) =>
 export const setReport = async (
   db: Database,
   id: string,
-  report: unknown,
+  report: RoundReport,
   more: readonly Statement[] = [],
 ): Promise<void> => {
   await writeAll(db, [db.update(rounds).set({ report }).where(eq(rounds.id, id)), ...more]);
@@ -135,7 +136,7 @@ export const stalledRounds = (
     .from(rounds)
     .where(
       and(
-        inArray(rounds.stage, [...OPEN_STAGES]),
+        inArray(rounds.stage, [...OPEN_ROUNDS]),
         or(lt(rounds.touchedAt, before), gt(rounds.touchedAt, now + CLOCK_SKEW_MS)),
       ),
     )

@@ -7,13 +7,11 @@ import {
   roundOf,
   runIdOf,
 } from '../core/schema/round.ts';
-import { type Database, writeAll } from './database.ts';
+import { OPEN_ROUNDS } from '../core/stages.ts';
+import { type Database, openRounds, writeAll } from './database.ts';
 import { deliveries, policies, rounds, runs } from './schema.ts';
 
 export type RunRow = typeof runs.$inferSelect;
-
-/** Stages in which a round still has something to do. */
-export const OPEN_STAGES = ['proposing', 'solving', 'training'] as const;
 
 export const getRun = async (db: Database, id: string): Promise<RunRow | undefined> =>
   (await db.select().from(runs).where(eq(runs.id, id)))[0];
@@ -59,7 +57,7 @@ export const insertRound = (spec: RoundSpec, now: number) =>
   sql`INSERT INTO rounds (id, run, idx, spec, stage, created_at, touched_at)
     SELECT ${spec.id}, ${spec.run}, ${spec.index}, ${JSON.stringify(spec)}, 'proposing', ${now}, ${now}
     WHERE NOT EXISTS (SELECT 1 FROM rounds
-      WHERE run = ${spec.run} AND stage IN ('proposing', 'solving', 'training'))
+      WHERE run = ${spec.run} AND stage IN ${openRounds})
     AND NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(spec.roles)}) AS role
       JOIN versions ON policy = role.value->>'name' AND version = role.value->>'version'
       WHERE pruned_at IS NOT NULL AND withdrawn IS NULL)
@@ -82,7 +80,7 @@ export async function advanceRun(db: Database, id: string, now: number): Promise
     db.select().from(rounds).where(eq(rounds.run, id)).orderBy(desc(rounds.index)).limit(1),
     db.select().from(policies).where(eq(policies.name, run.settings.policy)),
   ]);
-  if (last && OPEN_STAGES.some((stage) => stage === last.stage)) return last.spec;
+  if (last && OPEN_ROUNDS.some((stage) => stage === last.stage)) return last.spec;
   const next = policy ? nextRound(run, last?.index ?? 0, policy.current) : null;
   if (!next) return null;
   const [inserted] = await writeAll(db, [insertRound(next, now)]);
@@ -92,7 +90,7 @@ export async function advanceRun(db: Database, id: string, now: number): Promise
 
 const isOpen = async (db: Database, id: string): Promise<boolean> => {
   const [row] = await db.select({ stage: rounds.stage }).from(rounds).where(eq(rounds.id, id));
-  return OPEN_STAGES.some((stage) => stage === row?.stage);
+  return OPEN_ROUNDS.some((stage) => stage === row?.stage);
 };
 
 /** Runs that have rounds to do and none open: the chain broke between two of them. */
@@ -108,7 +106,7 @@ export const stuckRuns = (db: Database, limit: number) =>
           db
             .select()
             .from(rounds)
-            .where(and(eq(rounds.run, runs.id), inArray(rounds.stage, [...OPEN_STAGES]))),
+            .where(and(eq(rounds.run, runs.id), inArray(rounds.stage, [...OPEN_ROUNDS]))),
         ),
       ),
     )

@@ -3,22 +3,13 @@
  * rollouts, weights) are in R2; nothing here is needed to read them, only to know what exists and what is due.
  */
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { USAGE_STAGES } from '../core/cost/usage.ts';
 import type { FailureKind } from '../core/errors.ts';
+import type { GroupFailure } from '../core/schema/answers.ts';
+import type { RoundReport } from '../core/schema/report.ts';
 import type { RoleBinding, RoundSpec, RunSettings } from '../core/schema/round.ts';
+import { GROUP_STATES, ROUND_STATES, USAGE_STAGES } from '../core/stages.ts';
 
-export const STAGES = ['proposing', 'solving', 'training', 'done', 'failed'] as const;
-export type StageName = (typeof STAGES)[number];
-
-export const GROUP_STATES = ['rolling', 'scored', 'trained', 'failed'] as const;
-export type GroupState = (typeof GROUP_STATES)[number];
-
-/** Why something will not be had: never a reward of 0. */
-export interface Failure {
-  readonly kind: FailureKind;
-  readonly code: string;
-  readonly message: string;
-}
+export type { GroupFailure as Failure };
 
 export const runs = sqliteTable('runs', {
   id: text().primaryKey(),
@@ -39,7 +30,7 @@ export const rounds = sqliteTable(
     run: text().notNull(),
     index: integer('idx').notNull(),
     spec: text({ mode: 'json' }).$type<RoundSpec>().notNull(),
-    stage: text({ enum: STAGES }).notNull(),
+    stage: text({ enum: ROUND_STATES }).notNull(),
     /** Groups admitted; known from `solving` on. */
     expected: integer().notNull().default(0),
     /** Proposals written, valid or not. */
@@ -50,7 +41,7 @@ export const rounds = sqliteTable(
     reason: text(),
     /** The version that the round made. */
     version: integer(),
-    report: text({ mode: 'json' }).$type<unknown>(),
+    report: text({ mode: 'json' }).$type<RoundReport>(),
     /** Times are ms since 1970. `touchedAt` is the last sign of progress: the clock re-drives a round that shows none. */
     createdAt: integer('created_at').notNull(),
     solvingAt: integer('solving_at'),
@@ -78,7 +69,7 @@ export const groups = sqliteTable(
     sha256: text(),
     /** The mesh's seal, as it was sent to the learner. */
     mac: text(),
-    failure: text({ mode: 'json' }).$type<Failure>(),
+    failure: text({ mode: 'json' }).$type<GroupFailure>(),
   },
   (t) => [primaryKey({ columns: [t.round, t.id] })],
 );

@@ -1,7 +1,7 @@
 /** Figures of the whole mesh for /metrics, each by one grouped query. What the learner reported is read out of the reports. */
 import { desc, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { USAGE_FIELDS, type Usage } from '../core/cost/usage.ts';
-import type { Database } from './database.ts';
+import { type Database, openRounds } from './database.ts';
 import { deadLetters, groups, policies, rounds, usage, versions } from './schema.ts';
 
 const n = sql<number>`count(*)`;
@@ -29,7 +29,7 @@ export async function meshStatistics(db: Database) {
       db
         .select({ stage: rounds.stage, touchedAt: sql<number>`min(touched_at)` })
         .from(rounds)
-        .where(sql`stage IN ('proposing', 'solving', 'training')`)
+        .where(sql`stage IN ${openRounds}`)
         .groupBy(rounds.stage),
       db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
       db

@@ -1,13 +1,7 @@
 /** What was used for a round, one row a stage: the stages' Workers add to theirs once a batch, the learner's is set by its reports. */
 import { type SQL, sql } from 'drizzle-orm';
-import {
-  addUsage,
-  NOTHING_USED,
-  USAGE_FIELDS,
-  type Usage,
-  type UsageByStage,
-  type UsageStage,
-} from '../core/cost/usage.ts';
+import { addUsage, NOTHING_USED, USAGE_FIELDS, type Usage, type UsageByStage } from '../core/cost/usage.ts';
+import type { UsageStage } from '../core/stages.ts';
 import type { Database } from './database.ts';
 import { usage } from './schema.ts';
 

@@ -2,13 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { superviseLearner } from '../../cli/learner-process.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { totalUsage } from '../../core/cost/usage.ts';
-import type { RoundReport } from '../../core/schema/report.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
+import type { RoundState } from '../../core/schema/answers.ts';
 import { startMesh } from '../../mesh/start.ts';
 
 /** Of one round, ms and counts. */
@@ -65,7 +64,7 @@ function observedOf(round: RoundState): Observed {
     judge: of('judge'),
     bytes:
       totalUsage(Object.values(usage.stages)).r2BytesWritten - (usage.stages.learner?.r2BytesWritten ?? 0),
-    tokens: (round.report as RoundReport | null)?.monitors?.tokens ?? 0,
+    tokens: round.report?.monitors?.tokens ?? 0,
   };
 }
 

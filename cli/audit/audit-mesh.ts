@@ -1,12 +1,14 @@
 /** The audit of one round of a mesh, from its records to what was found. Writes nothing and changes nothing. */
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
+import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import type { Registry } from '../../core/registry.ts';
 import { proposalOutcomes } from '../../core/roles/episodes.ts';
 import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
-import { findRecipe } from '../../recipes/index.ts';
 import { type ReadableMesh, readStoredRound } from './read-round.ts';
 
 export interface AuditOrder {
+  readonly recipes: Registry;
   readonly round: string;
   /** Share of groups and proposals that are drawn again. */
   readonly fraction: number;
@@ -42,9 +44,11 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
   const round = await gateway.getRound(order.round);
   const { spec } = round;
   const stored = await readStoredRound(gateway, round, order.meshKey, ledger);
-  const record = { recipe: findRecipe(spec.settings.recipe), round: spec, ...stored };
+  const record = { recipe: order.recipes.find(spec.settings.recipe), round: spec, ...stored };
   await withRoundPolicies(gateway, spec, async (tools) => {
     await rereadRound(ledger, record, tools);
+    const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
+    checkEarnings(ledger, record, decode, stored.trained, round.report?.earnings);
     await redrawRound(ledger, record, tools, order.fraction, order.seed);
   });
   return {

@@ -1,13 +1,13 @@
 /** A round's records as the mesh keeps them, for an audit: bytes against hashes, hashes against seals, and whatever can be read. */
 import * as v from 'valibot';
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { AuditLedger, Finding } from '../../core/audit/findings.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
+import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import type { GroupStates, RoundState } from '../../learner/transport/views.ts';
 
 export type ReadableMesh = Pick<
   GatewayClient,
@@ -17,6 +17,8 @@ export type ReadableMesh = Pick<
 export interface StoredRound {
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
+  /** Ids of the groups that were trained. */
+  readonly trained: ReadonlySet<string>;
 }
 
 const of = (finding: Finding['class'], group: string | null) => ({ class: finding, group, sample: null });
@@ -51,7 +53,8 @@ export async function readStoredRound(
     else ledger.check(false, of('provenance', state.group), () => `The object is of group ${group.group}.`);
   }
   await checkVersion(gateway, round, states, ledger);
-  return { proposals: written ?? empty, groups };
+  const trained = new Set(states.filter(({ state }) => state === 'trained').map(({ group }) => group));
+  return { proposals: written ?? empty, groups, trained };
 }
 
 async function readObject<S extends v.GenericSchema>(

@@ -2,11 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, curveOf, judgeCondition } from '../../core/claims.ts';
+import { type ArmResults, claimOf, curveOf, judgeCondition } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { findRecipe, recipes } from '../../recipes/index.ts';
-import { fail } from '../fail.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
+import { calledAs } from '../called-as.ts';
 import { whole } from '../run-options.ts';
 import { recordToComplete, writePage, writeRecord } from './files.ts';
 import { picturesOf } from './page.ts';
@@ -21,7 +21,8 @@ interface ClaimsOptions extends PlaySettings {
 }
 
 /** What a pilot measured: every condition that its arms suffice for, and each curve. */
-function printPilot({ claim }: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
+  const claim = claimOf(recipe);
   const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
   for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
     try {
@@ -58,47 +59,42 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
   console.log(`${name}: ${record.verdict}`);
 }
 
-const command = new Command('npm run claims --')
-  .description('Runs the arms of the recipes’ claims and judges them.')
-  .argument('[names...]', 'recipes, or `all`: hours of two cores')
-  .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
-  .option('--pilot', 'other seeds, examined on other tasks: to choose settings; writes nothing', false)
-  .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
-  .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
-  .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
-  .option('--missing', 'only the arms that the claim has and its results file lacks', false)
-  .option('--page', 'only judge the runs in claims/ again and write docs/claims.md from them', false)
-  .option('--jobs <n>', 'processes at once', whole(1), availableParallelism())
-  .action(async (names: readonly string[], options: ClaimsOptions) => {
-    if (!options.pilot && (options.arms || options.seeds || options.rounds))
-      throw wrongInput('claims.options', 'A claim is all of its arms, seeds and rounds.', {
-        expected: '--arms, --seeds and --rounds with --pilot only',
-      });
-    if (options.missing && (options.pilot || options.quick))
-      throw wrongInput(
-        'claims.options',
-        '--missing completes a results file, which --pilot and --quick do not write.',
-        {
-          expected: '--missing without --pilot and --quick',
-        },
-      );
-    if (!names.length && !options.page)
-      throw wrongInput('claims.names', 'No recipe is named.', {
-        expected: `all, or some of ${recipes.map(({ name }) => name).join(', ')}`,
-        next: 'All of them take hours; `npm run claims -- all --quick` takes minutes.',
-      });
-    const chosen = names.includes('all') ? recipes : names.map(findRecipe);
-    const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
-    try {
-      for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);
-    } finally {
-      players.stop();
-    }
-    if (!options.quick && !options.pilot) await writePage();
-  });
-
-try {
-  await command.parseAsync();
-} catch (error) {
-  fail(error);
-}
+export const command = (): Command =>
+  new Command(calledAs('claims'))
+    .description('Runs the arms of the recipes’ claims and judges them.')
+    .argument('[names...]', 'recipes, or `all`: hours of two cores')
+    .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
+    .option('--pilot', 'other seeds, examined on other tasks: to choose settings; writes nothing', false)
+    .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
+    .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
+    .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
+    .option('--missing', 'only the arms that the claim has and its results file lacks', false)
+    .option('--page', 'only judge the runs in claims/ again and write docs/claims.md from them', false)
+    .option('--jobs <n>', 'processes at once', whole(1), availableParallelism())
+    .action(async (names: readonly string[], options: ClaimsOptions) => {
+      if (!options.pilot && (options.arms || options.seeds || options.rounds))
+        throw wrongInput('claims.options', 'A claim is all of its arms, seeds and rounds.', {
+          expected: '--arms, --seeds and --rounds with --pilot only',
+        });
+      if (options.missing && (options.pilot || options.quick))
+        throw wrongInput(
+          'claims.options',
+          '--missing completes a results file, which --pilot and --quick do not write.',
+          {
+            expected: '--missing without --pilot and --quick',
+          },
+        );
+      if (!names.length && !options.page)
+        throw wrongInput('claims.names', 'No recipe is named.', {
+          expected: `all, or some of ${recipes.map(({ name }) => name).join(', ')}`,
+          next: 'All of them take hours; `npm run claims -- all --quick` takes minutes.',
+        });
+      const chosen = names.includes('all') ? recipes.filter(({ claim }) => claim) : names.map(shipped.find);
+      const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
+      try {
+        for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);
+      } finally {
+        players.stop();
+      }
+      if (!options.quick && !options.pilot) await writePage();
+    });

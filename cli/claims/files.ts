@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
-import { findRecipe, recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { claimsForPage } from '../page-claims.ts';
 import { claimsPage, pictures } from './page.ts';
 import { type ClaimRecord, judged } from './record.ts';
@@ -39,14 +39,14 @@ export async function judgedRecords(): Promise<ClaimRecord[]> {
   return await Promise.all(
     names.map(async (file) => {
       const { name } = parse(file);
-      return judged(await readRecord(name), findRecipe(name));
+      return judged(await readRecord(name), shipped.find(name));
     }),
   );
 }
 
 /** What is made of the records, by path: the results files themselves, the page with its pictures, and the dashboard's data. */
 export function claimFiles(records: readonly ClaimRecord[]): Map<string, string> {
-  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim.diagnosis]));
+  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim?.diagnosis]));
   return new Map([
     ...records.map((record) => [fileOf(record.recipe), textOf(record)] as const),
     ...records.flatMap((record) =>

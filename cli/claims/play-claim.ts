@@ -1,5 +1,5 @@
 /** Plays a claim's arms: in full, as a quick check that every arm's path works, or as a pilot on which settings are chosen. */
-import type { Arm } from '../../core/claims.ts';
+import { type Arm, type Claim, claimOf } from '../../core/claims.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { EVALUATE_EVERY, type Played } from './record.ts';
@@ -20,7 +20,7 @@ const QUICK = { rounds: 2, tasks: 8, group: 4 };
 /** A pilot's first seed: far from any claim's. */
 const PILOT_SEED = 100;
 
-function chosenArms({ name, claim: { arms } }: Recipe, names?: readonly string[]): readonly Arm[] {
+function chosenArms({ name }: Recipe, { arms }: Claim, names?: readonly string[]): readonly Arm[] {
   const unknown = names?.find((wanted) => arms.every((arm) => arm.name !== wanted));
   if (unknown === undefined) return names ? arms.filter((arm) => names.includes(arm.name)) : arms;
   throw wrongInput('claims.arm', `The claim of ${name} has no arm "${unknown}".`, {
@@ -28,7 +28,7 @@ function chosenArms({ name, claim: { arms } }: Recipe, names?: readonly string[]
   });
 }
 
-function seedsOf({ claim }: Recipe, { quick, pilot, seeds }: PlaySettings): readonly number[] {
+function seedsOf(claim: Claim, { quick, pilot, seeds }: PlaySettings): readonly number[] {
   if (pilot) return Array.from({ length: seeds ?? claim.seeds.length }, (_, i) => PILOT_SEED + i);
   return quick ? claim.seeds.slice(0, 1) : claim.seeds;
 }
@@ -39,14 +39,15 @@ export async function playClaim(
   settings: PlaySettings,
   players: Players,
 ): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'>> {
+  const claim = claimOf(recipe);
   const {
     rounds,
     evaluateEvery: evalEvery = EVALUATE_EVERY,
     quickRounds = QUICK.rounds,
     tasks,
     group,
-  } = recipe.claim;
-  const seeds = seedsOf(recipe, settings);
+  } = claim;
+  const seeds = seedsOf(claim, settings);
   const sizes = settings.quick
     ? { ...QUICK, rounds: quickRounds, evalEvery: quickRounds }
     : {
@@ -55,7 +56,7 @@ export async function playClaim(
         ...(tasks ? { tasks } : {}),
         ...(group ? { group } : {}),
       };
-  const arms = chosenArms(recipe, settings.arms);
+  const arms = chosenArms(recipe, claim, settings.arms);
   const runs = arms.flatMap((arm) =>
     seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...sizes })),
   );

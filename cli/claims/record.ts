@@ -1,7 +1,9 @@
 /** The results file of a claim: committed as data, and what docs/claims.md is made from. */
 import {
   type Arm,
+  type Claim,
   type Condition,
+  claimOf,
   type JudgedCondition,
   judgeCondition,
   type Verdict,
@@ -56,29 +58,27 @@ export interface ClaimRecord extends Played {
   readonly pictures?: Readonly<Record<string, string>>;
 }
 
-const armsWithoutRuns = ({ arms }: Played, { claim }: Recipe): readonly string[] =>
-  claim.arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
+const armsWithoutRuns = ({ arms }: Played, recipe: Recipe): readonly string[] =>
+  claimOf(recipe).arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
 
 /** Rounds between two exams of a claim that does not say. */
 export const EVALUATE_EVERY = 5;
 
-export const settingsOf = ({ start, tasks, group, sets, claim }: Recipe): PlayedSettings => ({
-  start,
-  tasks: claim.tasks ?? tasks,
-  group: claim.group ?? group,
-  evaluateEvery: claim.evaluateEvery ?? EVALUATE_EVERY,
-  sets,
-});
+export function settingsOf(recipe: Recipe): PlayedSettings {
+  const { start, sets } = recipe;
+  const { tasks = recipe.tasks, group = recipe.group, evaluateEvery = EVALUATE_EVERY } = claimOf(recipe);
+  return { start, tasks, group, evaluateEvery, sets };
+}
 
 /** What an arm is, in the claim's words of today; those of its day where the claim has it no more. */
-const wordsOf = ({ name, says }: PlayedArm, { arms }: Recipe['claim']) => ({
+const wordsOf = ({ name, says }: PlayedArm, { arms }: Claim) => ({
   says: arms.find((arm) => arm.name === name)?.says ?? says,
 });
 
 /** Judged by the conditions of its claim as they are now. Throws `wrong-input` where an arm was not played. */
 export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
   const { recipe, machine, settings, rounds, seeds, arms } = played;
-  const { claim } = theRecipe;
+  const claim = claimOf(theRecipe);
   const [lacking] = armsWithoutRuns(played, theRecipe);
   if (lacking !== undefined)
     throw wrongInput('claims.arm', `The record of ${recipe} has no runs of its arm "${lacking}".`, {
@@ -104,7 +104,8 @@ export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
 
 /** Names of a claim's arms that a record has no runs of. Throws `wrong-input` where its runs are not comparable with new ones. */
 export function missingArms(record: Played, recipe: Recipe): readonly string[] {
-  const { name, claim } = recipe;
+  const { name } = recipe;
+  const claim = claimOf(recipe);
   const [asked, recorded] = [{ ...claim, settings: settingsOf(recipe) }, record].map(
     ({ seeds, rounds, settings }) =>
       `seeds ${seeds.join(', ')}, ${rounds} rounds, ${JSON.stringify(settings)}`,
@@ -122,8 +123,9 @@ export function withArms(
   record: Played,
   added: readonly PlayedArm[],
   machine: MeasuredOn,
-  { claim }: Recipe,
+  recipe: Recipe,
 ): Played {
+  const claim = claimOf(recipe);
   const all = [...record.arms, ...added.map((arm) => ({ ...arm, machine }))];
   return { ...record, arms: claim.arms.flatMap(({ name }) => all.filter((arm) => arm.name === name)) };
 }

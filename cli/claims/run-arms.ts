@@ -1,10 +1,11 @@
 /** Runs a claim's arms as processes of their own, a few at a time, and collects their summaries. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
 import type { Arm } from '../../core/claims.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Summary } from '../../core/schema/summary.ts';
+import { type Summary, summary } from '../../core/schema/summary.ts';
+import { moduleFile } from '../../mesh/installation.ts';
 
 export interface ArmRun {
   readonly recipe: string;
@@ -19,7 +20,7 @@ export interface ArmRun {
 /** Names a process's kind of exams in its environment. */
 export const EXAMS = 'ROLLMESH_EXAMS';
 export type Exams = 'full' | 'pilot' | 'quick';
-const SCRIPT = fileURLToPath(new URL('../claim-arm.ts', import.meta.url));
+const SCRIPT = moduleFile('cli/claim-arm');
 
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
   return [
@@ -61,8 +62,8 @@ class Player {
           `Arm ${run.arm.name} of ${run.recipe} with seed ${run.seed} ended without a summary.`,
           { next: `Run it alone: node --import tsx cli/claim-arm.ts ${args.join(' ')}` },
         );
-      const record = JSON.parse(value) as { kind: string };
-      if (record.kind === 'summary') return record as Summary;
+      const record: unknown = JSON.parse(value);
+      if (v.is(v.object({ kind: v.literal('summary') }), record)) return v.parse(summary, record);
     }
   }
 

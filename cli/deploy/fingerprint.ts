@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorker } from '../../mesh/bundle.ts';
+import { installed } from '../../mesh/installation.ts';
+import { readMeshConfig } from '../../mesh/mesh-config.ts';
 import type { Environment } from './mesh-parts.ts';
 
 /** Digits of the hash: with its prefix the tag stays below the 25 characters that every version of the platform took. */
@@ -32,7 +34,7 @@ export async function workerTag(
   const parts: Record<string, string | Uint8Array> = { config };
   for (const { path, contents } of modules) parts[`module ${path.slice(root.length)}`] = contents;
   if (environment === 'gateway') {
-    const folder = join(root, 'dashboard');
+    const folder = readMeshConfig(root).workers.gateway.assets?.directory ?? installed('dashboard');
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true }))
       if (file.isFile()) {
         const path = join(file.parentPath, file.name);

@@ -1,6 +1,7 @@
 /** A deployed gateway as a deployment needs it: whether it answers, whether it has the seed policy, and the upload of that. */
+
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { ensureShipped, SEED_POLICY } from '../import-policy.ts';
 
 /** How long a new address may take until it answers everywhere, and how often it is asked, ms. */

@@ -1,12 +1,8 @@
 /** The parts of a deployed mesh: which Workers in which order, who needs which secret, what the learner's queue is like. */
+import type { WorkerName } from '../../core/stages.ts';
 import type { SECRET_NAMES } from '../../mesh/secrets.ts';
 
-/**
- * Consumers before producers, so that nobody ever sends what the next stage cannot read yet. The gateway is last: it sends to
- * every queue when it drives a stalled round again, and on a first deployment it is the door, which opens when all is there.
- */
-export const DEPLOY_ORDER = ['judge', 'rollout', 'proposer', 'gateway'] as const;
-export type Environment = (typeof DEPLOY_ORDER)[number];
+export type Environment = WorkerName;
 
 export type SecretName = (typeof SECRET_NAMES)[number];
 export const SECRETS_OF: Readonly<Record<Environment, readonly SecretName[]>> = {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { DEPLOY_ORDER, type Environment, SECRETS_OF, type Wanted } from './mesh-parts.ts';
+import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { type Environment, SECRETS_OF, type Wanted } from './mesh-parts.ts';
 import type { MeshState, PullSettings } from './plan.ts';
 import {
   type ConnectWrangler,

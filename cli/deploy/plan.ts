@@ -1,13 +1,7 @@
 /** What is to be done, from what there is and what there should be. Pure: the same state gives the same plan, and a mesh that is as it should be gives none. */
 import { RollmeshError } from '../../core/errors.ts';
-import {
-  DEPLOY_ORDER,
-  type Environment,
-  PULL_CONSUMER,
-  SECRETS_OF,
-  type SecretName,
-  type Wanted,
-} from './mesh-parts.ts';
+import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { type Environment, PULL_CONSUMER, SECRETS_OF, type SecretName, type Wanted } from './mesh-parts.ts';
 
 export interface PullSettings {
   readonly visibilitySeconds: number | null;

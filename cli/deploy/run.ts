@@ -1,7 +1,8 @@
 /** A whole deployment: look, plan, and unless it is a dry run, do it. What it talks to is passed in. */
 import { RollmeshError } from '../../core/errors.ts';
+import { DEPLOY_ORDER } from '../../core/stages.ts';
 import { apply, type Surroundings } from './apply.ts';
-import { DEPLOY_ORDER, type Environment } from './mesh-parts.ts';
+import type { Environment } from './mesh-parts.ts';
 import { type Account, chooseAccount, observe } from './observe.ts';
 import { type MeshState, NOTHING, type Plan, plan } from './plan.ts';
 import { closingWords, planWords } from './words.ts';

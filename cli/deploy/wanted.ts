@@ -1,10 +1,12 @@
-/** What a deployed mesh consists of, read from wrangler.toml and the folder of migrations. */
-import { readdirSync } from 'node:fs';
+/** What a deployed mesh consists of, read from wrangler.toml of a project and the migrations that come with the program. */
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { unstable_readConfig as readConfig } from 'wrangler';
 import { RollmeshError } from '../../core/errors.ts';
-import { DEPLOY_ORDER, type Environment, type Wanted } from './mesh-parts.ts';
+import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { installed } from '../../mesh/installation.ts';
+import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import type { Environment, Wanted } from './mesh-parts.ts';
 
 /** The part of wrangler's configuration of one Worker that a deployment needs. */
 const workerConfig = v.object({
@@ -30,12 +32,15 @@ const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
   });
 };
 
-/** Throws `deploy.config` where wrangler.toml does not describe one mesh. */
+/** Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
 export function readWanted(root: string): Wanted {
-  const config = join(root, 'wrangler.toml');
-  const configs = DEPLOY_ORDER.map((env) =>
-    v.parse(workerConfig, readConfig({ config, env }, { hideWarnings: true })),
-  );
+  if (!existsSync(join(root, 'wrangler.toml')))
+    throw new RollmeshError('wrong-input', 'deploy.config', `There is no wrangler.toml in ${root}.`, {
+      expected: 'the folder of a project',
+      next: 'Go there, or write a new project with `rollmesh init`.',
+    });
+  const { workers } = readMeshConfig(root);
+  const configs = DEPLOY_ORDER.map((env) => v.parse(workerConfig, workers[env]));
   const produced = configs.flatMap(({ queues }) => queues.producers.map(({ queue }) => queue));
   const consumers = configs.flatMap(({ queues }) => queues.consumers);
   const consumed = consumers.map(({ queue }) => queue);
@@ -59,7 +64,7 @@ export function readWanted(root: string): Wanted {
       'dead-letter queue',
       consumers.flatMap((consumer) => consumer.dead_letter_queue ?? []),
     ),
-    migrations: readdirSync(join(root, 'migrations'))
+    migrations: readdirSync(installed('migrations'))
       .filter((name) => name.endsWith('.sql'))
       .sort(),
     workers: byEnvironment((c) => c.name),

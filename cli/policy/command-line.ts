@@ -1,6 +1,6 @@
 /** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { remoteMesh } from '../mesh-access.ts';
 import { printableLines } from '../printable.ts';
 import { whole } from '../run-options.ts';

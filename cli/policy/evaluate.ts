@@ -1,5 +1,6 @@
 /** `policy eval`: greedy answers to a file of questions, asked as they stand there, compared with the reference answers. */
 
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import {
@@ -9,7 +10,6 @@ import {
   solverPrompt,
 } from '../../core/roles/answer-questions.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { configOf, openPolicy } from './live-policy.ts';
 import { readQuestions } from './question-lines.ts';
 import { fetchVersion } from './stored-version.ts';

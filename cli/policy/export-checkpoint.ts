@@ -4,10 +4,10 @@
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { policyGraph } from '../../model/onnx/policy-graph.ts';

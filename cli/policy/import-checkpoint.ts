@@ -1,10 +1,10 @@
 /** `policy import`: a checkpoint folder becomes version 0 of a new policy, after every check has passed. */
 import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { importPolicy } from '../import-policy.ts';
 import { readCheckpointFolder } from './checkpoint-folder.ts';
 

@@ -1,5 +1,5 @@
 /** Scores by the learner's own forward pass on the CPU device, so that the two engines can be held against each other. */
-import type { TokenIds, TokenScores } from '../../core/policy.ts';
+import type { Policy, TokenIds, TokenScores } from '../../core/policy.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { microBatches, packSequences } from '../../learner/nn/pack.ts';
 import { type ParamSet, paramsFrom } from '../../learner/nn/params.ts';
@@ -7,12 +7,11 @@ import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
 import * as tf from '../../learner/tfjs.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
-import type { Scorer } from './live-policy.ts';
 
 /** Tokens that are computed together. */
 const TOKEN_BUDGET = 4096;
 
-export class LearnerScorer implements Scorer {
+export class LearnerScorer implements Pick<Policy, 'score' | 'dispose'> {
   readonly #device: Device;
   readonly #params: ParamSet;
 

@@ -1,6 +1,6 @@
 /** `policy prune`: removes the files of old versions that nothing names any more, as often as there are more of them. */
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import type { Pruned } from '../../learner/transport/views.ts';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { Pruned } from '../../core/schema/answers.ts';
 import { findPolicy } from './stored-version.ts';
 
 export interface PruneRule {

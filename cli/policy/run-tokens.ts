@@ -1,7 +1,8 @@
 /** `policy score` and `policy generate`: one output for each line of ids, the same for the same arguments to the last bit. */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Completion, PolicyRef, TokenIds, TokenScores } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { configOf, openPolicy, openScorer } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
 import { readTokenLines } from './token-lines.ts';

@@ -1,9 +1,10 @@
 /** Finding a stored version, and saying clearly what there is where it is not. */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyVersions } from '../../core/schema/answers.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import type { PolicyVersions } from '../../learner/transport/views.ts';
 
 /** @throws RollmeshError `policy.missing`, which names the policies there are. */
 export async function findPolicy(gateway: GatewayClient, name: string): Promise<PolicyVersions> {

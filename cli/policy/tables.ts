@@ -1,6 +1,6 @@
 /** The commands' results for people: plain columns, numbers to the right. */
 import type { Completion, TokenScores } from '../../core/policy.ts';
-import type { PolicyVersions, Pruned } from '../../learner/transport/views.ts';
+import type { PolicyVersions, Pruned } from '../../core/schema/answers.ts';
 import { decimal } from '../figures.ts';
 
 export interface Column {

@@ -1,17 +1,19 @@
 /** From what was used to what it costs at the published prices. Dollars throughout; what is not known stays null. */
+import * as v from 'valibot';
 import { PRICES } from './prices.ts';
-import { totalUsage, type Usage, type UsageByStage } from './usage.ts';
+import { totalUsage, type Usage, type UsageByStage, usageCounts } from './usage.ts';
 
 /** Of the bill's parts; `stored` is one month of the objects that were written. */
-export interface Cost {
-  readonly requests: number;
-  readonly cpu: number;
-  readonly queues: number;
-  readonly d1: number;
-  readonly r2: number;
-  readonly stored: number;
-  readonly total: number;
-}
+export const cost = v.object({
+  requests: v.number(),
+  cpu: v.number(),
+  queues: v.number(),
+  d1: v.number(),
+  r2: v.number(),
+  stored: v.number(),
+  total: v.number(),
+});
+export type Cost = Readonly<v.InferOutput<typeof cost>>;
 
 export function costOf(used: Usage): Cost {
   const price = (field: keyof typeof PRICES.perMillion) => (used[field] * PRICES.perMillion[field]) / 1e6;
@@ -27,16 +29,17 @@ export function costOf(used: Usage): Cost {
 }
 
 /** A run's bill. */
-export interface RunCost {
-  readonly pricesOf: string;
-  readonly used: Usage;
-  readonly cost: Cost;
-  readonly perRound: number;
+export const bill = v.object({
+  pricesOf: v.string(),
+  used: usageCounts,
+  cost,
+  perRound: v.number(),
   /** By a million generated tokens; null where none were generated. */
-  readonly perMillionTokens: number | null;
+  perMillionTokens: v.nullable(v.number()),
   /** By a percentage point of held-out accuracy gained since version 0; null where it was not evaluated twice, or did not rise. */
-  readonly perPoint: number | null;
-}
+  perPoint: v.nullable(v.number()),
+});
+export type RunCost = Readonly<v.InferOutput<typeof bill>>;
 
 /** null where no round says what it used: a run in one process uses nothing of the platform. */
 export function runCost(
@@ -48,13 +51,13 @@ export function runCost(
   const known = rounds.filter((round): round is UsageByStage => !!round && Object.keys(round).length > 0);
   if (!known.length) return null;
   const used = totalUsage(known.flatMap((round) => Object.values(round)));
-  const cost = costOf(used);
+  const paid = costOf(used);
   return {
     pricesOf: PRICES.asOf,
     used,
-    cost,
-    perRound: cost.total / known.length,
-    perMillionTokens: tokens > 0 ? (cost.total * 1e6) / tokens : null,
-    perPoint: gain !== null && gain > 0 ? cost.total / (100 * gain) : null,
+    cost: paid,
+    perRound: paid.total / known.length,
+    perMillionTokens: tokens > 0 ? (paid.total * 1e6) / tokens : null,
+    perPoint: gain !== null && gain > 0 ? paid.total / (100 * gain) : null,
   };
 }

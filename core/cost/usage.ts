@@ -1,9 +1,6 @@
 /** What the mesh uses of the platform for a round: counted where a binding is called, summed by who called it. */
 import * as v from 'valibot';
-
-/** Who used it: a stage's Worker, the gateway for the mesh itself (starting, driving on), or the gateway and the queue for the learner. */
-export const USAGE_STAGES = ['propose', 'rollout', 'judge', 'gateway', 'learner'] as const;
-export type UsageStage = (typeof USAGE_STAGES)[number];
+import { USAGE_STAGES } from '../stages.ts';
 
 const count = v.pipe(v.number(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 
@@ -24,7 +21,9 @@ export const usageCounts = v.object({
   r2BytesRead: count,
 });
 export type Usage = v.InferOutput<typeof usageCounts>;
-export type UsageByStage = Readonly<Partial<Record<UsageStage, Usage>>>;
+/** Stages that used nothing are absent. */
+export const usageByStage = v.object(v.entriesFromList(USAGE_STAGES, v.exactOptional(usageCounts)));
+export type UsageByStage = Readonly<v.InferOutput<typeof usageByStage>>;
 
 export const NOTHING_USED: Usage = {
   requests: 0,

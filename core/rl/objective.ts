@@ -44,6 +44,15 @@ export interface DecoupledPpoOptions extends PpoClipOptions {
   readonly cap: number;
 }
 
+/** An objective of the recipe's own: a function in a module that the learner loads, and no Worker does. */
+export interface ModuleObjective {
+  readonly kind: 'module';
+  /** Path of the module, relative to the recipe's: `./loss.ts`. Its default export is the function (see rollmesh/learner). */
+  readonly module: string;
+  /** What the function is given beside the tokens. JSON. */
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
 export type PolicyObjectiveSpec =
   | ({ readonly kind: 'ppo-clip' } & PpoClipOptions)
   | ({ readonly kind: 'gspo' } & PpoClipOptions)
@@ -53,4 +62,5 @@ export type PolicyObjectiveSpec =
   | ({ readonly kind: 'sapo' } & SapoOptions)
   | ({ readonly kind: 'dppo-tv' } & DppoTvOptions)
   | ({ readonly kind: 'decoupled-ppo' } & DecoupledPpoOptions)
-  | { readonly kind: 'reinforce' };
+  | { readonly kind: 'reinforce' }
+  | ModuleObjective;

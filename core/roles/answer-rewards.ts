@@ -2,8 +2,9 @@
  * What a solver that plays alone is paid, a group of answers at a time. The controls that every claim needs stand here once: gold is
  * the upper bound, format and coin are what any gain must beat.
  */
-import type { RewardInfo } from '../recipe.ts';
+
 import { majorityRewards } from '../rl/votes.ts';
+import type { RewardInfo } from '../role.ts';
 import type { RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import { type Reading, refuse, type Solution, type TaskFamily } from '../tasks/family.ts';
 import { coinOf, sealedGold } from './gold.ts';

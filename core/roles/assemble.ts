@@ -1,7 +1,7 @@
 /** From a round's records to what each of the three roles trains on. Pure: the learner does it wherever it runs, and gets the same batch. */
 
 import { MAIN_SET } from '../schema/policy.ts';
-import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+import type { Proposals, ScoredGroup } from '../schema/sample.ts';
 import type { Lesson, PolicyItem, PolicyPart, RoundRecords } from '../training.ts';
 import { type RoleName, rewardKind, type ThreeRoles } from './three-role-game.ts';
 
@@ -12,21 +12,20 @@ const mean = (values: readonly number[]): number | null =>
 export const passRate = (group: ScoredGroup): number | null =>
   mean(group.samples.map((sample) => sample.rewards.passed ?? null).filter((value) => value !== null));
 
-/** Proposals with their reward: priced by the pass rate of the group they became. A proposal whose group is missing has no reward. */
+/** What proposals earn: they are priced by the pass rate of the group they became. One whose group is missing has no reward. */
 export function priceProposals(
-  game: ThreeRoles,
-  proposals: Proposals,
+  game: Pick<ThreeRoles, 'proposerReward'>,
+  { samples }: Pick<Proposals, 'samples'>,
   groups: readonly ScoredGroup[],
-): Sample[] {
+): ReadonlyMap<string, number | null> {
   const groupOf = new Map(groups.map((group) => [group.proposal, group]));
-  return proposals.samples.map((sample) => {
-    const group = groupOf.get(sample.id);
-    const reward =
-      sample.outcome === 'ok' && !group
-        ? null
-        : game.proposerReward(sample.outcome, group ? passRate(group) : null);
-    return { ...sample, rewards: { ...sample.rewards, reward } };
-  });
+  return new Map(
+    samples.map(({ id, outcome }) => {
+      const group = groupOf.get(id);
+      const missing = outcome === 'ok' && !group;
+      return [id, missing ? null : game.proposerReward(outcome, group ? passRate(group) : null)];
+    }),
+  );
 }
 
 /** One update of the shared weights: the three roles' clipped objectives, each over its own tokens, and KL to version 0. */
@@ -46,7 +45,7 @@ export function assemble(game: ThreeRoles, { round, proposals, groups }: RoundRe
   };
   const { proposer, solver, judge } = game.advantages;
   const parts = [
-    part('proposer', proposer(priceProposals(game, proposals, groups))),
+    part('proposer', proposer(proposals.samples)),
     part('solver', solver(groups)),
     part('judge', judge(groups, `${round.id}/judge`)),
   ];

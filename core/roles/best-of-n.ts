@@ -20,12 +20,12 @@ type Speaker = Pick<Stage, 'tokenizer' | 'generate'>;
 
 /** N answers to each of the first `tasks` held-out tasks; tasks without a readable one keep an empty list. */
 export async function candidatesOf(
-  { tokenizer, generate }: Speaker,
+  { tokenizer, generate, examTasks }: Speaker & Pick<Stage, 'examTasks'>,
   family: TaskFamily,
   role: string,
   { tasks, n }: { readonly tasks: number; readonly n: number },
 ): Promise<Candidates[]> {
-  const asked = family.heldOut().slice(0, tasks);
+  const asked = family.heldOut(examTasks).slice(0, tasks);
   const completions = await generate(
     role,
     asked.map((task) => ({

@@ -1,8 +1,10 @@
 /** A recipe of challenger and solver that train in turns: everything but its rewards, its lesson and its words. */
-import type { RewardInfo, RoundShape } from '../recipe.ts';
+import type { RoundShape } from '../recipe.ts';
+import type { RewardInfo } from '../role.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import type { RolledGroup, ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
+import type { ExamTasks } from '../tasks/split.ts';
 import { type AnswerEvidence, majorityReward, payAnswers } from './answer-rewards.ts';
 import { attempt, CHALLENGER, challenge, drawLabelled, labelledOf } from './challenges.ts';
 import { examineSolver } from './solver-exam.ts';
@@ -27,7 +29,7 @@ export interface ChallengeGame {
   /** Questions asked for when collecting, for each task of a solver's round. */
   readonly collected: number;
   /** Tasks of the exam. */
-  readonly examined: () => readonly string[];
+  readonly examined: (asked: ExamTasks) => readonly string[];
   /** The first is the default. */
   readonly rewards: Readonly<Record<string, LabelReward>>;
 }
@@ -42,6 +44,7 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
     roles: {
       [CHALLENGER]: {
         says: 'writes questions, from one fixed prompt',
+        speaksAs: 'proposer',
         set: CHALLENGER,
         sampling: { maxNew: family.maxNew.proposer, temperature: 1 },
       },
@@ -61,7 +64,13 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
     judge: (stage, groups) => payAttempts(game, stage, groups),
     evaluate: async (exam) =>
       evaluation(
-        await examineSolver(exam, { family, role: SOLVER, temperature: 1, draws: DRAWS, tasks: examined() }),
+        await examineSolver(exam, {
+          family,
+          role: SOLVER,
+          temperature: 1,
+          draws: DRAWS,
+          tasks: examined(exam.examTasks),
+        }),
       ),
     describe: { difficulty: family.difficulty, worked: (text) => text.startsWith(family.workedPrefix) },
   };

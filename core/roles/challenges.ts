@@ -2,7 +2,9 @@
  * A challenger's questions, what a solver's votes say of them, and a set of questions that the votes label: the stages that R-Zero's
  * phases are made of. What is paid is the recipe's.
  */
+import * as v from 'valibot';
 import { Random } from '../random.ts';
+import { readState } from '../recipe-state.ts';
 import { mean } from '../rl/statistics.ts';
 import { majority } from '../rl/votes.ts';
 import { groupId, proposalId } from '../sample-ids.ts';
@@ -16,14 +18,12 @@ import { type Stage, sampleOf } from './stage.ts';
 export const CHALLENGER = 'challenger';
 
 /** A question, the answer that most of the solver's attempts gave, and that answer's share among all attempts; shares of nothing are 0. */
-export interface Vote {
-  readonly task: string;
-  readonly label: string | null;
-  readonly share: number;
-}
+const vote = v.object({ task: v.string(), label: v.nullable(v.string()), share: v.number() });
+export type Vote = Readonly<v.InferOutput<typeof vote>>;
+export const labelledSet = v.array(vote);
 
 /** The set that a solver trains on: what the last collection left. */
-export const labelledOf = (memory: unknown): readonly Vote[] => (memory as readonly Vote[] | undefined) ?? [];
+export const labelledOf = (memory: unknown): readonly Vote[] => readState(labelledSet, memory) ?? [];
 
 /** One prompt for all: `count` questions by the challenger; each that can be read and is not held out becomes a task. */
 export async function challenge(family: TaskFamily, stage: Stage, count: number): Promise<Proposals> {
@@ -86,13 +86,13 @@ export const votesOf = (
   decode: (ids: readonly number[]) => string,
 ): Vote[] =>
   groups.map(({ task, samples }) => {
-    const vote = majority(
+    const most = majority(
       samples.map(({ ids, outcome }) => {
         const reading = outcome === 'ok' ? family.readSolution(task, decode(ids)) : null;
         return reading?.ok ? reading.value.answer : null;
       }),
     );
-    return { task, label: vote?.answer ?? null, share: vote?.share ?? 0 };
+    return { task, label: most?.answer ?? null, share: most?.share ?? 0 };
   });
 
 /** What a report says of some questions: nothing here reaches a reward. */

@@ -3,15 +3,18 @@
  * before its update; the next round scores them again under its parent, which is what that update made, whatever was rolled back or
  * pruned since. A response's prompt and tokens take some 200 bytes of the version's JSON.
  */
+import * as v from 'valibot';
 import { mean } from '../rl/statistics.ts';
+import { count } from '../schema/numbers.ts';
 import { MAIN_SET } from '../schema/policy.ts';
 import type { LearnTools, Sequence } from '../training.ts';
 
-export interface Chosen {
-  readonly responses: readonly Sequence[];
+export const chosenResponses = v.object({
+  responses: v.array(v.object({ prompt: v.array(count), ids: v.array(count) })),
   /** Mean before the update, nats a response. */
-  readonly likelihood: number;
-}
+  likelihood: v.number(),
+});
+export type Chosen = Readonly<v.InferOutput<typeof chosenResponses>>;
 
 async function likelihoodOf(responses: readonly Sequence[], tools: LearnTools): Promise<number> {
   const scores = await tools.score(MAIN_SET, responses);
@@ -19,7 +22,7 @@ async function likelihoodOf(responses: readonly Sequence[], tools: LearnTools): 
 }
 
 export const rememberChosen = async (responses: readonly Sequence[], tools: LearnTools): Promise<Chosen> => ({
-  responses,
+  responses: responses.map(({ prompt, ids }) => ({ prompt: [...prompt], ids: [...ids] })),
   likelihood: responses.length ? await likelihoodOf(responses, tools) : 0,
 });
 

@@ -14,10 +14,10 @@ const SAMPLES = 4;
 
 /** The distinct answers of a responder to each held-out task that it got both right and wrong: the others have nothing to order. */
 async function naturalContests(
-  { tokenizer, generate }: Pick<Stage, 'tokenizer' | 'generate'>,
+  { tokenizer, generate, examTasks }: Pick<Stage, 'tokenizer' | 'generate' | 'examTasks'>,
   responder: string,
 ): Promise<Contest[]> {
-  const tasks = arithmetic.heldOut();
+  const tasks = arithmetic.heldOut(examTasks);
   const completions = await generate(
     responder,
     tasks.map((task) => ({

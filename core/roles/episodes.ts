@@ -4,6 +4,7 @@
  */
 import { type Episode, insertTokens, nextTurn, startEpisode, turnId } from '../episode.ts';
 import type { SamplingSettings } from '../policy.ts';
+import type { Outcome } from '../schema/outcome.ts';
 import type { Proposals, Sample } from '../schema/sample.ts';
 import { type Stage, sampleOf, samplingOf } from './stage.ts';
 
@@ -23,7 +24,7 @@ export interface Answered<World> {
   /** What the role reads before its next turn; null: the episode is over. */
   readonly reply: string | null;
   /** `ok`, or why the text is no valid turn. */
-  readonly outcome: string;
+  readonly outcome: Outcome;
 }
 
 export interface Played<World> {
@@ -106,16 +107,19 @@ function take<World>(
   };
 }
 
+/** What a sample counts as: the id of its episode's first turn, or its own. */
+export const proposalKey = ({ id, of }: Pick<Sample, 'id' | 'of'>): string => of ?? id;
+
 /** The turns of each episode among a group's samples, in order. */
 export function episodesOf(samples: readonly Sample[]): Sample[][] {
   const episodes = new Map<string, Sample[]>();
   for (const sample of samples) {
-    const key = sample.of ?? sample.id;
+    const key = proposalKey(sample);
     episodes.set(key, [...(episodes.get(key) ?? []), sample]);
   }
   return [...episodes.values()];
 }
 
 /** What became of each proposal of a round: its last turn's outcome. */
-export const proposalOutcomes = ({ samples }: Pick<Proposals, 'samples'>): string[] =>
+export const proposalOutcomes = ({ samples }: Pick<Proposals, 'samples'>): Outcome[] =>
   episodesOf(samples).map((turns) => turns.at(-1)!.outcome);

@@ -16,8 +16,12 @@ export interface JudgeItem {
   readonly solution: Solution;
 }
 
-const readable = ({ family }: ThreeRoles, readings: readonly Reading<Solution>[]): JudgeItem[] => {
-  const tasks = family.heldOut();
+const readable = (
+  { family }: ThreeRoles,
+  { examTasks }: Pick<Stage, 'examTasks'>,
+  readings: readonly Reading<Solution>[],
+): JudgeItem[] => {
+  const tasks = family.heldOut(examTasks);
   return readings.flatMap((reading, i) => (reading.ok ? [{ task: tasks[i]!, solution: reading.value }] : []));
 };
 
@@ -27,7 +31,7 @@ const naturalAnswers = ({ family, temperature }: ThreeRoles, stage: Stage) =>
 
 /** Readable solutions that a version samples on the held-out tasks: natural right and wrong answers to judge. */
 export async function naturalSolutions(game: ThreeRoles, stage: Stage): Promise<JudgeItem[]> {
-  return readable(game, await naturalAnswers(game, stage));
+  return readable(game, stage, await naturalAnswers(game, stage));
 }
 
 /** Balanced accuracy of greedy judgments against the oracle. */
@@ -62,10 +66,10 @@ export async function examineThreeRoles(game: ThreeRoles, exam: Exam): Promise<E
   const sampled = await naturalAnswers(game, exam);
   const forced = await greedily('forced', family.workedPrefix);
   return {
-    heldOut: heldOutFigures(family, family.heldOut(), { greedy, sampled, forced }),
+    heldOut: heldOutFigures(family, family.heldOut(exam.examTasks), { greedy, sampled, forced }),
     judge: {
       fixed: await judgeAccuracy(game, exam, fixed),
-      own: await judgeAccuracy(game, exam, readable(game, sampled)),
+      own: await judgeAccuracy(game, exam, readable(game, exam, sampled)),
     },
   };
 }

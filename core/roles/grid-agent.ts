@@ -14,7 +14,7 @@ import {
   MAX_GRID_TURNS,
   openGrid,
 } from '../tasks/grids/play.ts';
-import { examinesHeldOut, examSize } from '../tasks/split.ts';
+import type { ExamTasks } from '../tasks/split.ts';
 import { episodesOf, type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -90,13 +90,14 @@ export function scoreGrid(
 /** Worlds that an evaluation plays in, of each kind. */
 const EXAM_WORLDS = 150;
 
-const examTasks = (kind: GridKind) =>
-  Array.from({ length: examSize(EXAM_WORLDS) }, (_, i) =>
+const worldsOf = (kind: GridKind, { most }: ExamTasks) =>
+  Array.from({ length: Math.min(EXAM_WORLDS, most) }, (_, i) =>
     gridTask(kind, deriveId('grids/held-out', kind, i)),
   );
 
 /** Success on held-out worlds, greedy and sampled, and by kind. */
 export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promise<Evaluation> {
+  const { heldOut } = exam.examTasks;
   const figures: Record<string, number> = {};
   const rates: Record<'greedy' | 'sampled' | 'wellFormed', number[]> = {
     greedy: [],
@@ -104,15 +105,15 @@ export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promi
     wellFormed: [],
   };
   for (const kind of kinds) {
-    const tasks = examTasks(kind).map((task) => ({ id: deriveId(task, 'exam'), task }));
+    const tasks = worldsOf(kind, exam.examTasks).map((task) => ({ id: deriveId(task, 'exam'), task }));
     for (const [name, temperature] of [
       ['greedy', 0],
       ['sampled', 1],
     ] as const) {
-      const played = await play(exam, tasks, { heldOut: examinesHeldOut(), temperature });
+      const played = await play(exam, tasks, { heldOut, temperature });
       const outcomes = played.map(({ turns }: Played<unknown>, i) =>
         gridOutcome(
-          openGrid(tasks[i]!.task, examinesHeldOut()),
+          openGrid(tasks[i]!.task, heldOut),
           turns.map(({ ids }) => exam.tokenizer.decode(ids)),
         ),
       );
@@ -124,7 +125,7 @@ export async function examineGrid(exam: Exam, kinds: readonly GridKind[]): Promi
   }
   return evaluation(
     {
-      n: examSize(EXAM_WORLDS) * kinds.length,
+      n: Math.min(EXAM_WORLDS, exam.examTasks.most) * kinds.length,
       accuracy: mean(rates.greedy),
       sampled: mean(rates.sampled),
       formatRate: mean(rates.wellFormed),

@@ -2,46 +2,11 @@
  * Collapse monitors of a round, from its records alone. Oracles are read here and nowhere near a reward. A share whose
  * denominator is empty is null: "none to measure" is not zero.
  */
-import type { Recipe } from '../recipe.ts';
+import type { RoundDescription } from '../role.ts';
+import type { Outcome } from '../schema/outcome.ts';
+import type { RoundMonitors } from '../schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import { episodesOf, proposalOutcomes } from './episodes.ts';
-
-export interface JudgeConfusion {
-  /** Judgments by verdict and truth; void = no valid verdict. */
-  readonly rightAsRight: number;
-  readonly rightAsWrong: number;
-  readonly wrongAsRight: number;
-  readonly wrongAsWrong: number;
-  readonly void: number;
-}
-
-export interface RoundMonitors {
-  /** Groups and rollouts the figures are of; a rollout may have several turns, each of which carries the whole's reward. */
-  readonly groups: number;
-  readonly rollouts: number;
-  /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
-  readonly reward: number | null;
-  readonly gold: number | null;
-  /** reward - gold: grows when the reward is being hacked. */
-  readonly gap: number | null;
-  /** Share of rollouts of which every turn is in form. */
-  readonly formatRate: number | null;
-  readonly workedShare: number | null;
-  /** What the solver writes in a rollout, in the mean, tokens. */
-  readonly length: number | null;
-  /** Share of groups whose rollouts all got the same reward: they teach nothing. */
-  readonly zeroVariance: number | null;
-  readonly missingRewards: number;
-  readonly proposals: number;
-  readonly invalidRate: number | null;
-  readonly duplicateRate: number | null;
-  readonly difficulty: number | null;
-  readonly passRate: number | null;
-  readonly judge: JudgeConfusion;
-  /** Mean of the hit rates on right and on wrong solutions; a void verdict is a miss. */
-  readonly judgeBalancedAccuracy: number | null;
-  readonly tokens: number;
-}
 
 export const mean = (values: readonly number[]): number | null =>
   values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
@@ -92,7 +57,7 @@ function exactShare(rollouts: readonly Rollout[]): number | null {
 }
 
 /** Share of proposals that repeat a task of the round: turned away, or admitted a second time. */
-function repeated(outcomes: readonly string[], { tasks }: Proposals): number | null {
+function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | null {
   const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
   const again = fresh.length - new Set(fresh).size;
   const turnedAway = outcomes.filter((outcome) => outcome === 'duplicate').length;
@@ -100,7 +65,7 @@ function repeated(outcomes: readonly string[], { tasks }: Proposals): number | n
 }
 
 export function monitorRound(
-  { describe }: Pick<Recipe, 'describe'>,
+  { describe }: { readonly describe?: RoundDescription },
   decode: (ids: readonly number[]) => string,
   proposals: Proposals,
   groups: readonly ScoredGroup[],

@@ -22,12 +22,12 @@ const SAMPLES = 4;
 
 /** The first right and the first wrong answer of a writer who writes steps, where there are both. */
 export async function naturalPairs(
-  stage: Pick<Stage, 'tokenizer' | 'generate'>,
+  stage: Pick<Stage, 'tokenizer' | 'generate' | 'examTasks'>,
   writer: string,
 ): Promise<NaturalPair[]> {
   const { tokenizer } = stage;
   const { workedPrefix } = arithmetic;
-  const tasks = arithmetic.heldOut().slice(0, TASKS);
+  const tasks = arithmetic.heldOut(stage.examTasks).slice(0, TASKS);
   const completions = await stage.generate(
     writer,
     tasks.map((task) => ({

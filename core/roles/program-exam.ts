@@ -9,7 +9,7 @@ import type { Exam } from './stage.ts';
 const DRAWS = 4;
 
 export async function examinePrograms(exam: Exam): Promise<Evaluation> {
-  const tasks = programs.heldOut();
+  const tasks = programs.heldOut(exam.examTasks);
   const solver = { family: programs, role: 'solver' };
   const right = async (seed: string, temperature: number) =>
     (await heldOutAnswers(solver, exam, { seed, temperature })).map((answer, i) => ({

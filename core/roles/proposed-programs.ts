@@ -3,7 +3,9 @@
  * is paid, and for what, is the recipe's.
  */
 
+import * as v from 'valibot';
 import { deriveId, Random } from '../random.ts';
+import { readState } from '../recipe-state.ts';
 import { mean } from '../rl/statistics.ts';
 import { groupId } from '../sample-ids.ts';
 import type { Proposals, ScoredGroup } from '../schema/sample.ts';
@@ -21,6 +23,7 @@ import { type Stage, sampleOf } from './stage.ts';
 const MAX_KEPT = 1024;
 
 /** Tasks that were valid in earlier rounds, oldest first; a proposer's references are their programs. */
+export const programBuffer = v.array(v.string());
 export type ProgramBuffer = readonly string[];
 
 /** Where nothing was proposed yet: the simplest program on the training side, where the identity is not. */
@@ -28,7 +31,7 @@ const FIRST = '+1';
 
 export const PROPOSER = 'proposer';
 
-export const bufferOf = (memory: unknown): ProgramBuffer => (memory as ProgramBuffer | undefined) ?? [];
+export const bufferOf = (memory: unknown): ProgramBuffer => readState(programBuffer, memory) ?? [];
 
 /** The buffer with a round's valid tasks. */
 export function grown(

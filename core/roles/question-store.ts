@@ -2,7 +2,9 @@
  * The store of questions and its gate, as Multi-Agent Evolve keeps one: a new question is appraised by ratings alone, and those of
  * enough quality are stored to be answered in later rounds.
  */
+import * as v from 'valibot';
 import { Random } from '../random.ts';
+import { readState } from '../recipe-state.ts';
 import { mean } from '../rl/statistics.ts';
 import type { ScoredGroup } from '../schema/sample.ts';
 import { freshTask } from '../tasks/demonstrations.ts';
@@ -11,9 +13,12 @@ import { soundness } from '../tasks/judging/questions.ts';
 /** As many as the published variant that starts from its own: the store soon is what the gate lets in. */
 const SEED_QUESTIONS = 16;
 
+export const questionStore = v.array(v.string());
+
 /** The questions stored so far: unlabelled seeds, then what passed the gate. */
 export const storeOf = (memory: unknown, seed: number): readonly string[] => {
-  if (memory !== undefined) return memory as readonly string[];
+  const stored = readState(questionStore, memory);
+  if (stored) return stored;
   const random = new Random(`mae/seeds/${seed}`);
   return Array.from({ length: SEED_QUESTIONS }, () => freshTask(random));
 };

@@ -24,16 +24,16 @@ interface Rated {
 }
 
 /** Every second held-out task with one fault. */
-function heldOutQuestions(): Rated[] {
+function heldOutQuestions({ examTasks }: Pick<Exam, 'examTasks'>): Rated[] {
   const random = new Random('rating-exam/questions');
-  return arithmetic.heldOut().map((task, i) => {
+  return arithmetic.heldOut(examTasks).map((task, i) => {
     const question = i % 2 === 0 ? task : spoiled(random, task);
     return { prompt: questionPrompt(question), band: questionBand(question) };
   });
 }
 
 async function naturalAnswers({ start }: Pick<Exam, 'start'>): Promise<Rated[]> {
-  const tasks = arithmetic.heldOut();
+  const tasks = arithmetic.heldOut(start.examTasks);
   const solver = { family: arithmetic, role: 'solver' };
   const answers = await heldOutAnswers(solver, start, { seed: 'natural', temperature: 1 });
   return answers.flatMap((answer, i) => {
@@ -68,6 +68,6 @@ export async function examineRatings(
   const answers = await exam.once('rated answers', () => naturalAnswers(exam));
   return {
     answerRatings: await correlation(exam, answers),
-    questionRatings: await correlation(exam, heldOutQuestions()),
+    questionRatings: await correlation(exam, heldOutQuestions(exam)),
   };
 }

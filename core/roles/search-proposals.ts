@@ -4,6 +4,7 @@
  */
 import { Random } from '../random.ts';
 import { groupId, proposalId } from '../sample-ids.ts';
+import type { Outcome } from '../schema/outcome.ts';
 import type { AdmittedTask, Proposals } from '../schema/sample.ts';
 import { isHeldOutQuestion, supports } from '../tasks/knowledge/episode.ts';
 import { ANSWER_KINDS, admitProposal, MAX_SEARCHES, writeTask } from '../tasks/knowledge/proposal.ts';
@@ -34,7 +35,7 @@ export async function proposeQuestions(stage: Stage, gates: QuestionGates): Prom
   });
   const played = await research(stage, assignments);
   const seen = new Set<string>();
-  const reasons = played.map((episode, i) => {
+  const reasons = played.map((episode, i): Outcome => {
     const reason = ruleOf(episode, seen);
     if (reason !== 'ok' || !gates.reader) return reason;
     const others = played.flatMap(({ world }, j) => (j === i ? [] : world.documents));
@@ -50,7 +51,7 @@ export async function proposeQuestions(stage: Stage, gates: QuestionGates): Prom
 }
 
 /** What the rules make of a proposal: `ok`, or why not. */
-function ruleOf({ world, turns }: Played<Research>, seen: Set<string>): string {
+function ruleOf({ world, turns }: Played<Research>, seen: Set<string>): Outcome {
   const { question, answer, queries } = world;
   if (question === null) return turns.at(-1)!.outcome === 'ok' ? 'no-question' : turns.at(-1)!.outcome;
   if (isHeldOutQuestion(question)) return 'held-out';

@@ -23,7 +23,6 @@ import {
   solverPrompt,
 } from '../tasks/knowledge/proposal.ts';
 import type { Kind } from '../tasks/knowledge/world.ts';
-import { examinesHeldOut, examSize } from '../tasks/split.ts';
 import { type Played, playEpisodes } from './episodes.ts';
 import type { Exam, Stage } from './stage.ts';
 
@@ -129,12 +128,13 @@ const MOST = { greedy: 50, sampled: 450 } as const;
 
 /** Exact answers to held-out questions, by hops; greedy, and sampled at temperature 1, over those of two and three hops. */
 export async function examineSearch(exam: Exam): Promise<Evaluation> {
+  const { heldOut, most } = exam.examTasks;
   const figures: Record<string, number> = {};
   const answered: number[] = [];
   let n = 0;
   for (let hops = 1; hops <= MAX_SEARCHES; hops++) {
-    const all = pathQuestions(theWorld(), hops, examinesHeldOut());
-    const drawn = new Random(`knowledge/exam/${hops}`).shuffle(all).slice(0, examSize(MOST.sampled));
+    const all = pathQuestions(theWorld(), hops, heldOut);
+    const drawn = new Random(`knowledge/exam/${hops}`).shuffle(all).slice(0, Math.min(MOST.sampled, most));
     const questions = drawn.map((question) => ({ id: deriveId('exam', question), question }));
     if (hops > 1) n += questions.length;
     for (const [name, temperature] of [

@@ -28,19 +28,20 @@ interface Asked {
 
 /** A solver's answers to held-out tasks, as read. */
 export async function heldOutAnswers(
-  { family, role, tasks = family.heldOut() }: Omit<Solver, 'temperature'>,
-  { tokenizer, generate }: Pick<Stage, 'tokenizer' | 'generate'>,
+  { family, role, tasks }: Omit<Solver, 'temperature'>,
+  { tokenizer, generate, examTasks }: Pick<Stage, 'tokenizer' | 'generate' | 'examTasks'>,
   { seed, temperature, prefix = '' }: Asked,
 ): Promise<Reading<Solution>[]> {
+  const asked = tasks ?? family.heldOut(examTasks);
   const completions = await generate(
     role,
-    tasks.map((task) => ({
+    asked.map((task) => ({
       ids: tokenizer.encode(family.solverPrompt(task) + prefix),
       sampleIds: [deriveId('evaluate', seed, task)],
     })),
     { temperature },
   );
-  return tasks.map((task, i) => {
+  return asked.map((task, i) => {
     const completion = completions[i]![0]!;
     if (!completion.stopped) return refuse('cut-off');
     return family.readSolution(task, prefix + tokenizer.decode(completion.ids));
@@ -77,7 +78,7 @@ export function heldOutFigures(
 }
 
 export async function examineSolver(exam: Exam, solver: Solver): Promise<HeldOut> {
-  const { family, temperature, draws = 1, force = true, tasks = family.heldOut() } = solver;
+  const { family, temperature, draws = 1, force = true, tasks = family.heldOut(exam.examTasks) } = solver;
   const ask = (asked: Asked) => heldOutAnswers(solver, exam, asked);
   const sampled: Reading<Solution>[] = [];
   for (let draw = 0; draw < draws; draw++)

@@ -4,13 +4,14 @@
  * paid, and what a round teaches.
  */
 import { wrongInput } from '../errors.ts';
-import type { Placement, Recipe, RoundShape } from '../recipe.ts';
+import type { Recipe, RoundShape } from '../recipe.ts';
 import type { Key, Maybe } from '../rl/types.ts';
+import type { Placement } from '../role.ts';
 import { evaluation } from '../schema/evaluation.ts';
 import { MAIN_SET } from '../schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { TaskFamily } from '../tasks/family.ts';
-import { drawUntil } from '../tasks/split.ts';
+import { drawUntil, type ExamTasks } from '../tasks/split.ts';
 import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../training.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { drawnTasks } from './drawn-tasks.ts';
@@ -31,7 +32,7 @@ export interface SolverGame {
   /** A round's tasks; default: drawn by the family, none twice, none held out. */
   readonly tasks?: (stage: Stage) => Proposals;
   /** Tasks of the exam; default: all that the family holds out. */
-  readonly examined?: () => readonly string[];
+  readonly examined?: (asked: ExamTasks) => readonly string[];
   /** Answers to each of them behind the sampled accuracy; default 1. */
   readonly draws?: number;
   /** Where its rewards stand; default on the whole answer. */
@@ -46,7 +47,7 @@ export function solverAlone({
   maxNew = family.maxNew.solver,
   rewards,
   tasks = familyTasks(family),
-  examined = () => family.heldOut(),
+  examined = (asked) => family.heldOut(asked),
   draws = 1,
   placement = 'sequence',
   examine,
@@ -67,7 +68,13 @@ export function solverAlone({
     },
     evaluate: async (exam) =>
       evaluation(
-        await examineSolver(exam, { family, role: SOLVER, temperature, draws, tasks: examined() }),
+        await examineSolver(exam, {
+          family,
+          role: SOLVER,
+          temperature,
+          draws,
+          tasks: examined(exam.examTasks),
+        }),
         await examine?.(exam),
       ),
     describe: {

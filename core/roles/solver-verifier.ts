@@ -5,7 +5,8 @@
  */
 import { wrongInput } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { Placement, RewardInfo, RoundShape } from '../recipe.ts';
+import type { RoundShape } from '../recipe.ts';
+import type { Placement, RewardInfo } from '../role.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { RolledGroup, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Reading, Solution, TaskFamily } from '../tasks/family.ts';

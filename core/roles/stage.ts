@@ -9,15 +9,20 @@ import type {
   TokenIds,
   TokenScores,
 } from '../policy.ts';
-import type { Recipe, RoleSettings } from '../recipe.ts';
+import type { RoleSettings, StageRecipe } from '../role.ts';
+import type { Outcome } from '../schema/outcome.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample } from '../schema/sample.ts';
+import { type ExamTasks, HELD_OUT } from '../tasks/split.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 
-export interface Stage {
-  readonly recipe: Recipe;
+/** `R`: what is known of the recipe beyond what a stage needs; the functions of a recipe ask for no more than `StageRecipe`. */
+export interface Stage<R extends StageRecipe = StageRecipe> {
+  readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
+  /** The tasks that this run is examined on; who trains on its test tasks, as ttrl does, takes them from here too. */
+  readonly examTasks: ExamTasks;
   /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
   readonly generate: (
     role: string,
@@ -40,21 +45,31 @@ export interface Exam extends Stage {
 }
 
 /** What a runtime lends a stage. */
-export interface StageParts {
-  readonly recipe: Recipe;
+export interface StageParts<R extends StageRecipe = StageRecipe> {
+  readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly memory: () => Promise<unknown>;
+  /** Default: all that is held out. */
+  readonly examTasks?: ExamTasks | undefined;
 }
 
-export function openStage({ recipe, round, tokenizer, use, memory }: StageParts): Stage {
+export function openStage<R extends StageRecipe>({
+  recipe,
+  round,
+  tokenizer,
+  use,
+  memory,
+  examTasks = HELD_OUT,
+}: StageParts<R>): Stage<R> {
   return {
     recipe,
     round,
     tokenizer,
     memory,
+    examTasks,
     // No prompt, no session: a stage whose groups are all off-grammar asks nothing of the judge.
     generate: (role, prompts, change = {}) =>
       prompts.length
@@ -101,7 +116,7 @@ export function refOf(round: RoundSpec, role: string): PolicyRef {
   });
 }
 
-export function roleOf(recipe: Recipe, role: string): RoleSettings {
+export function roleOf(recipe: StageRecipe, role: string): RoleSettings {
   const settings = recipe.roles[role];
   if (settings) return settings;
   throw wrongInput('recipe.role', `Recipe ${recipe.name} has no role ${JSON.stringify(role)}.`, {
@@ -109,7 +124,7 @@ export function roleOf(recipe: Recipe, role: string): RoleSettings {
   });
 }
 
-export const samplingOf = (recipe: Recipe, tokenizer: Tokenizer, role: string): SamplingSettings => ({
+export const samplingOf = (recipe: StageRecipe, tokenizer: Tokenizer, role: string): SamplingSettings => ({
   ...roleOf(recipe, role).sampling,
   stop: [tokenizer.id(recipe.stop)],
 });
@@ -121,7 +136,7 @@ export function sampleOf(
   id: string,
   prompt: TokenIds,
   completion: Completion,
-  outcome: string,
+  outcome: Outcome,
   rewards: Sample['rewards'] = {},
 ): Sample {
   const { ids, logprobs, stopped } = completion;

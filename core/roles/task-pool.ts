@@ -1,12 +1,13 @@
 /** Tasks of earlier rounds that may stand in for proposals that were refused; carried from version to version as its memory. */
+import * as v from 'valibot';
+import { readState } from '../recipe-state.ts';
 import type { Proposals } from '../schema/sample.ts';
 
 /** Admitted and not yet forgotten tasks, oldest first. */
-export interface TaskPool {
-  readonly tasks: readonly string[];
-}
+export const taskPool = v.object({ tasks: v.array(v.string()) });
+export type TaskPool = Readonly<v.InferOutput<typeof taskPool>>;
 
-export const poolOf = (memory: unknown): readonly string[] => (memory as TaskPool | undefined)?.tasks ?? [];
+export const poolOf = (memory: unknown): readonly string[] => readState(taskPool, memory)?.tasks ?? [];
 
 /** The pool after a round (from 1): its fresh tasks are added, and after every `reset` rounds nothing is left. */
 export const poolAfter = (

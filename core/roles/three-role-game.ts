@@ -1,6 +1,7 @@
 /** What a recipe of proposer, solver and judge says about them: what each is paid, and how rewards become advantages. */
 import { wrongInput } from '../errors.ts';
-import type { RewardInfo } from '../recipe.ts';
+import type { RewardInfo } from '../role.ts';
+import type { Outcome } from '../schema/outcome.ts';
 import type { Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from '../tasks/family.ts';
 import type { PolicyItem } from '../training.ts';
@@ -40,7 +41,7 @@ export interface ThreeRoles {
   readonly temperature: number;
   /** The kinds that `--reward` takes; the first is the default. */
   readonly rewards: Readonly<Record<string, RewardKind>>;
-  readonly proposerReward: (outcome: string, passRate: number | null) => number | null;
+  readonly proposerReward: (outcome: Outcome, passRate: number | null) => number | null;
   readonly judgeReward: (judgment: Reading<Judgment>, truth: boolean) => number;
   /** Rewards to advantages, one function a role; a sample that is left out is not trained on. `seed` keys any random choice. */
   readonly advantages: {

@@ -3,7 +3,7 @@
  * each is paid and how rewards become advantages; what the three do in a round is written once, here and beside.
  */
 import type { Recipe, RoundShape } from '../recipe.ts';
-import { assemble } from './assemble.ts';
+import { assemble, priceProposals } from './assemble.ts';
 import { examineThreeRoles } from './evaluate.ts';
 import { judge } from './judge.ts';
 import { propose } from './propose.ts';
@@ -16,7 +16,7 @@ const SAYS: Readonly<Record<RoleName, string>> = {
   judge: 'gives a verdict on every step and on the whole',
 };
 
-export type ThreeRoleParts = RoundShape & Pick<Recipe, 'learn'>;
+export type ThreeRoleParts = RoundShape & Pick<Recipe, 'payProposals' | 'learn'>;
 
 export function threeRoles(game: ThreeRoles): ThreeRoleParts {
   const { family, temperature } = game;
@@ -37,6 +37,7 @@ export function threeRoles(game: ThreeRoles): ThreeRoleParts {
     propose: (stage) => propose(game, stage),
     rollOut: (stage, tasks) => solve(game, stage, tasks),
     judge: (stage, groups) => judge(game, stage, groups),
+    payProposals: ({ proposals, groups }) => priceProposals(game, proposals, groups),
     learn: (records) => assemble(game, records),
     evaluate: (exam) => examineThreeRoles(game, exam),
     describe: {

@@ -1,4 +1,5 @@
 /** Credit for verdicts where several are sampled on each solution: each against the others, those on the rarer kind of solution counting more. */
+import * as v from 'valibot';
 import { decayedCounts, inverseRootWeights } from '../rl/class-balanced.ts';
 import { grpo } from '../rl/grpo.ts';
 import type { Key } from '../rl/types.ts';
@@ -6,6 +7,7 @@ import type { Sample, ScoredGroup } from '../schema/sample.ts';
 import type { PolicyItem } from '../training.ts';
 
 /** Running counts of right and wrong solutions, as JSON. */
+export const classCounts = v.array(v.tuple([v.union([v.string(), v.number()]), v.number()]));
 export type ClassCounts = readonly (readonly [Key, number])[];
 
 /** Advantages of a round's verdicts, weighted by 1/√count of what their solution is said to be; and the counts after the round. */

@@ -27,14 +27,14 @@ export interface Natural {
   readonly truth: Judgment;
 }
 
-type Speaker = Pick<Stage, 'tokenizer' | 'generate'>;
+type Speaker = Pick<Stage, 'tokenizer' | 'generate' | 'examTasks'>;
 
 /** Sampled answers [voted tasks][answers], as read. */
 async function sampledAnswers(
   { family, solver, voted, answers }: Examined,
-  { tokenizer, generate }: Speaker,
+  { tokenizer, generate, examTasks }: Speaker,
 ): Promise<Reading<Solution>[][]> {
-  const tasks = family.heldOut().slice(0, voted);
+  const tasks = family.heldOut(examTasks).slice(0, voted);
   const completions = await generate(
     solver,
     tasks.map((task) => ({
@@ -53,11 +53,12 @@ async function sampledAnswers(
 /** The readable ones among the first `each` answers to every task. */
 const naturals = (
   { family }: Examined,
+  tasks: readonly string[],
   answersTA: readonly (readonly Reading<Solution>[])[],
   each?: number,
 ): Natural[] =>
   answersTA.flatMap((answers, t) => {
-    const task = family.heldOut()[t]!;
+    const task = tasks[t]!;
     return answers
       .slice(0, each)
       .flatMap((reading) =>
@@ -112,14 +113,14 @@ export function stepF1(items: readonly Natural[], read: readonly Reading<Judgmen
 /** `vote` counts answers, `weightedVote` those that the verifier calls right, and all where it calls none right. */
 export async function examineVerifier(exam: Exam, examined: Examined): Promise<Evaluation> {
   const { family, solver } = examined;
-  const tasks = family.heldOut();
+  const tasks = family.heldOut(exam.examTasks);
   const exact = (t: number, solution: Solution) => family.gold(tasks[t]!, solution);
   const greedy = await heldOutAnswers({ family, role: solver }, exam, { seed: 'greedy', temperature: 0 });
   const sampled = await sampledAnswers(examined, exam);
-  const own = naturals(examined, sampled);
+  const own = naturals(examined, tasks, sampled);
   const ownVerdicts = await verdicts(examined, exam, own);
   const fixed = await exam.once('natural', async () =>
-    naturals(examined, await sampledAnswers(examined, exam.start), 2),
+    naturals(examined, tasks, await sampledAnswers(examined, exam.start), 2),
   );
   const fixedVerdicts = await verdicts(examined, exam, fixed);
   let at = 0;

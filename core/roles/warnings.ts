@@ -1,7 +1,6 @@
 /** When a run collapses it says so: the rules by which a round's figures become warnings. */
 import type { SmallerWeights } from '../policy.ts';
-import type { TrainingReport } from '../schema/report.ts';
-import type { RoundMonitors } from './monitors.ts';
+import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
 
 /** Nats a token, on average, by which learner and rollouts may differ: what rounding order costs, or what rounded weights may. */
 const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;

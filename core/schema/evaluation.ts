@@ -1,38 +1,43 @@
 /** What a held-out evaluation says. A figure that a recipe cannot have is null: not measured is not zero. */
+import * as v from 'valibot';
+import { count, figures, measured } from './numbers.ts';
 
-export interface HeldOut {
-  readonly n: number;
+export const heldOut = v.object({
+  n: count,
   /** Share of exact greedy answers, or the recipe's main score from 0 to 1. */
-  readonly accuracy: number;
+  accuracy: v.number(),
   /** Shares of exact answers when sampled at the recipe's temperature, and greedy with the steps forced. */
-  readonly sampled: number | null;
-  readonly forcedWorked: number | null;
+  sampled: measured,
+  forcedWorked: measured,
   /** Share of greedy answers that write their steps, and that keep to the grammar. */
-  readonly worked: number | null;
-  readonly formatRate: number | null;
-}
+  worked: measured,
+  formatRate: measured,
+});
+export type HeldOut = Readonly<v.InferOutput<typeof heldOut>>;
 
-export interface JudgeAccuracy {
+export const judgeAccuracy = v.object({
   /** Balanced accuracy of greedy verdicts on a fixed set: what version 0 samples on the held-out tasks. */
-  readonly fixed: number | null;
+  fixed: measured,
   /** The same on what the evaluated policy itself samples. */
-  readonly own: number | null;
-}
+  own: measured,
+});
+export type JudgeAccuracy = Readonly<v.InferOutput<typeof judgeAccuracy>>;
 
-export interface Evaluation {
-  readonly heldOut: HeldOut;
-  readonly judge: JudgeAccuracy;
+export const evaluationResult = v.object({
+  heldOut,
+  judge: judgeAccuracy,
   /** Further figures by name: what the recipe's claim is about. */
-  readonly figures?: Readonly<Record<string, number>>;
-}
+  figures: v.exactOptional(figures),
+});
+export type Evaluation = Readonly<v.InferOutput<typeof evaluationResult>>;
 
 /** An evaluation of which only the named figures were measured. */
 export const evaluation = (
-  heldOut: Pick<HeldOut, 'n' | 'accuracy'> & Partial<HeldOut>,
-  figures: Readonly<Record<string, number>> = {},
+  measuredHere: Pick<HeldOut, 'n' | 'accuracy'> & Partial<HeldOut>,
+  figuresHere: Readonly<Record<string, number>> = {},
   judge: Partial<JudgeAccuracy> = {},
 ): Evaluation => ({
-  heldOut: { sampled: null, forcedWorked: null, worked: null, formatRate: null, ...heldOut },
+  heldOut: { sampled: null, forcedWorked: null, worked: null, formatRate: null, ...measuredHere },
   judge: { fixed: null, own: null, ...judge },
-  figures,
+  figures: figuresHere,
 });

@@ -1,9 +1,7 @@
 /** A stored policy version: its files, and the manifest that commits them. */
 import * as v from 'valibot';
+import { count, hash } from './numbers.ts';
 import { id, name } from './sample.ts';
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
 /** The parameter set that every policy has. */
 export const MAIN_SET = 'main';

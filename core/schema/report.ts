@@ -1,62 +1,114 @@
 /** What a round reports about itself: to the progress line, the page, /metrics and the run's summary. */
-import type { Usage } from '../cost/usage.ts';
-import type { RoundMonitors } from '../roles/monitors.ts';
-import type { Evaluation } from './evaluation.ts';
+import * as v from 'valibot';
+import { usageCounts } from '../cost/usage.ts';
+import { evaluationResult } from './evaluation.ts';
+import { count, figures, measured } from './numbers.ts';
+
+/** Judgments by verdict and truth; void = no valid verdict. */
+export const judgeConfusion = v.object({
+  rightAsRight: count,
+  rightAsWrong: count,
+  wrongAsRight: count,
+  wrongAsWrong: count,
+  void: count,
+});
+export type JudgeConfusion = Readonly<v.InferOutput<typeof judgeConfusion>>;
+
+/** Collapse monitors of a round. A share whose denominator is empty is null. */
+export const roundMonitors = v.object({
+  /** Groups and rollouts the figures are of; a rollout may have several turns, each of which carries the whole's reward. */
+  groups: count,
+  rollouts: count,
+  /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
+  reward: measured,
+  gold: measured,
+  /** reward - gold: grows when the reward is being hacked. */
+  gap: measured,
+  /** Share of rollouts of which every turn is in form. */
+  formatRate: measured,
+  workedShare: measured,
+  /** What the solver writes in a rollout, in the mean, tokens. */
+  length: measured,
+  /** Share of groups whose rollouts all got the same reward: they teach nothing. */
+  zeroVariance: measured,
+  missingRewards: count,
+  proposals: count,
+  invalidRate: measured,
+  duplicateRate: measured,
+  difficulty: measured,
+  passRate: measured,
+  judge: judgeConfusion,
+  /** Mean of the hit rates on right and on wrong solutions; a void verdict is a miss. */
+  judgeBalancedAccuracy: measured,
+  tokens: count,
+});
+export type RoundMonitors = Readonly<v.InferOutput<typeof roundMonitors>>;
 
 /** Figures of one role's samples in a round's training. */
-export interface RoleTraining {
-  readonly samples: number;
+export const roleTraining = v.object({
+  samples: count,
   /** Completion tokens. */
-  readonly tokens: number;
+  tokens: count,
   /** Mean entropy of the policy's distributions at those tokens before the update, nats. */
-  readonly entropy: number;
+  entropy: v.number(),
   /** Mean k3 estimate of KL to version 0 before the update, nats a token. */
-  readonly klToStart: number;
-}
+  klToStart: v.number(),
+});
+export type RoleTraining = Readonly<v.InferOutput<typeof roleTraining>>;
 
-export interface TrainingReport {
+/** Every number is finite: a round whose loss or gradient is not is never published. */
+export const trainingReport = v.object({
   /** Of the roles whose samples were trained by a policy objective, and of some samples of those whose weights were trained by another. */
-  readonly roles: Readonly<Record<string, RoleTraining>>;
+  roles: v.record(v.string(), roleTraining),
   /** Prompt and completion tokens that went through the trainer. */
-  readonly tokens: number;
+  tokens: count,
   /** Optimiser steps, of all parameter sets. */
-  readonly updates: number;
+  updates: count,
   /** Steps that were left out because the gradient had exploded; absent = none. */
-  readonly skipped?: number;
+  skipped: v.exactOptional(count),
   /** Means over the round's updates. */
-  readonly loss: number;
-  readonly gradientNorm: number;
-  readonly clipFraction: number;
-  readonly learningRate: number;
+  loss: v.number(),
+  gradientNorm: v.number(),
+  clipFraction: v.number(),
+  learningRate: v.number(),
   /**
    * Learner against rollout runtime, same tokens, same version: |difference| of log-probabilities (nats) and their KL (k3). Over the
    * samples that a policy objective trains; 0 where there are none.
    */
-  readonly mismatch: { readonly max: number; readonly mean: number; readonly kl: number };
+  mismatch: v.object({ max: v.number(), mean: v.number(), kl: v.number() }),
   /** Importance ratios before the first update: they are 1 but for the mismatch, unless samples are stale. */
-  readonly ratio: { readonly min: number; readonly max: number; readonly effectiveSampleShare: number };
-}
+  ratio: v.object({ min: v.number(), max: v.number(), effectiveSampleShare: v.number() }),
+});
+export type TrainingReport = Readonly<v.InferOutput<typeof trainingReport>>;
 
-export interface EvaluationReport extends Evaluation {
+export const earnings = v.record(v.string(), measured);
+export type Earnings = Readonly<v.InferOutput<typeof earnings>>;
+
+export const evaluationReport = v.object({
+  ...evaluationResult.entries,
   /** The version that was evaluated: the one that the round made, or the one that the run began from. */
-  readonly version: number;
-}
+  version: count,
+});
+export type EvaluationReport = Readonly<v.InferOutput<typeof evaluationReport>>;
 
-export interface RoundReport {
-  readonly monitors?: RoundMonitors;
-  readonly training?: TrainingReport;
+export const roundReport = v.object({
+  monitors: v.exactOptional(roundMonitors),
+  training: v.exactOptional(trainingReport),
   /** Further figures by name, from the recipe's lesson. */
-  readonly figures?: Readonly<Record<string, number>>;
-  readonly evaluation?: EvaluationReport;
+  figures: v.exactOptional(figures),
+  /** What each proposal of the round earned, by the id of its first sample; null = no reward. Absent where nobody is paid for proposing. */
+  earnings: v.exactOptional(earnings),
+  evaluation: v.exactOptional(evaluationReport),
   /** The version that the run began from (0, unless it continues a trained policy), kept in the first round's report. */
-  readonly start?: EvaluationReport;
+  start: v.exactOptional(evaluationReport),
   /** What the operator should know: collapse warnings and refused groups, in words. */
-  readonly warnings?: readonly string[];
+  warnings: v.exactOptional(v.array(v.string())),
   /** Messages of the round that arrived more than once and changed nothing. */
-  readonly duplicates?: number;
-  /** From the round's creation until its last group was judged. */
-  readonly rolloutMs?: number;
-  readonly learnerMs?: number;
+  duplicates: v.exactOptional(count),
+  /** From the round's creation until its last group was judged, and what the learner took, ms. */
+  rolloutMs: v.exactOptional(v.number()),
+  learnerMs: v.exactOptional(v.number()),
   /** What the learner made the mesh use for the round: answers of the gateway, operations of the queue. */
-  readonly used?: Usage;
-}
+  used: v.exactOptional(usageCounts),
+});
+export type RoundReport = Readonly<v.InferOutput<typeof roundReport>>;

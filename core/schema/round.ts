@@ -2,10 +2,9 @@
 import * as v from 'valibot';
 import { SMALLER_WEIGHTS } from '../policy.ts';
 import { deriveId, Random } from '../random.ts';
+import type { QueueName, WorkerStage } from '../stages.ts';
+import { count, positive } from './numbers.ts';
 import { id, name, policyRef, setName } from './sample.ts';
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 /** What a run is: everything that decides its rounds. The run's id is derived from it, so the same settings are the same run. */
 export const runSettings = v.object({
@@ -129,10 +128,18 @@ export const scoredMessage = v.object({
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   mac: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
 });
-export type ProposeMessage = v.InferOutput<typeof proposeMessage>;
-export type RolloutMessage = v.InferOutput<typeof rolloutMessage>;
-export type JudgeMessage = v.InferOutput<typeof judgeMessage>;
-export type ScoredMessage = v.InferOutput<typeof scoredMessage>;
+/** The messages of every stage's queue. */
+export const stageMessages = {
+  propose: proposeMessage,
+  rollout: rolloutMessage,
+  judge: judgeMessage,
+  scored: scoredMessage,
+} satisfies Readonly<Record<QueueName, v.GenericSchema>>;
+export type Messages = { readonly [S in QueueName]: v.InferOutput<(typeof stageMessages)[S]> };
+export type ProposeMessage = Messages['propose'];
+export type RolloutMessage = Messages['rollout'];
+export type JudgeMessage = Messages['judge'];
+export type ScoredMessage = Messages['scored'];
 
 /** Keys of a round's objects. Derived, so that doing a message again writes the same bytes to the same place. */
 export const keys = {
@@ -140,6 +147,7 @@ export const keys = {
   rollouts: (round: string, group: string) => `rounds/${round}/groups/${group}/rollouts.json`,
   scored: (round: string, group: string) => `rounds/${round}/groups/${group}/scored.json`,
   /** What a stage made of a group before its ration was used up. */
-  kept: (round: string, stage: string, group: string) => `rounds/${round}/groups/${group}/${stage}-kept.json`,
+  kept: (round: string, stage: WorkerStage, group: string) =>
+    `rounds/${round}/groups/${group}/${stage}-kept.json`,
   version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,
 };

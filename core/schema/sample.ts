@@ -1,8 +1,9 @@
 /** The records that travel: samples, groups of them, proposals. One schema each; the types are inferred from it. */
 import * as v from 'valibot';
 import { SMALLER_WEIGHTS } from '../policy.ts';
+import { count } from './numbers.ts';
+import { outcome } from './outcome.ts';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const tokenIds = v.array(count);
 
 /** Names that become parts of keys and URLs: lower-case words, digits, dots and dashes. */
@@ -42,8 +43,8 @@ export const sample = v.object({
   /** Log-probabilities (nats) of ids under the distribution they were sampled from. */
   logprobs: v.array(v.number()),
   stopped: v.boolean(),
-  /** `ok`, or why the text is no valid output of its role: `cut-off`, `off-grammar`, `void`, `duplicate`, `held-out`. */
-  outcome: v.string(),
+  /** `ok`, or why the text is no valid output of its role. */
+  outcome,
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
   rewards: v.record(v.string(), v.nullable(v.number())),
   /** Of a judgment, for monitors alone: what the oracle says of the same question, and whether the judgment says so. Absent = it cannot be told. */

@@ -1,89 +1,86 @@
 /** A run's records as lines: one a round, and the summary at the end. `--json` prints these objects, one a line. */
-import { type RunCost, runCost } from '../cost/cost.ts';
-import type { UsageByStage } from '../cost/usage.ts';
-import type { HeldOut } from './evaluation.ts';
-import type { RoundReport } from './report.ts';
+import * as v from 'valibot';
+import { bill, runCost } from '../cost/cost.ts';
+import { usageByStage } from '../cost/usage.ts';
+import { heldOut } from './evaluation.ts';
+import { count, figures, measured } from './numbers.ts';
+import { type RoundReport, roundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
 
-export interface RoundLine {
-  readonly kind: 'round';
-  readonly round: number;
-  /** Versions before and after the round. */
-  readonly from: number;
-  readonly to: number;
-  /** Versions that other runs made of the policy since this run's last round, so that their change is in its figures too; absent = none. */
-  readonly others?: number;
-  /** Groups by what became of them. */
-  readonly groups: GroupCounts;
-  readonly report: RoundReport;
-  /** What the platform gave for it, by stage; absent where nothing was noted, as in a single process. */
-  readonly usage?: UsageByStage;
-  readonly wallMs: number;
-}
+/** Groups of a round by what became of them. */
+export const groupCounts = v.object({
+  proposed: count,
+  admitted: count,
+  scored: count,
+  trained: count,
+  stale: count,
+  failed: count,
+});
+export type GroupCounts = Readonly<v.InferOutput<typeof groupCounts>>;
 
-export interface GroupCounts {
-  readonly proposed: number;
-  readonly admitted: number;
-  readonly scored: number;
-  readonly trained: number;
-  readonly stale: number;
-  readonly failed: number;
-}
+export const roundLine = v.object({
+  kind: v.literal('round'),
+  round: count,
+  /** Versions before and after the round. */
+  from: count,
+  to: count,
+  /** Versions that other runs made of the policy since this run's last round, so that their change is in its figures too; absent = none. */
+  others: v.exactOptional(count),
+  groups: groupCounts,
+  report: roundReport,
+  /** What the platform gave for it, by stage; absent where nothing was noted, as in a single process. */
+  usage: v.exactOptional(usageByStage),
+  wallMs: v.number(),
+});
+export type RoundLine = Readonly<v.InferOutput<typeof roundLine>>;
 
 /** A point of the held-out curve. */
-export interface HeldOutPoint extends Omit<HeldOut, 'formatRate'> {
-  readonly round: number;
-  readonly task: string;
+export const heldOutPoint = v.object({
+  round: count,
+  task: v.string(),
+  ...v.omit(heldOut, ['formatRate']).entries,
   /** Further figures of the recipe's evaluation. */
-  readonly figures?: Readonly<Record<string, number>>;
-}
+  figures: v.exactOptional(figures),
+});
+export type HeldOutPoint = Readonly<v.InferOutput<typeof heldOutPoint>>;
 
 /** A round's monitors, and the figures of its lesson. */
-export interface MonitorPoint {
-  readonly round: number;
-  readonly figures: Readonly<Record<string, number | null>>;
-}
+export const monitorPoint = v.object({ round: count, figures });
+export type MonitorPoint = Readonly<v.InferOutput<typeof monitorPoint>>;
 
-export interface Summary {
-  readonly kind: 'summary';
-  readonly recipe: string;
-  readonly seed: number;
-  readonly reward: string;
-  readonly freeze: readonly string[];
+export const summary = v.object({
+  kind: v.literal('summary'),
+  recipe: v.string(),
+  seed: count,
+  reward: v.string(),
+  freeze: v.array(v.string()),
   /** Absent = as published. */
-  readonly variant?: string;
+  variant: v.exactOptional(v.string()),
   /** Of those who sample; absent = float32. */
-  readonly weights?: string;
-  readonly policy: string;
+  weights: v.exactOptional(v.string()),
+  policy: v.string(),
   /** The version that the run began from: 0, unless it continues a policy that other runs had trained. */
-  readonly from: number;
+  from: count,
   /** Versions that other runs made of the policy between this run's rounds. */
-  readonly others: number;
-  readonly rounds: number;
-  readonly versions: Readonly<Record<string, number>>;
-  readonly heldout: readonly HeldOutPoint[];
-  readonly judge: readonly {
-    readonly round: number;
-    readonly fixed: number | null;
-    readonly own: number | null;
-  }[];
-  readonly proposer: readonly {
-    readonly round: number;
-    readonly difficulty: number | null;
-    readonly passRate: number | null;
-  }[];
+  others: count,
+  rounds: count,
+  versions: v.record(v.string(), count),
+  heldout: v.array(heldOutPoint),
+  judge: v.array(v.object({ round: count, fixed: measured, own: measured })),
+  proposer: v.array(v.object({ round: count, difficulty: measured, passRate: measured })),
   /** Collapse monitors by round: reward, gold, format, length, entropy, KL and what else the recipe reports. */
-  readonly monitors?: readonly MonitorPoint[];
-  readonly groups: GroupCounts;
+  monitors: v.exactOptional(v.array(monitorPoint)),
+  groups: groupCounts,
   /** Messages that arrived more than once and changed nothing. */
-  readonly duplicates: number;
-  readonly tokens: { readonly generated: number; readonly trained: number };
+  duplicates: count,
+  tokens: v.object({ generated: count, trained: count }),
   /** What the rounds used of the platform and what that costs at its published prices; null in a single process. */
-  readonly cost?: RunCost | null;
-  readonly wallMs: number;
-  readonly learnerMs: number;
-  readonly rolloutMs: number;
-}
+  cost: v.exactOptional(v.nullable(bill)),
+  wallMs: v.number(),
+  learnerMs: v.number(),
+  rolloutMs: v.number(),
+});
+export type Summary = Readonly<v.InferOutput<typeof summary>>;
 
 const NONE: GroupCounts = { proposed: 0, admitted: 0, scored: 0, trained: 0, stale: 0, failed: 0 };
 

@@ -8,7 +8,7 @@
 import { Random } from '../random.ts';
 import type { Judgment, Reading, Solution, TaskFamily } from './family.ts';
 import { read, refuse } from './family.ts';
-import { examinesHeldOut, examSize } from './split.ts';
+import { HELD_OUT } from './split.ts';
 
 const TASK = /^\d(?:[+-]\d){1,5}$/;
 const INTEGER = '(?:0|-?[1-9]\\d?)';
@@ -52,6 +52,12 @@ const heldOutSet = () => {
 };
 const isHeldOut = (task: string) => heldOutSet().has(task);
 
+let pilot: Set<string> | undefined;
+const pilotSet = () => {
+  pilot ??= drawExam('arithmetic/pilot', (task) => !isHeldOut(task));
+  return pilot;
+};
+
 export const writeSolution = (solution: Solution): string =>
   `${solution.steps.map((step) => `<step>${step}`).join('')}<answer>${solution.answer}`;
 
@@ -89,11 +95,8 @@ export const arithmetic: TaskFamily = {
   stop: '<eos>',
   workedPrefix: '<step>',
   random: (random) => randomTask(random),
-  heldOut: () =>
-    [...(examinesHeldOut() ? heldOutSet() : drawExam('arithmetic/pilot', (task) => !isHeldOut(task)))].slice(
-      0,
-      examSize(HELD_OUT_COUNT),
-    ),
+  heldOut: ({ heldOut: side, most } = HELD_OUT) =>
+    [...(side ? heldOutSet() : pilotSet())].slice(0, Math.min(HELD_OUT_COUNT, most)),
   isHeldOut,
   difficulty: (task) => (task.length - 1) / 2,
   proposerPrompt: () => '<propose>',

@@ -5,18 +5,11 @@
  */
 import type { Random } from '../random.ts';
 import { arithmetic, randomTask, runningTotals } from './arithmetic.ts';
+import type { Demonstration } from './demonstration.ts';
 import type { Solution } from './family.ts';
 import { demonstrateRole } from './role-demonstrations.ts';
 
-/** Prompt and completion as text; the loss is on the completion alone. */
-export interface Demonstration {
-  /** Whose part it is; warm starts may weigh roles differently. */
-  readonly role: string;
-  readonly prompt: string;
-  readonly completion: string;
-  /** How much its tokens count; default: what the warm start gives its role. */
-  readonly weight?: number;
-}
+export type { Demonstration } from './demonstration.ts';
 
 /** Share of the solver's demonstrations that give the answer without steps. */
 const TERSE_SHARE = 0.56;

@@ -1,13 +1,15 @@
 /** What a task family must offer: generate, render for each role, parse strictly, and verify by an exact oracle. */
 import type { Random } from '../random.ts';
+import type { Unreadable } from '../schema/outcome.ts';
+import type { ExamTasks } from './split.ts';
 
 /** A strict reading of model output: the value, or the reason why there is none. Off-grammar text is data, not an exception. */
 export type Reading<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: Unreadable };
 
 export const read = <T>(value: T): Reading<T> => ({ ok: true, value });
-export const refuse = (reason: string): Reading<never> => ({ ok: false, reason });
+export const refuse = (reason: Unreadable): Reading<never> => ({ ok: false, reason });
 
 /** A judge's output: a verdict for each step and one for the whole. */
 export interface Judgment {
@@ -29,8 +31,8 @@ export interface TaskFamily {
   /** What a completion must begin with to be worked: appended to the solver's prompt, it forces the policy to write its steps. */
   readonly workedPrefix: string;
   random(random: Random): string;
-  /** Tasks that are never proposed, demonstrated or trained on; test-time training (ttrl) trains on their questions. */
-  heldOut(): readonly string[];
+  /** The tasks of an evaluation: without an argument all that are never proposed, demonstrated or trained on; test-time training (ttrl) trains on their questions. */
+  heldOut(asked?: ExamTasks): readonly string[];
   isHeldOut(task: string): boolean;
   /** A scalar that says how hard a task is (here: number of operators). */
   difficulty(task: string): number;

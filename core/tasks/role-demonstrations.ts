@@ -1,6 +1,6 @@
 /** What the three roles of a one-answer family are shown, given how it draws tasks and solutions; for its warm start. */
 import type { Random } from '../random.ts';
-import type { Demonstration } from './demonstrations.ts';
+import type { Demonstration } from './demonstration.ts';
 import type { Solution, TaskFamily } from './family.ts';
 import { writeJudgment, writeSolution } from './worked.ts';
 

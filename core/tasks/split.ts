@@ -31,43 +31,40 @@ export function drawUntil<T>(draw: () => T, admits: (drawn: T) => boolean): T {
   });
 }
 
+/** Which tasks an evaluation asks. */
 export interface ExamTasks {
   /** Pilots, on which settings are chosen, are examined on the training side: nothing is ever tuned on the held-out one. */
   readonly heldOut: boolean;
-  /** At most so many: a check that everything runs asks few. */
+  /** At most so many of each family: a check that everything runs asks few. */
   readonly most: number;
 }
-let examTasks: ExamTasks = { heldOut: true, most: Number.POSITIVE_INFINITY };
-/** What this process's exams ask from now on. */
-export const examineOn = (tasks: Partial<ExamTasks>): void => {
-  examTasks = { ...examTasks, ...tasks };
-};
-/** Whether exams draw from the held-out side. */
-export const examinesHeldOut = (): boolean => examTasks.heldOut;
-/** How many tasks an exam of `count` asks. */
-export const examSize = (count: number): number => Math.min(count, examTasks.most);
+/** What an evaluation asks unless it is told otherwise: all that is held out. */
+export const HELD_OUT: ExamTasks = { heldOut: true, most: Number.POSITIVE_INFINITY };
 
-/** `count` distinct tasks that a family is examined on, the same in every process; drawn when first asked for. */
+/** Distinct tasks that a family is examined on, `count` of them at most, the same in every process; drawn when first asked for. */
 export function heldOutTasks(
   family: string,
   count: number,
   draw: (random: Random, heldOut: boolean) => string,
   isHeldOut: (task: string) => boolean,
-): () => readonly string[] {
-  let tasks: readonly string[] | undefined;
-  return () => {
-    if (tasks) return tasks;
-    const heldOut = examinesHeldOut();
+): (asked?: ExamTasks) => readonly string[] {
+  /** The longest list that was drawn of each side: shorter ones are its beginning. */
+  const drawnOf = new Map<boolean, readonly string[]>();
+  return ({ heldOut, most } = HELD_OUT) => {
+    const wanted = Math.min(count, most);
+    const known = drawnOf.get(heldOut);
+    if (known && known.length >= wanted) return known.slice(0, wanted);
     const random = new Random(`${family}/held-out`);
     const drawn = new Set<string>();
-    while (drawn.size < examSize(count))
+    while (drawn.size < wanted)
       drawn.add(
         drawUntil(
           () => draw(random, heldOut),
           (task) => !drawn.has(task) && isHeldOut(task) === heldOut,
         ),
       );
-    tasks = [...drawn];
+    const tasks = [...drawn];
+    drawnOf.set(heldOut, tasks);
     return tasks;
   };
 }

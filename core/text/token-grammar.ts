@@ -3,7 +3,6 @@
  * outside the grammar cannot come. Not a parser of text: build one from token ids, or from strings with a tokenizer.
  */
 import { wrongInput } from '../errors.ts';
-import type { TokenIds } from '../policy.ts';
 
 export interface TokenGrammar {
   readonly vocabSize: number;
@@ -23,7 +22,7 @@ const token = (id: number, vocabSize: number): number => {
 };
 
 /** Exactly one of the given sequences; none may be the beginning of another, since the grammar ends with the first it has read. */
-export function oneOf(sequences: readonly TokenIds[], vocabSize: number): TokenGrammar {
+export function oneOf(sequences: readonly (readonly number[])[], vocabSize: number): TokenGrammar {
   const rows: Int32Array[] = [];
   const ends: boolean[] = [];
   const addState = (): number => {
@@ -57,7 +56,7 @@ export function oneOf(sequences: readonly TokenIds[], vocabSize: number): TokenG
 
 /** Between `least` and `most` tokens of a set, then `end`, which ends generation. */
 export function someOf(
-  ids: TokenIds,
+  ids: readonly number[],
   { least, most, end, vocabSize }: { least: number; most: number; end: number; vocabSize: number },
 ): TokenGrammar {
   if (!(least >= 0 && most >= least) || ids.includes(end))

@@ -2,10 +2,11 @@
  * The audit before training: every record of the round is read again, and a share of it is drawn again by the versions that
  * the round names. What differs is refused by name; the rest is trained.
  */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
-import { findRecipe } from '../../recipes/index.ts';
-import type { GatewayClient } from '../transport/gateway-client.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { Gathered } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
@@ -19,6 +20,7 @@ export interface AuditSettings {
 
 export async function auditGathered(
   gateway: Pick<GatewayClient, 'getVersion'>,
+  recipe: Recipe,
   { spec }: RoundState,
   gathered: Gathered,
   { fraction, secret }: AuditSettings,
@@ -26,7 +28,7 @@ export async function auditGathered(
   // Without proposals there is nothing to hold groups against: the mesh's own list of groups is what they were checked by.
   if (gathered.proposalsRefused) return gathered;
   const ledger = new AuditLedger();
-  const record = { recipe: findRecipe(spec.settings.recipe), round: spec, ...gathered };
+  const record = { recipe, round: spec, ...gathered };
   await withRoundPolicies(gateway, spec, async (tools) => {
     await rereadRound(ledger, record, tools);
     await redrawRound(ledger, record, tools, fraction, `${secret}/${spec.id}`);

@@ -2,8 +2,9 @@
  * What a round cost on the learner's side: everything since the round before it was closed, so that pulls of an empty queue count to the round
  * that was waited for, and nothing is left out.
  */
+
+import type { Tally } from '../../api/tally.ts';
 import { addUsage, NOTHING_USED, type Usage, usageSince } from '../../core/cost/usage.ts';
-import type { Tally } from '../transport/tally.ts';
 
 export class RoundBooks {
   readonly #tally: Pick<Tally, 'total'> | undefined;

@@ -2,22 +2,24 @@
  * Held-out evaluation beside the training: the version that a run begins from, then every n-th round's version and the last
  * one's, through the same generation runtime that the Workers use.
  */
-import { openExam } from '../../core/roles/stage.ts';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { Registry } from '../../core/registry.ts';
+import { evaluateVersion } from '../../core/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import { findRecipe } from '../../recipes/index.ts';
-import type { GatewayClient } from '../transport/gateway-client.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
 export class Evaluator {
   readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>;
+  readonly #recipes: Registry;
   readonly #every: number;
   /** What the exams of a run share; runs come one after the other. */
   #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
-  constructor(gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>, every: number) {
+  constructor(gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>, recipes: Registry, every: number) {
     this.#gateway = gateway;
+    this.#recipes = recipes;
     this.#every = every;
   }
 
@@ -34,12 +36,11 @@ export class Evaluator {
   }
 
   #evaluate(round: RoundSpec, version: number): Promise<EvaluationReport> {
-    const recipe = findRecipe(round.settings.recipe);
+    const recipe = this.#recipes.find(round.settings.recipe);
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;
-    return withRoundPolicies(this.#gateway, round, async (tools) => ({
-      version,
-      ...(await recipe.evaluate(openExam({ recipe, round, ...tools }, version, kept))),
-    }));
+    return withRoundPolicies(this.#gateway, round, (tools) =>
+      evaluateVersion(recipe, { recipe, round, ...tools }, version, kept),
+    );
   }
 }

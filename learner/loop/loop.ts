@@ -4,11 +4,11 @@
  * the round again gives the same bytes.
  */
 import * as v from 'valibot';
+import type { Tally } from '../../api/tally.ts';
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
-import type { Tally } from '../transport/tally.ts';
 import { RoundBooks } from './books.ts';
 import { Collector } from './collect.ts';
 import { UNREADABLE } from './load-version.ts';

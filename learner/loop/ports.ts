@@ -1,9 +1,8 @@
 /** What the loop needs of the mesh: the parts of the HTTP clients that it calls, so that tests can stand in for them. */
-import type { GatewayClient } from '../transport/gateway-client.ts';
-import type { PullQueue } from '../transport/pull-queue.ts';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { PullQueue } from '../../api/pull-queue.ts';
 
-export type { GroupFailure } from '../transport/gateway-client.ts';
-export type { GroupStates, RoundState } from '../transport/views.ts';
+export type { GroupFailure, GroupStates, RoundState } from '../../core/schema/answers.ts';
 
 export type MeshGateway = Pick<
   GatewayClient,

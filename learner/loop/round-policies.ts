@@ -1,11 +1,12 @@
 /** The exact versions that a round names, opened in the runtime that the Workers use; files are checked against their manifests. */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { StageParts } from '../../core/roles/stage.ts';
 import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
-import type { GatewayClient } from '../transport/gateway-client.ts';
 
 export type RoundTools = Pick<StageParts, 'tokenizer' | 'use' | 'memory'>;
 type Versions = Pick<GatewayClient, 'getVersion'>;

@@ -1,13 +1,12 @@
 /** One round, from its messages to the published version. Nothing is acknowledged here: that comes last, by the loop. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { monitorRound } from '../../core/roles/monitors.ts';
-import { warningsOf } from '../../core/roles/warnings.ts';
+import type { Registry } from '../../core/registry.ts';
+import { reportRound } from '../../core/round-report.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import { findRecipe } from '../../recipes/index.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { type AuditSettings, auditGathered } from './auditor.ts';
 import { gatherRound } from './gather.ts';
@@ -15,6 +14,8 @@ import { loadForTraining } from './load-version.ts';
 import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
 
 export interface LearnerSettings {
+  /** The recipes whose rounds it can train. */
+  readonly recipes: Registry;
   /** Checks the mesh's seal on every group; without a key the hash alone is checked. */
   readonly meshKey?: string;
   /** Versions that a round's samples may be behind the current one. */
@@ -46,7 +47,7 @@ export async function trainRound(
 ): Promise<RoundOutcome | null> {
   const began = performance.now();
   const { spec } = round;
-  const recipe = findRecipe(spec.settings.recipe);
+  const recipe = settings.recipes.find(spec.settings.recipe);
   const { name, stale, current, next } = await versions(
     gateway,
     round,
@@ -57,7 +58,9 @@ export async function trainRound(
     return null;
   }
   const received = await gatherRound(gateway, round, messages, settings.meshKey);
-  const gathered = settings.audit ? await auditGathered(gateway, round, received, settings.audit) : received;
+  const gathered = settings.audit
+    ? await auditGathered(gateway, recipe, round, received, settings.audit)
+    : received;
   const { proposals, groups, refused, proposalsRefused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;
@@ -77,23 +80,30 @@ export async function trainRound(
     device: settings.device,
   });
   const tokenizer = tokenizerOf(trained.files, name);
-  const monitors = monitorRound(recipe, (ids) => tokenizer.decode(ids), proposals, groups);
   const refusals = [
     ...(proposalsRefused ? [`the proposals were refused: ${proposalsRefused.message}`] : []),
     ...refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`),
   ];
-  const reportNow = (): RoundReport => ({
-    monitors,
-    training: trained.report,
-    figures: trained.figures,
-    warnings: [...warningsOf(monitors, trained.report, spec.settings.weights), ...refusals],
-    ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
-    learnerMs: Math.round(performance.now() - began),
-  });
+  const learnerMs = () => Math.round(performance.now() - began);
+  const report = reportRound(
+    {
+      recipe,
+      settings: spec.settings,
+      decode: (ids) => tokenizer.decode(ids),
+      proposals,
+      groups,
+      trained,
+      refusals,
+    },
+    {
+      ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
+      learnerMs: learnerMs(),
+    },
+  );
   // Reported before it is published: after the commit nobody trains the round again, so a report lost then stays lost.
-  await gateway.report(spec.id, reportNow());
+  await gateway.report(spec.id, report);
   await gateway.putVersion(trained.files, about);
-  return { parent: current, version: next, report: reportNow() };
+  return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
 }
 
 /** Where the policy stands against the version that wrote the samples. */

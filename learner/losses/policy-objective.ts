@@ -8,18 +8,12 @@ import { decoupledPpo } from './decoupled-ppo.ts';
 import { dppoTv } from './dppo-tv.ts';
 import { gmpo } from './gmpo.ts';
 import { gspo } from './gspo.ts';
+import { moduleObjective } from './module-objective.ts';
+import type { ObjectiveTokens } from './objective-tokens.ts';
 import { ppoClip } from './ppo-clip.ts';
 import { reinforce } from './reinforce.ts';
 import { sapo } from './sapo.ts';
-import type { Sequences } from './sequences.ts';
-import type { ClippedLoss, PolicyTokens } from './tokens.ts';
-
-/** What any objective may need; objectives that do not need a field ignore it. */
-export interface ObjectiveTokens extends PolicyTokens {
-  readonly sequences: Sequences;
-  /** log-probabilities of the sampler, nats [T]; needed by decoupled PPO, where `oldLogprobs` are the proximal policy's. */
-  readonly behaviour?: tf.Tensor1D;
-}
+import type { ClippedLoss } from './tokens.ts';
 
 /** The loss of these tokens under the objective; `clippedTokens` is 0 for objectives that clip nothing. */
 export function policyObjective(tokens: ObjectiveTokens, spec: PolicyObjectiveSpec): ClippedLoss {
@@ -40,6 +34,8 @@ export function policyObjective(tokens: ObjectiveTokens, spec: PolicyObjectiveSp
       return { ...sapo(tokens, spec), clippedTokens: tf.scalar(0) };
     case 'reinforce':
       return { ...reinforce(tokens), clippedTokens: tf.scalar(0) };
+    case 'module':
+      return moduleObjective(tokens, spec);
     case 'decoupled-ppo':
       if (!tokens.behaviour)
         throw wrongInput('loss.behaviour', 'decoupled PPO came without the sampler’s log-probabilities.', {

@@ -4,16 +4,16 @@
  * version (weights, heads, optimisers, memory), so a crash loses no more than the time since the last publish. The sets of the
  * last version stay on the device only to save loading them again.
  */
-import { lessonOf } from '../../core/lesson.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { lessonOf, type TaughtRecipe } from '../../core/lesson.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { TrainingReport } from '../../core/schema/report.ts';
+import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import type { Lesson, WeightsRef } from '../../core/training.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
+import { type LoadObjective, objectiveModules, withObjectives } from './objective-modules.ts';
 import { type PlannedUpdate, planLesson } from './plan.ts';
 import type { Model } from './readouts.ts';
 import { RoundScores } from './scores.ts';
@@ -23,7 +23,7 @@ import { learnTools } from './tools.ts';
 import { watchedRoles } from './watched-roles.ts';
 
 export interface RoundToTrain {
-  readonly recipe: Pick<Recipe, 'name' | 'sets' | 'learn'>;
+  readonly recipe: TaughtRecipe;
   readonly round: RoundSpec;
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
@@ -40,6 +40,8 @@ export interface TrainedRound {
   readonly report: TrainingReport;
   /** The recipe's own figures, and those of the parts, by name. */
   readonly figures: Readonly<Record<string, number>>;
+  /** What the round's proposals earned. */
+  readonly earnings: Earnings;
 }
 
 interface Held {
@@ -52,11 +54,17 @@ interface Held {
 export class RoundTrainer {
   /** Tokens of a micro-batch: bounds the activations that are held at once. */
   readonly #tokenBudget: number;
+  readonly #objectives: LoadObjective;
   readonly #frozen = new FrozenSets();
   #held: Held | undefined;
 
-  constructor({ tokenBudget = 8192 }: { tokenBudget?: number } = {}) {
+  /** `objectives`: how objectives are loaded that recipes bring; default none is. */
+  constructor({
+    tokenBudget = 8192,
+    objectives = objectiveModules([]),
+  }: { tokenBudget?: number; objectives?: LoadObjective } = {}) {
     this.#tokenBudget = tokenBudget;
+    this.#objectives = objectives;
   }
 
   /**
@@ -88,7 +96,8 @@ export class RoundTrainer {
         : { params: await this.#frozen.get(policy, ref, load) };
     const tools = learnTools({ policy, files, sets, find, tokenBudget });
     const records = { round, proposals, groups, memory: memoryOf(files), version: parent };
-    const lesson = await lessonOf(recipe, records, tools);
+    const taught = await lessonOf(recipe, records, tools);
+    const lesson = await withObjectives(taught, recipe.name, this.#objectives);
     const plan = planLesson(lesson, recipe.sets, round.id);
     const scores = new RoundScores(tokenBudget, find);
     for (const { set, epochs } of plan) await scores.add(set, await sets.get(set), unitsOf(epochs));
@@ -99,6 +108,7 @@ export class RoundTrainer {
       files: { ...(await sets.files()), ...memoryFile(lesson) },
       report: withRoles(reportOf(plan, scores, steps), watched),
       figures: { ...figuresOf(steps), ...lesson.figures },
+      earnings: lesson.earnings,
     };
   }
 

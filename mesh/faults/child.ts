@@ -1,9 +1,10 @@
 /** A process that is there to be killed: in a group of its own, so that whatever it started dies in the same moment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
+import { nodeArguments } from '../installation.ts';
 
 export interface ChildOptions {
-  /** A TypeScript file, relative to `cwd`. */
+  /** A module of the installation by its path without an extension. */
   readonly script: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -33,7 +34,7 @@ export class Child {
   #killed = false;
 
   constructor({ script, args, cwd, env, log }: ChildOptions) {
-    const child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+    const child = spawn(process.execPath, [...nodeArguments(script), ...args], {
       cwd,
       env: { ...process.env, ...env },
       detached: true,

@@ -113,7 +113,7 @@ export class Cluster {
       vars: { ...vars, ...extra?.vars },
     };
     return new Child({
-      script: 'mesh/faults/mesh-process.ts',
+      script: 'mesh/faults/mesh-process',
       args: [JSON.stringify(options)],
       cwd: root,
       env: {},
@@ -124,8 +124,8 @@ export class Cluster {
   #startLearner(): Child {
     const { root, stateDir, learnerArgs } = this.#options;
     return new Child({
-      script: 'cli/learner.ts',
-      args: learnerArgs,
+      script: 'cli/rollmesh',
+      args: ['learner', ...learnerArgs],
       cwd: root,
       env: {
         ROLLMESH_URL: this.#proxy.url,

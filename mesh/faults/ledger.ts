@@ -2,9 +2,10 @@
  * The books of a run after the storm, read through the gateway alone: what became of every group, and whether the versions
  * are one chain that names each trained group once.
  */
+
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
-import type { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import type { GroupStates, RoundState } from '../../learner/transport/views.ts';
 
 export interface LedgerRound {
   readonly round: RoundState;

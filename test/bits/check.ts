@@ -10,6 +10,7 @@ import type { VersionFile } from '../../core/schema/policy.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type FileHashes, undisturbed } from '../../mesh/faults/undisturbed.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 
 interface Recorded {
@@ -40,7 +41,7 @@ const weightsOf = (files: FileHashes): FileHashes =>
   Object.fromEntries(Object.entries(files).filter(([file]) => file.endsWith('.safetensors')));
 
 async function play(order: RunOrder): Promise<FileHashes[]> {
-  const run = runOf(order);
+  const run = runOf(shipped, order);
   const files = await undisturbed(run, await readSeed(join('models', run.recipe.start)));
   const versions = files.map(weightsOf);
   const untrained = Object.entries(versions[0]!).filter(

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 import { type Mesh, startMesh } from '../../mesh/start.ts';
 import { complaintsOf } from './complaints.ts';
 

@@ -2,14 +2,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { claimFiles, judgedRecords } from '../../cli/claims/files.ts';
 import { claimsPage } from '../../cli/claims/page.ts';
-import { findRecipe, recipes } from '../../recipes/index.ts';
+import { claimOf } from '../../core/claims.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 
 const records = await judgedRecords();
 
 test('every recipe has a record of all its arms, seeds and rounds', () => {
   expect(records.map(({ recipe }) => recipe)).toEqual(recipes.map(({ name }) => name).sort());
   for (const { recipe, seeds, rounds, arms } of records) {
-    const { claim } = findRecipe(recipe);
+    const claim = claimOf(shipped.find(recipe));
     expect({ recipe, seeds, rounds }).toEqual({ recipe, seeds: claim.seeds, rounds: claim.rounds });
     for (const { name, runs } of arms)
       expect([recipe, name, ...runs.map(({ seed }) => seed)]).toEqual([recipe, name, ...seeds]);

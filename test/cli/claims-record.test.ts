@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { judged, missingArms, type Played, settingsOf, withArms } from '../../cli/claims/record.ts';
-import { findRecipe } from '../../recipes/index.ts';
+import { claimOf } from '../../core/claims.ts';
+import { shipped } from '../../recipes/index.ts';
 
-const recipe = findRecipe('trio');
-const { seeds, rounds, arms } = recipe.claim;
+const recipe = shipped.find('trio');
+const { seeds, rounds, arms } = claimOf(recipe);
 const machine = { cpu: 'x', cores: 2, node: 'v20', commit: 'abc', at: '2026-01-01' };
 const played = arms.map((arm) => ({ ...arm, runs: [] }));
 const settings = settingsOf(recipe);

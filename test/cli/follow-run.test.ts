@@ -1,8 +1,8 @@
 /** Following a run over a gateway that answers from a list: what is passed, what ends it, and what the next start orders. */
 import { expect, test } from 'vitest';
 import { type Followed, followRun, missingRounds } from '../../cli/follow-run.ts';
+import type { RoundState } from '../../core/schema/answers.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
 
 const settings = { recipe: 'trio', seed: 1, policy: 'p', reward: 'mix', freeze: [], tasks: 4, group: 2 };
 const NOW = Date.now();
@@ -12,6 +12,8 @@ const round = (index: number, more: Partial<RoundState>): RoundState => {
   return {
     id: spec.id,
     run: spec.run,
+    recipe: settings.recipe,
+    roles: spec.roles,
     index,
     stage: 'done',
     spec,
@@ -22,12 +24,13 @@ const round = (index: number, more: Partial<RoundState>): RoundState => {
     failures: [],
     reason: null,
     version: index,
-    report: { monitors: {}, start: {}, evaluation: {} },
+    report: {},
     usage: null,
-    createdAt: NOW - 60_000,
+    createdAt: NOW - 120_000,
     solvingAt: null,
     trainingAt: null,
-    endedAt: NOW - 30_000,
+    // Longer ago than a line waits for an evaluation.
+    endedAt: NOW - 90_000,
     ...more,
   };
 };
@@ -39,7 +42,7 @@ function follow(rounds: readonly RoundState[], state: 'open' | 'stopped', last =
   const gateway: Followed['gateway'] = {
     listRounds: async () => rounds,
     getRound: async (id) => rounds.find((one) => one.id === id)!,
-    getRun: async (id) => ({ id, target: last, state }),
+    getRun: async (id) => ({ id, settings, target: last, state, createdAt: NOW - 60_000 }),
   };
   const followed: Followed = {
     gateway,
@@ -81,8 +84,8 @@ test('a round that is done and whose report was lost counts, and says so', async
 }, 2_000);
 
 test('starting again orders what is missing, and one round in the place of each that failed', () => {
-  const done = (index: number) => ({ index, stage: 'done' });
-  const lost = (index: number) => ({ index, stage: 'failed' });
+  const done = (index: number) => ({ index, stage: 'done' as const });
+  const lost = (index: number) => ({ index, stage: 'failed' as const });
   expect(missingRounds(3, [], null)).toEqual({ last: 3, order: 3 });
   const stopped = { target: 3, state: 'stopped' as const };
   expect(missingRounds(3, [done(1), lost(2)], stopped)).toEqual({ last: 4, order: 1 });

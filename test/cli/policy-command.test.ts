@@ -20,7 +20,7 @@ interface Ended {
 }
 
 function policy(...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/policy.ts', ...args]);
+  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/rollmesh.ts', 'policy', ...args]);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk;

@@ -35,7 +35,7 @@ afterAll(() => scene.stop());
 
 function policy(token: string | undefined, ...args: readonly string[]) {
   const { LEARNER_TOKEN: _, ...env } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/policy.ts', ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/rollmesh.ts', 'policy', ...args], {
     env: token === undefined ? env : { ...env, LEARNER_TOKEN: token },
   });
   let [stdout, stderr] = ['', ''];

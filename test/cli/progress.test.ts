@@ -10,8 +10,7 @@ import {
   startLine,
 } from '../../cli/progress.ts';
 import { wrap } from '../../cli/wrap.ts';
-import type { RoundMonitors } from '../../core/roles/monitors.ts';
-import type { EvaluationReport, TrainingReport } from '../../core/schema/report.ts';
+import type { EvaluationReport, RoundMonitors, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
 
 const monitors: RoundMonitors = {

@@ -9,14 +9,15 @@ import { INTERNALS, runCommand } from './terminal.ts';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-start-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const start = (...args: string[]) => runCommand('cli/start.ts', ['--state', join(folder, 'state'), ...args]);
+const start = (...args: string[]) =>
+  runCommand('cli/rollmesh.ts', ['start', '--state', join(folder, 'state'), ...args]);
 
 test('a learner that cannot start ends the command with its message', async () => {
   const { code, stderr, stdout } = await start('--device', 'webgpu', '--rounds', '1', '--port', '0');
   expect(stderr).toMatch(/^learner\.no-gpu: .+/m);
   expect(stderr + stdout).not.toMatch(INTERNALS);
   expect(code).toBe(1);
-}, 60_000);
+}, 120_000);
 
 describe.concurrent('refused before the mesh is brought up', () => {
   test('a port that is taken', async () => {
@@ -29,21 +30,21 @@ describe.concurrent('refused before the mesh is brought up', () => {
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
     server.close();
-  }, 30_000);
+  }, 120_000);
 
   test('a port that is none', async () => {
     const { code, stderr } = await start('--port', '99999');
     expect(stderr).toContain('Expected a port from 0 to 65535');
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
-  }, 30_000);
+  }, 120_000);
 
   test('a state folder that is a file', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    const { code, stderr } = await runCommand('cli/start.ts', ['--state', file]);
+    const { code, stderr } = await runCommand('cli/rollmesh.ts', ['start', '--state', file]);
     expect(stderr).toContain(`state.folder: ${file} is not a folder.`);
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
-  }, 30_000);
+  }, 120_000);
 });

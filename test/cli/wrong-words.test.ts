@@ -8,15 +8,15 @@ import { INTERNALS, runCommand } from './terminal.ts';
 describe.concurrent('refused without a stack', () => {
   test.each([
     [
-      'cli/trigger.ts',
-      ['notaurl', '--recipe', 'trio'],
+      'cli/rollmesh.ts',
+      ['trigger', 'notaurl', '--recipe', 'trio'],
       'url.invalid: "notaurl" is not the address of a mesh.',
     ],
     ['bench/index.ts', ['nothing'], 'bench.name: There is no bench "nothing".'],
     ['bench/index.ts', ['scaling', '--turn', '3'], "bench.options: Unknown option '--turn'"],
-    ['cli/claims/command.ts', [], 'claims.names: No recipe is named.'],
-    ['cli/stop.ts', [], "missing required argument 'run'"],
-  ])('%s %j', { timeout: 40_000 }, async (script, args, says) => {
+    ['cli/rollmesh.ts', ['claims'], 'claims.names: No recipe is named.'],
+    ['cli/rollmesh.ts', ['stop'], "missing required argument 'run'"],
+  ])('%s %j', { timeout: 1120_000 }, async (script, args, says) => {
     const { code, stderr } = await runCommand(script, args);
     expect(stderr).toContain(says);
     expect(stderr).not.toMatch(INTERNALS);
@@ -32,13 +32,13 @@ test.each([[['--help']], [['scaling', '--help']]])(
     expect(stderr).toBe('');
     expect(code).toBe(0);
   },
-  20_000,
+  120_000,
 );
 
 test('a command that only reads makes no state folder', async () => {
   const missing = join(tmpdir(), `rollmesh-typo-${process.pid}`);
-  const { code, stderr } = await runCommand('cli/policy.ts', ['list', '--state', missing]);
+  const { code, stderr } = await runCommand('cli/rollmesh.ts', ['policy', 'list', '--state', missing]);
   expect(stderr).toContain(`state.missing: There is no state folder ${missing}.`);
   expect(code).toBe(1);
   expect(existsSync(missing)).toBe(false);
-}, 30_000);
+}, 120_000);

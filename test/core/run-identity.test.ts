@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { policyNameOf } from '../../core/policy-name.ts';
 import { runIdOf } from '../../core/schema/round.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 
 const plain: RunOrder = { recipe: 'trio', seed: 0, rounds: 1, freeze: [] };
@@ -23,16 +23,19 @@ const changes: { readonly [setting in Exclude<keyof RunOrder, 'rounds'>]-?: Part
 
 for (const [setting, change] of Object.entries(changes))
   test(`${setting} changes the run and the policy that it trains`, () => {
-    const before = runOf({ ...plain, ...(change.variant ? { recipe: change.recipe! } : {}) }).settings;
-    const after = runOf({ ...plain, ...change }).settings;
+    const before = runOf(shipped, {
+      ...plain,
+      ...(change.variant ? { recipe: change.recipe! } : {}),
+    }).settings;
+    const after = runOf(shipped, { ...plain, ...change }).settings;
     expect(runIdOf(after)).not.toBe(runIdOf(before));
     expect(after.policy).not.toBe(before.policy);
   });
 
 test('a setting that is written out as its default is the same run', () => {
-  const { tasks, group } = runOf(plain).settings;
-  expect(runOf({ ...plain, tasks, group }).settings).toEqual(runOf(plain).settings);
-  expect(runOf({ ...plain, rounds: 9 }).settings).toEqual(runOf(plain).settings);
+  const { tasks, group } = runOf(shipped, plain).settings;
+  expect(runOf(shipped, { ...plain, tasks, group }).settings).toEqual(runOf(shipped, plain).settings);
+  expect(runOf(shipped, { ...plain, rounds: 9 }).settings).toEqual(runOf(shipped, plain).settings);
 });
 
 /** [] and each single role. */

@@ -3,16 +3,17 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
-import type { RoundMonitors } from '../../core/roles/monitors.ts';
 import { openExam, type StageParts } from '../../core/roles/stage.ts';
 import { warningsOf } from '../../core/roles/warnings.ts';
-import type { TrainingReport } from '../../core/schema/report.ts';
+import type { RoundMonitors, TrainingReport } from '../../core/schema/report.ts';
 import { roundOf, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf, runOrder } from '../../recipes/run-order.ts';
 
-const order = (rest: object = {}) => runOf(v.parse(runOrder, { recipe: 'trio', freeze: ['judge'], ...rest }));
+const order = (rest: object = {}) =>
+  runOf(shipped, v.parse(runOrder, { recipe: 'trio', freeze: ['judge'], ...rest }));
 
 test('it is another run, with a policy of its own', () => {
   const runs = [order(), ...SMALLER_WEIGHTS.map((weights) => order({ weights }))].map(

@@ -1,4 +1,5 @@
 /** Stages, exams, bindings and lessons: which weights speak, and what is taught. */
+import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
 import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
@@ -153,6 +154,8 @@ test('a lesson leaves out frozen roles, and is given the groups in order', async
   const part = (role: string) => ({ kind: 'imitation' as const, role, weight: 1, items: [] });
   const lesson = await lessonOf(
     {
+      name: 'x',
+      state: v.object({ seen: v.number() }),
       learn: ({ groups }): Lesson => {
         order = groups.map(({ index }) => index);
         return { updates: [{ set: 'main', parts: [part('solver'), part('judge')] }], memory: { seen: 2 } };
@@ -168,5 +171,9 @@ test('a lesson leaves out frozen roles, and is given the groups in order', async
     {} as LearnTools,
   );
   expect(order).toEqual([0, 1, 2]);
-  expect(lesson).toEqual({ updates: [{ set: 'main', parts: [part('solver')] }], memory: { seen: 2 } });
+  expect(lesson).toEqual({
+    updates: [{ set: 'main', parts: [part('solver')] }],
+    memory: { seen: 2 },
+    earnings: {},
+  });
 });

@@ -31,11 +31,11 @@ test('judge pays the share of valid verdicts that say right; none is missing, no
   const judgments = [
     verdict([true, true], true),
     verdict([true, true], false),
-    refuse('void'),
+    refuse('contradiction'),
     verdict([true, true], true),
   ];
   expect(pay('judge', { judgments })).toBeCloseTo(2 / 3);
-  expect(pay('judge', { judgments: [refuse('void')] })).toBeNull();
+  expect(pay('judge', { judgments: [refuse('contradiction')] })).toBeNull();
 });
 
 test('gold-free rewards never read the oracle', () => {

@@ -1,10 +1,10 @@
 /** What a round cost on the learner's side: counted by the clients, split between rounds by hand here. */
 import { expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { PullQueue } from '../../api/pull-queue.ts';
+import { Tally } from '../../api/tally.ts';
 import { NOTHING_USED } from '../../core/cost/usage.ts';
 import { RoundBooks } from '../../learner/loop/books.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import { PullQueue } from '../../learner/transport/pull-queue.ts';
-import { Tally } from '../../learner/transport/tally.ts';
 
 const message = (bytes: number) => ({
   id: 'm',

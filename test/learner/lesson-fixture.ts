@@ -56,7 +56,14 @@ export function sequences(...lengths: number[]): Sequence[] {
 
 export function sampleOf({ prompt, ids }: Sequence, logprobs: readonly number[]): Sample {
   const policy = { name: 'p', version: 1 };
-  const about = { id: '0'.repeat(32), role: 'solver', policy, stopped: true, outcome: 'ok', rewards: {} };
+  const about = {
+    id: '0'.repeat(32),
+    role: 'solver',
+    policy,
+    stopped: true,
+    outcome: 'ok',
+    rewards: {},
+  } as const;
   return { ...about, prompt: [...prompt], ids: [...ids], logprobs: [...logprobs] };
 }
 

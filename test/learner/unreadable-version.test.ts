@@ -2,11 +2,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
+import type { RoundState } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { learn } from '../../learner/loop/loop.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
+import { shipped } from '../../recipes/index.ts';
 import { type HonestRound, playHonestRound } from '../trust/honest-round.ts';
 
 let honest: HonestRound;
@@ -53,7 +54,7 @@ function meshWith(thrown: Error) {
   return { gateway, round, messages, failed };
 }
 
-const SETTINGS = { maxStaleness: 2, leaseMs: 1, longestIdleMs: 1, device: 'test' };
+const SETTINGS = { recipes: shipped, maxStaleness: 2, leaseMs: 1, longestIdleMs: 1, device: 'test' };
 
 /** Trains the honest round where `getVersion` throws. */
 async function trainWith(thrown: Error) {

@@ -1,7 +1,7 @@
 /** A run in one process that continues a policy which another run trained. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { explainStart } from '../../cli/progress.ts';
-import { examineOn } from '../../core/tasks/split.ts';
+import { HELD_OUT } from '../../core/tasks/split.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
@@ -10,10 +10,8 @@ import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../mesh/run-store.ts';
 import { progressOf, runInProcess } from '../../mesh/single-process.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-
-beforeAll(() => examineOn({ most: 8 }));
-afterAll(() => examineOn({}));
 
 test('it begins at the newest version, goes on from its own rounds, and its curve begins there', async () => {
   await openDevice({ device: 'cpu', threads: 1 });
@@ -24,7 +22,7 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
   const trainer = new RoundTrainer();
   const play = async (tasks: number, rounds: number) => {
     const order = { recipe: 'trio', seed: 0, rounds, freeze: [], tasks, group: 4, policy: 'shared' };
-    const { recipe, settings } = runOf(order);
+    const { recipe, settings } = runOf(shipped, order);
     const progress = await progressOf(settings, store);
     const summary = await runInProcess({
       recipe,
@@ -36,6 +34,7 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
       tokenizer: tokenizerOf(seed, 'shared'),
       use: policies.use,
       roles: bindingsOf(recipe, settings),
+      examTasks: { ...HELD_OUT, most: 8 },
     });
     return { settings, progress, summary };
   };

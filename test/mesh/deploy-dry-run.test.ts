@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
-import { ENVIRONMENTS } from '../../mesh/workers.ts';
+import { WORKER_NAMES } from '../../core/stages.ts';
 import { MAX_DELIVERIES } from '../../workers/shared/consume.ts';
 
 const out = mkdtempSync(join(tmpdir(), 'rollmesh-dry-run-'));
@@ -32,7 +32,7 @@ test('no environment named: the gateway, and no warning either', { timeout: 120_
   expect(said).toContain('env.ASSETS');
 });
 
-test.each(ENVIRONMENTS)('%s', { timeout: 120_000 }, async (env) => {
+test.each(WORKER_NAMES)('%s', { timeout: 120_000 }, async (env) => {
   const folder = join(out, env);
   const said = await dryRun('--env', env, '--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
@@ -54,7 +54,7 @@ interface Config {
 }
 
 test('queues agree: deliveries, dead letters, one database and bucket, no consumer without a producer', () => {
-  const configs: Config[] = ENVIRONMENTS.map((env) =>
+  const configs: Config[] = WORKER_NAMES.map((env) =>
     readConfig({ config: 'wrangler.toml', env }, { hideWarnings: true }),
   );
   const consumers = configs

@@ -2,6 +2,7 @@
  * Every recipe plays through the Workers, queues, R2 and the learner, as many rounds as it takes to train its policy, and comes to the
  * bytes of one process.
  */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
@@ -17,7 +18,7 @@ afterAll(() => playing.stop());
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
 const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
-  rounds: Math.max(3, claim.quickRounds ?? 0),
+  rounds: Math.max(3, claim?.quickRounds ?? 0),
   tasks: name === 'tango' ? 2 : 4,
 }));
 

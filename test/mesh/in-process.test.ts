@@ -1,19 +1,20 @@
 /** `npm start -- --in-process`, as its user calls it: from the recipe's own start, and to the bits of a run in memory. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { runInOneProcess } from '../../cli/process-run.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
 import { orderOf, type StartOptions, startCommand } from '../../cli/run-options.ts';
 import type { RunPrinter } from '../../cli/run-printer.ts';
-import { examineOn } from '../../core/tasks/split.ts';
+import { HELD_OUT } from '../../core/tasks/split.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { openScene, temporaryFolder } from './scene.ts';
 
 const stateDir = temporaryFolder();
-beforeAll(() => examineOn({ most: 8 }));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
 const silent: RunPrinter = {
@@ -26,7 +27,7 @@ const silent: RunPrinter = {
   waiting: () => {},
 };
 
-test('a recipe begins from the policy that it names', async () => {
+test('a recipe begins from the policy that it names', { timeout: 120_000 }, async () => {
   const words = [
     '--recipe=ragen',
     '--rounds=2',
@@ -37,8 +38,9 @@ test('a recipe begins from the policy that it names', async () => {
     '--threads=1',
   ];
   const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();
-  const run = runOf(orderOf(options));
-  await runInOneProcess(options, stateDir, silent);
+  const run = runOf(shipped, orderOf(options));
+  const known = await openRecipes(['ragen']);
+  await runInOneProcess(options, known, stateDir, silent, { ...HELD_OUT, most: 8 });
   // The command has closed its own.
   await openDevice({ device: 'cpu', threads: 1 });
   const wanted = await undisturbed(run, await readSeed(join('models', 'grids')));

@@ -2,10 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { PullQueue } from '../../api/pull-queue.ts';
 import { followRun } from '../../cli/follow-run.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
+import { groupContent, roundListing } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
@@ -16,19 +20,18 @@ import { openDevice } from '../../learner/device/device.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { learn } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import { PullQueue } from '../../learner/transport/pull-queue.ts';
 import { MemoryRunStore } from '../../mesh/run-store.ts';
 import { runInProcess } from '../../mesh/single-process.ts';
 import { type Mesh, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 const ROUNDS = 2;
 const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
 const HEAP_LIMIT = 64 * 2 ** 20;
 
-const { recipe, settings } = runOf(ORDER);
+const { recipe, settings } = runOf(shipped, ORDER);
 const run = runIdOf(settings);
 const state = mkdtempSync(join(tmpdir(), 'rollmesh-loop-'));
 const stop = new AbortController();
@@ -45,7 +48,7 @@ beforeAll(async () => {
   gateway = new GatewayClient({ url: mesh.url, token });
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const evaluator = new Evaluator(gateway, ROUNDS);
+  const evaluator = new Evaluator(gateway, shipped, ROUNDS);
   learning = learn(
     {
       queue,
@@ -54,7 +57,14 @@ beforeAll(async () => {
       evaluate: (round, outcome) => evaluator.after(round, outcome),
       log: (event) => events.push(event),
     },
-    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
+    {
+      recipes: shipped,
+      meshKey: mesh.secrets.MESH_KEY,
+      maxStaleness: 2,
+      device: 'test',
+      leaseMs: 60_000,
+      longestIdleMs: 100,
+    },
     stop.signal,
   );
   await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, ORDER);
@@ -96,11 +106,12 @@ test('the rounds report rollouts, training and held-out accuracy', () => {
   }
 });
 
-test('the same settings in one process give the same weights, bit for bit', async () => {
+test('the same settings in one process give the same weights, bit for bit, and report the same', async () => {
   const seed = await readSeed('models/seed');
   const store = new MemoryRunStore();
   await store.commitVersion({ name: settings.policy, version: 0 }, seed);
   const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
+  const alone: RoundLine[] = [];
   await runInProcess({
     recipe,
     settings,
@@ -111,17 +122,48 @@ test('the same settings in one process give the same weights, bit for bit', asyn
     tokenizer: tokenizerOf(seed, settings.policy),
     use: policies.use,
     roles: bindingsOf(recipe, settings),
+    onRound: (line) => alone.push(line),
   });
   const here: VersionFiles = await store.loadVersion({ name: settings.policy, version: ROUNDS });
   const there = await gateway.getVersion({ name: settings.policy, version: ROUNDS });
   for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
     expect(Buffer.from(here[file]!).equals(Buffer.from(there[file]!)), file).toBe(true);
+  // Times and the mesh's own books aside.
+  const told = ({ report: { monitors, training, figures, earnings, warnings } }: RoundLine) => ({
+    monitors,
+    training,
+    figures,
+    earnings,
+    warnings,
+  });
+  expect(alone.map(told)).toEqual(lines.map(told));
+  expect(Object.keys(lines[0]!.report.earnings ?? {})).toHaveLength(lines[0]!.groups.proposed);
+});
+
+test('the page of a group shows what its proposal earned; the listing of rounds leaves that to the round', async () => {
+  const [newest] = await gateway.listRounds(run);
+  const [first] = await gateway.getGroups(newest!.id);
+  const read = async (path: string) => (await fetch(`${mesh.url}/api/rounds${path}`)).json();
+  const { proposal, samples } = v.parse(groupContent, await read(`/${newest!.id}/groups/${first!.group}`));
+  const passed = samples!.filter(({ rewards }) => rewards.passed === 1).length / samples!.length;
+  expect(proposal).toHaveLength(1);
+  expect(proposal[0]).toMatchObject({ role: 'proposer', rewards: { reward: 4 * passed * (1 - passed) } });
+  expect(proposal[0]!.text!.completion).toMatch(/<eos>$/);
+  const { rounds } = v.parse(roundListing, await read(`?run=${run}`));
+  expect(rounds[0]!.report).toHaveProperty('training');
+  expect(rounds[0]!.report).not.toHaveProperty('earnings');
 });
 
 test('a run that continues a trained policy measures from where it began, and a third says what came between', async () => {
   const signal = stop.signal;
   const follow = async (order: typeof ORDER & { policy?: string }, rounds: number) => {
-    const followed = { gateway, run: runIdOf(runOf(order).settings), rounds, evaluateEvery: 1, signal };
+    const followed = {
+      gateway,
+      run: runIdOf(runOf(shipped, order).settings),
+      rounds,
+      evaluateEvery: 1,
+      signal,
+    };
     const all: RoundLine[] = [];
     for await (const line of followRun(followed)) all.push(line);
     return all;
@@ -134,7 +176,7 @@ test('a run that continues a trained policy measures from where it began, and a 
   expect(start?.version).toBe(ROUNDS);
   expect(start?.heldOut).toEqual(lines[1]!.report.evaluation?.heldOut);
   const summary = summarize(
-    runOf(other).settings,
+    runOf(shipped, other).settings,
     recipe,
     { ...(start ? { evaluation: start } : {}) },
     continued,

@@ -2,17 +2,18 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { PullQueue } from '../../api/pull-queue.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { learn } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import { PullQueue } from '../../learner/transport/pull-queue.ts';
 import { type FileHashes, hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { runOf } from '../../recipes/run-order.ts';
 
@@ -43,12 +44,19 @@ export async function openPlaying(starts: Iterable<string>, options: MeshOptions
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
   const learning = learn(
     { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
-    { meshKey: mesh.secrets.MESH_KEY, maxStaleness: 2, device: 'test', leaseMs: 60_000, longestIdleMs: 100 },
+    {
+      recipes: shipped,
+      meshKey: mesh.secrets.MESH_KEY,
+      maxStaleness: 2,
+      device: 'test',
+      leaseMs: 60_000,
+      longestIdleMs: 100,
+    },
     stop.signal,
   );
   return {
     async play(order) {
-      const run = runOf(order);
+      const run = runOf(shipped, order);
       await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
       const alone = await undisturbed(run, await readSeed(join('models', run.recipe.start)));
       const id = runIdOf(run.settings);

@@ -1,6 +1,6 @@
 /** Invocations that may compute next to nothing: every stage is put off again and again, and the round comes to the same bytes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findRecipe } from '../../recipes/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
 /** Of three roles that write and judge, of episodes with a tool, of judgments in pairs. */
@@ -11,7 +11,7 @@ const RATION = '0.7';
 let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(
-    PLAYED.map((name) => findRecipe(name).start),
+    PLAYED.map((name) => shipped.find(name).start),
     { vars: { RATION_SECONDS: RATION } },
   );
 }, 120_000);

@@ -4,9 +4,9 @@ import { ensureShipped } from '../../cli/import-policy.ts';
 import { stopRun } from '../../cli/stop-run.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
+import type { RoundState } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const ORDER = { recipe: 'trio', tasks: 4, group: 2 };
@@ -60,6 +60,16 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   );
   expect(last).toMatchObject({ version: 2, nextRound: null });
   expect((await scene.gateway.listRounds(run)).map(({ stage }) => stage)).toEqual(['done', 'done']);
+  const refused = await fetch(`${scene.mesh.url}/api/rounds/${round}/report`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}` },
+    body: JSON.stringify({ monitors: { groups: 'four' } }),
+  });
+  expect(refused.status).toBe(422);
+  expect(await refused.json()).toMatchObject({
+    error: { code: 'body.schema', message: expect.stringMatching(/^monitors\.groups: /) },
+  });
+  expect((await scene.gateway.getRound(round)).report).toBeNull();
   await scene.gateway.report(round, { warnings: ['none'] });
   const metrics = await (await fetch(`${scene.mesh.url}/metrics`)).text();
   for (const line of [

@@ -3,11 +3,11 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { type PulledMessage, PullQueue } from '../../api/pull-queue.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
+import type { RoundState } from '../../core/schema/answers.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
-import { type PulledMessage, PullQueue } from '../../learner/transport/pull-queue.ts';
-import type { RoundState } from '../../learner/transport/views.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
 
 export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'rollmesh-'));

@@ -1,9 +1,9 @@
 /** The learner's clients: what is tried again and what is not, and that no bytes pass which are not those asked for. */
 import { expect, test } from 'vitest';
+import { fetchPatiently } from '../../api/back-off.ts';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { fetchPatiently } from '../../learner/transport/back-off.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
 
 const HASTY = { attempts: 4, firstMs: 1, longestMs: 2 };
 

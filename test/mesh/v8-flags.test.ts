@@ -1,32 +1,58 @@
-import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { serializeConfig } from 'miniflare';
-import { expect, test } from 'vitest';
-import { withV8Flags } from '../../mesh/v8-flags.ts';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Miniflare } from 'miniflare';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { installV8Flags } from '../../mesh/v8-flags.ts';
 
-/** workerd itself is the oracle: it reads the configuration, takes the flags it knows and names those it does not. */
-function serve(flags: readonly string[]) {
-  const require = createRequire(createRequire(import.meta.url).resolve('miniflare'));
-  const { default: workerd } = require('workerd') as { default: string };
-  const configuration = withV8Flags(serializeConfig({ services: [], sockets: [] }), flags);
-  return spawnSync(workerd, ['serve', '--binary', '-'], {
-    input: configuration,
-    timeout: 10_000,
-    encoding: 'utf8',
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+const WORKER = {
+  modules: true,
+  script: 'export default { fetch: () => new Response("up") }',
+};
+
+test('Miniflare writes the mesh’s flags into workerd’s configuration, each once, and workerd takes them', async () => {
+  vi.stubEnv('MINIFLARE_WORKERD_V8_FLAGS', '--stack-size=900 --gc-global');
+  vi.stubEnv('MINIFLARE_WORKERD_CONFIG_DEBUG', join(folder, 'config.json'));
+  installV8Flags();
+  installV8Flags();
+  const mf = new Miniflare(WORKER);
+  try {
+    expect(await (await mf.dispatchFetch('http://worker/')).text()).toBe('up');
+  } finally {
+    await mf.dispose();
+  }
+  const { v8Flags } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+  expect(v8Flags).toEqual([
+    '--stack-size=900',
+    '--gc-global',
+    '--single-threaded-gc',
+    '--min-semi-space-size=3',
+  ]);
+});
+
+test('workerd reads every flag of the list: it names one that it does not know', async () => {
+  vi.stubEnv('MINIFLARE_WORKERD_V8_FLAGS', '--no-such-flag');
+  installV8Flags();
+  let said = '';
+  const mf = new Miniflare({
+    ...WORKER,
+    handleRuntimeStdio: (_: Readable, stderr: Readable) => {
+      stderr.on('data', (chunk: Uint8Array) => {
+        said += chunk;
+      });
+    },
   });
-}
-
-test('workerd takes the flags that were added to its configuration', () => {
-  expect(serve(['--single-threaded-gc', '--stack-size=900']).status).toBe(0);
-});
-
-test('workerd reads every flag of the list: it names one that it does not know', () => {
-  const { status, stderr } = serve(['--single-threaded-gc', '--no-such-flag']);
-  expect(status).not.toBe(0);
-  expect(stderr).toContain('--no-such-flag');
-});
-
-test('a configuration that has flags already is not overwritten', () => {
-  const once = withV8Flags(serializeConfig({ services: [], sockets: [] }), ['--single-threaded-gc']);
-  expect(() => withV8Flags(once, ['--single-threaded-gc'])).toThrow('no empty place');
+  await expect(mf.ready).rejects.toThrow();
+  expect(said).toContain('--no-such-flag');
+  await mf.dispose().catch(() => undefined);
 });

@@ -1,8 +1,10 @@
 /** What must hold for every recipe by its definition alone: arms, roles, sets and starts that exist, and words for all of it. */
+
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { claimOf } from '../../core/claims.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 test('names are unique', () => {
@@ -24,7 +26,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     const roles = Object.keys(recipe.roles);
     for (const role of recipe.freezable) expect(roles).toContain(role);
     for (const variant of [undefined, ...Object.keys(recipe.variants)]) {
-      const { settings } = runOf({
+      const { settings } = runOf(shipped, {
         recipe: recipe.name,
         seed: 0,
         rounds: 1,
@@ -36,9 +38,9 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
   });
 
   test('every arm of its claim can be ordered, under a policy of its own', () => {
-    const { arms, conditions, seeds } = recipe.claim;
+    const { arms, conditions, seeds } = claimOf(recipe);
     const orders = arms.map(({ reward, variant, freeze = [] }) =>
-      runOf({
+      runOf(shipped, {
         recipe: recipe.name,
         seed: 0,
         rounds: 1,
@@ -61,7 +63,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     for (const { says } of [
       ...Object.values(recipe.rewards),
       ...Object.values(recipe.roles),
-      ...recipe.claim.arms,
+      ...claimOf(recipe).arms,
     ])
       expect(says.length).toBeGreaterThan(2);
   });

@@ -3,6 +3,7 @@ import type { ArmResults } from '../../core/claims.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { runningTotals } from '../../core/tasks/arithmetic.ts';
 import { claim } from '../../recipes/claims/llama-rl.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
@@ -12,7 +13,7 @@ const script = (task: string, i: number) =>
 
 test('the sampler stays so many versions behind, and never before the start', () => {
   const versions = (variant?: string) => {
-    const { recipe, settings } = runOf({
+    const { recipe, settings } = runOf(shipped, {
       ...order,
       seed: 0,
       rounds: 1,

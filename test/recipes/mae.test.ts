@@ -98,8 +98,8 @@ test('a question’s quality is the mean of its own ratings, its difficulty what
 });
 
 async function lesson(variant: string) {
-  const off = { ...sample('off', 'proposer', {}), outcome: 'off-grammar' };
-  const heldOut = { ...sample('held', 'proposer', {}), outcome: 'held-out' };
+  const off = { ...sample('off', 'proposer', {}), outcome: 'off-grammar' as const };
+  const heldOut = { ...sample('held', 'proposer', {}), outcome: 'held-out' as const };
   const round = {
     id: deriveId('round'),
     run: deriveId('run'),

@@ -10,6 +10,7 @@ import type { LearnTools } from '../../core/training.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { readSeed } from '../../model/seed-files.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
 /** When a round is played, and what the rounds before it left. */
@@ -40,7 +41,7 @@ export async function playLesson(
   open: readonly string[] = [],
 ) {
   const order = { recipe: recipe.name, seed: 3, rounds: 1, freeze: [], reward, tasks: 6, group: 4 };
-  const { settings } = runOf(order);
+  const { settings } = runOf(shipped, order);
   const files = await readSeed(join('models', recipe.start));
   const policies = new OpenPolicies(await loadOrt(), () => Promise.resolve(files));
   const tokenizer = tokenizerOf(files, settings.policy);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims.ts';
+import { type ArmResults, claimOf } from '../../core/claims.ts';
 import { lessonOf } from '../../core/lesson.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { worldsAtRandom, worldsThatDiffer } from '../../core/roles/episode-credit.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
@@ -85,7 +86,9 @@ function leadOf(figures: Readonly<Record<'gradientNorm' | 'entropy' | 'returnSpr
     figures: Object.fromEntries(Object.entries(figures).map(([name, values]) => [name, values[i]])),
   }));
   const results = { 'filter 100': [{ monitors }] } as unknown as ArmResults;
-  return ragen.claim.conditions.find(({ says }) => says.includes('gradient norm'))!.measure(results, 0);
+  return claimOf(ragen)
+    .conditions.find(({ says }) => says.includes('gradient norm'))!
+    .measure(results, 0);
 }
 
 test('signs lead a gradient norm that doubles, and nothing where it does not', () => {
@@ -116,7 +119,7 @@ test('worlds at random are as many, whatever their returns, and others in anothe
 
 const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 2, group: 2 };
 
-function stageOf(write: (prompt: string, id: string, i: number) => string, reward = 'return'): Stage {
+function stageOf(write: (prompt: string, id: string, i: number) => string, reward = 'return'): Stage<Recipe> {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
   return openStage({

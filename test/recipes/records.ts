@@ -27,7 +27,12 @@ const sampleOf = (role: string, text: string, rewards: Sample['rewards']): Sampl
 
 export const solved = (text: string, reward: number): Sample => sampleOf('solver', text, { reward });
 
-export const verdict = (of: Sample, text: string, agreement: number, outcome = 'ok'): Sample => ({
+export const verdict = (
+  of: Sample,
+  text: string,
+  agreement: number,
+  outcome: Sample['outcome'] = 'ok',
+): Sample => ({
   ...sampleOf('judge', text, { agreement }),
   of: of.id,
   outcome,

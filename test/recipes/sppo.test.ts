@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { exploitability } from '../../core/rl/exploitability.ts';
-import { type Exam, openStage } from '../../core/roles/stage.ts';
+import { openExam, openStage, type StageParts } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
@@ -195,8 +195,8 @@ test('an exam in which nothing can be read has no exploitability', async () => {
   const policy = scriptedPolicy(tokenizer, () => 'no answer<eos>');
   const round = roundOf(SETTINGS, { responder: {} }, 1, 3);
   const memory = () => Promise.resolve(undefined);
-  const stage = openStage({ recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) });
-  const { figures, heldOut } = await sppo.evaluate(stage as Exam);
+  const parts: StageParts = { recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) };
+  const { figures, heldOut } = await sppo.evaluate(openExam(parts, 3, new Map()));
   expect(heldOut.formatRate).toBe(0);
   expect(figures).not.toHaveProperty('exploitability');
   expect(figures).not.toHaveProperty('short');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { theWorld } from '../../core/roles/searchers.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
@@ -97,7 +98,7 @@ function stageOf(
   write: (prompt: string, id: string, i: number) => string,
   memory: unknown = undefined,
   reward = settings.reward,
-): Stage {
+): Stage<Recipe> {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
   return openStage({

@@ -8,7 +8,7 @@ export function turnsOf(
   role: string,
   count: number,
   reward: number | null,
-  { outcome = 'ok', token = 1 } = {},
+  { outcome = 'ok', token = 1 }: { readonly outcome?: Sample['outcome']; readonly token?: number } = {},
 ): Sample[] {
   const id = (turn: number) => deriveId(episode, turn);
   return Array.from({ length: count }, (_, turn) => ({

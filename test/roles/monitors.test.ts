@@ -1,6 +1,7 @@
 /** Monitors of a round against records written by hand. */
 import { expect, test } from 'vitest';
 import { monitorRound } from '../../core/roles/monitors.ts';
+import type { Outcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 const id = (n: number) => n.toString(16).padStart(32, '0');
@@ -33,14 +34,14 @@ const monitor = (proposals: Proposals, groups: readonly ScoredGroup[]) =>
   monitorRound({}, () => '', proposals, groups);
 
 test('a judge is held to the oracle, whatever the run’s reward makes of its verdicts', () => {
-  const verdict = (n: number, oracle: Sample['oracle'], outcome = 'ok') =>
+  const verdict = (n: number, oracle: Sample['oracle'], outcome: Outcome = 'ok') =>
     sample(n, { role: 'judge', outcome, rewards: { agreement: 1 }, ...(oracle ? { oracle } : {}) });
   const judgments = [
     verdict(1, { truth: true, hit: true }),
     verdict(2, { truth: true, hit: false }),
     verdict(3, { truth: false, hit: false }),
     verdict(4, { truth: false, hit: true }),
-    verdict(5, { truth: false, hit: false }, 'void'),
+    verdict(5, { truth: false, hit: false }, 'contradiction'),
     verdict(6, undefined),
   ];
   const { judge, judgeBalancedAccuracy } = monitor(none, [group({ judgments })]);
@@ -60,7 +61,7 @@ test('answers to which nobody knows the truth have no exact share; text that is 
     gold: null,
     gap: null,
   });
-  const unreadable = rewarded.map((it) => ({ ...it, outcome: 'off-grammar' }));
+  const unreadable = rewarded.map((it) => ({ ...it, outcome: 'off-grammar' as const }));
   expect(monitor(none, [group({ samples: unreadable, gold: [null, null] })])).toMatchObject({
     gold: 0,
     gap: 0.5,
@@ -69,7 +70,7 @@ test('answers to which nobody knows the truth have no exact share; text that is 
 });
 
 test('a task that is admitted twice is a repeat, as one that was turned away; stored ones are not', () => {
-  const outcomes = ['ok', 'ok', 'ok', 'duplicate', 'off-grammar'];
+  const outcomes: Outcome[] = ['ok', 'ok', 'ok', 'duplicate', 'off-grammar'];
   const samples = outcomes.map((outcome, n) => sample(n, { role: 'proposer', outcome }));
   const admitted = (n: number, task: string, proposal: string | null) => ({
     group: id(n),

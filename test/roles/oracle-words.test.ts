@@ -4,6 +4,7 @@ import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage } from '../../core/roles/stage.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { runningTotals } from '../../core/tasks/arithmetic.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
@@ -16,7 +17,7 @@ async function judgmentsOf(
   reward: string,
   write: (prompt: string, i: number) => string,
 ): Promise<{ prompt: string; oracle: { truth: boolean; hit: boolean } | undefined }[]> {
-  const run = runOf({ recipe, reward, seed: 0, rounds: 1, freeze: [], tasks: 6, group: 4 });
+  const run = runOf(shipped, { recipe, reward, seed: 0, rounds: 1, freeze: [], tasks: 6, group: 4 });
   const tokenizer = textTokenizer();
   const round = roundOf(run.settings, bindingsOf(run.recipe, run.settings), 1, 0);
   const policy = scriptedPolicy(tokenizer, (prompt, _, i) => `${write(prompt, i)}<eos>`);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { lessonOf } from '../../core/lesson.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { priceProposals } from '../../core/roles/assemble.ts';
 import { monitorRound } from '../../core/roles/monitors.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
@@ -24,7 +25,7 @@ const settings = {
 function stageOf(
   write: (prompt: string, sampleId: string, i: number) => string,
   change: Partial<typeof settings> = {},
-): Stage {
+): Stage<Recipe> {
   const tokenizer = textTokenizer();
   const round = roundOf({ ...settings, ...change }, { proposer: {}, solver: {}, judge: {} }, 1, 3);
   const policy = scriptedPolicy(tokenizer, write);
@@ -78,7 +79,7 @@ test('a whole round: rewards, pass rates, gold and truth', async () => {
   expect(first!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 0.8, 0, 0]);
   expect(second!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 1]);
   const priced = priceProposals(trioGame, proposals, groups);
-  expect(priced.slice(0, 5).map((sample) => sample.rewards.reward)).toEqual([1, -0.5, -0.5, null, 0]);
+  expect([...priced.values()].slice(0, 5)).toEqual([1, -0.5, -0.5, null, 0]);
   const monitors = monitorRound(trio, stage.tokenizer.decode, proposals, groups);
   expect(monitors).toMatchObject({
     gold: 6 / 8,

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
+import { arithmetic } from '../../core/tasks/arithmetic.ts';
 import { chains } from '../../core/tasks/chains.ts';
 import { equations } from '../../core/tasks/equations.ts';
 import type { Solution, TaskFamily } from '../../core/tasks/family.ts';
@@ -10,9 +11,10 @@ import { ticTacToe } from '../../core/tasks/games/tic-tac-toe.ts';
 import { lake } from '../../core/tasks/grids/lake.ts';
 import { boxPush } from '../../core/tasks/grids/push.ts';
 import { drawQuestion, knowledgeOf } from '../../core/tasks/knowledge/episode.ts';
+import { programs } from '../../core/tasks/programs/family.ts';
 import { abduction, deduction, induction } from '../../core/tasks/programs/questions.ts';
 import { rewriting } from '../../core/tasks/rewriting/prover.ts';
-import { HELD_OUT_SHARE, isHeldOutKey } from '../../core/tasks/split.ts';
+import { HELD_OUT, HELD_OUT_SHARE, isHeldOutKey } from '../../core/tasks/split.ts';
 import { randomStyleTask, stylePrompt } from '../../core/tasks/style.ts';
 import { writeSolution } from '../../core/tasks/worked.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
@@ -98,4 +100,17 @@ test('about the stated share of keys is held out', () => {
   ).length;
   // Four standard errors of a binomial share.
   expect(Math.abs(held / 4000 - HELD_OUT_SHARE)).toBeLessThan(4 * Math.sqrt((0.1 * 0.9) / 4000));
+});
+
+test('an evaluation asks the side and the number of tasks that it is told', () => {
+  for (const family of [arithmetic, chains, programs]) {
+    const all = family.heldOut();
+    expect(family.heldOut({ heldOut: true, most: 5 })).toHaveLength(family === programs ? 15 : 5);
+    expect(family.heldOut({ ...HELD_OUT, most: 5 }).every((task) => all.includes(task))).toBe(true);
+    const pilot = family.heldOut({ ...HELD_OUT, heldOut: false });
+    expect(pilot).toHaveLength(all.length);
+    for (const task of pilot) expect(family.isHeldOut(task)).toBe(false);
+    // Asking once for less, or for the other side, changes nothing for who asks next.
+    expect(family.heldOut()).toEqual(all);
+  }
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
@@ -16,7 +17,8 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { auditGathered } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
-import { GatewayClient } from '../../learner/transport/gateway-client.ts';
+import { shipped } from '../../recipes/index.ts';
+import { trio } from '../../recipes/trio.ts';
 
 const GATEWAY = 'rollmesh-gateway';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-audit-'));
@@ -44,7 +46,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const audit = (fraction: number) => auditMesh(gateway, { round: round.id, fraction, meshKey, seed: 'any' });
+const audit = (fraction: number) =>
+  auditMesh(gateway, { recipes: shipped, round: round.id, fraction, meshKey, seed: 'any' });
 
 async function scoredAt(group: string): Promise<ScoredGroup> {
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
@@ -125,7 +128,7 @@ test('forged records are found, refused before training with their reason, and s
   const codes = (refused: typeof received.refused) =>
     Object.fromEntries(refused.map(({ group, failure }) => [group, failure.code]));
   expect(codes(received.refused)).toEqual({ [bytes]: 'group.hash', [noted]: 'group.seal' });
-  const audited = await auditGathered(gateway, round, received, { fraction: 1, secret: 'any' });
+  const audited = await auditGathered(gateway, trio, round, received, { fraction: 1, secret: 'any' });
   expect(codes(audited.refused)).toEqual({
     [bytes]: 'group.hash',
     [noted]: 'group.seal',
@@ -134,7 +137,7 @@ test('forged records are found, refused before training with their reason, and s
   expect(audited.groups.map(({ group }) => group)).toEqual([honest]);
 
   const command = promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'cli/audit.ts', round.id],
+    ...['--import', 'tsx', 'cli/rollmesh.ts', 'audit', round.id],
     ...['--state', stateDir],
   ]);
   const failed = (await command.catch((error: unknown) => error)) as { code?: number; stdout: string };
@@ -147,7 +150,7 @@ test('proposals that are not those of the seals are refused, and the groups are 
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
   const key = keys.proposals(round.id);
   const text = await (await bucket.get(key))!.text();
-  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"void"'));
+  await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"off-grammar"'));
   const { proposals, proposalsRefused } = await gatherRound(gateway, round, [], meshKey);
   expect(proposalsRefused).toMatchObject({ kind: 'give-up', code: 'object.hash' });
   expect(proposals.samples).toEqual([]);

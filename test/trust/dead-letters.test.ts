@@ -23,9 +23,13 @@ async function command(...args: readonly string[]): Promise<{ lines: string[]; c
     ROLLMESH_URL: scene.mesh.url,
     LEARNER_TOKEN: scene.mesh.secrets.LEARNER_TOKEN,
   };
-  const done = promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/dead-letters.ts', ...args], {
-    env,
-  }).catch((error: unknown) => error);
+  const done = promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', 'cli/rollmesh.ts', 'dead-letters', ...args],
+    {
+      env,
+    },
+  ).catch((error: unknown) => error);
   const { stdout, code = 0 } = (await done) as { stdout: string; code?: number };
   return { lines: stdout.trim().split('\n'), code };
 }

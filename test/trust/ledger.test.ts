@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { GroupStates, RoundState } from '../../learner/transport/views.ts';
+import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
 import { balance, type LedgerRound } from '../../mesh/faults/ledger.ts';
 
 const hex = (n: number) => n.toString(16).padStart(32, '0');
@@ -7,7 +7,9 @@ const round = (index: number): RoundState => ({
   id: hex(index),
   run: hex(99),
   index,
+  recipe: 'trio',
   stage: 'done',
+  roles: { solver: { name: 'p', version: index - 1 } },
   spec: {
     id: hex(index),
     run: hex(99),
@@ -32,6 +34,8 @@ const round = (index: number): RoundState => ({
 const group = (id: number, state: GroupStates[number]['state'] = 'trained') => ({
   group: hex(id),
   index: id % 10,
+  task: '1+2',
+  failure: null,
   state,
   sha256: null,
   mac: null,

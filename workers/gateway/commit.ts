@@ -3,6 +3,7 @@
  * A crash between the last two leaves a manifest without a pointer; whoever comes next completes it.
  */
 import { RollmeshError } from '../../core/errors.ts';
+import type { Committed } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { putJsonOnce } from '../../store/objects.ts';
@@ -20,13 +21,6 @@ import {
 import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
-
-export interface Committed {
-  readonly version: number;
-  /** False where this very version was committed before: nothing has changed. */
-  readonly created: boolean;
-  readonly nextRound: string | null;
-}
 
 const sameManifest = (a: Manifest, b: Manifest) => JSON.stringify(a) === JSON.stringify(b);
 

@@ -3,6 +3,7 @@
  * live to explain: out of memory, out of CPU time, a crash, or a lease that ran out too often.
  */
 import * as v from 'valibot';
+import { QUEUE_NAMES } from '../../core/stages.ts';
 import type { Database } from '../../store/database.ts';
 import { UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import type { Failure } from '../../store/schema.ts';
@@ -10,7 +11,7 @@ import { bury } from '../shared/bury.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 
-const addressed = v.object({ to: v.picklist(['propose', 'rollout', 'judge', 'scored']) });
+const addressed = v.object({ to: v.picklist(QUEUE_NAMES) });
 
 const GIVEN_UP: Failure = {
   kind: 'give-up',

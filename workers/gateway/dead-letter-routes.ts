@@ -1,6 +1,7 @@
 /** Dead letters: list them, and send one or all of them again where their round still waits for them. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import type { deadLetterListing, Replayed, replayListing } from '../../core/schema/answers.ts';
 import { id } from '../../core/schema/sample.ts';
 import { getDeadLetter, listDeadLetters } from '../../store/dead-letters.ts';
 import { check } from './body.ts';
@@ -19,13 +20,13 @@ export const deadLetterRoutes = new Hono<GatewayTypes>()
   .get('/', async (c) => {
     const { replayed, limit } = check(query, c.req.query(), 'query');
     const letters = await listDeadLetters(c.var.services.db, { replayed: replayed === 'true', limit });
-    return c.json({ deadLetters: letters.map(deadLetterView) });
+    return c.json<v.InferOutput<typeof deadLetterListing>>({ deadLetters: letters.map(deadLetterView) });
   })
   .post('/replay', learnerOnly, async (c) => {
     const letters = await listDeadLetters(c.var.services.db, { replayed: false, limit: REPLAY_ALL_LIMIT });
-    const results = [];
+    const results: Replayed[] = [];
     for (const letter of letters) results.push(await replay(c.var.services, letter));
-    return c.json({ results });
+    return c.json<v.InferOutput<typeof replayListing>>({ results });
   })
   .post('/:id/replay', learnerOnly, async (c) => {
     const wanted = check(id, c.req.param('id'), 'dead-letter.id');
@@ -36,5 +37,5 @@ export const deadLetterRoutes = new Hono<GatewayTypes>()
       throw new HttpError(409, 'dead-letter.refused', result.reason, {
         next: 'The letter is kept. A webhook orders further rounds.',
       });
-    return c.json(result, 202);
+    return c.json<Replayed>(result, 202);
   });

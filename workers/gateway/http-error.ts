@@ -1,15 +1,7 @@
 /** Refusals as HTTP: `{error: {code, message, expected, next}}`. What is not ours to explain is a bare 500, without stack or cause. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type FailureKind, RollmeshError } from '../../core/errors.ts';
-
-export interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly expected: string | null;
-    readonly next: string | null;
-  };
-}
+import type { Refusal } from '../../core/schema/answers.ts';
 
 export class HttpError extends Error {
   readonly status: ContentfulStatusCode;
@@ -40,7 +32,7 @@ const STATUS: Readonly<Record<FailureKind, ContentfulStatusCode>> = {
   retry: 503,
 };
 
-export function errorResponse(error: unknown): { status: ContentfulStatusCode; body: ErrorBody } {
+export function errorResponse(error: unknown): { status: ContentfulStatusCode; body: Refusal } {
   const known = error instanceof HttpError || error instanceof RollmeshError;
   if (!known) {
     const body = bodyOf('internal', 'The gateway failed.', undefined, 'Try again; the log has the cause.');
@@ -51,6 +43,6 @@ export function errorResponse(error: unknown): { status: ContentfulStatusCode; b
   return { status, body: bodyOf(error.code, message, error.expected, error.next) };
 }
 
-const bodyOf = (code: string, message: string, expected?: string, next?: string): ErrorBody => ({
+const bodyOf = (code: string, message: string, expected?: string, next?: string): Refusal => ({
   error: { code, message, expected: expected ?? null, next: next ?? null },
 });

@@ -1,8 +1,20 @@
 /** What the learner does: reads objects, stores versions, reports rounds and refused groups. All behind its token. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { usageCounts } from '../../core/cost/usage.ts';
+import {
+  type Committed,
+  type groupFailed,
+  groupFailure,
+  type Pruned,
+  pruneOrder,
+  type reported,
+  rollbackOrder,
+  type rolledBack,
+  type storedFile,
+  stopOrder,
+} from '../../core/schema/answers.ts';
 import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
+import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
 import { getPolicy } from '../../store/policies.ts';
@@ -17,7 +29,7 @@ import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { notFound, versionNumber, versionText } from './parameters.ts';
+import { notFound, versionText } from './parameters.ts';
 import { DAY_MS, prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 import { runView } from './views.ts';
@@ -35,23 +47,10 @@ const hash = v.pipe(
   v.string('Expected the header x-sha256'),
   v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits'),
 );
-const REPORT_LIMIT = 256 * 1024;
+/** A report says what each of up to 5,000 proposals earned. */
+const REPORT_LIMIT = 1024 * 1024;
 /** A manifest names every group of its step. */
 const MANIFEST_LIMIT = 1024 * 1024;
-
-const failure = v.object({
-  kind: v.picklist(['retry', 'give-up', 'wrong-input', 'missing-version', 'over-budget']),
-  code: v.pipe(v.string(), v.maxLength(64)),
-  message: v.pipe(v.string(), v.maxLength(500)),
-});
-const reason = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
-const rollback = v.object({ version: versionNumber, reason });
-const stopping = v.object({ reason });
-const pruning = v.object({
-  keep: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  withdrawnDays: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(36_500)), 7),
-  dryRun: v.optional(v.boolean(), false),
-});
 
 export const learnerRoutes = new Hono<GatewayTypes>()
   .get('/api/objects/*', learnerOnly, async (c) => {
@@ -79,7 +78,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
         expected: `at most ${MAX_FILE_BYTES} bytes`,
       });
     const result = await putVersionFile(c.var.services.bucket, ref, file, c.req.raw.body, sha256);
-    return c.json({ file, result }, result === 'stored' ? 201 : 200);
+    return c.json<v.InferOutput<typeof storedFile>>({ file, result }, result === 'stored' ? 201 : 200);
   })
   .put('/api/policies/:name/versions/:n', learnerOnly, async (c) => {
     const asked = await readJsonBody(c.req.raw, manifest, MANIFEST_LIMIT);
@@ -88,48 +87,48 @@ export const learnerRoutes = new Hono<GatewayTypes>()
         expected: `policy ${c.req.param('name')}, version ${c.req.param('n')}`,
       });
     const done = await commit(c.var.services, asked);
-    return c.json(done, done.created ? 201 : 200);
+    return c.json<Committed>(done, done.created ? 201 : 200);
   })
   .post('/api/policies/:name/rollback', learnerOnly, async (c) => {
     const policy = check(name, c.req.param('name'), 'policy.name');
-    const { version, reason } = await readJsonBody(c.req.raw, rollback, 4096);
+    const { version, reason } = await readJsonBody(c.req.raw, rollbackOrder, 4096);
     const { db, now } = c.var.services;
     if (!(await rollBack(db, { name: policy, version }, reason, now())))
       throw notFound('usable version', `${policy}@${version}`);
-    return c.json({ policy, current: version });
+    return c.json<v.InferOutput<typeof rolledBack>>({ policy, current: version });
   })
   .post('/api/policies/:name/prune', learnerOnly, async (c) => {
     const policy = check(name, c.req.param('name'), 'policy.name');
-    const { keep, withdrawnDays, dryRun } = await readJsonBody(c.req.raw, pruning, 4096);
+    const { keep, withdrawnDays, dryRun } = await readJsonBody(c.req.raw, pruneOrder, 4096);
     const { services } = c.var;
     if (!(await getPolicy(services.db, policy))) throw notFound('policy', policy);
     const rule = { keep, withdrawnMs: withdrawnDays * DAY_MS };
     const versions = await judgeVersions(services.db, policy, rule, services.now());
     const removed = dryRun ? [] : await prune(services, policy, rule);
-    return c.json({ policy, dryRun, versions, removed });
+    return c.json<Pruned>({ policy, dryRun, versions: [...versions], removed: [...removed] });
   })
   .post('/api/runs/:id/stop', learnerOnly, async (c) => {
     const run = check(id, c.req.param('id'), 'run.id');
-    const { reason } = await readJsonBody(c.req.raw, stopping, 4096);
+    const { reason } = await readJsonBody(c.req.raw, stopOrder, 4096);
     const { db, now } = c.var.services;
     if (!(await stopRun(db, run, reason, now()))) throw notFound('run', run);
     return c.json(runView((await getRun(db, run))!));
   })
   .post('/api/rounds/:id/report', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');
-    const report = await readJsonBody(c.req.raw, v.record(v.string(), v.unknown()), REPORT_LIMIT);
+    const report = await readJsonBody(c.req.raw, roundReport, REPORT_LIMIT);
     const { db } = c.var.services;
     if (!(await getRound(db, round))) throw notFound('round', round);
-    const used = v.safeParse(usageCounts, report.used);
-    await setReport(db, round, report, used.success ? [setUsed(round, 'learner', used.output)] : []);
-    return c.json({ round });
+    await setReport(db, round, report, report.used ? [setUsed(round, 'learner', report.used)] : []);
+    return c.json<v.InferOutput<typeof reported>>({ round });
   })
   .post('/api/rounds/:id/groups/:group/failure', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');
     const group = check(id, c.req.param('group'), 'group.id');
-    const why = await readJsonBody(c.req.raw, failure, 4096);
+    const why = await readJsonBody(c.req.raw, groupFailure, 4096);
     const { db, now } = c.var.services;
     if (!(await getGroup(db, round, group))) throw notFound('group', group);
     await failGroup(db, round, group, why, now());
-    return c.json({ round, group, state: (await getGroup(db, round, group))?.state });
+    const { state } = (await getGroup(db, round, group))!;
+    return c.json<v.InferOutput<typeof groupFailed>>({ round, group, state });
   });

@@ -1,6 +1,6 @@
 /** Which figures the mesh exposes, under which names. */
+import { GROUP_STATES, OPEN_STATES, ROUND_STATES } from '../../core/stages.ts';
 import type { RoundRow } from '../../store/rounds.ts';
-import { GROUP_STATES, STAGES } from '../../store/schema.ts';
 import type { MeshStatistics } from '../../store/statistics.ts';
 import type { Metric } from './metrics.ts';
 import { usageMetrics } from './usage-metrics.ts';
@@ -11,11 +11,10 @@ const seconds = (from: number | null, to: number | null) =>
 /** Time that a finished round spent in each stage. */
 const stageTimes = (row: RoundRow | undefined) =>
   row
-    ? [
-        { stage: 'proposing', value: seconds(row.createdAt, row.solvingAt) },
-        { stage: 'solving', value: seconds(row.solvingAt, row.trainingAt) },
-        { stage: 'training', value: seconds(row.trainingAt, row.endedAt) },
-      ].flatMap(({ stage, value }) => (value === null ? [] : [{ labels: { stage }, value }]))
+    ? OPEN_STATES.flatMap(({ state: stage, since }, i) => {
+        const value = seconds(row[since], row[OPEN_STATES[i + 1]?.since ?? 'endedAt']);
+        return value === null ? [] : [{ labels: { stage }, value }];
+      })
     : [];
 
 /** Messages that wait in a queue, as the platform counts them; null where it does not say. */
@@ -87,7 +86,7 @@ export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], n
       name: 'rollmesh_rounds',
       type: 'gauge',
       help: 'Rounds by stage.',
-      values: STAGES.map((stage) => ({ labels: { stage }, value: stageCounts.get(stage) ?? 0 })),
+      values: ROUND_STATES.map((stage) => ({ labels: { stage }, value: stageCounts.get(stage) ?? 0 })),
     },
     {
       name: 'rollmesh_groups',

@@ -1,18 +1,28 @@
 /** The reading API: runs, rounds, groups, policies and samples. Open unless a reading token is set. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import type {
+  FoundSample,
+  GroupContent,
+  groupListing,
+  PolicyListing,
+  PolicyVersions,
+  RoundState,
+  roundListing,
+  runListing,
+} from '../../core/schema/answers.ts';
 import { id, name } from '../../core/schema/sample.ts';
+import { GROUP_STATES } from '../../core/stages.ts';
 import { countGroups, getGroup, groupsOf } from '../../store/groups.ts';
 import { getPolicy, listPolicies, versionsOf } from '../../store/policies.ts';
 import { getRound, listRounds } from '../../store/rounds.ts';
 import { getRun, listRuns } from '../../store/runs.ts';
-import { GROUP_STATES } from '../../store/schema.ts';
 import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
 import { indexOf, limitOf, notFound } from './parameters.ts';
 import { findSample, groupPage } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
-import { groupView, roundView, runView } from './views.ts';
+import { groupView, policyVersionsView, policyView, roundView, runView } from './views.ts';
 
 const roundsQuery = v.object({ run: v.optional(id), before: v.optional(indexOf), limit: limitOf(500, 50) });
 const listQuery = v.object({ limit: limitOf(500, 50) });
@@ -22,7 +32,9 @@ const sampleQuery = v.object({ round: v.optional(id) });
 export const readRoutes = new Hono<GatewayTypes>()
   .get('/runs', async (c) => {
     const { limit } = check(listQuery, c.req.query(), 'query');
-    return c.json({ runs: (await listRuns(c.var.services.db, limit)).map(runView) });
+    return c.json<v.InferOutput<typeof runListing>>({
+      runs: (await listRuns(c.var.services.db, limit)).map(runView),
+    });
   })
   .get('/runs/:id', async (c) => {
     const wanted = check(id, c.req.param('id'), 'run.id');
@@ -35,7 +47,9 @@ export const readRoutes = new Hono<GatewayTypes>()
     const rows = await listRounds(db, check(roundsQuery, c.req.query(), 'query'));
     const ids = rows.map((row) => row.id);
     const [counts, used] = [await countGroups(db, ids), await usageOf(db, ids)];
-    return c.json({ rounds: rows.map((row) => roundView(row, counts.get(row.id), used.get(row.id))) });
+    return c.json<v.InferOutput<typeof roundListing>>({
+      rounds: rows.map((row) => roundView(row, counts.get(row.id), used.get(row.id))),
+    });
   })
   .get('/rounds/:id', async (c) => {
     const { db } = c.var.services;
@@ -44,8 +58,9 @@ export const readRoutes = new Hono<GatewayTypes>()
     if (!row) throw notFound('round', wanted);
     const [counts, used] = [await countGroups(db, [wanted]), await usageOf(db, [wanted])];
     const failed = await groupsOf(db, wanted, ['failed']);
-    return c.json({
+    return c.json<RoundState>({
       ...roundView(row, counts.get(wanted), used.get(wanted)),
+      report: row.report,
       spec: row.spec,
       failures: failed.map(groupView),
     });
@@ -55,7 +70,9 @@ export const readRoutes = new Hono<GatewayTypes>()
     const wanted = check(id, c.req.param('id'), 'round.id');
     const { state } = check(groupsQuery, c.req.query(), 'query');
     if (!(await getRound(db, wanted))) throw notFound('round', wanted);
-    return c.json({ groups: (await groupsOf(db, wanted, state && [state])).map(groupView) });
+    return c.json<v.InferOutput<typeof groupListing>>({
+      groups: (await groupsOf(db, wanted, state && [state])).map(groupView),
+    });
   })
   .get('/rounds/:id/groups/:group', async (c) => {
     const { db, bucket } = c.var.services;
@@ -63,16 +80,18 @@ export const readRoutes = new Hono<GatewayTypes>()
     const group = check(id, c.req.param('group'), 'group.id');
     const [row, groupRow] = [await getRound(db, round), await getGroup(db, round, group)];
     if (!row || !groupRow) throw notFound('group', group);
-    return c.json({ ...groupView(groupRow), ...(await groupPage(bucket, row, group)) });
+    return c.json<GroupContent>({ ...groupView(groupRow), ...(await groupPage(bucket, row, groupRow)) });
   })
-  .get('/policies', async (c) => c.json({ policies: await listPolicies(c.var.services.db) }))
+  .get('/policies', async (c) =>
+    c.json<PolicyListing>({ policies: (await listPolicies(c.var.services.db)).map(policyView) }),
+  )
   .get('/policies/:name', async (c) => {
     const { db } = c.var.services;
     const wanted = check(name, c.req.param('name'), 'policy.name');
     const policy = await getPolicy(db, wanted);
     if (!policy) throw notFound('policy', wanted);
     const versions = await versionsOf(db, wanted, 200);
-    return c.json({ ...policy, next: (versions[0]?.version ?? -1) + 1, versions });
+    return c.json<PolicyVersions>(policyVersionsView(policy, versions));
   })
   .get('/samples/:id', async (c) => {
     const { db, bucket } = c.var.services;
@@ -80,5 +99,5 @@ export const readRoutes = new Hono<GatewayTypes>()
     const { round } = check(sampleQuery, c.req.query(), 'query');
     const found = await findSample(db, bucket, wanted, round);
     if (!found) throw notFound('sample', wanted);
-    return c.json(found);
+    return c.json<FoundSample>(found);
   });

@@ -1,15 +1,13 @@
 /** One dead letter back into its queue. The letter stays, marked as replayed; if it dies again it is the same letter. */
 import * as v from 'valibot';
-import { judgeMessage, proposeMessage, rolloutMessage, scoredMessage } from '../../core/schema/round.ts';
+import type { Replayed } from '../../core/schema/answers.ts';
+import { stageMessages } from '../../core/schema/round.ts';
+import { STAGES, type WAITING_GROUPS } from '../../core/stages.ts';
 import { claimReplay, type DeadLetter } from '../../store/dead-letters.ts';
 import { reviveGroup, reviveProposal } from '../../store/revive.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import type { Services } from './services.ts';
-
-export type Replayed =
-  | { readonly id: string; readonly state: 'sent' }
-  | { readonly id: string; readonly state: 'refused'; readonly reason: string };
 
 export async function replay(services: Services, letter: DeadLetter): Promise<Replayed> {
   const { id } = letter;
@@ -28,26 +26,23 @@ async function preparedSend(
   { queue, body }: DeadLetter,
 ): Promise<(() => Promise<void>) | null> {
   const { db, queues, now } = services;
-  if (queue === 'propose') {
-    const message = v.safeParse(proposeMessage, body);
+  const stage = STAGES.find(({ name }) => name === queue);
+  if (stage?.during === 'proposing') {
+    const message = v.safeParse(stageMessages.propose, body);
     if (!message.success || !(await reviveProposal(db, message.output.round, now()))) return null;
     return () => sendAll(queues.propose, 'propose', [message.output]);
   }
-  if (queue === 'rollout' || queue === 'judge') {
-    const message = v.safeParse(queue === 'rollout' ? rolloutMessage : judgeMessage, body);
-    if (
-      !message.success ||
-      !(await reviveGroup(db, message.output.round, message.output.group, 'rolling', now()))
-    )
-      return null;
+  if (stage?.during === 'solving') {
+    const message = v.safeParse(stageMessages[stage.name], body);
+    if (!message.success || !(await revive(message.output, 'rolling'))) return null;
     // From the rollout on in either case: what the judge could not read is made again.
     return () => sendAll(queues.rollout, 'rollout', [message.output]);
   }
-  const message = v.safeParse(scoredMessage, body);
-  if (
-    !message.success ||
-    !(await reviveGroup(db, message.output.round, message.output.group, 'scored', now()))
-  )
-    return null;
+  const message = v.safeParse(stageMessages.scored, body);
+  if (!message.success || !(await revive(message.output, 'scored'))) return null;
   return () => sendAll(queues.scored, 'scored', [message.output]);
+
+  function revive({ round, group }: { round: string; group: string }, to: keyof typeof WAITING_GROUPS) {
+    return reviveGroup(db, round, group, to, now());
+  }
 }

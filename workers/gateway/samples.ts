@@ -3,13 +3,15 @@
  * computed and compared, and only the one object that holds the sample is read.
  */
 import { turnId } from '../../core/episode.ts';
+import { proposalKey } from '../../core/roles/episodes.ts';
 import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
+import type { GroupAnswer, GroupContent } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { proposals, type Sample, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import type { Database } from '../../store/database.ts';
-import { groupsOf } from '../../store/groups.ts';
+import { type GroupRow, groupsOf } from '../../store/groups.ts';
 import { readJson } from '../../store/objects.ts';
 import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
 import { loadVersion } from '../../store/versions.ts';
@@ -59,16 +61,35 @@ class Reader {
 }
 
 /** A scored group with its texts; null fields where it is not scored. */
-export async function groupPage(bucket: R2Bucket, { id }: RoundRow, group: string) {
-  const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
-  if (!scored) return { samples: null, judgments: null, gold: null, truth: null };
+export async function groupPage(
+  bucket: R2Bucket,
+  row: RoundRow,
+  { id: group, proposal: proposed }: GroupRow,
+): Promise<Omit<GroupContent, keyof GroupAnswer>> {
   const reader = new Reader(bucket);
+  const proposal = await reader.readAll(proposed === null ? [] : await proposalOf(bucket, row, proposed));
+  const scored = await readJson(bucket, keys.scored(row.id, group), scoredGroup);
+  if (!scored) return { proposal, samples: null, judgments: null, gold: null, truth: null };
   return {
+    proposal,
     samples: await reader.readAll(scored.samples),
     judgments: await reader.readAll(scored.judgments),
     gold: scored.gold,
     truth: scored.truth,
   };
+}
+
+/** A sample of a proposal with what it earned, as far as the round's report says. */
+const withEarnings = (sample: Sample, { report }: RoundRow): Sample => {
+  const reward = report?.earnings?.[proposalKey(sample)];
+  return reward === undefined ? sample : { ...sample, rewards: { ...sample.rewards, reward } };
+};
+
+/** The turns of a proposal. */
+async function proposalOf(bucket: R2Bucket, row: RoundRow, proposed: string): Promise<Sample[]> {
+  const written = await readJson(bucket, keys.proposals(row.id), proposals);
+  const turns = written?.samples.filter((sample) => proposalKey(sample) === proposed) ?? [];
+  return turns.map((sample) => withEarnings(sample, row));
 }
 
 export async function findSample(db: Database, bucket: R2Bucket, wanted: string, round: string | undefined) {
@@ -140,6 +161,6 @@ async function findProposal(bucket: R2Bucket, wanted: string, row: RoundRow, eve
     group: admitted?.group ?? null,
     index: admitted?.index ?? null,
     task: admitted?.task ?? null,
-    sample: await new Reader(bucket).read(sample),
+    sample: await new Reader(bucket).read(withEarnings(sample, row)),
   };
 }

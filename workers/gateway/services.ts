@@ -1,18 +1,16 @@
 /** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
 import type { Fetcher, R2Bucket, RateLimit } from '@cloudflare/workers-types';
+import type { Registry } from '../../core/registry.ts';
 import type { Database } from '../../store/database.ts';
 import type { RetentionRule } from '../../store/retention.ts';
-import type { StageQueue } from '../shared/messages.ts';
+import type { StageQueues } from '../shared/messages.ts';
 
 export interface Services {
+  /** The recipes that may be ordered. */
+  readonly recipes: Registry;
   readonly db: Database;
   readonly bucket: R2Bucket;
-  readonly queues: {
-    readonly propose: StageQueue<'propose'>;
-    readonly rollout: StageQueue<'rollout'>;
-    readonly judge: StageQueue<'judge'>;
-    readonly scored: StageQueue<'scored'>;
-  };
+  readonly queues: StageQueues;
   /** The page's files. */
   readonly assets: Fetcher;
   /** Of signed hooks, and of everything that needs no learner's token. */

@@ -3,7 +3,7 @@
  * the learner, which adds up what its round took. Reading by anybody else belongs to no round.
  */
 import { createMiddleware } from 'hono/factory';
-import type { UsageStage } from '../../core/cost/usage.ts';
+import type { UsageStage } from '../../core/stages.ts';
 import { addUsed } from '../../store/usage.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';

@@ -1,26 +1,40 @@
-/** Rows as the reading API shows them. */
+/** Rows as the answers of the API show them (core/schema/answers.ts). */
 
 import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
-import type { DeadLetter } from '../../store/dead-letters.ts';
+import type {
+  DeadLetter,
+  GroupAnswer,
+  PolicyVersions,
+  RoundAnswer,
+  RoundUsage,
+  RunState,
+  VersionAnswer,
+} from '../../core/schema/answers.ts';
+import type { RoundReport } from '../../core/schema/report.ts';
+import type { DeadLetter as DeadLetterRow } from '../../store/dead-letters.ts';
 import type { GroupCountsByState, GroupRow } from '../../store/groups.ts';
+import type { PolicyRow, VersionRow } from '../../store/policies.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import type { RunRow } from '../../store/runs.ts';
 
 /** What a round used, by stage and in all, and what that costs at the published prices; null where nothing was noted. */
-function usageView(stages: UsageByStage = {}) {
+function usageView(stages: UsageByStage = {}): RoundUsage | null {
   const parts = Object.values(stages);
   if (!parts.length) return null;
   const total = totalUsage(parts);
   return { stages, total, cost: costOf(total), pricesOf: PRICES.asOf };
 }
 
+/** Without what single proposals earned: a listing has hundreds of rounds. */
+const listedReport = ({ earnings: _, ...report }: RoundReport): RoundReport => report;
+
 export const roundView = (
   row: RoundRow,
   counts: GroupCountsByState | undefined,
   stages: UsageByStage | undefined,
-) => ({
+): RoundAnswer => ({
   id: row.id,
   run: row.run,
   index: row.index,
@@ -34,7 +48,7 @@ export const roundView = (
   /** Versions the roles use, and the one that was made. */
   roles: row.spec.roles,
   version: row.version,
-  report: row.report ?? null,
+  report: row.report && listedReport(row.report),
   usage: usageView(stages),
   createdAt: row.createdAt,
   solvingAt: row.solvingAt,
@@ -42,7 +56,7 @@ export const roundView = (
   endedAt: row.endedAt,
 });
 
-export const groupView = ({ id, index, task, state, sha256, mac, failure }: GroupRow) => ({
+export const groupView = ({ id, index, task, state, sha256, mac, failure }: GroupRow): GroupAnswer => ({
   group: id,
   index,
   task,
@@ -52,7 +66,7 @@ export const groupView = ({ id, index, task, state, sha256, mac, failure }: Grou
   failure,
 });
 
-export const runView = (row: RunRow) => ({
+export const runView = (row: RunRow): RunState => ({
   id: row.id,
   settings: row.settings,
   target: row.target,
@@ -71,7 +85,7 @@ export const deadLetterView = ({
   group,
   at,
   replayedAt,
-}: DeadLetter) => ({
+}: DeadLetterRow): DeadLetter => ({
   id,
   queue,
   attempts,
@@ -82,4 +96,23 @@ export const deadLetterView = ({
   group,
   at,
   replayedAt,
+});
+
+export const policyView = ({ name, current, updatedAt }: PolicyRow) => ({ name, current, updatedAt });
+
+const versionView = (row: VersionRow): VersionAnswer => ({
+  version: row.version,
+  parent: row.parent,
+  round: row.round,
+  bytes: row.bytes,
+  createdAt: row.createdAt,
+  withdrawn: row.withdrawn,
+  prunedAt: row.prunedAt,
+});
+
+/** `versions`: newest first. */
+export const policyVersionsView = (policy: PolicyRow, versions: readonly VersionRow[]): PolicyVersions => ({
+  ...policyView(policy),
+  next: (versions[0]?.version ?? -1) + 1,
+  versions: versions.map(versionView),
 });

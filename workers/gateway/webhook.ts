@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
+import type { RunStarted } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
 import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
@@ -43,14 +44,14 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
     services,
     () => {
       countUsed('requests', 1);
-      return startRounds(services, delivery, runOf(check(runOrder, asked)));
+      return startRounds(services, delivery, runOf(services.recipes, check(runOrder, asked)));
     },
     ({ round }) => round,
   );
   return c.json(started, 202);
 });
 
-async function startRounds(services: Services, delivery: string, run: OrderedRun) {
+async function startRounds(services: Services, delivery: string, run: OrderedRun): Promise<RunStarted> {
   const { db, now } = services;
   await ensurePolicy(services, run);
   const { settings, recipe, rounds } = run;

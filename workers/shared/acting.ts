@@ -2,10 +2,11 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import type { Registry } from '../../core/registry.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
 import { newestOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
-import { findRecipe } from '../../recipes/index.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
@@ -14,6 +15,7 @@ import { loadTokenizer } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
 
 export interface ActingMesh {
+  readonly recipes: Registry;
   readonly db: Database;
   readonly bucket: R2Bucket;
   readonly session: PolicySession;
@@ -33,15 +35,15 @@ export async function roundOfMessage(db: Database, id: string): Promise<RoundRow
 
 /** The stage of a message. Every version that the round names must be usable before anything is done. `wrap`: how its policies are used. */
 export async function stageOf(
-  { db, bucket, session }: ActingMesh,
+  { recipes, db, bucket, session }: ActingMesh,
   { spec }: RoundRow,
   wrap: (policy: Policy) => Policy,
-): Promise<Stage> {
+): Promise<Stage<Recipe>> {
   const refs = Object.values(spec.roles);
   for (const ref of new Map(refs.map((ref) => [ref.version, ref])).values()) await expectUsable(db, ref);
   const newest = newestOf(spec);
   return openStage({
-    recipe: findRecipe(spec.settings.recipe),
+    recipe: recipes.find(spec.settings.recipe),
     round: spec,
     tokenizer: await loadTokenizer(bucket, newest),
     use: (ref, work) => session.use(ref, (policy) => work(wrap(policy))),

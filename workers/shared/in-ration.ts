@@ -1,7 +1,9 @@
 /** A stage's work on groups, as far as one invocation's ration goes: what is left goes on where it stopped, in a later message. */
 
+import type { Recipe } from '../../core/recipe.ts';
 import type { Stage } from '../../core/roles/stage.ts';
 import { keys } from '../../core/schema/round.ts';
+import type { WorkerStage } from '../../core/stages.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import { type ActingMesh, stageOf } from './acting.ts';
@@ -10,12 +12,12 @@ import { Kept, keptCompletions, Paused, Ration, rationed } from './ration.ts';
 
 export interface Work<In, Out> {
   /** Name of the stage's messages. */
-  readonly name: 'propose' | 'rollout' | 'judge';
+  readonly name: WorkerStage;
   readonly items: readonly In[];
   /** Of the items, those that an earlier invocation began. */
   readonly begun: ReadonlySet<string>;
   /** Does some items; doing each alone comes to the same. */
-  readonly work: (stage: Stage, items: readonly In[]) => Promise<readonly Out[]>;
+  readonly work: (stage: Stage<Recipe>, items: readonly In[]) => Promise<readonly Out[]>;
 }
 
 export interface Done<Out> {

@@ -1,22 +1,17 @@
 /** What travels between stages: each message says which stage it is for, since the dead-letter queue does not. */
 import type { Queue } from '@cloudflare/workers-types';
-import type { JudgeMessage, ProposeMessage, RolloutMessage, ScoredMessage } from '../../core/schema/round.ts';
+import type { Messages } from '../../core/schema/round.ts';
+import type { QueueName } from '../../core/stages.ts';
 
-export interface Messages {
-  propose: ProposeMessage;
-  rollout: RolloutMessage;
-  judge: JudgeMessage;
-  scored: ScoredMessage;
-}
-export type StageOfMessage = keyof Messages;
-export type Addressed<S extends StageOfMessage> = Messages[S] & { readonly to: S };
-export type StageQueue<S extends StageOfMessage> = Queue<Addressed<S>>;
+export type Addressed<S extends QueueName> = Messages[S] & { readonly to: S };
+export type StageQueue<S extends QueueName> = Queue<Addressed<S>>;
+export type StageQueues = { readonly [S in QueueName]: StageQueue<S> };
 
 /** A queue takes 100 messages a call. */
 const SEND_LIMIT = 100;
 
 /** Sends in as few calls as the platform allows; JSON, because a pulled queue cannot read anything richer. */
-export async function sendAll<S extends StageOfMessage>(
+export async function sendAll<S extends QueueName>(
   queue: StageQueue<S>,
   to: S,
   messages: readonly Messages[S][],

@@ -53,8 +53,6 @@ export function readProgramProposal(
 const most = (role: 'proposer' | 'solver' | 'judge') =>
   Math.max(...KINDS.map((kind) => FAMILIES[kind].maxNew[role]));
 
-let heldOut: readonly string[] | undefined;
-
 export const programs: TaskFamily = {
   name: 'programs',
   maxNew: { proposer: most('proposer'), solver: most('solver'), judge: most('judge') },
@@ -70,15 +68,13 @@ export const programs: TaskFamily = {
       ),
     );
   },
-  heldOut: () => {
-    heldOut ??= KINDS.flatMap((kind) =>
+  heldOut: (asked) =>
+    KINDS.flatMap((kind) =>
       FAMILIES[kind]
-        .heldOut()
+        .heldOut(asked)
         .slice(0, HELD_OUT_EACH)
         .map((task) => taskOf(kind, task)),
-    );
-    return heldOut;
-  },
+    ),
   isHeldOut: (text) => ask(text, false, (family, task) => family.isHeldOut(task)),
   difficulty: (text) => ask(text, 0, (family, task) => family.difficulty(task)),
   proposerPrompt: () => deduction.proposerPrompt(),

@@ -4,7 +4,8 @@ import { logRatios, truncatedWeights } from '../../../core/rl/importance.ts';
 import type { PolicyPart, WeightsRef } from '../../../core/training.ts';
 import { entropyBonus } from '../../losses/entropy.ts';
 import { klToReference } from '../../losses/kl.ts';
-import { type ObjectiveTokens, policyObjective } from '../../losses/policy-objective.ts';
+import type { ObjectiveTokens } from '../../losses/objective-tokens.ts';
+import { policyObjective } from '../../losses/policy-objective.ts';
 import * as tf from '../../tfjs.ts';
 import { expectPerToken, type PartKind, type PartSlice, packed, sequencesOf, tokenWeights } from './kind.ts';
 

@@ -25,10 +25,12 @@ export function groupsOf(round: string) {
 export function groupOf(round: string, id: string) {
   const group = groupsOf(round).find((candidate) => candidate.group === id);
   if (!group) return null;
-  if (group.state === 'failed') return { ...group, samples: null, judgments: null, gold: null, truth: null };
+  if (group.state === 'failed')
+    return { ...group, proposal: [], samples: null, judgments: null, gold: null, truth: null };
   const samples = Array.from({ length: trained.group }, (_, i) => sampleOf(group.task, id, i));
   return {
     ...group,
+    proposal: [],
     samples: samples.map(({ sample }) => sample),
     judgments: samples.flatMap(({ judgments }) => judgments),
     gold: samples.map(({ gold }) => gold),

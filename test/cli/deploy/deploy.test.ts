@@ -59,7 +59,7 @@ test('it leaves the learner’s environment and the real database id, wrangler.t
   expect(mesh.read('wrangler.deploy.toml').split(`database_id = "${id}"`)).toHaveLength(5);
   const said = mesh.said.join('\n');
   expect(said).toContain(`${URL}/hooks/rounds`);
-  expect(said).toContain('node --env-file=.deploy/learner.env --import tsx cli/learner.ts');
+  expect(said).toContain('npm run learner -- --env .deploy/learner.env');
   expect(said).toContain('QUEUE_TOKEN');
 });
 

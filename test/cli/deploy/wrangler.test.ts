@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { tagOf, workerTag } from '../../../cli/deploy/fingerprint.ts';
-import { DEPLOY_ORDER } from '../../../cli/deploy/mesh-parts.ts';
 import { readWanted } from '../../../cli/deploy/wanted.ts';
 import {
   jsonIn,
@@ -13,6 +12,7 @@ import {
   wranglerFailure,
   wranglerProcess,
 } from '../../../cli/deploy/wrangler.ts';
+import { DEPLOY_ORDER } from '../../../core/stages.ts';
 import { WANTED } from './deployed-mesh.ts';
 
 const ECHO = `

@@ -1,6 +1,6 @@
 /** What the learner makes the mesh use: what the gateway says of each answer, and the operations of the queue that it pulls from. */
 import * as v from 'valibot';
-import { addUsage, NOTHING_USED, type Usage, usageCounts } from '../../core/cost/usage.ts';
+import { addUsage, NOTHING_USED, type Usage, usageCounts } from '../core/cost/usage.ts';
 
 export class Tally {
   #total: Usage = NOTHING_USED;

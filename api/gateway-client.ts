@@ -1,35 +1,23 @@
 /**
- * The learner's side of the gateway: rounds, objects, versions, reports. What is read is checked by hash, what is written
- * is safe to write again, so every call may be repeated after a crash.
+ * The client of the gateway, for the learner and for the commands: rounds, objects, versions, reports. What is read is checked by its
+ * schema or by hash, and what is written is safe to write again, so that every call may be repeated after a crash.
  */
 import * as v from 'valibot';
-import { type FailureKind, RollmeshError } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
-import { sha256Hex } from '../../core/random.ts';
-import {
-  fileEntries,
-  type Manifest,
-  manifest,
-  type VersionFile,
-  type VersionFiles,
-} from '../../core/schema/policy.ts';
-import type { RoundReport } from '../../core/schema/report.ts';
-import { keys } from '../../core/schema/round.ts';
-import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
-import type { Tally } from './tally.ts';
+import { type FailureKind, RollmeshError } from '../core/errors.ts';
+import type { PolicyRef } from '../core/policy.ts';
+import { sha256Hex } from '../core/random.ts';
 import {
   type Committed,
   committed,
   type DeadLetter,
-  deadLetter,
+  deadLetterListing,
+  type GroupFailure,
   type GroupStates,
-  groupStates,
-  type ListedRun,
+  groupListing,
   type PolicyState,
   type PolicyVersions,
   type Pruned,
   policyListing,
-  policyState,
   policyVersions,
   pruned,
   type Replayed,
@@ -37,12 +25,24 @@ import {
   type RunState,
   refusal,
   replayed,
+  replayListing,
   rolledBack,
   roundState,
   runListing,
   runState,
-} from './views.ts';
-
+} from '../core/schema/answers.ts';
+import { parsed } from '../core/schema/parse.ts';
+import {
+  fileEntries,
+  type Manifest,
+  manifest,
+  type VersionFile,
+  type VersionFiles,
+} from '../core/schema/policy.ts';
+import type { RoundReport } from '../core/schema/report.ts';
+import { keys } from '../core/schema/round.ts';
+import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
   readonly url: string;
   /** LEARNER_TOKEN. */
@@ -53,17 +53,16 @@ export interface GatewayClientOptions {
   readonly tally?: Tally;
 }
 
-export interface GroupFailure {
-  readonly kind: FailureKind;
-  readonly code: string;
-  readonly message: string;
-}
-
 /** What the gateway used for an answer. */
 const USED_HEADER = 'x-rollmesh-used';
 const TIMEOUT_MS = 120_000;
 /** Rounds of one listing. */
 const PAGE = 500;
+
+/** What a listing is read for: a page of 500 rounds has a report each, which is checked where it is used. */
+const listedRounds = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
+export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
+const policyState = v.pick(policyVersions, ['name', 'current', 'next']);
 
 /** Errors of the gateway by what the caller can do about them. 409 = the world has moved on: read it again. */
 const kindOfStatus = (status: number): FailureKind =>
@@ -89,21 +88,19 @@ export class GatewayClient {
   }
 
   /** Every round of a run, newest first, read page by page. */
-  async listRounds(run: string): Promise<readonly { id: string; index: number; stage: string }[]> {
-    const listing = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
-    const all: v.InferOutput<typeof listing>['rounds'] = [];
+  async listRounds(run: string): Promise<readonly ListedRound[]> {
+    const all: ListedRound[] = [];
     for (;;) {
       const before = all.length ? `&before=${all.at(-1)!.index}` : '';
-      const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, listing);
+      const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, listedRounds);
       all.push(...rounds);
       if (rounds.length < PAGE) return all;
     }
   }
 
   /** Of all runs, newest first. */
-  async newestRounds(limit = 50): Promise<readonly { id: string; index: number; stage: string }[]> {
-    const listing = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
-    return (await this.#json(`/api/rounds?limit=${limit}`, listing)).rounds;
+  async newestRounds(limit = 50): Promise<readonly ListedRound[]> {
+    return (await this.#json(`/api/rounds?limit=${limit}`, listedRounds)).rounds;
   }
 
   getRun(id: string): Promise<RunState> {
@@ -111,7 +108,7 @@ export class GatewayClient {
   }
 
   /** Newest first. */
-  async listRuns(limit = 50): Promise<readonly ListedRun[]> {
+  async listRuns(limit = 50): Promise<readonly RunState[]> {
     return (await this.#json(`/api/runs?limit=${limit}`, runListing)).runs;
   }
 
@@ -121,7 +118,7 @@ export class GatewayClient {
   }
 
   async getGroups(round: string): Promise<GroupStates> {
-    return (await this.#json(`/api/rounds/${round}/groups`, groupStates)).groups;
+    return (await this.#json(`/api/rounds/${round}/groups`, groupListing)).groups;
   }
 
   /** Null where the policy does not exist. */
@@ -212,9 +209,8 @@ export class GatewayClient {
 
   /** Newest first; those that were sent again only where they are asked for. */
   async listDeadLetters(includeReplayed = false, limit = 500): Promise<readonly DeadLetter[]> {
-    const listing = v.object({ deadLetters: v.array(deadLetter) });
     const path = `/api/dead-letters?replayed=${includeReplayed}&limit=${limit}`;
-    return (await this.#json(path, listing)).deadLetters;
+    return (await this.#json(path, deadLetterListing)).deadLetters;
   }
 
   async replayDeadLetter(id: string): Promise<Replayed> {
@@ -229,8 +225,7 @@ export class GatewayClient {
 
   /** The newest hundred. */
   async replayDeadLetters(): Promise<readonly Replayed[]> {
-    const results = v.object({ results: v.array(replayed) });
-    return (await this.#json('/api/dead-letters/replay', results, 'POST', {})).results;
+    return (await this.#json('/api/dead-letters/replay', replayListing, 'POST', {})).results;
   }
 
   async #json<S extends v.GenericSchema>(
@@ -240,7 +235,7 @@ export class GatewayClient {
     body?: object,
   ): Promise<v.InferOutput<S>> {
     const response = await this.#send(method, path, body && JSON.stringify(body));
-    return v.parse(schema, await response.json());
+    return parsed(schema, await response.json(), unreadable(`${method} ${path}`));
   }
 
   async #send(
@@ -282,3 +277,9 @@ export class GatewayClient {
     });
   }
 }
+
+/** The mesh is of another version, or what it has stored is of an older one. */
+const unreadable = (asked: string) => (why: string) =>
+  new RollmeshError('give-up', 'gateway.answer', `The gateway's answer to ${asked} cannot be read: ${why}.`, {
+    next: 'The mesh or what it has stored is of another version of rollmesh: deploy this version, or use the one that wrote it.',
+  });

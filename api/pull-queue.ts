@@ -3,8 +3,8 @@
  * URL, the ids and the token differ. A message is leased by pulling it and gone when its lease is acknowledged.
  */
 import * as v from 'valibot';
-import { queueOperations } from '../../core/cost/prices.ts';
-import { RollmeshError } from '../../core/errors.ts';
+import { queueOperations } from '../core/cost/prices.ts';
+import { RollmeshError } from '../core/errors.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,0 +1,96 @@
+/** `rollmesh init FOLDER`: a project with a recipe of its own, tasks, Workers and a test; examples/guest under the folder's name. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { wrongInput } from '../core/errors.ts';
+import { name as projectName } from '../core/schema/sample.ts';
+import { installed } from '../mesh/installation.ts';
+import { calledAs } from './called-as.ts';
+
+/** What the project is called in the templates. */
+const TEMPLATE_NAME = 'my-run';
+/** Where a project finds the files of the installed package. */
+const PACKAGE = 'node_modules/rollmesh';
+
+/** The files of a new project by path. */
+export function projectFiles(name: string): Map<string, string> {
+  const folder = installed('examples', 'guest');
+  const templates = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll('\\', '/'),
+    );
+  const files = new Map(
+    templates.map((path) => {
+      const text = readFileSync(join(folder, path), 'utf8').replaceAll(TEMPLATE_NAME, name);
+      // npm packs no file of the name .gitignore.
+      return [path === 'gitignore' ? '.gitignore' : path, text];
+    }),
+  );
+  files.set('package.json', withVersions(files.get('package.json')!));
+  files.set('wrangler.toml', guestConfig(readFileSync(installed('wrangler.toml'), 'utf8')));
+  return files;
+}
+
+interface PackageJson {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The template's dependencies at the versions that this installation has or was made with. */
+function withVersions(template: string): string {
+  const own = JSON.parse(readFileSync(installed('package.json'), 'utf8')) as PackageJson;
+  const versions: Readonly<Record<string, string>> = {
+    rollmesh: `^${own.version}`,
+    ...own.devDependencies,
+    ...own.dependencies,
+  };
+  const pinned = (wanted: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(Object.keys(wanted).map((name) => [name, versions[name] ?? '*']));
+  const project = JSON.parse(template) as PackageJson;
+  const { dependencies, devDependencies } = project;
+  const done = { ...project, dependencies: pinned(dependencies), devDependencies: pinned(devDependencies) };
+  return `${JSON.stringify(done, null, 2)}\n`;
+}
+
+/** The package's wrangler.toml for a project: the Workers are its own, page and migrations those of the installed package. */
+const guestConfig = (text: string): string =>
+  text
+    .replaceAll(/main = "workers\/(\w+)\/index\.ts"/g, 'main = "workers/$1.ts"')
+    .replaceAll('directory = "dashboard"', `directory = "${PACKAGE}/dashboard"`)
+    .replaceAll(/(database_id = "[^"]*") \}/g, `$1, migrations_dir = "${PACKAGE}/migrations" }`);
+
+/** Writes the project. Throws `wrong-input` where the folder holds something or its name cannot be a recipe's; nothing is written then. */
+export function writeProject(path: string): readonly string[] {
+  const folder = resolve(path);
+  const name = basename(folder);
+  if (!v.is(projectName, name))
+    throw wrongInput('init.name', `${JSON.stringify(name)} cannot be the name of a recipe.`, {
+      expected: 'a folder whose name has 1 to 64 lower-case letters, digits, dots and dashes',
+      next: 'Choose another name.',
+    });
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw wrongInput('init.folder', `The folder ${folder} is not empty.`, {
+      expected: 'a folder that is empty or does not exist yet',
+      next: 'Choose another one; nothing was written.',
+    });
+  const files = projectFiles(name);
+  for (const [file, text] of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  return [...files.keys()].sort();
+}
+
+export const command = (): Command =>
+  new Command(calledAs('init'))
+    .description('Writes a project with a recipe of your own: recipe, tasks, Workers, a test.')
+    .argument('<folder>', 'folder to write; its name becomes the name of the recipe')
+    .action((folder: string) => {
+      for (const file of writeProject(folder)) console.log(join(folder, file));
+      console.log(`\nNext: cd ${folder} && npm install && npm test && npm start`);
+    });

@@ -1,0 +1,131 @@
+/**
+ * The recipes of a command: those that the project ships, and those that the user names by a module of their own. A reference is the
+ * name of a shipped recipe, the path of a module (`./recipe.ts`), or the name of an installed package whose default export is a recipe.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { checkRecipe } from '../core/check-recipe.ts';
+import { RollmeshError, wrongInput } from '../core/errors.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { type Registry, registry } from '../core/registry.ts';
+import { BUILT } from '../mesh/installation.ts';
+import { recipes, shipped } from '../recipes/index.ts';
+
+/** A recipe that came from a module of the user. */
+export interface RecipeModule {
+  readonly recipe: Recipe;
+  /** Absolute path of the module. */
+  readonly file: string;
+}
+
+export interface OpenRecipes {
+  /** The shipped recipes and the user's. */
+  readonly registry: Registry;
+  /** The recipes that were referred to, in the order given. */
+  readonly named: readonly Recipe[];
+  readonly modules: readonly RecipeModule[];
+}
+
+const isPath = (reference: string) =>
+  /^\.{0,2}[/\\]/.test(reference) || /\.[cm]?[jt]s$/.test(reference) || /^[A-Za-z]:[/\\]/.test(reference);
+
+/**
+ * Throws `wrong-input` where a reference leads nowhere, its module cannot be loaded, or what it exports is no recipe. Nothing has been
+ * written then.
+ */
+export async function openRecipes(references: readonly string[]): Promise<OpenRecipes> {
+  const modules: RecipeModule[] = [];
+  const named: Recipe[] = [];
+  for (const reference of references) {
+    const known = recipes.find(({ name }) => name === reference);
+    if (known) named.push(known);
+    else {
+      const file = isPath(reference) ? existing(reference) : await installedModule(reference);
+      const recipe = modules.find((module) => module.file === file)?.recipe ?? (await loadRecipe(file));
+      if (!named.includes(recipe)) modules.push({ recipe, file });
+      named.push(recipe);
+    }
+  }
+  return {
+    registry: modules.length ? registry([...recipes, ...modules.map(({ recipe }) => recipe)]) : shipped,
+    named,
+    modules,
+  };
+}
+
+function existing(path: string): string {
+  const file = resolve(path);
+  if (existsSync(file)) return file;
+  throw wrongInput('recipe.path', `There is no recipe module ${file}.`, {
+    expected: 'the path of a TypeScript or JavaScript module, relative to the working directory',
+    next: 'Correct the path, or write a new project with `rollmesh init`.',
+  });
+}
+
+/** The entry point of a package that is installed where the user works. Throws `recipe.unknown` where there is none. */
+async function installedModule(reference: string): Promise<string> {
+  // Only here, since it takes a moment to load: it resolves packages as the Workers' bundler will.
+  const { build } = await import('esbuild');
+  let file: string | undefined;
+  await build({
+    stdin: { contents: '', resolveDir: resolve('.') },
+    write: false,
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'find',
+        setup: (builder) =>
+          builder.onStart(async () => {
+            const found = await builder.resolve(reference, {
+              kind: 'import-statement',
+              resolveDir: resolve('.'),
+            });
+            if (!found.errors.length && !found.external) file = found.path;
+          }),
+      },
+    ],
+  });
+  // Neither a shipped recipe nor a package: the registry's error names the ones that there are.
+  if (file === undefined || !existsSync(file)) shipped.find(reference);
+  return file!;
+}
+
+async function loadRecipe(file: string): Promise<Recipe> {
+  if (BUILT && /\.[cm]?ts$/.test(file)) await readTypeScript();
+  let loaded: { readonly default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(file).href)) as typeof loaded;
+  } catch (cause) {
+    throw wrongInput('recipe.module', `The recipe module ${file} cannot be loaded: ${reasonOf(cause)}`, {
+      next: 'Correct the module.',
+      cause,
+    });
+  }
+  if (loaded.default === undefined)
+    throw wrongInput('recipe.module', `The module ${file} has no default export.`, {
+      expected: 'a recipe: export default defineRecipe({ … })',
+      next: exportsOf(loaded),
+    });
+  return checkRecipe(loaded.default, `The default export of ${file}`);
+}
+
+const reasonOf = (cause: unknown) => {
+  const message = cause instanceof RollmeshError || cause instanceof Error ? cause.message : String(cause);
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+};
+
+const exportsOf = (loaded: object) => {
+  const names = Object.keys(loaded);
+  return names.length
+    ? `It exports ${names.join(', ')}: make the recipe the default.`
+    : 'It exports nothing.';
+};
+
+let typeScript: Promise<unknown> | undefined;
+
+/** Lets this process import TypeScript modules from now on. The project's own sources are run with it from the start. */
+const readTypeScript = (): Promise<unknown> => {
+  typeScript ??= import('tsx/esm/api').then(({ register }) => register());
+  return typeScript;
+};

@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+/** The program `rollmesh`: one command a subject, each loaded only when it is called. The npm scripts of the repository are calls of it. */
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { Command } from 'commander';
+import { installed } from '../mesh/installation.ts';
+import { fail } from './fail.ts';
+
+interface Entry {
+  readonly description: string;
+  readonly load: () => Promise<{ readonly command: () => Command }>;
+}
+
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  init: { description: 'writes a project with a recipe of your own', load: () => import('./init.ts') },
+  start: {
+    description: 'runs the local mesh, the learner and a recipe',
+    load: () => import('./start.ts'),
+  },
+  recipe: {
+    description: 'lists the recipes, or explains one in words',
+    load: () => import('./recipe.ts'),
+  },
+  policy: {
+    description: 'imports, exports, lists, evaluates, scores and rolls back policies',
+    load: () => import('./policy.ts'),
+  },
+  trigger: {
+    description: 'orders rounds of a mesh by a signed webhook',
+    load: () => import('./trigger.ts'),
+  },
+  stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
+  audit: {
+    description: 'draws the rollouts of a round again and compares them bit by bit',
+    load: () => import('./audit.ts'),
+  },
+  learner: { description: 'the learner alone, against a mesh', load: () => import('./learner.ts') },
+  deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy.ts') },
+  pretrain: { description: 'makes a start policy', load: () => import('./pretrain.ts') },
+  claims: {
+    description: 'runs the arms of the recipes’ claims and judges them',
+    load: () => import('./claims/command.ts'),
+  },
+  soak: {
+    description: 'kills processes at random moments and checks the books',
+    load: () => import('./soak.ts'),
+  },
+  'dead-letters': {
+    description: 'lists messages that failed for good, and sends them again',
+    load: () => import('./dead-letters.ts'),
+  },
+};
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(installed('package.json'), 'utf8')) as { version: string };
+  return version;
+}
+
+/** Called with a command's name it loads that one alone; commander reads the rest of the line. */
+async function run(args: readonly string[]): Promise<void> {
+  // Before any command is loaded: an old Node is told by name what to do.
+  await import(pathToFileURL(installed('install', 'require-node.mjs')).href);
+  const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
+  if (entry) {
+    const { command } = await entry.load();
+    await command().parseAsync(args.slice(1), { from: 'user' });
+    return;
+  }
+  const program = new Command('rollmesh')
+    .description(
+      'A serverless rollout mesh for self-play and generator-verifier co-training of language models.',
+    )
+    .version(version())
+    .addHelpText('after', '\nEach command explains itself: rollmesh COMMAND --help');
+  for (const [name, { description }] of Object.entries(COMMANDS))
+    program.command(name).description(description).helpOption(false);
+  if (args.length) await program.parseAsync(args, { from: 'user' });
+  else program.outputHelp();
+}
+
+const args = process.argv.slice(2);
+try {
+  await run(args);
+  // A command that is done leaves nothing behind; what it opened may keep the process from ending.
+  process.exit();
+} catch (error) {
+  fail(error, args.includes('--json'));
+}

@@ -1,0 +1,91 @@
+/** Is this value a recipe? Asked of every module that somebody brings, so that a field with a wrong name is told by its name. */
+import * as v from 'valibot';
+import { wrongInput } from './errors.ts';
+import type { Recipe } from './recipe.ts';
+import { name } from './schema/sample.ts';
+
+const text = v.pipe(v.string('a text'), v.minLength(1, 'a text that is not empty'));
+const count = (least: number) => {
+  const expected = `a whole number from ${least}`;
+  return v.pipe(v.number(expected), v.safeInteger(expected), v.minValue(least, expected));
+};
+const work = v.function('a function');
+const described = v.record(v.string(), v.looseObject({}, 'an object'), 'an object, by name');
+const filled = <S extends v.GenericSchema<unknown, Record<string, unknown>>>(schema: S, what: string) =>
+  v.pipe(
+    schema,
+    v.check((value) => Object.keys(value).length > 0, `at least one ${what}`),
+  );
+
+/** A schema for every field of the type: a field that is added to one and not to the other does not compile. */
+const FIELDS = {
+  name,
+  title: text,
+  paper: v.looseObject({ title: text, year: count(0), source: v.optional(text) }, 'title, year and source'),
+  summary: text,
+  method: v.strictObject(
+    { setting: text, roles: text, rewards: text, credit: text, objective: text, schedule: text },
+    'its method in six texts',
+  ),
+  differences: v.array(text, 'a list of texts'),
+  claim: v.optional(v.looseObject({}, 'a claim')),
+  start: name,
+  taskName: text,
+  stop: text,
+  tasks: count(1),
+  group: count(1),
+  rewards: filled(described, 'reward'),
+  variants: v.record(v.string(), text, 'texts by name'),
+  sets: v.pipe(
+    described,
+    v.check((sets) => 'main' in sets, 'the parameter set `main` among them'),
+  ),
+  roles: filled(described, 'role'),
+  freezable: v.array(text, 'a list of roles'),
+  state: v.optional(v.looseObject({}, 'a valibot schema')),
+  bindings: v.optional(work),
+  staleness: v.optional(count(0)),
+  propose: work,
+  rollOut: work,
+  judge: work,
+  payProposals: v.optional(work),
+  learn: work,
+  evaluate: work,
+  describe: v.optional(v.looseObject({}, 'an object')),
+} satisfies Record<keyof Recipe, v.GenericSchema>;
+
+const recipeShape = v.strictObject(FIELDS);
+
+const isRecipe = (value: unknown): value is Recipe => v.is(recipeShape, value);
+
+/**
+ * The value as a recipe, unchanged. Throws `wrong-input` with the code `recipe.invalid`, which names every field that is missing,
+ * unknown or of another kind than it must be. `from`: where the value comes from, for the message.
+ */
+export function checkRecipe(value: unknown, from: string): Recipe {
+  if (isRecipe(value)) return value;
+  const { issues = [] } = v.safeParse(recipeShape, value);
+  throw wrongInput('recipe.invalid', `${from} is not a recipe: ${told(issues)}.`, {
+    expected: `an object with the fields ${Object.keys(FIELDS).join(', ')}`,
+    next: 'Wrap it in `defineRecipe` of rollmesh, so that your editor and `tsc` name the field as well.',
+  });
+}
+
+/** The complaints by their fields: first those that are not known, of which a missing one may be the right spelling. */
+function told(issues: readonly v.BaseIssue<unknown>[]): string {
+  const unknown: string[] = [];
+  const missing: string[] = [];
+  const wrong: string[] = [];
+  for (const { path, type, expected, received, message } of issues) {
+    const field = `\`${path?.map(({ key }) => String(key)).join('.')}\``;
+    if (path === undefined) wrong.push(`it is ${received}`);
+    else if (type !== 'strict_object')
+      wrong.push(`${field} is ${received}, expected ${message.replace(/^Expected /, '')}`);
+    else (expected === 'never' ? unknown : missing).push(field);
+  }
+  return [
+    ...(unknown.length ? [`a recipe has no field ${unknown.join(', ')}`] : []),
+    ...(missing.length ? [`it lacks ${missing.join(', ')}`] : []),
+    ...wrong,
+  ].join('; ');
+}

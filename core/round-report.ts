@@ -1,0 +1,54 @@
+/** What a round reports, made once for the mesh's learner and for a run in one process: the same round, the same report. */
+import type { Recipe } from './recipe.ts';
+import { monitorRound } from './roles/monitors.ts';
+import { openExam, type StageParts } from './roles/stage.ts';
+import { warningsOf } from './roles/warnings.ts';
+import type { Earnings, EvaluationReport, RoundReport, TrainingReport } from './schema/report.ts';
+import type { RunSettings } from './schema/round.ts';
+import type { Proposals, ScoredGroup } from './schema/sample.ts';
+
+/** A round that was trained. */
+export interface TrainedRecords {
+  readonly recipe: Pick<Recipe, 'describe'>;
+  readonly settings: Pick<RunSettings, 'weights'>;
+  readonly decode: (ids: readonly number[]) => string;
+  readonly proposals: Proposals;
+  readonly groups: readonly ScoredGroup[];
+  readonly trained: {
+    readonly report: TrainingReport;
+    readonly figures: Readonly<Record<string, number>>;
+    readonly earnings: Earnings;
+  };
+  /** What was left out of it, and why, in words. */
+  readonly refusals?: readonly string[];
+}
+
+export interface RoundTimes {
+  /** From the round's creation until its last group was judged, ms; absent where it is not known. */
+  readonly rolloutMs?: number;
+  readonly learnerMs: number;
+}
+
+export function reportRound(
+  { recipe, settings, decode, proposals, groups, trained, refusals = [] }: TrainedRecords,
+  times: RoundTimes,
+): RoundReport {
+  const { report: training, figures, earnings } = trained;
+  const monitors = monitorRound(recipe, decode, proposals, groups);
+  return {
+    monitors,
+    training,
+    figures,
+    ...(Object.keys(earnings).length ? { earnings } : {}),
+    warnings: [...warningsOf(monitors, training, settings.weights), ...refusals],
+    ...times,
+  };
+}
+
+/** The held-out evaluation of a version. `kept` holds what exams of one run share. */
+export const evaluateVersion = async (
+  { evaluate }: Pick<Recipe, 'evaluate'>,
+  parts: StageParts,
+  version: number,
+  kept: Map<string, Promise<unknown>>,
+): Promise<EvaluationReport> => ({ version, ...(await evaluate(openExam(parts, version, kept))) });

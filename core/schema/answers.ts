@@ -1,0 +1,224 @@
+/**
+ * What the gateway is asked and what it answers, each once: the gateway makes these, the client of the learner and of the CLI reads
+ * them, and the page's types are inferred from them. Times are ms since 1970.
+ */
+import * as v from 'valibot';
+import { cost } from '../cost/cost.ts';
+import { usageByStage, usageCounts } from '../cost/usage.ts';
+import { FAILURE_KINDS } from '../errors.ts';
+import { GROUP_STATES, ROUND_STATES } from '../stages.ts';
+import { count, hash } from './numbers.ts';
+import { roundReport } from './report.ts';
+import { roundSpec, runSettings } from './round.ts';
+import { id, name, policyRef, sample } from './sample.ts';
+
+/** Why something will not be had: never a reward of 0. */
+export const groupFailure = v.object({
+  kind: v.picklist(FAILURE_KINDS),
+  code: v.pipe(v.string(), v.maxLength(64)),
+  message: v.pipe(v.string(), v.maxLength(500)),
+});
+export type GroupFailure = Readonly<v.InferOutput<typeof groupFailure>>;
+
+/** Groups of a round by where they stand. */
+export const groupsByState = v.object(v.entriesFromList(GROUP_STATES, count));
+
+/** What the platform gave for a round, by stage and in all, and what that costs at the prices of a day. */
+export const roundUsage = v.object({ stages: usageByStage, total: usageCounts, cost, pricesOf: v.string() });
+export type RoundUsage = v.InferOutput<typeof roundUsage>;
+
+/** A round in a listing. */
+export const roundAnswer = v.object({
+  id,
+  run: id,
+  index: count,
+  recipe: name,
+  stage: v.picklist(ROUND_STATES),
+  /** Groups admitted; known once the tasks are. */
+  expected: count,
+  /** Of the proposals' object; null for rounds that were admitted before it was noted. */
+  proposalsSha256: v.nullable(v.string()),
+  /** Proposals written, valid or not. */
+  proposed: count,
+  groups: groupsByState,
+  reason: v.nullable(v.string()),
+  /** The version that each role uses. */
+  roles: v.record(v.string(), policyRef),
+  /** The version that the round made. */
+  version: v.nullable(count),
+  /** What proposals earned is in the answer about the round alone. */
+  report: v.nullable(roundReport),
+  /** null where nothing was noted. */
+  usage: v.nullable(roundUsage),
+  createdAt: count,
+  solvingAt: v.nullable(count),
+  trainingAt: v.nullable(count),
+  endedAt: v.nullable(count),
+});
+export type RoundAnswer = v.InferOutput<typeof roundAnswer>;
+
+/** A group in a listing. */
+export const groupAnswer = v.object({
+  group: id,
+  index: count,
+  task: v.string(),
+  state: v.picklist(GROUP_STATES),
+  /** Of the scored object, and the mesh's seal; null until the group is scored. */
+  sha256: v.nullable(hash),
+  mac: v.nullable(v.string()),
+  failure: v.nullable(v.object({ kind: v.string(), code: v.string(), message: v.string() })),
+});
+export type GroupAnswer = v.InferOutput<typeof groupAnswer>;
+
+/** A round alone: with what it was ordered as, and the groups that failed. */
+export const roundState = v.object({
+  ...roundAnswer.entries,
+  spec: roundSpec,
+  failures: v.array(groupAnswer),
+});
+export type RoundState = v.InferOutput<typeof roundState>;
+
+export const roundListing = v.object({ rounds: v.array(roundAnswer) });
+export const groupListing = v.object({ groups: v.array(groupAnswer) });
+export type GroupStates = v.InferOutput<typeof groupListing>['groups'];
+
+/** A sample with its text; null where its policy's tokenizer cannot be read. */
+export const readableSample = v.object({
+  ...sample.entries,
+  text: v.nullable(v.object({ prompt: v.string(), completion: v.string() })),
+});
+export type ReadableSample = v.InferOutput<typeof readableSample>;
+
+/** A group with its texts; null while it is not scored. */
+export const groupContent = v.object({
+  ...groupAnswer.entries,
+  /** The proposal that it came from, turn by turn, with what it earned once its round is trained; empty where nobody proposed it. */
+  proposal: v.array(readableSample),
+  samples: v.nullable(v.array(readableSample)),
+  judgments: v.nullable(v.array(readableSample)),
+  gold: v.nullable(v.array(v.nullable(v.boolean()))),
+  truth: v.nullable(v.array(v.nullable(v.boolean()))),
+});
+export type GroupContent = v.InferOutput<typeof groupContent>;
+
+/** A sample that was looked for by its id, and the group that it belongs to; null for a proposal that became none. */
+export const foundSample = v.object({
+  round: id,
+  group: v.nullable(id),
+  index: v.nullable(count),
+  task: v.nullable(v.string()),
+  sample: readableSample,
+});
+export type FoundSample = v.InferOutput<typeof foundSample>;
+
+export const runState = v.object({
+  id,
+  settings: runSettings,
+  /** Index of the last round that is wanted. */
+  target: count,
+  /** `stopped`: its last round failed; a webhook opens it again. */
+  state: v.picklist(['open', 'stopped']),
+  createdAt: count,
+});
+export type RunState = v.InferOutput<typeof runState>;
+export const runListing = v.object({ runs: v.array(runState) });
+
+/** A policy as the listing shows it. */
+export const policyAnswer = v.object({ name, current: count, updatedAt: count });
+export const policyListing = v.object({ policies: v.array(policyAnswer) });
+export type PolicyListing = v.InferOutput<typeof policyListing>;
+
+export const versionAnswer = v.object({
+  version: count,
+  parent: v.nullable(count),
+  round: v.nullable(id),
+  /** Of all its files. */
+  bytes: count,
+  createdAt: count,
+  /** Why it must not be used any more; null = it may be. */
+  withdrawn: v.nullable(v.string()),
+  /** When retention removed its files; null = they are there. */
+  prunedAt: v.nullable(count),
+});
+export type VersionAnswer = v.InferOutput<typeof versionAnswer>;
+
+/** A policy and its versions, newest first (the newest 200). */
+export const policyVersions = v.object({
+  ...policyAnswer.entries,
+  /** The number that the next version must have. */
+  next: count,
+  versions: v.array(versionAnswer),
+});
+export type PolicyVersions = v.InferOutput<typeof policyVersions>;
+export type PolicyState = Pick<PolicyVersions, 'name' | 'current' | 'next'>;
+
+const reason = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
+export const stopOrder = v.object({ reason });
+export const rollbackOrder = v.object({ version: v.pipe(count, v.safeInteger()), reason });
+export const rolledBack = v.object({ policy: name, current: count });
+
+export const pruneOrder = v.object({
+  keep: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  withdrawnDays: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(36_500)), 7),
+  dryRun: v.optional(v.boolean(), false),
+});
+/** What a retention rule found, oldest version first, and what it removed in this call. */
+export const pruned = v.object({
+  policy: name,
+  dryRun: v.boolean(),
+  /** Every version that had its files; `kept` says why it keeps them, null = nothing names it. */
+  versions: v.array(v.object({ version: count, bytes: count, kept: v.nullable(v.string()) })),
+  removed: v.array(v.object({ policy: name, version: count, bytes: count })),
+});
+export type Pruned = v.InferOutput<typeof pruned>;
+
+export const storedFile = v.object({ file: v.string(), result: v.picklist(['stored', 'same']) });
+
+export const committed = v.object({
+  version: count,
+  /** False where this very version was committed before: nothing has changed. */
+  created: v.boolean(),
+  nextRound: v.nullable(id),
+});
+export type Committed = v.InferOutput<typeof committed>;
+
+export const reported = v.object({ round: id });
+export const groupFailed = v.object({ round: id, group: id, state: v.picklist(GROUP_STATES) });
+
+/** What an ordered run answers: `round` is the one that began, null where one was under way or none is due. */
+export const runStarted = v.object({ run: id, round: v.nullable(id), rounds: count });
+export type RunStarted = v.InferOutput<typeof runStarted>;
+
+export const deadLetter = v.object({
+  id,
+  /** The stage it was for; `unknown` where the message does not say. */
+  queue: v.string(),
+  attempts: count,
+  kind: v.string(),
+  code: v.string(),
+  cause: v.string(),
+  round: v.nullable(id),
+  group: v.nullable(id),
+  at: count,
+  replayedAt: v.nullable(count),
+});
+export type DeadLetter = v.InferOutput<typeof deadLetter>;
+export const deadLetterListing = v.object({ deadLetters: v.array(deadLetter) });
+
+/** `refused`: its round has moved on; the letter is kept. */
+export const replayed = v.variant('state', [
+  v.object({ id, state: v.literal('sent') }),
+  v.object({ id, state: v.literal('refused'), reason: v.string() }),
+]);
+export type Replayed = v.InferOutput<typeof replayed>;
+export const replayListing = v.object({ results: v.array(replayed) });
+
+export const refusal = v.object({
+  error: v.object({
+    code: v.string(),
+    message: v.string(),
+    expected: v.nullable(v.string()),
+    next: v.nullable(v.string()),
+  }),
+});
+export type Refusal = v.InferOutput<typeof refusal>;

@@ -1,0 +1,27 @@
+/**
+ * `rollmesh/learner`: tensors, and the pieces that losses are made of, for a recipe that brings its own objective. The learner loads that
+ * module; it is never part of a Worker.
+ *
+ *     import { logRatios, type ObjectiveFunction, reduce, tf } from 'rollmesh/learner';
+ *     const objective: ObjectiveFunction = (tokens) => ({
+ *       ...reduce(tf.neg(tf.mul(tf.exp(logRatios(tokens)), tokens.advantages)), tokens),
+ *       clippedTokens: tf.scalar(0),
+ *     });
+ *     export default objective;
+ */
+export type { ObjectiveFunction } from './losses/module-objective.ts';
+export type { ObjectiveTokens } from './losses/objective-tokens.ts';
+export { policyObjective } from './losses/policy-objective.ts';
+export { clippedSurrogate } from './losses/ppo-clip.ts';
+export { meanPerSequence, type Sequences, spreadOverTokens, sumPerSequence } from './losses/sequences.ts';
+export {
+  type ClippedLoss,
+  countTokens,
+  logRatios,
+  masked,
+  type PolicyTokens,
+  reduce,
+  type TokenLoss,
+  weightedSum,
+} from './losses/tokens.ts';
+export * as tf from './tfjs.ts';

@@ -1,0 +1,52 @@
+/** Who is let in at a port of the local mesh, and with which headers. Pure. */
+
+/** What an HTTP request says of its caller. */
+interface Caller {
+  readonly url: string;
+  readonly headers: Pick<Headers, 'get'>;
+}
+
+export interface Refusal {
+  readonly code: 'host.foreign' | 'origin.foreign';
+  readonly message: string;
+  readonly expected: string;
+  readonly next: string;
+}
+
+/** The host of a `Host` header without its port; null where it is none. */
+function hostnameOf(host: string): string | null {
+  try {
+    return new URL(`http://${host}`).hostname;
+  } catch {
+    return null;
+  }
+}
+
+/** Why a request is refused; null where it is let in. `hosts`: names and addresses of this machine, as URLs write them. */
+export function foreignCaller({ url, headers }: Caller, hosts: readonly string[]): Refusal | null {
+  const host = headers.get('host') ?? new URL(url).host;
+  const asked = [hostnameOf(host), new URL(url).hostname];
+  if (!asked.every((name) => name !== null && hosts.includes(name)))
+    return {
+      code: 'host.foreign',
+      message: `The request is for the host ${host.slice(0, 100)}, and the local mesh answers for this machine alone.`,
+      expected: `one of ${hosts.join(', ')}`,
+      next: `Open http://${hosts[0]} with the port of the mesh.`,
+    };
+  const origin = headers.get('origin');
+  if (origin !== null && origin !== `http://${host}`)
+    return {
+      code: 'origin.foreign',
+      message: `The request comes from a page of ${origin.slice(0, 100)}, and the local mesh answers its own page alone.`,
+      expected: `no Origin header, or http://${host}`,
+      next: 'Call the mesh from a program, or from its own page.',
+    };
+  return null;
+}
+
+/** The headers without those by which Miniflare is steered (`MF-…`) and Cloudflare names a caller’s address. */
+export function trustedHeaders(headers: Headers): Headers {
+  const kept = new Headers(headers);
+  for (const [name] of headers) if (name.startsWith('mf-') || name === 'cf-connecting-ip') kept.delete(name);
+  return kept;
+}

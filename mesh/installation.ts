@@ -1,0 +1,39 @@
+/**
+ * Where this program lies: its policies, migrations, page and modules are found from here, whatever the working directory. The user's
+ * own files are found from the working directory. The same code runs from its TypeScript sources and from the built package.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the package.json that this module belongs to. */
+function packageFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
+
+export const INSTALLATION = packageFolder();
+
+/** Whether the modules that run are the built ones, in JavaScript. */
+export const BUILT = import.meta.url.endsWith('.js');
+
+/** A file or folder of the installation that is not a module, such as `models` or `wrangler.toml`. */
+export const installed = (...parts: readonly string[]): string => join(INSTALLATION, ...parts);
+
+/** The file of a module by its path without an extension, such as `workers/gateway/index`. */
+export const moduleFile = (path: string): string =>
+  BUILT ? installed('dist', `${path}.js`) : installed(`${path}.ts`);
+
+/** What `node` is started with to run a module of the installation, such as `cli/rollmesh`. */
+export const nodeArguments = (path: string): string[] =>
+  BUILT ? [moduleFile(path)] : ['--import', 'tsx', moduleFile(path)];
+
+/** The package's public modules, by the names under which package.json exports them. */
+export const PUBLIC_MODULES: Readonly<Record<string, string>> = {
+  rollmesh: 'sdk',
+  'rollmesh/workers': 'workers/index',
+  'rollmesh/recipes': 'recipes/index',
+  'rollmesh/learner': 'learner/index',
+  'rollmesh/testing': 'testing/index',
+};

@@ -1,0 +1,31 @@
+/** wrangler.toml describes the mesh of core/stages.ts: it is the one place that cannot be derived from the table. */
+
+import { expect, test } from 'vitest';
+import { unstable_readConfig as readConfig } from 'wrangler';
+import { readWanted } from '../../../cli/deploy/wanted.ts';
+import { PULLED_QUEUE, QUEUE_NAMES, queueOf, STAGES, WORKER_NAMES } from '../../../core/stages.ts';
+
+const wanted = readWanted('.');
+const queuesOf = (env: string) => readConfig({ config: 'wrangler.toml', env }, { hideWarnings: true }).queues;
+
+test('every stage has its queue, and the learner pulls the one that no Worker consumes', () => {
+  expect(wanted.queues).toEqual([...QUEUE_NAMES.map(queueOf), wanted.deadLetters].sort());
+  expect(wanted.pullQueue).toBe(PULLED_QUEUE);
+});
+
+test.each(STAGES.flatMap(({ name, worker }) => (worker === null ? [] : [{ name, worker }])))(
+  'the $worker Worker consumes the messages of $name, and what it cannot read dies in the dead-letter queue',
+  ({ name, worker }) => {
+    expect(wanted.mains[worker]).toMatch(new RegExp(`workers/${worker}/index\\.ts$`));
+    expect(queuesOf(worker).consumers).toMatchObject([
+      { queue: queueOf(name), dead_letter_queue: wanted.deadLetters },
+    ]);
+  },
+);
+
+test('the gateway can send to every stage, under the name that its Worker reads', () => {
+  expect(queuesOf('gateway').producers).toEqual(
+    QUEUE_NAMES.map((name) => ({ binding: name.toUpperCase(), queue: queueOf(name) })),
+  );
+  expect(Object.keys(wanted.workers).sort()).toEqual([...WORKER_NAMES].sort());
+});

@@ -1,0 +1,183 @@
+/** The program's doors: a recipe from outside, a new project, a configuration of one's own; and what is said of each that is wrong. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { asCalled } from '../../cli/called-as.ts';
+import { projectFiles, writeProject } from '../../cli/init.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { WORKER_NAMES } from '../../core/stages.ts';
+import { installed } from '../../mesh/installation.ts';
+import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import { recipes } from '../../recipes/index.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-door-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let folders = 0;
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = join(root, `folder-${folders++}`);
+  mkdirSync(folder, { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+/** The program in a folder: its exit status, and what it wrote to standard output and standard error. */
+async function called(folder: string, ...args: string[]) {
+  const tsx = installed('node_modules/tsx/dist/loader.mjs');
+  const command = ['--import', tsx, installed('cli/rollmesh.ts'), ...args];
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, command, { cwd: folder });
+    return { code: 0, out: stdout, said: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, said: stderr };
+  }
+}
+
+/** A module whose default export is a shipped recipe under another name. */
+const renamed = (name: string, change = '') =>
+  `import { dapo } from ${JSON.stringify(installed('recipes/dapo.ts'))};
+   export default { ...dapo, name: '${name}'${change} };`;
+
+test('a recipe is found by its name, by a path, and as a package; shipped ones stay known', async () => {
+  const folder = folderOf({
+    'mine.ts': renamed('mine'),
+    'node_modules/their-recipe/package.json': '{"type":"module","exports":{"import":"./index.js"}}',
+    'node_modules/their-recipe/index.js': renamed('theirs'),
+  });
+  const shown = await called(folder, 'recipe', 'show', 'their-recipe');
+  expect(shown).toMatchObject({ code: 0, out: expect.stringMatching(/^theirs: DAPO/) });
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const { registry, named, modules } = await openRecipes(['./mine.ts', 'trio', './mine.ts']);
+    expect(named.map(({ name }) => name)).toEqual(['mine', 'trio', 'mine']);
+    expect(modules.map(({ recipe }) => recipe.name)).toEqual(['mine']);
+    expect(registry.recipes.map(({ name }) => name)).toEqual([...recipes.map(({ name }) => name), 'mine']);
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test.each<[string, Readonly<Record<string, string>>, string[], RegExp]>([
+  ['an unknown path', {}, ['--recipe', './none.ts'], /recipe\.path: .*none\.ts.*Expected the path of/],
+  ['an unknown name', {}, ['--recipe', 'none'], /recipe\.unknown: .*"none".*one of trio/],
+  [
+    'no default export',
+    { 'a.ts': 'export const b = 1;' },
+    ['--recipe', './a.ts'],
+    /recipe\.module: .*exports b/,
+  ],
+  ['a module that does not run', { 'a.ts': 'export default [' }, ['--recipe', './a.ts'], /cannot be loaded/],
+  ['a wrong field', { 'a.ts': renamed('a', ', rewrd: 1') }, ['--recipe', './a.ts'], /no field `rewrd`/],
+  ['the name of a shipped one', { 'a.ts': renamed('trio') }, ['--recipe', './a.ts'], /recipe\.duplicate/],
+  [
+    'a start that is nowhere',
+    { 'a.ts': renamed('a', ", start: 'nowhere'") },
+    ['--recipe', './a.ts'],
+    /start\.unknown: .*"nowhere".*shipped ones/,
+  ],
+  ['a reward that it lacks', {}, ['--recipe', 'dapo', '--reward', 'fame'], /run\.reward/],
+  ['a configuration without Workers', { 'wrangler.toml': 'name = "x"\n' }, [], /mesh\.config: .*gateway/],
+])('start with %s says so and writes nothing', async (_, files, args, said) => {
+  const folder = folderOf(files);
+  const ended = await called(folder, 'start', '--rounds', '1', '--port', '0', ...args);
+  expect(ended.code).toBe(1);
+  expect(ended.said).toMatch(said);
+  expect(readdirSync(folder).sort()).toEqual(Object.keys(files).sort());
+});
+
+test('a new project: every file, under the name of its folder', () => {
+  const folder = join(root, 'short-sums');
+  const written = writeProject(folder);
+  expect(
+    readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
+  ).toHaveLength(written.length);
+  expect(written).toEqual(
+    expect.arrayContaining([
+      '.gitignore',
+      'README.md',
+      'recipe.test.ts',
+      'recipe.ts',
+      'tasks.ts',
+      'wrangler.toml',
+    ]),
+  );
+  for (const file of written) expect(readFileSync(join(folder, file), 'utf8'), file).not.toContain('my-run');
+  expect(readFileSync(join(folder, 'recipe.ts'), 'utf8')).toContain("name: 'short-sums'");
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
+  for (const version of Object.values({ ...dependencies, ...devDependencies }))
+    expect(version).toMatch(/^\^?\d/);
+  const { mains, workers } = readMeshConfig(folder);
+  expect(mains).toEqual(
+    Object.fromEntries(WORKER_NAMES.map((env) => [env, join(folder, `workers/${env}.ts`)])),
+  );
+  expect(workers.gateway.assets?.directory).toBe(installed('dashboard'));
+  for (const env of WORKER_NAMES)
+    expect(workers[env].d1_databases[0]).toMatchObject({
+      migrations_dir: 'node_modules/rollmesh/migrations',
+    });
+});
+
+test('a project is not written into a folder that holds something, or under a name that no recipe can have', () => {
+  const folder = folderOf({ 'notes.txt': 'keep' });
+  expect(() => writeProject(folder)).toThrow(/init|not empty/);
+  expect(readdirSync(folder)).toEqual(['notes.txt']);
+  expect(() => writeProject(join(root, 'My Run'))).toThrow(/"My Run" cannot be the name/);
+  expect(readdirSync(root)).not.toContain('My Run');
+});
+
+const config = projectFiles('x').get('wrangler.toml')!;
+test.each<[string, string, RegExp]>([
+  [
+    'a field that wrangler does not know',
+    config.replace('[env.judge]\nmain', '[env.judge]\nmian'),
+    /`env\.judge\.mian`/,
+  ],
+  ['a top field that it does not know', `compat_date = "x"\n${config}`, /`compat_date`/],
+  [
+    'no main',
+    config.replace('[env.judge]\nmain = "workers/judge.ts"', '[env.judge]'),
+    /no module for the Worker judge/,
+  ],
+  [
+    'a binding of another name',
+    config.replaceAll('binding = "SCORED"', 'binding = "SCORE"'),
+    /gives the Worker gateway no SCORED/,
+  ],
+  [
+    'a variable less',
+    config.replaceAll('RETRY_SECONDS = "10", ', ''),
+    /gives the Worker proposer no RETRY_SECONDS/,
+  ],
+  ['a Worker less', config.slice(0, config.indexOf('[env.judge]')), /cannot be used: .*"judge"/],
+  ['no TOML', `${config}\n[[[`, /cannot be used/],
+])('a configuration with %s is told by the field', (_, text, said) => {
+  const folder = folderOf({ 'wrangler.toml': text });
+  expect(() => readMeshConfig(folder)).toThrow(said);
+  expect(() => readMeshConfig(folder)).toThrow(/Correct the file/);
+});
+
+test('a folder without a configuration has the package’s', () => {
+  expect(readMeshConfig(folderOf({})).file).toBe(installed('wrangler.toml'));
+});
+
+test('messages name commands as the user calls them', () => {
+  const said = 'Run `npm run recipe -- list`, or `npm start`, or npm run deploy -- --dry-run.';
+  expect(asCalled(said, true)).toBe(
+    'Run `npx rollmesh recipe list`, or `npx rollmesh start`, or npx rollmesh deploy --dry-run.',
+  );
+  expect(asCalled(said, false)).toBe(said);
+  expect(asCalled('npm run build and npm install', true)).toBe('npm run build and npm install');
+});

@@ -1,0 +1,57 @@
+/** The rules of the door, by hand-made requests: who is let in and what is taken off. */
+import { expect, test } from 'vitest';
+import { foreignCaller, trustedHeaders } from '../../mesh/door-rules.ts';
+
+const HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
+const caller = (headers: Record<string, string>, url = 'http://127.0.0.1:8787/') => ({
+  url,
+  headers: new Headers(headers),
+});
+
+test.each([
+  [{ host: '127.0.0.1:8787' }],
+  [{ host: 'localhost' }],
+  [{ host: '[::1]:1' }],
+  [{}],
+  [{ host: 'localhost:8787', origin: 'http://localhost:8787' }],
+])('%o is let in', (headers: Record<string, string>) => {
+  expect(foreignCaller(caller(headers), HOSTS)).toBeNull();
+});
+
+test.each([
+  [{ host: 'rebind.evil.example' }],
+  [{ host: 'localhost.evil.example:8787' }],
+  [{ host: '127.0.0.1.evil.example' }],
+  [{ host: '127.0.0.1@evil.example' }],
+  [{ host: '127.0.0.2' }],
+  [{ host: '' }],
+])('the host in %o is refused', (headers: Record<string, string>) => {
+  expect(foreignCaller(caller(headers), HOSTS)?.code).toBe('host.foreign');
+});
+
+test('the address of an absolute request target counts as well as the Host header', () => {
+  const refusal = foreignCaller(caller({ host: '127.0.0.1' }, 'http://evil.example/'), HOSTS);
+  expect(refusal?.code).toBe('host.foreign');
+});
+
+test.each([
+  'http://evil.example',
+  'null',
+  'http://127.0.0.1:9',
+  'https://127.0.0.1:8787',
+  'http://localhost:8787',
+])('the origin %s is refused', (origin) => {
+  expect(foreignCaller(caller({ host: '127.0.0.1:8787', origin }), HOSTS)?.code).toBe('origin.foreign');
+});
+
+test('what is Miniflare’s and Cloudflare’s to say is taken off, the rest stays', () => {
+  const kept = trustedHeaders(
+    new Headers({
+      'MF-Route-Override': 'rollmesh-judge',
+      'MF-CF-Blob': '{',
+      'CF-Connecting-IP': '1.2.3.4',
+      accept: 'x',
+    }),
+  );
+  expect([...kept]).toEqual([['accept', 'x']]);
+});

@@ -1,0 +1,199 @@
+/**
+ * What the local mesh opens, attacked as another account of the machine and as a web page would: every port that its
+ * processes listen on, found by asking the kernel, gets the requests that once wrote files and ended the mesh.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.stop());
+
+const onLinux = process.platform === 'linux';
+
+/** This process and its workerd. */
+function meshProcesses(): number[] {
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+  return [process.pid, ...children.trim().split(/\s+/).map(Number)];
+}
+
+/** Sockets of a process, by their inode. */
+function socketsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.slice(1) ?? [];
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** TCP ports on which the mesh's processes listen: state 0A of /proc/net/tcp. */
+function listeningPorts(): number[] {
+  const ours = new Set(meshProcesses().flatMap(socketsOf));
+  const rows = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
+    readFileSync(file, 'utf8').trim().split('\n').slice(1),
+  );
+  const ports = rows.flatMap((row) => {
+    const columns = row.trim().split(/\s+/);
+    const listens = columns[3] === '0A' && ours.has(columns[9]!);
+    return listens ? [Number.parseInt(columns[1]!.split(':')[1]!, 16)] : [];
+  });
+  return [...new Set(ports)];
+}
+
+/** Status of one request; 0 where the connection was cut. */
+function ask(
+  port: number,
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    body = '',
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve) => {
+    const request = http.request(
+      { host: '127.0.0.1', port, path, method, headers, agent: false },
+      (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+      },
+    );
+    request.on('error', () => resolve({ status: 0, text: '' }));
+    request.end(body);
+  });
+}
+
+const portOf = (url: string) => Number(new URL(url).port);
+const isUp = async () => (await fetch(`${scene.mesh.url}/healthz`)).status === 200;
+
+test.runIf(onLinux)('every port of the mesh is among those that are attacked here', () => {
+  const ports = listeningPorts();
+  expect(ports).toContain(portOf(scene.mesh.url));
+  expect(ports).toContain(portOf(scene.mesh.pullUrl));
+  // The third is Miniflare's own way to workerd, closed without its secret.
+  expect(ports).toHaveLength(3);
+});
+
+test.runIf(onLinux)(
+  'no port writes a file, logs, reads a bucket or opens a browser for whoever asks',
+  async () => {
+    const canary = join(tmpdir(), `rollmesh-canary-${process.pid}`);
+    const climb = encodeURIComponent(`x/../../../../../../../../..${canary}`);
+    for (const port of listeningPorts()) {
+      const requests = [
+        ask(port, `/core/store-temp-file?extension=${climb}`, { method: 'POST', body: 'written' }),
+        ask(port, '/core/store-temp-file', { method: 'POST', body: 'written' }),
+        ask(port, '/core/log', { method: 'POST', body: 'x', headers: { 'mf-log-level': '1' } }),
+        ask(port, '/core/dev-registry'),
+        ask(port, '/browser/launch'),
+        ask(port, '/cdn-cgi/local/r2/public/rollmesh/policies/seed/0/manifest.json'),
+        ask(port, '/cdn-cgi/platform-proxy', {
+          headers: { 'mf-op': 'GET', 'mf-op-secret': '00'.repeat(16) },
+        }),
+        ask(port, '/', { headers: { 'mf-custom-node-service': 'x' } }),
+      ];
+      for (const [i, { status, text }] of (await Promise.all(requests)).entries()) {
+        if (i < 7)
+          expect.soft([port, i, status], text).toSatisfy(([, , s]) => [0, 400, 401, 403, 404].includes(s));
+        expect.soft(text, `${port} ${i}`).not.toContain(tmpdir());
+      }
+    }
+    expect(existsSync(canary)).toBe(false);
+    expect(await isUp()).toBe(true);
+  },
+);
+
+test.runIf(onLinux)('a broken MF-CF-Blob header ends nothing, at no port', async () => {
+  for (const port of listeningPorts()) await ask(port, '/healthz', { headers: { 'MF-CF-Blob': '{' } });
+  expect(await isUp()).toBe(true);
+});
+
+test('a foreign Host and a foreign Origin are refused at both ports', async () => {
+  for (const [url, path] of [
+    [scene.mesh.url, '/healthz'],
+    [scene.mesh.pullUrl, '/client/v4/accounts/local/queues/rollmesh-scored/messages/pull'],
+  ] as const) {
+    const port = portOf(url);
+    const foreign = [{ host: 'rebind.evil.example' }, { host: `rebind.evil.example:${port}` }];
+    for (const headers of foreign) expect(await ask(port, path, { headers })).toMatchObject({ status: 403 });
+    for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1:1'])
+      expect(await ask(port, path, { headers: { origin } })).toMatchObject({ status: 403 });
+  }
+  const { status, text } = await ask(portOf(scene.mesh.url), '/api/rounds', {
+    headers: { host: 'evil.example' },
+  });
+  expect(status).toBe(403);
+  expect(JSON.parse(text)).toMatchObject({ code: 'host.foreign' });
+  const own = { origin: scene.mesh.url, host: new URL(scene.mesh.url).host };
+  expect(await ask(portOf(scene.mesh.url), '/api/rounds', { headers: own })).toMatchObject({ status: 200 });
+});
+
+test('headers of Miniflare choose no other Worker and show no stack', async () => {
+  const headers = {
+    'MF-Route-Override': 'rollmesh-judge',
+    'MF-Original-URL': 'http://x/cdn-cgi/platform-proxy',
+    'MF-Disable-Pretty-Error': '1',
+  };
+  expect(await ask(portOf(scene.mesh.url), '/healthz', { headers })).toMatchObject({ status: 200 });
+});
+
+/** Runs a script of this file's as the account `nobody`. */
+const asNobody = (script: string, ...args: string[]) =>
+  spawnSync(
+    'setpriv',
+    ['--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-c', script, 'sh', ...args],
+    {
+      encoding: 'utf8',
+    },
+  );
+const canBeNobody = onLinux && process.getuid?.() === 0 && asNobody('true').status === 0;
+if (!canBeNobody) console.warn('Skipped: only root on Linux can try the mesh as the account nobody.');
+
+test.runIf(canBeNobody)('another account cannot enter the folder with the sockets of workerd', () => {
+  const folders = readFileSync('/proc/net/unix', 'utf8')
+    .split('\n')
+    .flatMap((row) => /(\/\S+)\/(?:entry|loopback)$/.exec(row)?.[1] ?? []);
+  expect(folders.length).toBeGreaterThan(0);
+  for (const folder of new Set(folders)) {
+    if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
+    expect(asNobody('ls "$1"', folder).status).not.toBe(0);
+    expect(asNobody('cat "$1/entry"', folder).stderr).toContain('denied');
+  }
+});
+
+test.runIf(canBeNobody)(
+  'as nobody: no file is written by the mesh’s user and the mesh stays up',
+  async () => {
+    const canary = join(scene.stateDir, 'from-nobody');
+    const climb = encodeURIComponent(`x/../../../../../../../../..${canary}`);
+    // A program of its own, for nobody may not read ours: bash speaks TCP by itself.
+    const send = `for port in $2; do
+    for request in "POST /core/store-temp-file?extension=$1" "GET /cdn-cgi/local/r2/public/rollmesh/policies/seed/0/manifest.json"; do
+      bash -c 'exec 3<>/dev/tcp/127.0.0.1/$1; printf "%s HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nMF-CF-Blob: {\\r\\nContent-Length: 1\\r\\nConnection: close\\r\\n\\r\\nx" "$2" >&3; timeout 5 cat <&3' bash "$port" "$request"
+    done
+  done`;
+    const { stdout } = asNobody(send, climb, listeningPorts().join(' '));
+    expect(stdout).toContain('HTTP/1.1');
+    expect(stdout).not.toMatch(/HTTP\/1\.1 200/);
+    expect(existsSync(canary)).toBe(false);
+    expect(await isUp()).toBe(true);
+    rmSync(canary, { force: true });
+  },
+);

@@ -1,0 +1,44 @@
+/** What shipped policies are said to speak, held to what their warm starts demonstrate and to what is shipped. */
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { expectSpeaks, STARTS } from '../../core/tasks/starts.ts';
+import { warmStarts } from '../../core/tasks/warm-starts.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
+import { runOf } from '../../recipes/run-order.ts';
+
+test('every shipped policy is in the table, and nothing else', () => {
+  expect(Object.keys(STARTS).sort()).toEqual(readdirSync('models').sort());
+});
+
+test.each(Object.entries(STARTS).map(([name, start]) => ({ name, ...start })))(
+  '$name speaks exactly the roles that its warm start demonstrates',
+  ({ name, roles }) => {
+    const random = new Random(`starts/${name}`);
+    const { demonstrate } = warmStarts[name === 'seed' ? 'arithmetic' : name]!;
+    const shown = Array.from({ length: 300 }, () => demonstrate(random).role);
+    expect([...new Set(shown)].sort()).toEqual([...roles].sort());
+  },
+);
+
+describe('a recipe and its start', () => {
+  test.each(recipes)('$name begins from a policy that speaks its family and its roles', (recipe) => {
+    expect(() => expectSpeaks(recipe)).not.toThrow();
+  });
+
+  const trio = recipes.find(({ name }) => name === 'trio')!;
+  test('that was taught another family is refused by name', () => {
+    expect(() => expectSpeaks({ ...trio, start: 'rambling' })).toThrow(
+      /trio begins from rambling, which was not taught the family "arithmetic".*arithmetic with checks.*seed/s,
+    );
+  });
+  test('that was taught the family and not a role is refused by name', () => {
+    expect(() => expectSpeaks({ ...trio, start: 'hasty' })).toThrow(
+      /trio begins from hasty, which was not taught the role "proposer".*solver/s,
+    );
+  });
+  test('that is not shipped is not judged', () => {
+    expect(() => expectSpeaks({ ...trio, start: 'my-own' })).not.toThrow();
+    expect(runOf(shipped, { recipe: 'trio', seed: 0, rounds: 1, freeze: [] }).recipe).toBe(trio);
+  });
+});

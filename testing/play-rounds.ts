@@ -1,0 +1,59 @@
+/** A short run of a recipe in this process: its start policy samples, the learner trains it on the CPU, everything stays in memory. */
+import { fileURLToPath } from 'node:url';
+import { readStart } from '../cli/import-policy.ts';
+import { playInProcess } from '../cli/in-process.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { registry } from '../core/registry.ts';
+import type { VersionFiles } from '../core/schema/policy.ts';
+import type { RoundLine, Summary } from '../core/schema/summary.ts';
+import { HELD_OUT } from '../core/tasks/split.ts';
+import { MemoryRunStore } from '../mesh/run-store.ts';
+import { type RunOrder, runOf } from '../recipes/run-order.ts';
+
+export interface PlayOptions extends Partial<Omit<RunOrder, 'recipe'>> {
+  /** Address of the recipe's module; needed where it brings an objective of its own. */
+  readonly module?: string | URL;
+  /** Files of the policy to begin from; default the recipe's start. */
+  readonly start?: VersionFiles;
+}
+
+export interface PlayedRounds {
+  /** What each round's report says. */
+  readonly lines: readonly RoundLine[];
+  readonly summary: Summary;
+  /** The files of a version: 0 is the start, n what round n trained. */
+  readonly version: (version: number) => Promise<VersionFiles>;
+}
+
+/** Plays the rounds (default one) and evaluates before the first and after the last. One thread: the same bits on every machine of a kind. */
+export async function playRounds(
+  recipe: Recipe,
+  { module, start, ...order }: PlayOptions = {},
+): Promise<PlayedRounds> {
+  const run = runOf(registry([recipe]), { seed: 0, rounds: 1, freeze: [], ...order, recipe: recipe.name });
+  const store = new MemoryRunStore();
+  const { policy: name } = run.settings;
+  await store.commitVersion({ name, version: 0 }, start ?? (await readStart(recipe.start)));
+  const lines: RoundLine[] = [];
+  let summary: Summary | undefined;
+  await playInProcess(
+    run,
+    { device: 'cpu', threads: 1, revectorize: false, evalEvery: run.rounds },
+    store,
+    {
+      started: () => {},
+      evaluatedStart: () => {},
+      round: (line) => lines.push(line),
+      finished: (all) => {
+        summary = all;
+      },
+      waiting: () => {},
+      stopped: () => {},
+      notice: () => {},
+    },
+    HELD_OUT,
+    module === undefined ? undefined : { modules: [{ recipe, file: fileURLToPath(module) }] },
+  );
+  if (!summary) throw new Error('internal: the run ended without a summary');
+  return { lines, summary, version: (version) => store.loadVersion({ name, version }) };
+}

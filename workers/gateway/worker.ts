@@ -1,0 +1,88 @@
+/** The gateway Worker: HTTP, the clock, and the dead-letter queue. Bindings only. */
+import { type Registry, registry } from '../../core/registry.ts';
+import { openDatabase } from '../../store/database.ts';
+import { MAX_DELIVERIES } from '../shared/consume.ts';
+import type { StageQueue } from '../shared/messages.ts';
+import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
+import type { WorkerOptions } from '../shared/stage-worker.ts';
+import { gatewayApp } from './app.ts';
+import { tellEnds } from './callback.ts';
+import { buryDead } from './dead-letter-queue.ts';
+import { retentionOf } from './prune.ts';
+import { reconcile } from './reconcile.ts';
+import type { Services } from './services.ts';
+
+export interface GatewayEnv {
+  readonly DB: D1Database;
+  readonly BUCKET: R2Bucket;
+  readonly PROPOSE: StageQueue<'propose'>;
+  readonly ROLLOUT: StageQueue<'rollout'>;
+  readonly JUDGE: StageQueue<'judge'>;
+  readonly SCORED: StageQueue<'scored'>;
+  readonly ASSETS: Fetcher;
+  readonly HOOK_LIMIT: RateLimit;
+  readonly READ_LIMIT: RateLimit;
+  readonly SEED_POLICY: string;
+  readonly STALL_SECONDS: string;
+  readonly KEEP_VERSIONS: string;
+  readonly KEEP_WITHDRAWN_DAYS: string;
+  /** Set by the local mesh alone. */
+  readonly QUEUES_SINCE?: string;
+  readonly WEBHOOK_SECRET?: string;
+  readonly WEBHOOK_SECRET_NEXT?: string;
+  readonly LEARNER_TOKEN?: string;
+  readonly LEARNER_TOKEN_NEXT?: string;
+  readonly READ_TOKEN?: string;
+  readonly READ_TOKEN_NEXT?: string;
+  readonly CALLBACK_URL?: string;
+  readonly CALLBACK_SECRET?: string;
+}
+
+const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
+  recipes,
+  db: openDatabase(meteredD1(env.DB)),
+  bucket: meteredR2(env.BUCKET),
+  queues: {
+    propose: meteredQueue(env.PROPOSE),
+    rollout: meteredQueue(env.ROLLOUT),
+    judge: meteredQueue(env.JUDGE),
+    scored: meteredQueue(env.SCORED),
+  },
+  assets: env.ASSETS,
+  limits: { hooks: env.HOOK_LIMIT, reads: env.READ_LIMIT },
+  secrets: {
+    webhook: [env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_NEXT],
+    learner: [env.LEARNER_TOKEN, env.LEARNER_TOKEN_NEXT],
+    read: [env.READ_TOKEN, env.READ_TOKEN_NEXT],
+  },
+  callback: env.CALLBACK_URL ? { url: env.CALLBACK_URL, secret: env.CALLBACK_SECRET } : undefined,
+  settings: {
+    seedPolicy: env.SEED_POLICY,
+    stallMs: Number(env.STALL_SECONDS) * 1000,
+    queuesSince: Number(env.QUEUES_SINCE ?? 0),
+    local: env.QUEUES_SINCE !== undefined,
+    retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
+  },
+  now: () => Date.now(),
+});
+
+/** Throws `wrong-input` where two of the recipes have the same name. */
+export function gatewayWorker(options: WorkerOptions): ExportedHandler<GatewayEnv> {
+  const recipes = registry(options.recipes);
+  // One app an isolate: bindings do not change while it lives.
+  let app: ReturnType<typeof gatewayApp> | undefined;
+  return {
+    fetch(request, env, context) {
+      app ??= gatewayApp(servicesOf(env, recipes));
+      return app.fetch(request, env, context);
+    },
+    async queue(batch, env) {
+      await buryDead(openDatabase(env.DB), batch.messages, MAX_DELIVERIES, Date.now());
+    },
+    async scheduled(_, env) {
+      const services = servicesOf(env, recipes);
+      await reconcile(services);
+      await tellEnds(services);
+    },
+  };
+}

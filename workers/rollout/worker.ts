@@ -1,0 +1,26 @@
+/** The rollout Worker: consumes `rollmesh-rollout`. Bindings only; the work is in solve-groups.ts. */
+import { rolloutMessage } from '../../core/schema/round.ts';
+import type { StageQueue } from '../shared/messages.ts';
+import { meteredQueue } from '../shared/metered-bindings.ts';
+import { type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
+import { solveGroups } from './solve-groups.ts';
+
+export interface RolloutEnv extends StageEnv {
+  readonly JUDGE: StageQueue<'judge'>;
+  readonly ROLLOUT: StageQueue<'rollout'>;
+}
+
+export const rolloutWorker = (options: WorkerOptions): ExportedHandler<RolloutEnv> =>
+  stageWorker(
+    {
+      stage: 'rollout',
+      schema: rolloutMessage,
+      work: (mesh, env, round, messages) =>
+        solveGroups(
+          { ...mesh, judgments: meteredQueue(env.JUDGE), rollouts: meteredQueue(env.ROLLOUT) },
+          round,
+          messages,
+        ),
+    },
+    options,
+  );

@@ -1,0 +1,77 @@
+/** A stage's Worker, whatever the stage: opens what its bindings name, consumes its queue, and accounts for what that used. */
+import type * as v from 'valibot';
+import type { Recipe } from '../../core/recipe.ts';
+import { registry } from '../../core/registry.ts';
+import type { Messages } from '../../core/schema/round.ts';
+import type { WorkerStage } from '../../core/stages.ts';
+import { openDatabase } from '../../store/database.ts';
+import { addUsed } from '../../store/usage.ts';
+import type { ActingMesh } from './acting.ts';
+import { bury } from './bury.ts';
+import { consume } from './consume.ts';
+import { meteredD1, meteredR2 } from './metered-bindings.ts';
+import { sessionOf } from './open-policy.ts';
+import { rationMs } from './ration.ts';
+
+/** The bindings that every stage has. */
+export interface StageEnv {
+  readonly DB: D1Database;
+  readonly BUCKET: R2Bucket;
+  readonly RETRY_SECONDS: string;
+  readonly RATION_SECONDS?: string;
+}
+
+/** What a Worker is made for. */
+export interface WorkerOptions {
+  /** The recipes whose rounds it plays. */
+  readonly recipes: readonly Recipe[];
+}
+
+export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
+  readonly stage: S;
+  readonly schema: v.GenericSchema<unknown, Messages[S]>;
+  /**
+   * Does what messages of one round ask for, with the stage's own bindings beside what every stage has; doing it twice changes nothing.
+   * What it throws for a missing secret fails the messages and not the Worker.
+   */
+  readonly work: (
+    mesh: ActingMesh,
+    env: Env,
+    round: string,
+    messages: readonly Messages[S][],
+  ) => Promise<void>;
+}
+
+/** Throws `wrong-input` where two of the recipes have the same name. */
+export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
+  { stage, schema, work }: StageSpec<S, Env>,
+  options: WorkerOptions,
+): ExportedHandler<Env> {
+  const recipes = registry(options.recipes);
+  return {
+    async queue(batch, env) {
+      const db = openDatabase(meteredD1(env.DB));
+      const bucket = meteredR2(env.BUCKET);
+      const now = () => Date.now();
+      const mesh: ActingMesh = {
+        recipes,
+        db,
+        bucket,
+        session: sessionOf(bucket),
+        now,
+        rationMs: rationMs(env.RATION_SECONDS),
+      };
+      await consume(
+        {
+          stage,
+          schema,
+          work: (round, messages) => work(mesh, env, round, messages),
+          bury: (body, attempts, failure) => bury(db, stage, body, attempts, failure, now()),
+          account: (round, used) => addUsed(db, round, stage, used),
+          retrySeconds: Number(env.RETRY_SECONDS),
+        },
+        batch.messages,
+      );
+    },
+  };
+}
