@@ -56,8 +56,8 @@ export interface Mesh {
   /** One tick of the clock. */
   cron(): Promise<void>;
   /**
-   * Resolves once workerd has ended by itself. Miniflare starts another one, but at other ports and without what the queues held, so
-   * that this mesh is of no use any more.
+   * Resolves once workerd has ended by itself and Miniflare has started another one at the same ports. What the queues held is gone,
+   * and since the Workers know of no new start, their rounds would stand still until they count as stalled.
    */
   readonly crashed: Promise<void>;
   stop(): Promise<void>;

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { lastWords, MeshWatch, type Pulse, pulseOf } from '../../cli/mesh-watch.ts';
+import { lastWords, MeshWatch, type Pulse, pulseOf, watchMesh } from '../../cli/mesh-watch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-watch-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -57,4 +57,22 @@ test('last words are neither JSON nor a stack', () => {
   );
   expect(lastWords(file)).toBe('*** Received signal #6: Aborted');
   expect(lastWords(join(folder, 'missing.log'))).toBe('');
+});
+
+test('a workerd that was started again by itself is told as gone, unless the command ends', async () => {
+  const log = join(folder, 'crashed.log');
+  writeFileSync(log, '*** Fatal uncaught exception\n');
+  // Nothing listens at this port, and a refused look alone gives nobody up.
+  const mesh = { url: 'http://127.0.0.1:9', crashed: Promise.resolve() };
+  const follow = new AbortController();
+  await expect(watchMesh(mesh, log, () => {}, follow.signal)).rejects.toMatchObject({
+    code: 'mesh.gone',
+    what: "The mesh's workerd has ended: *** Fatal uncaught exception.",
+  });
+  const ending = new AbortController();
+  const watched = watchMesh(mesh, log, () => {}, ending.signal);
+  ending.abort();
+  expect(await Promise.race([watched, new Promise((resolve) => setTimeout(resolve, 100, 'waits'))])).toBe(
+    'waits',
+  );
 });

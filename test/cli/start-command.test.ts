@@ -19,6 +19,22 @@ test('a learner that cannot start ends the command with its message', async () =
   expect(code).toBe(1);
 }, 120_000);
 
+// npm passes Ctrl-C on to the command, which has it from the terminal as well.
+test('Ctrl-C, twice, ends the command with what ran', async () => {
+  let sent = false;
+  const state = join(folder, 'interrupted');
+  const args = ['start', '--state', state, '--rounds', '2', '--port', '0'];
+  const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text, kill) => {
+    if (sent || !text.includes('watch it at')) return;
+    sent = true;
+    kill('SIGINT');
+    setTimeout(() => kill('SIGINT'), 100);
+  });
+  expect(stdout).toMatch(/^Stopped before the first of 2 rounds was done\./m);
+  expect(stderr).not.toMatch(INTERNALS);
+  expect(code).toBe(0);
+}, 120_000);
+
 describe.concurrent('refused before the mesh is brought up', () => {
   test('a port that is taken', async () => {
     const server = createServer();
