@@ -41,7 +41,7 @@ export async function runInMesh(
     ...modules.map(({ file }) => `--recipe=${file}`),
     ...(options.threads ? [`--threads=${options.threads}`] : []),
     ...(options.revectorize ? ['--revectorize'] : []),
-    ...(options.auditFraction === undefined ? [] : [`--audit-fraction=${options.auditFraction}`]),
+    `--audit-fraction=${options.auditFraction}`,
   ]);
   try {
     if (options.serve) printer.waiting(mesh.url);

@@ -99,11 +99,12 @@ async function trainWhole(
   for (const id of collector.rounds) {
     const round = await gateway.getRound(id);
     const over = round.stage === 'done' || round.stage === 'failed';
-    const messages =
-      round.stage === 'training' ? wholeRound(await gateway.getGroups(id), collector.messages(id)) : null;
+    const listed = round.stage === 'training' ? await gateway.getGroups(id) : [];
+    const messages = wholeRound(listed, collector.messages(id));
     if (!over && !messages) continue;
     worked = true;
-    const outcome = messages && (await trainCollected(ports, settings, round, collector, messages));
+    const outcome =
+      messages && (await trainCollected(ports, settings, { round, listed, messages }, collector));
     const deletions = collector.messages(id).length + collector.duplicates(id);
     if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
     await queue.ack(collector.take(id));
@@ -132,15 +133,22 @@ function wholeRound(groups: GroupStates, arrived: readonly ScoredMessage[]): Sco
   });
 }
 
+interface WholeRound {
+  readonly round: RoundState;
+  /** All groups of the round, as the database lists them. */
+  readonly listed: GroupStates;
+  /** Of those that wait to be trained. */
+  readonly messages: readonly ScoredMessage[];
+}
+
 async function trainCollected(
   { gateway, trainer }: LearnerPorts,
   settings: LearnerSettings,
-  round: RoundState,
+  { round, listed, messages }: WholeRound,
   collector: Collector,
-  messages: readonly ScoredMessage[],
 ): Promise<RoundOutcome | null> {
   const { id } = round.spec;
-  const outcome = await trainRound(gateway, trainer, round, messages, settings);
+  const outcome = await trainRound(gateway, trainer, round, listed, messages, settings);
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 
