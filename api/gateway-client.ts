@@ -36,6 +36,7 @@ import {
   fileEntries,
   type Manifest,
   manifest,
+  manifestSha256,
   type VersionFile,
   type VersionFiles,
 } from '../core/schema/policy.ts';
@@ -62,7 +63,7 @@ const PAGE = 500;
 /** What a listing is read for: a page of 500 rounds has a report each, which is checked where it is used. */
 const listedRounds = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
 export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
-const policyState = v.pick(policyVersions, ['name', 'current', 'next']);
+const policyState = v.pick(policyVersions, ['name', 'current', 'next', 'versions']);
 
 /** Errors of the gateway by what the caller can do about them. 409 = the world has moved on: read it again. */
 const kindOfStatus = (status: number): FailureKind =>
@@ -176,9 +177,27 @@ export class GatewayClient {
     return v.parse(manifest, JSON.parse(new TextDecoder().decode(bytes)));
   }
 
-  /** The named files of a version, checked against its manifest; all of them where none is named. */
-  async getVersion(ref: PolicyRef, wanted?: readonly VersionFile[]): Promise<VersionFiles> {
-    const { files } = await this.getManifest(ref);
+  /**
+   * The named files of a version, checked against its manifest; all of them where none is named. Throws `give-up` where the
+   * manifest is not the one of that hash (`manifestSha256`), where one is given.
+   */
+  async getVersion(
+    ref: PolicyRef,
+    wanted?: readonly VersionFile[],
+    manifestHash?: string,
+  ): Promise<VersionFiles> {
+    const committed = await this.getManifest(ref);
+    if (manifestHash !== undefined && manifestSha256(committed) !== manifestHash)
+      throw new RollmeshError(
+        'give-up',
+        'version.manifest',
+        `The manifest of version ${ref.version} of ${ref.name} is not the one that was committed.`,
+        {
+          expected: `a manifest of sha256 ${manifestHash}`,
+          next: 'Somebody wrote to the object store: restore the manifest, or roll back to a version before it.',
+        },
+      );
+    const { files } = committed;
     const out: VersionFiles = {};
     for (const [file, { sha256 }] of Object.entries(files) as [VersionFile, { sha256: string }][])
       if (!wanted || wanted.includes(file))

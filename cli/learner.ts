@@ -2,20 +2,20 @@
  * `npm run learner`: the learner alone against a mesh, local or deployed. Everything comes from environment variables, so
  * that no secret stands in a command line.
  */
-import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { GatewayClient } from '../api/gateway-client.ts';
 import { PullQueue } from '../api/pull-queue.ts';
 import { Tally } from '../api/tally.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
+import { openAudit } from '../learner/loop/auditor.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { learn } from '../learner/loop/loop.ts';
 import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { calledAs } from './called-as.ts';
 import { openRecipes } from './recipe-modules.ts';
-import { collect, share, whole } from './run-options.ts';
+import { auditOption, collect, whole } from './run-options.ts';
 
 interface LearnerOptions {
   readonly recipe: readonly string[];
@@ -27,7 +27,7 @@ interface LearnerOptions {
   readonly maxStaleness: number;
   readonly leaseSeconds: number;
   readonly idleMs: number;
-  readonly auditFraction?: number;
+  readonly auditFraction: number;
 }
 
 function required(name: string, what: string): string {
@@ -74,8 +74,6 @@ async function run(options: LearnerOptions): Promise<void> {
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  // Which groups are drawn again follows from a secret, and is the same when a round is trained again.
-  const secret = meshKey ?? randomBytes(32).toString('hex');
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
   const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery) : null;
@@ -96,7 +94,7 @@ async function run(options: LearnerOptions): Promise<void> {
       maxStaleness,
       leaseMs: leaseSeconds * 1000,
       longestIdleMs: idleMs,
-      ...(auditFraction === undefined ? {} : { audit: { fraction: auditFraction, secret } }),
+      ...(auditFraction === 0 ? {} : { audit: openAudit(auditFraction) }),
       device: device.description,
     },
     stop.signal,
@@ -121,11 +119,7 @@ export const command = (): Command =>
     .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
     .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
     .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
-    .option(
-      '--audit-fraction <share>',
-      'read every record again, and draw this share of them again, before training',
-      share,
-    )
+    .addOption(auditOption())
     .option(
       '--lease-seconds <n>',
       'how long a pulled message is ours; longer than a round trains',

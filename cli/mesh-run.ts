@@ -93,7 +93,7 @@ const learnerArguments = (
   ...modules.map(({ file }) => `--recipe=${file}`),
   ...(threads ? [`--threads=${threads}`] : []),
   ...(revectorize ? ['--revectorize'] : []),
-  ...(auditFraction === undefined ? [] : [`--audit-fraction=${auditFraction}`]),
+  `--audit-fraction=${auditFraction}`,
 ];
 
 async function playRun(

@@ -30,7 +30,7 @@ export interface StartOptions {
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
   readonly revectorize: boolean;
-  readonly auditFraction?: number;
+  readonly auditFraction: number;
 }
 
 /** A whole number from `low` up, or commander's usage error. */
@@ -75,6 +75,15 @@ export const recipeOption = () =>
     'recipe to run: a shipped one by its name, or one of your own by the path of its module or the name of its package',
   );
 
+/** Before training; what the default costs is in docs/trust.md. */
+export const auditOption = () =>
+  new Option(
+    '--audit-fraction <share>',
+    'share of each round that the learner draws again before it trains, after reading all of it again; 0 = no audit',
+  )
+    .argParser(share)
+    .default(0.02);
+
 export const startCommand = (): Command =>
   new Command(calledAs('start'))
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
@@ -117,11 +126,7 @@ export const startCommand = (): Command =>
       'CPU device on Node 24 or later: let V8 pair SIMD operations, nearly twice as fast; experimental, so a self-test decides',
       false,
     )
-    .option(
-      '--audit-fraction <share>',
-      'share of each round that the learner draws again before it trains',
-      share,
-    )
+    .addOption(auditOption())
     .helpOption('-h, --help', 'show this');
 
 /** The order that the options mean, without what the recipe decides by itself. */

@@ -1,29 +1,58 @@
 /**
- * The mesh's seal on a scored group: an HMAC-SHA256 over what it is, where it comes from and the hashes of its bytes and of
- * the round's proposals. A batch whose hash, round, group, seed or policy versions were changed, or that was copied from
- * another round, fails it.
+ * The mesh's seal on a scored group: an HMAC-SHA256 over all that decides what the group is and what may be made of it: the
+ * round with its settings and bindings, the manifests of the versions that play in it, the round's proposals with the tasks
+ * that were admitted, and the bytes of the group. Whoever changes any of it without the key breaks the seal.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { RoundSpec, ScoredMessage } from './schema/round.ts';
+import * as v from 'valibot';
+import { canonicalJson } from './canonical-json.ts';
+import { type RoundSpec, roundSpec, type ScoredMessage } from './schema/round.ts';
 
-/** What is sealed beside the round: the group, the sha256 of its bytes, and that of the round's proposals. */
-export interface Sealed {
-  readonly group: string;
-  readonly sha256: string;
-  /** Null for rounds that were admitted before proposals were hashed. */
-  readonly proposals: string | null;
+/** What a seal says of the round. */
+export interface SealedRound {
+  readonly spec: RoundSpec;
+  /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
+  readonly proposalsSha256: string | null;
+  /** Hashes of manifests (`manifestSha256`) by version: of every version that a role names, and of version 0, which holds the tokenizer. */
+  readonly manifests: Readonly<Record<string, string>>;
 }
 
-/** Hex HMAC-SHA256 of (round, group, seed, the version of each role, both hashes) under the mesh's key. */
-export function provenanceMac(meshKey: string, round: RoundSpec, sealed: Sealed): string {
-  const { group, sha256: hash, proposals } = sealed;
-  const roles = Object.entries(round.roles)
+/** What a seal says of the group: its id, and the sha256 of its bytes. */
+export interface SealedGroup {
+  readonly group: string;
+  readonly sha256: string;
+}
+
+const macOf = (meshKey: string, text: string) =>
+  bytesToHex(hmac(sha256, utf8ToBytes(meshKey), utf8ToBytes(text)));
+
+/** Hex HMAC-SHA256 over round and group under the mesh's key. */
+export const provenanceMac = (
+  meshKey: string,
+  { spec, proposalsSha256, manifests }: SealedRound,
+  { group, sha256: hash }: SealedGroup,
+): string =>
+  macOf(
+    meshKey,
+    canonicalJson(['scored 2', v.parse(roundSpec, spec), proposalsSha256, manifests, group, hash]),
+  );
+
+/**
+ * The seal as it was made before settings, parameter sets and manifests were under it. Nobody makes it any more; it is
+ * known so that rounds of that time can be finished and audited. What a new round has in its place is never of this form.
+ */
+function earlierMac(
+  meshKey: string,
+  { spec, proposalsSha256 }: SealedRound,
+  { group, sha256: hash }: SealedGroup,
+): string {
+  const roles = Object.entries(spec.roles)
     .map(([role, { name, version }]) => `${role}=${name}@${version}`)
     .sort();
-  const text = ['scored', round.id, group, round.settings.seed, ...roles, hash, proposals ?? ''].join('|');
-  return bytesToHex(hmac(sha256, utf8ToBytes(meshKey), utf8ToBytes(text)));
+  const { seed } = spec.settings;
+  return macOf(meshKey, ['scored', spec.id, group, seed, ...roles, hash, proposalsSha256 ?? ''].join('|'));
 }
 
 /** Compares in time that does not depend on where two strings of the same length differ. */
@@ -33,12 +62,11 @@ export function equalInConstantTime(a: string, b: string): boolean {
   return difference === 0;
 }
 
-/** Is the message this mesh's, for this round and its proposals, about bytes with that hash? */
+/** Is the message this mesh's, for this round, its versions and its proposals, about bytes with that hash? */
 export const isAuthentic = (
   meshKey: string,
-  round: RoundSpec,
-  proposals: string | null,
-  { round: of, group, sha256: hash, mac }: Pick<ScoredMessage, 'round' | 'group' | 'sha256' | 'mac'>,
+  round: SealedRound,
+  message: Pick<ScoredMessage, 'round' | 'group' | 'sha256' | 'mac'>,
 ): boolean =>
-  of === round.id &&
-  equalInConstantTime(mac, provenanceMac(meshKey, round, { group, sha256: hash, proposals }));
+  message.round === round.spec.id &&
+  [provenanceMac, earlierMac].some((seal) => equalInConstantTime(message.mac, seal(meshKey, round, message)));

@@ -1,12 +1,20 @@
 /** What may be asked for, by webhook or by command line, and the run that it means: one reading for both, so that they agree. */
 import * as v from 'valibot';
+import { canonicalJson } from '../core/canonical-json.ts';
 import { wrongInput } from '../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../core/policy.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { Registry } from '../core/registry.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
-import { type RoleBinding, type RunSettings, runSettings } from '../core/schema/round.ts';
+import {
+  type RoleBinding,
+  type RoundSpec,
+  type RunSettings,
+  roundIdOf,
+  runIdOf,
+  runSettings,
+} from '../core/schema/round.ts';
 import { name } from '../core/schema/sample.ts';
 import { expectSpeaks } from '../core/tasks/starts.ts';
 
@@ -57,6 +65,34 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
     group: asked.group ?? recipe.group,
   });
   return { recipe, settings, rounds: asked.rounds, named: asked.policy !== undefined };
+}
+
+/**
+ * Is a round what its id says? The run's id is derived from the settings and the round's from the run's, and what the roles
+ * must be by those settings is held against them. Says what does not fit; null = all does.
+ */
+export function wrongRound(recipes: Registry, { id, run, index, settings, roles }: RoundSpec): string | null {
+  if (run !== runIdOf(settings) || id !== roundIdOf(run, index))
+    return `The settings of round ${id} are not those from which its id was made.`;
+  // A recipe that is not known here is the caller's trouble, and not the round's.
+  recipes.find(settings.recipe);
+  let ordered: RunSettings;
+  try {
+    ordered = runOf(recipes, { ...settings, rounds: 1 }).settings;
+  } catch (error) {
+    return `The settings of round ${id} were never ordered: ${error instanceof Error ? error.message : error}`;
+  }
+  if (canonicalJson(ordered) !== canonicalJson(settings))
+    return `The settings of round ${id} were never ordered in this form.`;
+  const wrong = Object.entries(roles).find(
+    ([role, ref]) =>
+      ref.name !== settings.policy ||
+      ref.weights !== settings.weights ||
+      (settings.freeze.includes(role) && ref.version !== 0),
+  );
+  return wrong
+    ? `The ${wrong[0]} of round ${id} plays ${wrong[1].name}@${wrong[1].version}, against the settings.`
+    : null;
 }
 
 function expectOneOf(what: string, value: string, known: readonly string[], recipe: string): void {

@@ -1,8 +1,8 @@
 /** Policies and their version pointer, which moves last and by compare-and-set. */
-import { and, asc, desc, eq, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
-import type { Manifest } from '../core/schema/policy.ts';
-import type { RoundSpec } from '../core/schema/round.ts';
+import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
+import { type RoundSpec, namedVersions } from '../core/schema/round.ts';
 import { type Database, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
 import { policies, versions } from './schema.ts';
@@ -28,6 +28,35 @@ export const getVersion = async (db: Database, ref: PolicyRef): Promise<VersionR
       .where(and(eq(versions.policy, ref.name), eq(versions.version, ref.version)))
   )[0];
 
+/** The versions that decide what a round's samples are, as far as they are committed. */
+export const versionsOfRound = (db: Database, spec: RoundSpec): Promise<VersionRow[]> =>
+  db
+    .select()
+    .from(versions)
+    .where(and(eq(versions.policy, spec.settings.policy), inArray(versions.version, namedVersions(spec))))
+    .orderBy(asc(versions.version));
+
+/** Hashes of manifests by version, of those that have one. */
+export const manifestsOf = (rows: readonly VersionRow[]): Record<string, string> =>
+  Object.fromEntries(
+    rows.flatMap(({ version, manifestSha256: sha256 }) => (sha256 === null ? [] : [[version, sha256]])),
+  );
+
+/** Notes the hash of a version's manifest where an earlier release noted none; one that is there is left as it is. */
+export const noteManifest = (db: Database, manifest: Manifest) =>
+  writeAll(db, [
+    db
+      .update(versions)
+      .set({ manifestSha256: manifestSha256(manifest) })
+      .where(
+        and(
+          eq(versions.policy, manifest.policy),
+          eq(versions.version, manifest.version),
+          isNull(versions.manifestSha256),
+        ),
+      ),
+  ]);
+
 const bytesOf = (manifest: Manifest) =>
   Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
 
@@ -40,6 +69,7 @@ const insertVersion = (db: Database, manifest: Manifest, now: number) =>
       parent: manifest.parent,
       round: manifest.round,
       bytes: bytesOf(manifest),
+      manifestSha256: manifestSha256(manifest),
       createdAt: now,
     })
     .onConflictDoNothing();
@@ -71,8 +101,8 @@ export async function commitVersion(
   const { policy, version, parent, round } = manifest;
   const committed = sql`EXISTS (SELECT 1 FROM versions WHERE policy = ${policy} AND version = ${version} AND round IS ${round})`;
   const [inserted] = await writeAll(db, [
-    sql`INSERT INTO versions (policy, version, parent, round, bytes, created_at)
-        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${now}
+    sql`INSERT INTO versions (policy, version, parent, round, bytes, manifest_sha256, created_at)
+        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)}, ${now}
         WHERE EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
           AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
         ON CONFLICT DO NOTHING`,

@@ -90,6 +90,8 @@ export const versions = sqliteTable(
     round: text(),
     /** Bytes of all its files. */
     bytes: integer().notNull(),
+    /** `manifestSha256` of its manifest; null until it is noted for a version of an earlier release. */
+    manifestSha256: text('manifest_sha256'),
     createdAt: integer('created_at').notNull(),
     /** Why it must not be used any more; null = it may be. */
     withdrawn: text(),

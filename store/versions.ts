@@ -8,6 +8,7 @@ import {
   holdsWeights,
   type Manifest,
   manifest,
+  manifestSha256,
   type VersionFile,
   type VersionFiles,
   versionFile,
@@ -138,14 +139,17 @@ const refused = (what: string, expected: string) =>
     next: 'Upload the files, then the manifest.',
   });
 
-/** The named files of a committed version, each checked against the manifest. Throws `missing-version`. */
+/**
+ * The named files of a committed version, each checked against the manifest, and that against the hash that the database keeps;
+ * null = it keeps none. Throws `missing-version`.
+ */
 export async function loadVersion(
   bucket: R2Bucket,
   ref: PolicyRef,
   files: readonly VersionFile[],
+  manifestHash: string | null,
 ): Promise<VersionFiles> {
-  const committed = await readManifest(bucket, ref);
-  if (!committed) throw missingVersion(ref, 'it has no manifest');
+  const committed = await committedManifest(bucket, ref, manifestHash);
   const loaded: VersionFiles = {};
   for (const file of files) {
     const entry = committed.files[file];
@@ -161,6 +165,19 @@ export async function loadVersion(
   return loaded;
 }
 
+/** The manifest of a committed version, held against the hash that the database keeps of it; null = it keeps none. */
+export async function committedManifest(
+  bucket: R2Bucket,
+  ref: PolicyRef,
+  manifestHash: string | null,
+): Promise<Manifest> {
+  const committed = await readManifest(bucket, ref);
+  if (!committed) throw missingVersion(ref, 'it has no manifest');
+  if (manifestHash !== null && manifestSha256(committed) !== manifestHash)
+    throw missingVersion(ref, 'its manifest is not the one that was committed');
+  return committed;
+}
+
 export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
   new RollmeshError(
     'missing-version',
@@ -170,9 +187,13 @@ export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
   );
 
 /** Version 0 of a new policy with the files of another one: its manifest says where they came from. */
-export async function forkVersion(bucket: R2Bucket, from: PolicyRef, to: string): Promise<Manifest> {
-  const source = await readManifest(bucket, from);
-  if (!source) throw missingVersion(from, 'it has no manifest');
+export async function forkVersion(
+  bucket: R2Bucket,
+  from: PolicyRef,
+  manifestHash: string | null,
+  to: string,
+): Promise<Manifest> {
+  const source = await committedManifest(bucket, from, manifestHash);
   const forked: Manifest = {
     ...source,
     policy: to,

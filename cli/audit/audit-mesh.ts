@@ -2,9 +2,11 @@
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import { RollmeshError } from '../../core/errors.ts';
 import type { Registry } from '../../core/registry.ts';
 import { proposalOutcomes } from '../../core/roles/episodes.ts';
 import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
+import { wrongRound } from '../../recipes/run-order.ts';
 import { type ReadableMesh, readStoredRound } from './read-round.ts';
 
 export interface AuditOrder {
@@ -43,14 +45,21 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
   const ledger = new AuditLedger();
   const round = await gateway.getRound(order.round);
   const { spec } = round;
+  const wrong = wrongRound(order.recipes, spec);
+  ledger.check(wrong === null, { class: 'round', group: null, sample: null }, () => wrong ?? '');
   const stored = await readStoredRound(gateway, round, order.meshKey, ledger);
   const record = { recipe: order.recipes.find(spec.settings.recipe), round: spec, ...stored };
-  await withRoundPolicies(gateway, spec, async (tools) => {
-    await rereadRound(ledger, record, tools);
-    const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
-    checkEarnings(ledger, record, decode, stored.trained, round.report?.earnings);
-    await redrawRound(ledger, record, tools, order.fraction, order.seed);
-  });
+  try {
+    await withRoundPolicies(gateway, round, async (tools) => {
+      await rereadRound(ledger, record, tools);
+      const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
+      checkEarnings(ledger, record, decode, stored.trained, round.report?.earnings);
+      await redrawRound(ledger, record, tools, order.fraction, order.seed);
+    });
+  } catch (error) {
+    // That it is another manifest has been found already; with its weights nothing can be drawn again.
+    if (!(error instanceof RollmeshError) || error.code !== 'version.manifest') throw error;
+  }
   return {
     kind: 'audit',
     round: round.id,

@@ -5,6 +5,7 @@ import { duration, percent, whole } from '../figures.ts';
 import type { AuditReport } from './audit-mesh.ts';
 
 const SAYS: Readonly<Record<AuditClass, string>> = {
+  round: 'the round is what was ordered, and whole',
   hash: 'objects have the bytes that were noted',
   seal: 'seals fit round, group, versions, hashes',
   provenance: 'records are of this round, group, task',

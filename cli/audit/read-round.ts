@@ -2,16 +2,18 @@
 import * as v from 'valibot';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { AuditLedger, Finding } from '../../core/audit/findings.ts';
+import { isOfTask, wrongList } from '../../core/audit/whole-round.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
+import { manifestSha256 } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
 
 export type ReadableMesh = Pick<
   GatewayClient,
-  'getRound' | 'getGroups' | 'getObject' | 'getManifest' | 'getVersion'
+  'getRound' | 'getGroups' | 'getObject' | 'getManifest' | 'getPolicy' | 'getVersion'
 >;
 
 export interface StoredRound {
@@ -52,6 +54,17 @@ export async function readStoredRound(
     if (group.group === state.group) groups.push(group);
     else ledger.check(false, of('provenance', state.group), () => `The object is of group ${group.group}.`);
   }
+  if (written) {
+    const wrong = wrongList(written.tasks, states);
+    ledger.check(wrong === null, of('round', null), () => wrong ?? '');
+    for (const group of groups)
+      ledger.check(
+        isOfTask(group, written.tasks),
+        of('round', group.group),
+        () => 'The group is about another task than the one that was admitted.',
+      );
+  }
+  await checkManifests(gateway, round, ledger);
   await checkVersion(gateway, round, states, ledger);
   const trained = new Set(states.filter(({ state }) => state === 'trained').map(({ group }) => group));
   return { proposals: written ?? empty, groups, trained };
@@ -84,7 +97,7 @@ async function readObject<S extends v.GenericSchema>(
 }
 
 function checkSeal(
-  { spec, proposalsSha256 }: RoundState,
+  { spec, proposalsSha256, manifests = {} }: RoundState,
   { group, sha256, mac }: GroupStates[number],
   meshKey: string | undefined,
   ledger: AuditLedger,
@@ -92,10 +105,30 @@ function checkSeal(
   if (meshKey === undefined || sha256 === null) return;
   const sealed = { round: spec.id, group, sha256, mac: mac ?? '' };
   ledger.check(
-    isAuthentic(meshKey, spec, proposalsSha256, sealed),
+    isAuthentic(meshKey, { spec, proposalsSha256, manifests }, sealed),
     of('seal', group),
-    () => 'The seal does not fit the round, the group, the versions and the hashes.',
+    () => 'The seal does not fit the round, its settings, its versions, the group and the hashes.',
   );
+}
+
+/** The versions that played, and the one that the round made, have the manifests by which they were committed. */
+async function checkManifests(
+  gateway: ReadableMesh,
+  { spec, manifests = {}, version: made }: RoundState,
+  ledger: AuditLedger,
+): Promise<void> {
+  const { policy: name } = spec.settings;
+  const noted = new Map(Object.entries(manifests));
+  const madeRow = (await gateway.getPolicy(name))?.versions.find(({ version }) => version === made);
+  if (madeRow?.manifestSha256) noted.set(String(made), madeRow.manifestSha256);
+  for (const [version, sha256] of noted) {
+    const stored = await gateway.getManifest({ name, version: Number(version) });
+    ledger.check(
+      manifestSha256(stored) === sha256,
+      of('hash', null),
+      () => `The manifest of version ${version} is not the one that was committed.`,
+    );
+  }
 }
 
 /** The version that the round made names the round and exactly the groups that were trained. */

@@ -9,7 +9,7 @@ export const SECRETS_OF: Readonly<Record<Environment, readonly SecretName[]>> = 
   judge: ['MESH_KEY'],
   rollout: [],
   proposer: [],
-  gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'],
+  gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN'],
 };
 
 /** How long a pulled message stays the learner's, and how often it is given out again before it counts as dead. */

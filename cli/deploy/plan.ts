@@ -135,5 +135,9 @@ function notes({ pullQueue, deadLetters }: Wanted, state: MeshState, mayUpload: 
     told.push(
       'Whether the seed policy is there was not checked: LEARNER_TOKEN is not known here. Bring .deploy/ from the machine that deployed first.',
     );
+  if (state.secrets.gateway.includes('MESH_KEY'))
+    told.push(
+      'The gateway still holds MESH_KEY, which an earlier deployment gave it and which it never reads: whoever gets hold of it can seal. Take it away: `npx wrangler secret delete MESH_KEY --env gateway`.',
+    );
   return told;
 }

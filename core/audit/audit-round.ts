@@ -3,7 +3,7 @@
  * record back, must come to the same ids, prompts, outcomes, oracles and rewards. Then a share is drawn again by the exact
  * versions, and tokens and log-probabilities must be the same bits. Pure: policies come as arguments.
  */
-import type { Policy, PolicyRef } from '../policy.ts';
+import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import { Random } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
 import { openStage, type Stage } from '../roles/stage.ts';
@@ -11,6 +11,7 @@ import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import { type AuditLedger, compareGroup, compareSample, type Depth } from './findings.ts';
+import { completionFault } from './read-completion.ts';
 import { recordedPolicy } from './recorded-policy.ts';
 
 export interface RoundRecord {
@@ -83,16 +84,27 @@ const stageOf = (
   use: AuditTools['use'],
 ): Stage => openStage({ recipe, round, tokenizer, memory, use });
 
-/** A stage in which every role only plays its record back. */
-const replayOf = (record: RoundRecord, tools: AuditTools, samples: readonly Sample[]): Stage =>
-  stageOf(record, tools, (ref, work) => work(recordedPolicy(ref, samples)));
+/** A stage in which every role only plays its record back; what is played is read, and what could never have come is noted. */
+function replayOf(
+  ledger: AuditLedger,
+  group: string | null,
+  record: RoundRecord,
+  tools: AuditTools,
+  samples: readonly Sample[],
+): Stage {
+  const read = (sample: Sample, settings: SamplingSettings) => {
+    const fault = completionFault(sample, settings);
+    if (fault) ledger.check(false, { class: fault.class, group, sample: sample.id }, () => fault.message);
+  };
+  return stageOf(record, tools, (ref, work) => work(recordedPolicy(ref, samples, undefined, read)));
+}
 
 const READ: Depth = 'record';
 
 async function rereadProposals(ledger: AuditLedger, record: RoundRecord, tools: AuditTools): Promise<void> {
   const { recipe, proposals } = record;
   const again = await readable(ledger, null, () =>
-    recipe.propose(replayOf(record, tools, proposals.samples)),
+    recipe.propose(replayOf(ledger, null, record, tools, proposals.samples)),
   );
   if (!again) return;
   for (let i = 0; i < Math.max(proposals.samples.length, again.samples.length); i++)
@@ -120,7 +132,7 @@ async function rereadGroup(
     () => 'No such group was admitted.',
   );
   if (!admitted) return;
-  const stage = replayOf(record, tools, [...group.samples, ...group.judgments]);
+  const stage = replayOf(ledger, group.group, record, tools, [...group.samples, ...group.judgments]);
   const again = await readable(ledger, group.group, async () =>
     record.recipe.judge(stage, await record.recipe.rollOut(stage, [task!])),
   );

@@ -3,6 +3,7 @@ import type { Sample, ScoredGroup } from '../schema/sample.ts';
 
 /** In the order in which they are shown: what it is, where it comes from, what was written, what was made of it. */
 export const AUDIT_CLASSES = [
+  'round',
   'hash',
   'seal',
   'provenance',
@@ -110,9 +111,9 @@ export function compareSample(
   );
   if (!known) return;
   ledger.check(
-    recorded.role === expected.role && recorded.of === expected.of,
+    recorded.role === expected.role && recorded.of === expected.of && recorded.turn === expected.turn,
     at('provenance'),
-    () => `It is a ${recorded.role} sample of ${recorded.of ?? 'no other'}.`,
+    () => `It is a ${recorded.role} sample of ${recorded.of ?? 'no other'}, turn ${recorded.turn ?? 'none'}.`,
   );
   ledger.check(
     sameJson(recorded.policy, expected.policy),
@@ -136,8 +137,7 @@ export function compareSample(
     at('reward'),
     () => `Recorded ${JSON.stringify(recorded.rewards)}, computed ${JSON.stringify(expected.rewards)}.`,
   );
-  // Rounds from before it was recorded have none, and nothing but monitors reads it.
-  if (recorded.oracle)
+  if (recorded.oracle || expected.oracle)
     ledger.check(
       sameJson(recorded.oracle, expected.oracle),
       at('oracle'),

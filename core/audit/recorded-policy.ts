@@ -2,7 +2,7 @@
  * A policy that plays back a record. The roles' own functions, run over it, must come to the record again; and where some
  * samples are drawn anew from the real policy, they must come to the same bits.
  */
-import type { Completion, GeneratePrompt, Policy, PolicyRef } from '../policy.ts';
+import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import type { Sample } from '../schema/sample.ts';
 
 /** What a sample that is not in the record, or that had another prompt, plays back: nothing that any grammar accepts. */
@@ -11,16 +11,15 @@ const NOTHING: Completion = { ids: [], logprobs: [], stopped: false };
 const samePrompt = (sample: Sample, { ids }: GeneratePrompt) =>
   sample.prompt.length === ids.length && sample.prompt.every((id, i) => id === ids[i]);
 
-const played = (sample: Sample | undefined, prompt: GeneratePrompt): Completion =>
-  sample && samePrompt(sample, prompt)
-    ? { ids: [...sample.ids], logprobs: [...sample.logprobs], stopped: sample.stopped }
-    : NOTHING;
-
-/** `redrawn`: ids of the samples that are drawn again from `live`; all others are played back. */
+/**
+ * `redrawn`: ids of the samples that are drawn again from `live`; all others are played back. `heard` is told of each sample
+ * that is played, with the settings under which it was asked for.
+ */
 export function recordedPolicy(
   ref: PolicyRef,
   record: readonly Sample[],
   redrawn?: { readonly ids: ReadonlySet<string>; readonly live: Policy },
+  heard?: (sample: Sample, settings: SamplingSettings) => void,
 ): Policy {
   const samples = new Map(record.map((sample) => [sample.id, sample]));
   return {
@@ -36,7 +35,14 @@ export function recordedPolicy(
         some.flatMap(({ sampleIds }, p) => sampleIds.map((id, s) => [id, drawn[p]![s]!] as const)),
       );
       return prompts.map((prompt) =>
-        prompt.sampleIds.map((id) => fresh.get(id) ?? played(samples.get(id), prompt)),
+        prompt.sampleIds.map((id) => {
+          const drawn = fresh.get(id);
+          if (drawn) return drawn;
+          const sample = samples.get(id);
+          if (!sample || !samePrompt(sample, prompt)) return NOTHING;
+          heard?.(sample, settings);
+          return { ids: [...sample.ids], logprobs: [...sample.logprobs], stopped: sample.stopped };
+        }),
       );
     },
     score: () => Promise.reject(new Error('internal: a record cannot score')),

@@ -74,6 +74,11 @@ export type GroupAnswer = v.InferOutput<typeof groupAnswer>;
 export const roundState = v.object({
   ...roundAnswer.entries,
   spec: roundSpec,
+  /**
+   * Hashes of the manifests of the round's versions, by version, as the database keeps them. Absent = the gateway is of an
+   * earlier release.
+   */
+  manifests: v.exactOptional(v.record(v.string(), hash)),
   failures: v.array(groupAnswer),
 });
 export type RoundState = v.InferOutput<typeof roundState>;
@@ -139,6 +144,8 @@ export const versionAnswer = v.object({
   withdrawn: v.nullable(v.string()),
   /** When retention removed its files; null = they are there. */
   prunedAt: v.nullable(count),
+  /** `manifestSha256` of its manifest; null until it is noted for a version of an earlier release. */
+  manifestSha256: v.optional(v.nullable(hash), null),
 });
 export type VersionAnswer = v.InferOutput<typeof versionAnswer>;
 
@@ -150,7 +157,7 @@ export const policyVersions = v.object({
   versions: v.array(versionAnswer),
 });
 export type PolicyVersions = v.InferOutput<typeof policyVersions>;
-export type PolicyState = Pick<PolicyVersions, 'name' | 'current' | 'next'>;
+export type PolicyState = Pick<PolicyVersions, 'name' | 'current' | 'next' | 'versions'>;
 
 const reason = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 export const stopOrder = v.object({ reason });

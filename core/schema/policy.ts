@@ -1,5 +1,7 @@
 /** A stored policy version: its files, and the manifest that commits them. */
 import * as v from 'valibot';
+import { canonicalJson } from '../canonical-json.ts';
+import { sha256Hex } from '../random.ts';
 import { count, hash } from './numbers.ts';
 import { id, name } from './sample.ts';
 
@@ -59,8 +61,17 @@ export const manifest = v.object({
   round: v.nullable(id),
   /** Training settings and, for an imported version, where it came from. */
   settings: v.record(v.string(), v.unknown()),
+  /**
+   * How the round's records were audited before training: the share that was drawn again, and the seed of that draw
+   * (`npm run audit -- ROUND --fraction F --draw-seed S` draws the same). Absent = they were not.
+   */
+  audit: v.optional(v.object({ fraction: v.number(), drawSeed: v.string() })),
 });
 export type Manifest = v.InferOutput<typeof manifest>;
+
+/** sha256 of what a manifest says, in canonical JSON. The database keeps it, so that a manifest in the object store cannot be exchanged. */
+export const manifestSha256 = (of: Manifest): string =>
+  sha256Hex(new TextEncoder().encode(canonicalJson(of)));
 
 /** The bytes of a version's files by name. */
 export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;

@@ -51,6 +51,12 @@ export const roundSpec = v.object({
 });
 export type RoundSpec = v.InferOutput<typeof roundSpec>;
 
+export const roundIdOf = (run: string, index: number): string => deriveId('round', run, index);
+
+/** Every version that decides what the round's samples are: those that its roles name, and version 0, which holds the tokenizer. */
+export const namedVersions = ({ roles }: Pick<RoundSpec, 'roles'>): number[] =>
+  [...new Set([0, ...Object.values(roles).map(({ version }) => version)])].sort((a, b) => a - b);
+
 /** The newest version that a round names: its memory is what the round's stages read. Roles that lag name older ones. */
 export const newestOf = ({ settings, roles }: Pick<RoundSpec, 'settings' | 'roles'>) => ({
   name: settings.policy,
@@ -93,7 +99,7 @@ export function roundOf(
 ): RoundSpec {
   const run = runIdOf(settings);
   return {
-    id: deriveId('round', run, index),
+    id: roundIdOf(run, index),
     run,
     index,
     settings,

@@ -2,42 +2,60 @@
  * The audit before training: every record of the round is read again, and a share of it is drawn again by the versions that
  * the round names. What differs is refused by name; the rest is trained.
  */
-
+import { randomBytes } from 'node:crypto';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { Gathered } from './gather.ts';
+import { type Gathered, refuseRound } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
 export interface AuditSettings {
   /** Share of groups and proposals that are drawn again, 0 to 1; all of them are read again. */
   readonly fraction: number;
-  /** Secret, so that nobody who forges can know which groups will be drawn again. */
-  readonly secret: string;
+  /**
+   * The seed of a round's draw. The round's manifest tells it once the round is trained; it says nothing about the draw of
+   * any other round.
+   */
+  readonly seedOf: (round: string) => string;
+}
+
+/**
+ * An audit whose draw nobody else can know beforehand: its secret is made here, at random, and is kept by this process
+ * alone. MESH_KEY would not do, because the judge holds it and could leave the drawn groups honest.
+ */
+export function openAudit(fraction: number): AuditSettings {
+  const secret = randomBytes(32).toString('hex');
+  return { fraction, seedOf: (round) => deriveId('audit draw', secret, round) };
 }
 
 export async function auditGathered(
   gateway: Pick<GatewayClient, 'getVersion'>,
   recipe: Recipe,
-  { spec }: RoundState,
+  round: RoundState,
   gathered: Gathered,
-  { fraction, secret }: AuditSettings,
+  { fraction, seedOf }: AuditSettings,
 ): Promise<Gathered> {
-  // Without proposals there is nothing to hold groups against: the mesh's own list of groups is what they were checked by.
-  if (gathered.proposalsRefused) return gathered;
+  if (!gathered.groups.length) return gathered;
+  const { spec } = round;
   const ledger = new AuditLedger();
   const record = { recipe, round: spec, ...gathered };
-  await withRoundPolicies(gateway, spec, async (tools) => {
-    await rereadRound(ledger, record, tools);
-    await redrawRound(ledger, record, tools, fraction, `${secret}/${spec.id}`);
-  });
+  try {
+    await withRoundPolicies(gateway, round, async (tools) => {
+      await rereadRound(ledger, record, tools);
+      await redrawRound(ledger, record, tools, fraction, seedOf(spec.id));
+    });
+  } catch (error) {
+    if (!(error instanceof RollmeshError) || error.code !== 'version.manifest') throw error;
+    const { kind, code, message } = error;
+    return refuseRound(gathered, spec.id, { kind, code, message: message.slice(0, 500) });
+  }
   const found = ledger.byGroup();
-  const wrong = found.get(null);
-  return {
-    proposals: wrong ? { round: spec.id, samples: [], tasks: [] } : gathered.proposals,
-    proposalsRefused: wrong ? failureOf(wrong) : null,
+  const audited = {
+    proposals: gathered.proposals,
     groups: gathered.groups.filter(({ group }) => !found.has(group)),
     refused: [
       ...gathered.refused,
@@ -47,6 +65,8 @@ export async function auditGathered(
       }),
     ],
   };
+  const wrong = found.get(null);
+  return wrong ? refuseRound(audited, spec.id, failureOf(wrong)) : audited;
 }
 
 function failureOf(findings: readonly Finding[]): GroupFailure {

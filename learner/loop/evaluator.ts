@@ -6,7 +6,6 @@ import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Registry } from '../../core/registry.ts';
 import { evaluateVersion } from '../../core/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
-import type { RoundSpec } from '../../core/schema/round.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
@@ -25,21 +24,23 @@ export class Evaluator {
 
   /** What is due after a round that trained `parent` to `version`; null where nothing is. */
   async after(
-    { spec }: RoundState,
+    round: RoundState,
     { parent, version }: { readonly parent: number; readonly version: number },
   ): Promise<RoundReport | null> {
+    const { spec } = round;
     const { target } = await this.#gateway.getRun(spec.run);
     const due = spec.index % this.#every === 0 || spec.index === target;
-    const start = spec.index === 1 ? { start: await this.#evaluate(spec, parent) } : {};
+    const start = spec.index === 1 ? { start: await this.#evaluate(round, parent) } : {};
     if (!due) return spec.index === 1 ? start : null;
-    return { ...start, evaluation: await this.#evaluate(spec, version) };
+    return { ...start, evaluation: await this.#evaluate(round, version) };
   }
 
-  #evaluate(round: RoundSpec, version: number): Promise<EvaluationReport> {
+  #evaluate(state: RoundState, version: number): Promise<EvaluationReport> {
+    const { spec: round } = state;
     const recipe = this.#recipes.find(round.settings.recipe);
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;
-    return withRoundPolicies(this.#gateway, round, (tools) =>
+    return withRoundPolicies(this.#gateway, state, (tools) =>
       evaluateVersion(recipe, { recipe, round, ...tools }, version, kept),
     );
   }

@@ -3,22 +3,28 @@
  * what it says it is. What fails is refused by name, kept by the mesh with its reason, and never trained on.
  */
 import * as v from 'valibot';
+import { isOfTask, wrongList } from '../../core/audit/whole-round.ts';
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import { samePolicy } from '../../core/policy.ts';
 import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { keys, type ScoredMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
-import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
+import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
 
 export interface Gathered {
-  /** Without samples where they were refused: the groups can be trained without them. */
+  /** Empty where the round is refused as a whole. */
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
   readonly refused: readonly { readonly group: string; readonly failure: GroupFailure }[];
-  /** Why the proposals were refused; null where they were not. */
-  readonly proposalsRefused: GroupFailure | null;
 }
+
+/** No group of a round is trained on where the round itself cannot be believed: its proposals, its list of groups, its versions. */
+export const refuseRound = ({ groups, refused }: Gathered, round: string, why: GroupFailure): Gathered => ({
+  proposals: { round, samples: [], tasks: [] },
+  groups: [],
+  refused: [...refused, ...groups.map(({ group }) => ({ group, failure: why }))],
+});
 
 /** Groups that are fetched together: one after the other, the way to the store and back is most of a large round's time (docs/elastic.md). */
 const AT_ONCE = 16;
@@ -26,6 +32,7 @@ const AT_ONCE = 16;
 export async function gatherRound(
   gateway: MeshGateway,
   round: RoundState,
+  listed: GroupStates,
   messages: readonly ScoredMessage[],
   meshKey: string | undefined,
 ): Promise<Gathered> {
@@ -41,12 +48,29 @@ export async function gatherRound(
       else groups.push(group);
   }
   const written = await refusable(() => gatherProposals(gateway, round));
+  const nothing: Proposals = { round: round.id, samples: [], tasks: [] };
+  const gathered = { proposals: nothing, groups, refused };
+  // Without the proposals nobody knows which tasks were admitted.
+  if ('kind' in written) return refuseRound(gathered, round.id, written);
+  const wrong = wrongList(written.tasks, listed);
+  if (wrong !== null)
+    return refuseRound(gathered, round.id, { kind: 'give-up', code: 'round.groups', message: wrong });
+  return refuseForeignTasks({ ...gathered, proposals: written });
+}
+
+/** Groups are about the tasks that were admitted under their ids, whatever the database says of them now. */
+function refuseForeignTasks({ proposals, groups, refused }: Gathered): Gathered {
+  const own = groups.filter((group) => isOfTask(group, proposals.tasks));
+  const foreign = groups.filter((group) => !own.includes(group));
+  const failure = {
+    kind: 'give-up',
+    code: 'group.task',
+    message: 'The group is about another task than the one that was admitted.',
+  } as const;
   return {
-    groups,
-    refused,
-    ...('kind' in written
-      ? { proposals: { round: round.id, samples: [], tasks: [] }, proposalsRefused: written }
-      : { proposals: written, proposalsRefused: null }),
+    proposals,
+    groups: own,
+    refused: [...refused, ...foreign.map(({ group }) => ({ group, failure }))],
   };
 }
 
@@ -83,12 +107,25 @@ async function gatherProposals(
 
 async function gatherGroup(
   gateway: MeshGateway,
-  { spec, proposalsSha256 }: RoundState,
+  { spec, proposalsSha256, manifests }: RoundState,
   message: ScoredMessage,
   meshKey: string | undefined,
 ): Promise<ScoredGroup> {
-  if (meshKey !== undefined && !isAuthentic(meshKey, spec, proposalsSha256, message))
-    throw refuse('group.seal', 'The seal does not fit the round, the group, the versions and the hashes.');
+  if (manifests === undefined)
+    throw new RollmeshError(
+      'retry',
+      'gateway.old',
+      'The gateway does not say by which manifests the round plays.',
+      {
+        expected: 'the gateway of this release, or of a later one',
+        next: 'Deploy the mesh: `npm run deploy`. The learner waits for it.',
+      },
+    );
+  if (meshKey !== undefined && !isAuthentic(meshKey, { spec, proposalsSha256, manifests }, message))
+    throw refuse(
+      'group.seal',
+      'The seal does not fit the round, its settings, its versions, the group and the hashes.',
+    );
   if (message.key !== keys.scored(spec.id, message.group))
     throw refuse('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
   const bytes = await gateway.getObject(message.key);

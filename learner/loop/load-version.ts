@@ -4,32 +4,28 @@
  */
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { MeshGateway } from './ports.ts';
 
 /** What `npm start` looks for in the learner's log: it goes on only once a person has acted. */
 export const UNREADABLE = 'version.unreadable';
 
-/** @throws RollmeshError of kind `retry`, `version.unreadable`, where the store does not hold the files that the manifest names. */
-export async function loadForTraining(
-  gateway: Pick<MeshGateway, 'getVersion'>,
-  ref: PolicyRef,
-): Promise<VersionFiles> {
-  try {
-    return await gateway.getVersion(ref);
-  } catch (cause) {
-    const known = cause instanceof RollmeshError;
-    // The gateway is away, which is not about the version.
-    if (known && cause.kind === 'retry') throw cause;
-    const why = known ? cause.what : 'Its manifest.json is not the one of a version.';
-    throw new RollmeshError(
-      'retry',
-      UNREADABLE,
-      `Version ${ref.version} of ${ref.name} cannot be read: ${why}`,
-      {
-        next: `Restore the file, or roll back: \`npm run policy -- rollback ${ref.name} VERSION\`. The round waits, and none of its groups is lost.`,
-        cause,
-      },
-    );
-  }
+type Versions = Pick<MeshGateway, 'getVersion'>;
+
+function unreadable({ name, version }: PolicyRef, cause: unknown): unknown {
+  const known = cause instanceof RollmeshError;
+  // The gateway is away, which is not about the version; or somebody replaced the manifest, for which the round is refused.
+  if (known && (cause.kind === 'retry' || cause.code === 'version.manifest')) return cause;
+  const why = known ? cause.what : 'Its manifest.json is not the one of a version.';
+  return new RollmeshError('retry', UNREADABLE, `Version ${version} of ${name} cannot be read: ${why}`, {
+    next: `Restore the file, or roll back: \`npm run policy -- rollback ${name} VERSION\`. The round waits, and none of its groups is lost.`,
+    cause,
+  });
 }
+
+/** The gateway's versions. What it throws is of kind `retry`, `version.unreadable`, where the store does not hold the files that a manifest names. */
+export const versionsForTraining = (gateway: Versions): Versions => ({
+  getVersion: (...asked) =>
+    gateway.getVersion(...asked).catch((cause: unknown) => {
+      throw unreadable(asked[0], cause);
+    }),
+});

@@ -125,10 +125,10 @@ async function trainIfWhole(
   const { gateway, queue, log } = ports;
   const round = await gateway.getRound(id);
   const over = round.stage === 'done' || round.stage === 'failed';
-  const messages =
-    round.stage === 'training' ? wholeRound(await gateway.getGroups(id), collector.messages(id)) : null;
+  const listed = round.stage === 'training' ? await gateway.getGroups(id) : [];
+  const messages = wholeRound(listed, collector.messages(id));
   if (!over && !messages) return false;
-  const outcome = messages && (await trainCollected(ports, settings, round, collector, messages));
+  const outcome = messages && (await trainCollected(ports, settings, { round, listed, messages }, collector));
   const deletions = collector.messages(id).length + collector.duplicates(id);
   if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
   await queue.ack(collector.take(id));
@@ -156,15 +156,22 @@ function wholeRound(groups: GroupStates, arrived: readonly ScoredMessage[]): Sco
   });
 }
 
+interface WholeRound {
+  readonly round: RoundState;
+  /** All groups of the round, as the database lists them. */
+  readonly listed: GroupStates;
+  /** Of those that wait to be trained. */
+  readonly messages: readonly ScoredMessage[];
+}
+
 async function trainCollected(
   { gateway, trainer }: LearnerPorts,
   settings: LearnerSettings,
-  round: RoundState,
+  { round, listed, messages }: WholeRound,
   collector: Collector,
-  messages: readonly ScoredMessage[],
 ): Promise<RoundOutcome | null> {
   const { id } = round.spec;
-  const outcome = await trainRound(gateway, trainer, round, messages, settings);
+  const outcome = await trainRound(gateway, trainer, round, listed, messages, settings);
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 

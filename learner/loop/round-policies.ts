@@ -1,29 +1,33 @@
 /** The exact versions that a round names, opened in the runtime that the Workers use; files are checked against their manifests. */
-
 import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { PolicyRef } from '../../core/policy.ts';
 import type { StageParts } from '../../core/roles/stage.ts';
-import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
+import type { VersionFile } from '../../core/schema/policy.ts';
+import { newestOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import { loadOrt } from '../../infer/ort.ts';
+import type { RoundState } from './ports.ts';
 
 export type RoundTools = Pick<StageParts, 'tokenizer' | 'use' | 'memory'>;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
-/** Runs `work` with the policies of a round, and disposes of them. */
+/** Runs `work` with the policies of a round, held to the manifests under its seal, and disposes of them. */
 export async function withRoundPolicies<T>(
   gateway: Versions,
-  round: RoundSpec,
+  { spec, manifests = {} }: Pick<RoundState, 'spec' | 'manifests'>,
   work: (tools: RoundTools) => Promise<T>,
 ): Promise<T> {
-  const policies = new OpenPolicies(await loadOrt(), (ref) => gateway.getVersion(ref, filesOf(ref)));
-  const { policy: name } = round.settings;
+  const load = (ref: PolicyRef, files: readonly VersionFile[]) =>
+    gateway.getVersion(ref, files, manifests[ref.version]);
+  const policies = new OpenPolicies(await loadOrt(), (ref) => load(ref, filesOf(ref)));
+  const { policy: name } = spec.settings;
   try {
     return await work({
-      tokenizer: tokenizerOf(await gateway.getVersion({ name, version: 0 }, ['tokenizer.json']), name),
+      tokenizer: tokenizerOf(await load({ name, version: 0 }, ['tokenizer.json']), name),
       use: policies.use,
-      memory: async () => memoryOf(await gateway.getVersion(newestOf(round), ['memory.json'])),
+      memory: async () => memoryOf(await load(newestOf(spec), ['memory.json'])),
     });
   } finally {
     await policies.dispose();

@@ -7,11 +7,12 @@ import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { wrongRound } from '../../recipes/run-order.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { type AuditSettings, auditGathered } from './auditor.ts';
 import { gatherRound } from './gather.ts';
-import { loadForTraining } from './load-version.ts';
-import type { GroupFailure, MeshGateway, RoundState } from './ports.ts';
+import { versionsForTraining } from './load-version.ts';
+import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
 
 export interface LearnerSettings {
   /** The recipes whose rounds it can train. */
@@ -40,15 +41,21 @@ export interface RoundOutcome {
 /** Returns null where the round cannot be trained: its groups are then failed in the mesh, with the reason. */
 export async function trainRound(
   gateway: MeshGateway,
-  trainer: RoundTrainer,
+  trainer: Pick<RoundTrainer, 'train'>,
   round: RoundState,
+  listed: GroupStates,
   messages: readonly ScoredMessage[],
   settings: LearnerSettings,
 ): Promise<RoundOutcome | null> {
   const began = performance.now();
   const { spec } = round;
+  const wrong = wrongRound(settings.recipes, spec);
+  if (wrong !== null) {
+    await failAll(gateway, round, messages, { kind: 'give-up', code: 'round.settings', message: wrong });
+    return null;
+  }
   const recipe = settings.recipes.find(spec.settings.recipe);
-  const { name, stale, current, next } = await versions(
+  const { name, stale, current, next, manifests } = await versions(
     gateway,
     round,
     Math.max(settings.maxStaleness, recipe.staleness ?? 0),
@@ -57,14 +64,15 @@ export async function trainRound(
     await failAll(gateway, round, messages, stale);
     return null;
   }
-  const received = await gatherRound(gateway, round, messages, settings.meshKey);
+  const received = await gatherRound(gateway, round, listed, messages, settings.meshKey);
+  const stored = versionsForTraining(gateway);
   const gathered = settings.audit
-    ? await auditGathered(gateway, recipe, round, received, settings.audit)
+    ? await auditGathered(stored, recipe, round, received, settings.audit)
     : received;
-  const { proposals, groups, refused, proposalsRefused } = gathered;
+  const { proposals, groups, refused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;
-  const load = (version: number) => loadForTraining(gateway, { name, version });
+  const load = (version: number) => stored.getVersion({ name, version }, undefined, manifests.get(version));
   let trained: Awaited<ReturnType<RoundTrainer['train']>>;
   try {
     trained = await trainer.train({ recipe, round: spec, proposals, groups, parent: current, next, load });
@@ -77,13 +85,10 @@ export async function trainRound(
     name,
     current,
     next,
-    device: settings.device,
+    settings,
   });
   const tokenizer = tokenizerOf(trained.files, name);
-  const refusals = [
-    ...(proposalsRefused ? [`the proposals were refused: ${proposalsRefused.message}`] : []),
-    ...refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`),
-  ];
+  const refusals = refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`);
   const learnerMs = () => Math.round(performance.now() - began);
   const report = reportRound(
     {
@@ -106,12 +111,16 @@ export async function trainRound(
   return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
 }
 
-/** Where the policy stands against the version that wrote the samples. */
-async function versions(gateway: MeshGateway, { spec }: RoundState, maxStaleness: number) {
+/** Where the policy stands against the version that wrote the samples, and by which manifests its versions were committed. */
+async function versions(gateway: MeshGateway, { spec, manifests: sealed }: RoundState, maxStaleness: number) {
   const { policy: name } = spec.settings;
   const policy = await gateway.getPolicy(name);
   if (!policy) throw new RollmeshError('retry', 'policy.unknown', `There is no policy ${name} yet.`);
   const { current, next } = policy;
+  const manifests = new Map(
+    policy.versions.map(({ version, manifestSha256 }) => [version, manifestSha256 ?? undefined]),
+  );
+  for (const [version, hash] of Object.entries(sealed ?? {})) manifests.set(Number(version), hash);
   const wrote = Math.max(...Object.values(spec.roles).map((ref) => ref.version));
   const behind = current - wrote;
   const stale: GroupFailure | null =
@@ -128,7 +137,7 @@ async function versions(gateway: MeshGateway, { spec }: RoundState, maxStaleness
             message: `The samples are ${behind} versions behind; at most ${maxStaleness} are trained on.`,
           }
         : null;
-  return { name, current, next, stale };
+  return { name, current, next, stale, manifests };
 }
 
 const failureOf = (error: unknown): GroupFailure =>
@@ -145,12 +154,17 @@ async function failAll(
   for (const { group } of messages) await gateway.failGroup(spec.id, group, why);
 }
 
-/** Without times and hosts, so that training a round again gives the same manifest. */
+/** Without times and hosts, so that training a round again gives the same manifest, but for the audit's draw. */
 function manifestOf(
   recipe: Recipe,
   { spec }: RoundState,
   groups: readonly { readonly group: string; readonly index: number }[],
-  { name, current, next, device }: { name: string; current: number; next: number; device: string },
+  {
+    name,
+    current,
+    next,
+    settings: { device, audit },
+  }: { name: string; current: number; next: number; settings: LearnerSettings },
 ): Omit<Manifest, 'files'> {
   return {
     policy: name,
@@ -159,5 +173,6 @@ function manifestOf(
     groups: [...groups].sort((a, b) => a.index - b.index).map(({ group }) => group),
     round: spec.id,
     settings: { ...spec.settings, sets: recipe.sets, device },
+    ...(audit ? { audit: { fraction: audit.fraction, drawSeed: audit.seedOf(spec.id) } } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
+import { type AuditSettings, openAudit } from '../../learner/loop/auditor.ts';
 import { learn } from '../../learner/loop/loop.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
@@ -38,9 +39,18 @@ function meshWith(thrown: Error) {
       mac: '0'.repeat(64),
     };
   });
+  const listed = record.groups.map(({ group, index, task }, i) => ({
+    group,
+    index,
+    task,
+    state: 'scored' as const,
+    sha256: messages[i]!.sha256,
+    mac: null,
+    failure: null,
+  }));
   const failed: string[] = [];
   const gateway = {
-    getPolicy: async () => ({ name: record.round.settings.policy, current: 0, next: 1 }),
+    getPolicy: async () => ({ name: record.round.settings.policy, current: 0, next: 1, versions: [] }),
     getObject: async (key: string) => bytesOf.get(key)!,
     getVersion: () => Promise.reject(thrown),
     failGroup: async (_: string, group: string) => void failed.push(group),
@@ -50,17 +60,21 @@ function meshWith(thrown: Error) {
     spec: record.round,
     stage: 'training',
     proposalsSha256: null,
+    manifests: {},
   } as RoundState;
-  return { gateway, round, messages, failed };
+  return { gateway, round, listed, messages, failed };
 }
 
 const SETTINGS = { recipes: shipped, maxStaleness: 2, leaseMs: 1, longestIdleMs: 1, device: 'test' };
 
 /** Trains the honest round where `getVersion` throws. */
-async function trainWith(thrown: Error) {
-  const { gateway, round, messages, failed } = meshWith(thrown);
+async function trainWith(thrown: Error, more: { readonly audit?: AuditSettings } = {}) {
+  const { gateway, round, listed, messages, failed } = meshWith(thrown);
   // The other calls come after the version was loaded.
-  const outcome = trainRound(gateway as never, new RoundTrainer(), round, messages, SETTINGS);
+  const outcome = trainRound(gateway as never, new RoundTrainer(), round, listed, messages, {
+    ...SETTINGS,
+    ...more,
+  });
   const error: unknown = await outcome.then(
     () => 'trained',
     (reason: unknown) => reason,
@@ -80,6 +94,12 @@ test.each([
   expect(failed).toEqual([]);
 });
 
+test('the audit, which reads it first, makes it a retry as well', async () => {
+  const { error, failed } = await trainWith(hash, { audit: openAudit(1) });
+  expect(error).toMatchObject({ kind: 'retry', code: 'version.unreadable' });
+  expect(failed).toEqual([]);
+});
+
 test('a gateway that is away stays what it is', async () => {
   const { error, failed } = await trainWith(away);
   expect(error).toBe(away);
@@ -87,7 +107,7 @@ test('a gateway that is away stays what it is', async () => {
 });
 
 test('it keeps no other round waiting', async () => {
-  const { gateway, round, messages, failed } = meshWith(hash);
+  const { gateway, round, listed, messages, failed } = meshWith(hash);
   const other = { ...messages[0]!, round: 'f'.repeat(32) };
   const stop = new AbortController();
   const acknowledged: string[] = [];
@@ -98,7 +118,7 @@ test('it keeps no other round waiting', async () => {
       gateway: {
         ...gateway,
         getRound: async (id: string) => (id === round.id ? round : { ...round, id, stage: 'done' }),
-        getGroups: async () => messages.map(({ group }) => ({ group, state: 'scored', sha256: null })),
+        getGroups: async () => listed,
       } as never,
       queue: {
         pull: async () => {

@@ -93,6 +93,9 @@ describe('versions', () => {
     const about = { policy: 'again', version: 0, parent: null, groups: [], round: null, settings: {} };
     expect((await scene.gateway.putVersion(files, about)).created).toBe(true);
     expect((await scene.gateway.putVersion(files, about)).created).toBe(false);
+    // A learner that was started again drew another share for its audit: the version is the same.
+    const audit = { fraction: 0.02, drawSeed: 'of another start' };
+    expect((await scene.gateway.putVersion(files, { ...about, audit })).created).toBe(false);
     const manifest = await scene.gateway.getManifest({ name: 'again', version: 0 });
     const put = (body: object, n = 0) =>
       send('PUT', `/api/policies/again/versions/${n}`, JSON.stringify(body));

@@ -8,6 +8,7 @@ import { ensureShipped } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
+import { openAudit } from '../../learner/loop/auditor.ts';
 import { learn } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { type FileHashes, hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
@@ -48,6 +49,8 @@ export async function openPlaying(starts: Iterable<string>, options: MeshOptions
       recipes: shipped,
       meshKey: mesh.secrets.MESH_KEY,
       maxStaleness: 2,
+      // Whatever an honest recipe writes must pass: a group that is refused would change the bytes.
+      audit: openAudit(1),
       device: 'test',
       leaseMs: 60_000,
       longestIdleMs: 100,

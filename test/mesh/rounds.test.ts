@@ -38,11 +38,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
     const bytes = await scene.gateway.getObject(message.key, message.sha256);
     expect(sha256Hex(bytes)).toBe(message.sha256);
     expect(message.mac).toBe(
-      provenanceMac(scene.mesh.secrets.MESH_KEY, first.spec, {
-        group: message.group,
-        sha256: message.sha256,
-        proposals: first.proposalsSha256,
-      }),
+      provenanceMac(scene.mesh.secrets.MESH_KEY, { ...first, manifests: first.manifests! }, message),
     );
   }
   const groups = pulled.map(({ group }) => group);

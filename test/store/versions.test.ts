@@ -53,19 +53,21 @@ test('a manifest is refused until every file is there with its size and hash', a
 
 test('bytes that were swapped after the commit are never loaded', async () => {
   const ref = { name: 'swapped', version: 0 };
-  expect(await codeOf(loadVersion(store.bucket, ref, ['config.json']))).toBe(
+  expect(await codeOf(loadVersion(store.bucket, ref, ['config.json'], null))).toBe(
     'missing-version version.missing',
   );
   await put(ref.name, 'config.json', config);
   await put(ref.name, 'model.safetensors', weights);
   await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), manifest(ref.name));
-  expect((await loadVersion(store.bucket, ref, ['model.safetensors']))['model.safetensors']).toEqual(weights);
+  expect((await loadVersion(store.bucket, ref, ['model.safetensors'], null))['model.safetensors']).toEqual(
+    weights,
+  );
   await put(ref.name, 'model.safetensors', new TextEncoder().encode('weightz'));
-  expect(await codeOf(loadVersion(store.bucket, ref, ['model.safetensors']))).toBe(
+  expect(await codeOf(loadVersion(store.bucket, ref, ['model.safetensors'], null))).toBe(
     'missing-version version.missing',
   );
   await store.bucket.delete(`policies/${ref.name}/0/model.safetensors`);
-  expect(await codeOf(loadVersion(store.bucket, ref, ['model.safetensors']))).toBe(
+  expect(await codeOf(loadVersion(store.bucket, ref, ['model.safetensors'], null))).toBe(
     'missing-version version.missing',
   );
 });

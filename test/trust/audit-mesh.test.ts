@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,12 +12,14 @@ import { type OwnMesh, startSharedMesh } from '../../cli/state-access.ts';
 import { openStateFolder } from '../../cli/state-folder.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
+import type { VersionFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { auditGathered } from '../../learner/loop/auditor.ts';
+import { auditGathered, openAudit } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
 import { shipped } from '../../recipes/index.ts';
+import type { RunOrder } from '../../recipes/run-order.ts';
 import { trio } from '../../recipes/trio.ts';
 
 const GATEWAY = 'rollmesh-gateway';
@@ -72,9 +74,23 @@ async function forge(
   const sha256 = sha256Hex(bytes);
   await db.prepare('UPDATE groups SET sha256 = ? WHERE id = ?').bind(sha256, group).run();
   if (!sealed) return;
-  const mac = provenanceMac(meshKey, round.spec, { group, sha256, proposals: round.proposalsSha256 });
+  const mac = provenanceMac(meshKey, { ...round, manifests: round.manifests! }, { group, sha256 });
   await db.prepare('UPDATE groups SET mac = ? WHERE id = ?').bind(mac, group).run();
 }
+
+const listed = () => gateway.getGroups(round.id);
+
+/** What the judge announced, with the hashes and seals that the database has now. */
+const messages = async () =>
+  (await gateway.getGroups(round.id)).map(({ group, index, sha256, mac }) => ({
+    v: 1 as const,
+    round: round.id,
+    group,
+    index,
+    key: keys.scored(round.id, group),
+    sha256: sha256!,
+    mac: mac!,
+  }));
 
 const changeLogprob = (scored: ScoredGroup) => {
   scored.samples[0]!.logprobs[0]! -= 0.001;
@@ -85,7 +101,7 @@ test('what the Workers wrote is what Node draws, to the last bit', async () => {
   expect(report.findings).toEqual([]);
   expect(report).toMatchObject({ groups: 4, sealChecked: true });
   const checked = Object.fromEntries(report.classes.map((row) => [row.class, row.checked]));
-  expect(checked).toMatchObject({ hash: 5, seal: 4 });
+  expect(checked).toMatchObject({ round: 6, hash: 6, seal: 4 });
   const groups = await Promise.all((await gateway.getGroups(round.id)).map(({ group }) => scoredAt(group)));
   expect(checked.oracle).toBe(4 + groups.reduce((sum, { judgments }) => sum + judgments.length, 0));
   expect(checked.token).toBe(checked['sample-id']);
@@ -113,22 +129,11 @@ test('forged records are found, refused before training with their reason, and s
     ].sort(),
   );
 
-  const messages = (await gateway.getGroups(round.id)).map(({ group, index, sha256, mac }) => {
-    return {
-      v: 1 as const,
-      round: round.id,
-      group,
-      index,
-      key: keys.scored(round.id, group),
-      sha256: sha256!,
-      mac: mac!,
-    };
-  });
-  const received = await gatherRound(gateway, round, messages, meshKey);
+  const received = await gatherRound(gateway, round, await listed(), await messages(), meshKey);
   const codes = (refused: typeof received.refused) =>
     Object.fromEntries(refused.map(({ group, failure }) => [group, failure.code]));
   expect(codes(received.refused)).toEqual({ [bytes]: 'group.hash', [noted]: 'group.seal' });
-  const audited = await auditGathered(gateway, trio, round, received, { fraction: 1, secret: 'any' });
+  const audited = await auditGathered(gateway, trio, round, received, openAudit(1));
   expect(codes(audited.refused)).toEqual({
     [bytes]: 'group.hash',
     [noted]: 'group.seal',
@@ -146,14 +151,92 @@ test('forged records are found, refused before training with their reason, and s
   expect(failed.stdout).toMatch(/log-probabilities, drawn again +\d+ +\d+ +3\n/);
 });
 
-test('proposals that are not those of the seals are refused, and the groups are trained without them', async () => {
+test('proposals that are not those of the seals are refused, and every group with them', async () => {
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
   const key = keys.proposals(round.id);
   const text = await (await bucket.get(key))!.text();
   await bucket.put(key, text.replace('"outcome":"ok"', '"outcome":"off-grammar"'));
-  const { proposals, proposalsRefused } = await gatherRound(gateway, round, [], meshKey);
-  expect(proposalsRefused).toMatchObject({ kind: 'give-up', code: 'object.hash' });
+  const { proposals, groups, refused } = await gatherRound(
+    gateway,
+    round,
+    await listed(),
+    await messages(),
+    meshKey,
+  );
   expect(proposals.samples).toEqual([]);
+  expect(groups).toEqual([]);
+  expect(refused.map(({ failure }) => failure.code).sort()).toEqual(
+    ['group.hash', 'group.seal', 'object.hash', 'object.hash'].sort(),
+  );
   const found = (await audit(0)).findings.filter(({ group }) => group === null);
   expect(found.map((finding) => finding.class)).toEqual(['hash', 'outcome']);
+});
+
+/** A policy that no Worker has opened yet: version 0 with the weights of the shipped one. */
+async function importAs(policy: string): Promise<void> {
+  const files = await gateway.getVersion({ name: 'seed', version: 0 });
+  const about = { policy, version: 0, parent: null, groups: [], round: null, settings: {} };
+  await gateway.putVersion(files, about);
+}
+
+/** What somebody who can write to the object store does to a version: other weights, and a manifest that fits them. */
+async function poison(name: string): Promise<void> {
+  const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
+  const key = (file: VersionFile | 'manifest.json') => keys.version(name, 0, file);
+  const manifest = await gateway.getManifest({ name, version: 0 });
+  const { 'model.safetensors': weights } = await gateway.getVersion({ name, version: 0 });
+  const other = weights!.slice();
+  other[other.length - 2]! ^= 1;
+  await bucket.put(key('model.safetensors'), other);
+  const file = { sha256: sha256Hex(other), bytes: other.length };
+  const forged = { ...manifest, files: { ...manifest.files, 'model.safetensors': file } };
+  await bucket.put(key('manifest.json'), JSON.stringify(forged));
+}
+
+async function playTo(order: RunOrder, stages: readonly RoundState['stage'][]): Promise<RoundState> {
+  const { round: id } = await orderRounds(own.mesh.url, own.mesh.secrets.WEBHOOK_SECRET, order);
+  for (;;) {
+    const state = await gateway.getRound(id!);
+    if (stages.includes(state.stage)) return state;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const ORDER = { recipe: 'trio', seed: 22, tasks: 2, group: 2, rounds: 1, freeze: [] };
+
+test('weights that were replaced together with their manifest are played by no Worker', async () => {
+  await importAs('poisoned');
+  await poison('poisoned');
+  const failed = await playTo({ ...ORDER, policy: 'poisoned' }, ['failed', 'training']);
+  expect(failed).toMatchObject({
+    stage: 'failed',
+    reason: expect.stringContaining('its manifest is not the one that was committed'),
+  });
+});
+
+test('a version of an earlier release gets its hash when a round first names it, and the log says so', async () => {
+  await importAs('earlier');
+  const { mf } = own.mesh;
+  const db = await mf.getD1Database('DB', GATEWAY);
+  const noted = () =>
+    db.prepare("SELECT manifest_sha256 FROM versions WHERE policy = 'earlier'").first('manifest_sha256');
+  const before = await noted();
+  await db.prepare("UPDATE versions SET manifest_sha256 = NULL WHERE policy = 'earlier'").run();
+  const state = await playTo({ ...ORDER, policy: 'earlier' }, ['training']);
+  expect(await noted()).toBe(before);
+  expect(state.manifests).toEqual({ 0: before });
+  expect(readFileSync(join(stateDir, 'mesh.log'), 'utf8')).toContain('version.manifest-noted');
+  const report = await auditMesh(gateway, {
+    recipes: shipped,
+    round: state.id,
+    fraction: 1,
+    meshKey,
+    seed: 'any',
+  });
+  expect(report.findings).toEqual([]);
+});
+
+test('a run does not begin from a start that was poisoned', async () => {
+  await poison('seed');
+  await expect(playTo(ORDER, ['training'])).rejects.toThrow('manifest is not the one that was committed');
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type RoundRecord, redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
@@ -6,14 +7,17 @@ import { Random } from '../../core/random.ts';
 import { FORGERIES, type Scene } from './forgeries.ts';
 import { playHonestRound } from './honest-round.ts';
 
-const GROUPS = 40;
+/** So many that 2, 5 and 20 % of them are whole numbers. */
+const GROUPS = 100;
 const TRIES = 20;
+const DRAWS = 1000;
+const FRACTIONS = [0.02, 0.05, 0.2];
 
 let scene: Scene;
 /** Draws again what the model would draw, from memory: what the first test shows to be the same. */
 let remembered: Scene['tools'];
 beforeAll(async () => {
-  const { record, tools } = await playHonestRound(1, GROUPS, 4);
+  const { record, tools } = await playHonestRound(1, GROUPS, 2);
   scene = { record, tools, other: (await playHonestRound(2, 4, 4)).record };
   const all = [
     ...record.proposals.samples,
@@ -55,7 +59,7 @@ describe.each(FORGERIES)('forged: $name', ({ name, needsModel, forge }) => {
     }
   }
 
-  test('is caught whenever everything is drawn again', async () => {
+  test.runIf(needsModel)('is caught whenever everything is drawn again', async () => {
     let caught = 0;
     for await (const { record, group } of forgeries(TRIES)) {
       // Only the group that was forged is drawn again here, by the real model: the others are honest.
@@ -66,17 +70,71 @@ describe.each(FORGERIES)('forged: $name', ({ name, needsModel, forge }) => {
     expect(caught).toBe(TRIES);
   });
 
-  test('is caught as often as it is drawn at 5 %', async () => {
-    const tries = needsModel ? 120 : TRIES;
+  test.skipIf(needsModel)('is caught by reading alone', async () => {
     let caught = 0;
-    let made = 0;
-    for await (const { record, group } of forgeries(tries)) {
-      const ledger = await audit(record, 0.05, remembered, `secret/${made++}`);
+    for await (const { record, group } of forgeries(TRIES)) {
+      const ledger = new AuditLedger();
+      await rereadRound(ledger, record, scene.tools);
       if (ledger.byGroup().has(group)) caught++;
     }
-    if (!needsModel) return expect(caught).toBe(tries);
-    // 2 of 40 groups, 3 of about 50 proposals: 6 of 120 are expected, with a standard deviation of 2.4.
-    expect(caught).toBeGreaterThanOrEqual(1);
-    expect(caught).toBeLessThanOrEqual(15);
+    expect(caught).toBe(TRIES);
   });
+});
+
+/** What only drawing again can tell, each once in one record and in a group of its own; null = the proposals. */
+async function forgedOnceEach(): Promise<{ record: RoundRecord; places: Map<string, string | null> }> {
+  const random = new Random('forge/once each');
+  const taskOf = ({ proposals }: RoundRecord, group: string) =>
+    proposals.tasks.find((task) => task.group === group)?.task;
+  let { record } = scene;
+  const places = new Map<string, string | null>();
+  for (const { name, forge } of FORGERIES.filter(({ needsModel }) => needsModel))
+    while (!places.has(name)) {
+      const forged = await forge({ ...scene, record }, random);
+      if (!forged || [...places.values()].includes(forged.group)) continue;
+      // A forged proposal leaves the tasks of the other forgeries as they are.
+      const others = [...places.values()].filter((group) => group !== null);
+      if (others.some((group) => taskOf(forged.record, group) !== taskOf(record, group))) continue;
+      record = forged.record;
+      places.set(name, forged.group);
+    }
+  return { record, places };
+}
+
+test(`what only drawing again can tell is found as often as it is drawn: ${DRAWS} draws a class`, {
+  timeout: 300_000,
+}, async () => {
+  const { record, places } = await forgedOnceEach();
+  const read = new AuditLedger();
+  await rereadRound(read, record, scene.tools);
+  for (const group of places.values())
+    if (group !== null) expect(read.byGroup().get(group) ?? []).toEqual([]);
+  const counts = new Map([...places.keys()].map((name) => [name, [] as number[]]));
+  for (const fraction of FRACTIONS) {
+    const found = new Map([...places.keys()].map((name) => [name, 0]));
+    for (let draw = 0; draw < DRAWS; draw++) {
+      const ledger = new AuditLedger();
+      await redrawRound(ledger, record, remembered, fraction, `secret ${fraction} ${draw}`);
+      const groups = ledger.byGroup();
+      for (const [name, group] of places) if (groups.has(group)) found.set(name, found.get(name)! + 1);
+    }
+    const rateOf = (n: number) => Math.ceil(fraction * n) / n;
+    // Three standard deviations a class, and over the groups' classes together, which an audit at half or twice the rate fails.
+    const within = (count: number, draws: number, rate: number) => {
+      const deviation = Math.sqrt(draws * rate * (1 - rate));
+      expect(Math.abs(count - draws * rate)).toBeLessThan(3 * deviation);
+    };
+    let together = 0;
+    for (const [name, group] of places) {
+      const count = found.get(name)!;
+      counts.get(name)!.push(count);
+      within(count, DRAWS, rateOf(group === null ? record.proposals.samples.length : GROUPS));
+      if (group !== null) together += count;
+    }
+    within(together, (places.size - 1) * DRAWS, rateOf(GROUPS));
+  }
+  const lines = [...counts].map(([name, found]) => `| ${[name, ...found].join(' | ')} |`);
+  const told = readFileSync('docs/trust.md', 'utf8').split('\n');
+  const at = told.findIndex((line) => line.startsWith('| forged | found at 2 %')) + 2;
+  expect(told.slice(at, at + lines.length)).toEqual(lines);
 });

@@ -1,6 +1,7 @@
 /** Ways to forge a record, each as a forger who knows the whole project would do it: everything else is made to fit. */
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { recordedPolicy } from '../../core/audit/recorded-policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy.ts';
 import type { Random } from '../../core/random.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -37,12 +38,29 @@ async function consistent({ record, tools }: Scene, forged: ScoredGroup): Promis
   return group!;
 }
 
-const playingBack = (
-  { recipe, round }: RoundRecord,
+/**
+ * A stage in which every sample id says what the forger wants it to say, whatever it is asked: what was said of the honest
+ * text is said of the forged one, and who is asked for the first time says what some judgment of the round says.
+ */
+function playingBack(
+  { recipe, round, groups }: RoundRecord,
   { tokenizer, memory }: AuditTools,
   samples: readonly Sample[],
-): Stage =>
-  openStage({ recipe, round, tokenizer, memory, use: (ref, work) => work(recordedPolicy(ref, samples)) });
+): Stage {
+  const said = new Map(samples.map((sample) => [sample.id, sample]));
+  const any = groups.flatMap(({ judgments }) => judgments)[0]!;
+  const policy = (ref: PolicyRef): Policy => ({
+    ...recordedPolicy(ref, []),
+    generate: async (prompts) =>
+      prompts.map(({ sampleIds }) =>
+        sampleIds.map((id) => {
+          const { ids, logprobs, stopped } = said.get(id) ?? any;
+          return { ids: [...ids], logprobs: [...logprobs], stopped };
+        }),
+      ),
+  });
+  return openStage({ recipe, round, tokenizer, memory, use: (ref, work) => work(policy(ref)) });
+}
 
 /** A step or an answer that is another digit: the text stays well-formed, and may even become right. */
 function otherDigit(ids: readonly number[], tools: AuditTools, random: Random): number[] | null {
@@ -72,9 +90,7 @@ const token: Forgery = async (scene, random) => {
   const { group, i, sample } = pickSample(scene, random);
   const ids = otherDigit(sample.ids, scene.tools, random);
   if (!ids) return null;
-  // The judge is asked about another text now, so what it said about the old one goes with it.
-  const judgments = group.judgments.filter((judgment) => judgment.of !== sample.id);
-  const forged = await consistent(scene, { ...withSample(group, i, { ...sample, ids }), judgments });
+  const forged = await consistent(scene, withSample(group, i, { ...sample, ids }));
   return { record: withGroup(scene.record, forged), group: group.group };
 };
 
@@ -127,11 +143,7 @@ const borrowed: Forgery = async (scene, random) => {
   const from = group.samples[(i + 1) % group.samples.length]!;
   if (JSON.stringify(from.ids) === JSON.stringify(sample.ids)) return null;
   const { ids, logprobs, stopped } = from;
-  const judgments = group.judgments.filter((judgment) => judgment.of !== sample.id);
-  const forged = await consistent(scene, {
-    ...withSample(group, i, { ...sample, ids, logprobs, stopped }),
-    judgments,
-  });
+  const forged = await consistent(scene, withSample(group, i, { ...sample, ids, logprobs, stopped }));
   return { record: withGroup(scene.record, forged), group: group.group };
 };
 
@@ -176,6 +188,39 @@ const oracle: Forgery = async ({ record }, random) => {
   return { record: withGroup(record, { ...group, judgments }), group: group.group };
 };
 
+/** Something of one sample that no other record depends on. */
+const inOneSample =
+  (change: (sample: Sample, scene: Scene) => Partial<Sample>): Forgery =>
+  async (scene, random) => {
+    const { group, i, sample } = pickSample(scene, random);
+    const forged = withSample(group, i, { ...sample, ...change(sample, scene) });
+    return { record: withGroup(scene.record, forged), group: group.group };
+  };
+
+/** As if the sample stood at another place of its episode. */
+const turn = inOneSample((sample) => ({ turn: (sample.turn ?? 0) + 1 }));
+
+/** Certainty is a log-probability of 0; above it there is nothing, and an importance ratio gains by it. */
+const impossible = inOneSample((sample) => ({ logprobs: [0.5, ...sample.logprobs.slice(1)] }));
+
+const stopFlag = inOneSample((sample) => ({ stopped: !sample.stopped }));
+
+/** Tokens after the end, with log-probabilities, which no parser of the text would mind. */
+const afterTheEnd = inOneSample((sample) => ({
+  ids: [...sample.ids, sample.ids.at(-1)!],
+  logprobs: [...sample.logprobs, 0],
+}));
+
+/** The oracle's word on a judgment, taken away. */
+const noOracle: Forgery = async ({ record }, random) => {
+  const group = random.pick(record.groups);
+  const i = random.int(group.judgments.length);
+  if (!group.judgments[i]?.oracle) return null;
+  const { oracle: _, ...forged } = group.judgments[i]!;
+  const judgments = group.judgments.map((old, j) => (j === i ? forged : old));
+  return { record: withGroup(record, { ...group, judgments }), group: group.group };
+};
+
 /** `needsModel`: nothing but drawing again can tell. */
 export const FORGERIES: readonly {
   readonly name: string;
@@ -190,6 +235,11 @@ export const FORGERIES: readonly {
   { name: 'seed (sample id)', needsModel: false, forge: sampleId },
   { name: 'reward', needsModel: false, forge: reward },
   { name: 'oracle’s word on a judgment', needsModel: false, forge: oracle },
+  { name: 'oracle’s word taken away', needsModel: false, forge: noOracle },
+  { name: 'turn', needsModel: false, forge: turn },
+  { name: 'log-probability above 0', needsModel: false, forge: impossible },
+  { name: 'stop flag', needsModel: false, forge: stopFlag },
+  { name: 'tokens after the end', needsModel: false, forge: afterTheEnd },
   { name: 'version', needsModel: false, forge: version },
   { name: 'group of another round', needsModel: false, forge: provenance },
   { name: 'group of another round, renamed', needsModel: false, forge: renamedCopy },

@@ -2,6 +2,7 @@
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { playStages } from '../../core/roles/play-stages.ts';
 import { openStage } from '../../core/roles/stage.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { openVersion } from '../../infer/open-version.ts';
@@ -12,6 +13,8 @@ import { trio } from '../../recipes/trio.ts';
 export interface HonestRound {
   readonly record: RoundRecord;
   readonly tools: AuditTools;
+  /** Of version 0, which plays in every role. */
+  readonly files: VersionFiles;
 }
 
 export async function playHonestRound(index: number, tasks: number, group: number): Promise<HonestRound> {
@@ -29,5 +32,6 @@ export async function playHonestRound(index: number, tasks: number, group: numbe
     // As the mesh keeps it: JSON.
     record: { recipe: trio, round, ...JSON.parse(JSON.stringify({ proposals, groups })) },
     tools,
+    files,
   };
 }

@@ -21,6 +21,7 @@ import {
 /** HOSTILE=10000 makes a long run of it. */
 const REQUESTS = Number(process.env.HOSTILE ?? 1500);
 const GATEWAY = 'rollmesh-gateway';
+const READ_TOKEN = 'a-token-for-readers'.padEnd(64, '0');
 
 let scene: Scene;
 let routes: readonly Route[];
@@ -56,8 +57,9 @@ const brokenJson: Spoiler = fc
 
 function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, manifest: object): Route[] {
   const { WEBHOOK_SECRET, LEARNER_TOKEN, MESH_KEY } = secrets;
+  const others = [WEBHOOK_SECRET, MESH_KEY, READ_TOKEN];
   const authorised = { authorization: `Bearer ${LEARNER_TOKEN}` };
-  const tokens = wrongTokens(LEARNER_TOKEN, [WEBHOOK_SECRET, MESH_KEY]);
+  const tokens = wrongTokens(LEARNER_TOKEN, others);
   const learner = (
     name: string,
     method: string,
@@ -88,8 +90,8 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       accepted: 202,
       right: (n) => signOwn(WEBHOOK_SECRET, Math.floor(now()))(hook(order(n))),
       spoilers: [
-        wrongSignatures(WEBHOOK_SECRET, [LEARNER_TOKEN, MESH_KEY, `${WEBHOOK_SECRET} `], now),
-        wrongSignatures(WEBHOOK_SECRET, [LEARNER_TOKEN, MESH_KEY, `${WEBHOOK_SECRET} `], now),
+        wrongSignatures(WEBHOOK_SECRET, [LEARNER_TOKEN, MESH_KEY, READ_TOKEN, `${WEBHOOK_SECRET} `], now),
+        wrongSignatures(WEBHOOK_SECRET, [LEARNER_TOKEN, MESH_KEY, READ_TOKEN, `${WEBHOOK_SECRET} `], now),
         wrongOrders.map(signed),
         wrongMethods,
         tooMuch,
@@ -109,7 +111,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
           ),
           headers: { 'x-github-event': 'repository_dispatch' },
         }),
-      spoilers: [wrongGithub([LEARNER_TOKEN, MESH_KEY])],
+      spoilers: [wrongGithub([LEARNER_TOKEN, MESH_KEY, READ_TOKEN])],
     },
     learner(
       'file of a version',
@@ -174,7 +176,10 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       wrongPaths(3),
       fc.oneof(
         brokenJson,
-        fc.constant((request: RawRequest) => ({ ...request, body: text(`{"x":"${'x'.repeat(300_000)}"}`) })),
+        fc.constant((request: RawRequest) => ({
+          ...request,
+          body: text(`{"x":"${'x'.repeat(1_100_000)}"}`),
+        })),
       ),
     ]),
     learner(
@@ -200,7 +205,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
 }
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openScene({ vars: { READ_TOKEN } });
   const { round } = await scene.order({ recipe: 'trio', seed: 4999, tasks: 1, group: 2 });
   const state = await scene.reach(round, ['training']);
   const [group] = await scene.gateway.getGroups(state.id);
@@ -285,5 +290,26 @@ test('the same requests with nothing wrong are taken, webhooks once', async () =
     const request = route.right(0);
     expect([route.name, (await send(scene.mesh.url, request)).status]).toEqual([route.name, route.accepted]);
     if (route.accepted === 202) expect((await send(scene.mesh.url, request)).status).toBe(409);
+  }
+});
+
+test('each of the four tokens opens its own doors, and no other', async () => {
+  const { WEBHOOK_SECRET, LEARNER_TOKEN, MESH_KEY } = scene.mesh.secrets;
+  const tokens = { WEBHOOK_SECRET, LEARNER_TOKEN, MESH_KEY, READ_TOKEN };
+  const opened = async (request: RawRequest) => {
+    const names: string[] = [];
+    for (const [name, token] of Object.entries(tokens)) {
+      const headers = { ...request.headers, authorization: `Bearer ${token}` };
+      if ((await send(scene.mesh.url, { ...request, headers })).status !== 401) names.push(name);
+    }
+    return names;
+  };
+  const learners = routes.filter((route) => 'authorization' in route.right(0).headers);
+  expect(learners.length).toBeGreaterThanOrEqual(8);
+  for (const { name, right } of learners)
+    expect([name, await opened(right(0))]).toEqual([name, ['LEARNER_TOKEN']]);
+  for (const path of ['/api/runs', '/api/rounds', '/api/policies', '/api/dead-letters', '/metrics']) {
+    const read = { method: 'GET', path, headers: {}, body: text('') };
+    expect([path, await opened(read)]).toEqual([path, ['LEARNER_TOKEN', 'READ_TOKEN']]);
   }
 });

@@ -35,10 +35,10 @@ const group = (id: number, state: GroupStates[number]['state'] = 'trained') => (
   group: hex(id),
   index: id % 10,
   task: '1+2',
-  failure: null,
   state,
   sha256: null,
   mac: null,
+  failure: null,
 });
 const entry = (index: number): LedgerRound => ({
   round: round(index),

@@ -14,7 +14,7 @@ import type {
 import { id, name } from '../../core/schema/sample.ts';
 import { GROUP_STATES } from '../../core/stages.ts';
 import { countGroups, getGroup, groupsOf } from '../../store/groups.ts';
-import { getPolicy, listPolicies, versionsOf } from '../../store/policies.ts';
+import { getPolicy, listPolicies, manifestsOf, versionsOf, versionsOfRound } from '../../store/policies.ts';
 import { getRound, listRounds } from '../../store/rounds.ts';
 import { getRun, listRuns } from '../../store/runs.ts';
 import { usageOf } from '../../store/usage.ts';
@@ -62,6 +62,7 @@ export const readRoutes = new Hono<GatewayTypes>()
       ...roundView(row, counts.get(wanted), used.get(wanted)),
       report: row.report,
       spec: row.spec,
+      manifests: manifestsOf(await versionsOfRound(db, row.spec)),
       failures: failed.map(groupView),
     });
   })

@@ -54,7 +54,7 @@ class Reader {
   }
 
   async #open(name: string): Promise<Tokenizer | null> {
-    const files = await loadVersion(this.#bucket, { name, version: 0 }, ['tokenizer.json']);
+    const files = await loadVersion(this.#bucket, { name, version: 0 }, ['tokenizer.json'], null);
     const bytes = files['tokenizer.json'];
     return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
   }

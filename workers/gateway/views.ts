@@ -108,6 +108,7 @@ const versionView = (row: VersionRow): VersionAnswer => ({
   createdAt: row.createdAt,
   withdrawn: row.withdrawn,
   prunedAt: row.prunedAt,
+  manifestSha256: row.manifestSha256,
 });
 
 /** `versions`: newest first. */

@@ -6,7 +6,7 @@ import type { RunStarted } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
 import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
-import { createPolicy, getPolicy } from '../../store/policies.ts';
+import { createPolicy, getPolicy, getVersion } from '../../store/policies.ts';
 import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
 import { forkVersion } from '../../store/versions.ts';
 import { log } from '../shared/log.ts';
@@ -97,6 +97,8 @@ async function ensurePolicy({ db, bucket, settings, now }: Services, run: Ordere
           : `Import it: \`npm run policy -- import models/${start} --name ${from}\`.`,
       },
     );
-  const forked: Manifest = await forkVersion(bucket, { name: from, version: 0 }, policy);
+  const source = { name: from, version: 0 };
+  const noted = (await getVersion(db, source))?.manifestSha256 ?? null;
+  const forked: Manifest = await forkVersion(bucket, source, noted, policy);
   await createPolicy(db, forked, now());
 }

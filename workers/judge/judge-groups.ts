@@ -7,7 +7,7 @@ import { type AdmittedTask, type RolledGroup, rolledGroup } from '../../core/sch
 import { markScored, rollingTasks } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import { touchRound } from '../../store/rounds.ts';
-import { type ActingMesh, roundOfMessage } from '../shared/acting.ts';
+import { type ActingMesh, roundManifests, roundOfMessage } from '../shared/acting.ts';
 import { begunOf, dropKept, goingOn, inRation } from '../shared/in-ration.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 
@@ -39,15 +39,12 @@ export async function judgeGroups(
     begun,
     work: (stage, some) => stage.recipe.judge(stage, some),
   });
+  const sealed = { ...row, manifests: await roundManifests(mesh, row.spec) };
   const stored = await Promise.all(
     scored.map(async (group) => {
       const key = keys.scored(round, group.group);
       const sha256 = await putJson(mesh.bucket, key, group);
-      const mac = provenanceMac(mesh.meshKey, row.spec, {
-        group: group.group,
-        sha256,
-        proposals: row.proposalsSha256,
-      });
+      const mac = provenanceMac(mesh.meshKey, sealed, { group: group.group, sha256 });
       return { v: 1 as const, round, group: group.group, index: group.index, key, sha256, mac };
     }),
   );

@@ -1,17 +1,18 @@
 /** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn or removed. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Policy } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
 import { openStage, type Stage } from '../../core/roles/stage.ts';
-import { newestOf } from '../../core/schema/round.ts';
+import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import type { Database } from '../../store/database.ts';
-import { getVersion } from '../../store/policies.ts';
+import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
-import { loadVersion, missingVersion } from '../../store/versions.ts';
-import { loadTokenizer } from './open-policy.ts';
+import { committedManifest, missingVersion } from '../../store/versions.ts';
+import { log } from './log.ts';
+import { loadCommitted, loadTokenizer } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
 
 export interface ActingMesh {
@@ -35,25 +36,44 @@ export async function roundOfMessage(db: Database, id: string): Promise<RoundRow
 
 /** The stage of a message. Every version that the round names must be usable before anything is done. `wrap`: how its policies are used. */
 export async function stageOf(
-  { recipes, db, bucket, session }: ActingMesh,
+  mesh: ActingMesh,
   { spec }: RoundRow,
   wrap: (policy: Policy) => Policy,
 ): Promise<Stage<Recipe>> {
-  const refs = Object.values(spec.roles);
-  for (const ref of new Map(refs.map((ref) => [ref.version, ref])).values()) await expectUsable(db, ref);
+  const { session } = mesh;
+  await usableVersions(mesh, spec);
   const newest = newestOf(spec);
   return openStage({
-    recipe: recipes.find(spec.settings.recipe),
+    recipe: mesh.recipes.find(spec.settings.recipe),
     round: spec,
-    tokenizer: await loadTokenizer(bucket, newest),
+    tokenizer: await loadTokenizer(mesh, newest),
     use: (ref, work) => session.use(ref, (policy) => work(wrap(policy))),
-    memory: async () => memoryOf(await loadVersion(bucket, newest, ['memory.json'])),
+    memory: async () => memoryOf(await loadCommitted(mesh, newest, ['memory.json'])),
   });
 }
 
-async function expectUsable(db: Database, ref: PolicyRef): Promise<void> {
-  const version = await getVersion(db, ref);
-  if (!version) throw missingVersion(ref, 'it is not committed');
-  if (version.withdrawn !== null) throw missingVersion(ref, version.withdrawn);
-  if (version.prunedAt !== null) throw missingVersion(ref, 'retention removed its files');
+/** The versions that a round names, each usable, with the hash of its manifest noted. Throws `missing-version`. */
+async function usableVersions({ db, bucket }: Pick<ActingMesh, 'db' | 'bucket'>, spec: RoundSpec) {
+  const rows = await versionsOfRound(db, spec);
+  for (const { name, version } of Object.values(spec.roles)) {
+    const row = rows.find((candidate) => candidate.version === version);
+    if (!row) throw missingVersion({ name, version }, 'it is not committed');
+    if (row.withdrawn !== null) throw missingVersion({ name, version }, row.withdrawn);
+    if (row.prunedAt !== null) throw missingVersion({ name, version }, 'retention removed its files');
+  }
+  const unnoted = rows.filter((row) => row.manifestSha256 === null);
+  if (!unnoted.length) return rows;
+  for (const { policy: name, version } of unnoted) {
+    await noteManifest(db, await committedManifest(bucket, { name, version }, null));
+    log('warn', 'version.manifest-noted', {
+      policy: name,
+      version,
+      note: 'It was committed by an earlier release: from now on its manifest is held to what it is today.',
+    });
+  }
+  return versionsOfRound(db, spec);
 }
+
+/** Hashes of the manifests of the round's versions, by version, for the seal. */
+export const roundManifests = async (mesh: ActingMesh, spec: RoundSpec): Promise<Record<string, string>> =>
+  manifestsOf(await usableVersions(mesh, spec));

@@ -57,7 +57,7 @@ export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
         recipes,
         db,
         bucket,
-        session: sessionOf(bucket),
+        session: sessionOf({ db, bucket }),
         now,
         rationMs: rationMs(env.RATION_SECONDS),
       };

@@ -1,0 +1,36 @@
+/** What can be told of a completion without its model: that its tokens could come, that it ends where it had to, and that log-probabilities are some. */
+import type { SamplingSettings } from '../policy.ts';
+import type { Sample } from '../schema/sample.ts';
+
+export interface CompletionFault {
+  readonly class: 'token' | 'log-probability';
+  readonly message: string;
+}
+
+/** What no run of a policy under these settings could have written; null = nothing. */
+export function completionFault(
+  { ids, logprobs, stopped }: Pick<Sample, 'ids' | 'logprobs' | 'stopped'>,
+  { maxNew, stop, grammar }: SamplingSettings,
+): CompletionFault | null {
+  const token = (message: string) => ({ class: 'token', message }) as const;
+  let ended = false;
+  let state = 0;
+  for (const [t, id] of ids.entries()) {
+    if (ended) return token(`It goes on after its end, at token ${t}.`);
+    if (grammar) {
+      state = id < grammar.vocabSize ? grammar.next[state * grammar.vocabSize + id]! : -1;
+      if (state < 0) return token(`Its grammar allows no ${id} as token ${t}.`);
+    }
+    ended = stop.includes(id) || grammar?.ends[state] === true;
+  }
+  if (ids.length > maxNew) return token(`It has ${ids.length} tokens, and at most ${maxNew} could come.`);
+  if (!ended && ids.length < maxNew) return token(`It breaks off after ${ids.length} of ${maxNew} tokens.`);
+  if (stopped !== ended) return token(`Its stop flag says ${stopped}, its last token ${ended}.`);
+  const above = logprobs.findIndex((logprob) => !(logprob <= 0));
+  return above < 0
+    ? null
+    : {
+        class: 'log-probability',
+        message: `That of token ${above} is ${logprobs[above]}, which is the logarithm of no probability.`,
+      };
+}

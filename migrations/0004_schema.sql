@@ -1,0 +1,1 @@
+ALTER TABLE `versions` ADD `manifest_sha256` text;
