@@ -1,15 +1,25 @@
 /** A stored version's files to a live Policy. */
 import { RollmeshError } from '../core/errors.ts';
-import type { PolicyRef } from '../core/policy.ts';
+import type { Policy, PolicyRef } from '../core/policy.ts';
 import { type VersionFiles, weightsFile } from '../core/schema/policy.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
-import { readSafetensors } from '../model/safetensors.ts';
-import { createPolicy, type OnnxPolicy } from './onnx-policy.ts';
-import type { Runtime } from './runtime.ts';
+import { dataOf, readSafetensors } from '../model/safetensors.ts';
+import type { Engines } from './engines.ts';
+import { createKernelPolicy } from './kernels/kernel-policy.ts';
+import { createPolicy } from './onnx-policy.ts';
 
-/** Throws `wrong-input` where the files are no model, before anything is computed with them. */
-export function openVersion(runtime: Runtime, ref: PolicyRef, files: VersionFiles): Promise<OnnxPolicy> {
+export interface OpenPolicy extends Policy {
+  /** Bytes of wasm memory of what computes it; it only grows. */
+  readonly heapBytes: number;
+}
+
+/** Opens it in the engine that its reference names. Throws `wrong-input` where the files are no model, before anything is computed with them. */
+export async function openVersion(
+  engines: Engines,
+  ref: PolicyRef,
+  files: VersionFiles,
+): Promise<OpenPolicy> {
   const configFile = files['config.json'];
   const weightsBytes = files[weightsFile(ref.set)] ?? files[weightsFile()];
   if (!configFile || !weightsBytes)
@@ -21,5 +31,7 @@ export function openVersion(runtime: Runtime, ref: PolicyRef, files: VersionFile
   const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
   const weights = readSafetensors(weightsBytes);
   checkCheckpoint(config, weights);
+  if (ref.engine) return createKernelPolicy(engines.kernels(), ref, config, dataOf(weights));
+  const runtime = await engines.onnx();
   return createPolicy({ runtime, ref, config, weights, weightType: ref.weights ?? 'float32' });
 }

@@ -69,6 +69,10 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
   return tensors;
 }
 
+/** The tensors' numbers by their names. */
+export const dataOf = (tensors: Tensors): (readonly [name: string, data: Float32Array])[] =>
+  [...tensors].map(([name, { data }]) => [name, data]);
+
 function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
   let json: unknown;
   try {

@@ -6,7 +6,7 @@ import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 
 export type RoundTools = Pick<StageParts, 'tokenizer' | 'use' | 'memory'>;
 type Versions = Pick<GatewayClient, 'getVersion'>;
@@ -17,7 +17,7 @@ export async function withRoundPolicies<T>(
   round: RoundSpec,
   work: (tools: RoundTools) => Promise<T>,
 ): Promise<T> {
-  const policies = new OpenPolicies(await loadOrt(), (ref) => gateway.getVersion(ref, filesOf(ref)));
+  const policies = new OpenPolicies(nodeEngines, (ref) => gateway.getVersion(ref, filesOf(ref)));
   const { policy: name } = round.settings;
   try {
     return await work({

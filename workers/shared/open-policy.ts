@@ -1,11 +1,11 @@
-/** From a version's stored files to a live policy: verified bytes, checked tensors, one ONNX session an isolate. */
+/** From a version's stored files to a live policy: verified bytes, checked tensors, one session an isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import type { Policy, PolicyRef } from '../../core/policy.ts';
 import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort-workerd.ts';
+import { workerdEngines } from '../../infer/workerd-engines.ts';
 import { loadVersion } from '../../store/versions.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
@@ -17,15 +17,15 @@ async function open(bucket: R2Bucket, ref: PolicyRef): Promise<Policy> {
   // A set that no round has trained yet is what the policy began with: version 0's main set.
   if (!files[wanted])
     files = await loadVersion(bucket, { ...ref, version: 0 }, ['config.json', weightsFile()]);
-  const runtime = await loadOrt();
-  const policy = await openVersion(runtime, ref, files);
+  const policy = await openVersion(workerdEngines, ref, files);
   log('info', 'policy.opened', {
     policy: ref.name,
     version: ref.version,
     set: ref.set ?? MAIN_SET,
+    engine: ref.engine ?? 'onnx',
     weights: ref.weights ?? 'float32',
     ms: Date.now() - started,
-    heapBytes: runtime.heapBytes(),
+    heapBytes: policy.heapBytes,
   });
   return policy;
 }
