@@ -13,6 +13,14 @@ import type { Build } from './builds.ts';
  */
 export type Form = 'fused' | 'plain' | 'int8' | 'w8a8';
 
+/** How a policy's reference asks for a form. */
+export const REFS = {
+  fused: { engine: 'kernels' },
+  plain: { engine: 'kernels-plain' },
+  int8: { engine: 'kernels', weights: 'int8' },
+  w8a8: { engine: 'kernels', weights: 'w8a8' },
+} as const satisfies Readonly<Record<Form, Pick<PolicyRef, 'engine' | 'weights'>>>;
+
 interface Arithmetic {
   /** The builds that compute it with the same bits, the fastest first. */
   readonly builds: readonly Build[];

@@ -2,18 +2,11 @@
 import { sha256Hex } from '../../../core/random.ts';
 import { oneOf, someOf } from '../../../core/text/token-grammar.ts';
 import type { Builds } from '../../../infer/kernels/builds.ts';
-import type { Form } from '../../../infer/kernels/forms.ts';
+import { type Form, REFS } from '../../../infer/kernels/forms.ts';
 import { createKernelPolicy } from '../../../infer/kernels/kernel-policy.ts';
 import { dataOf } from '../../../model/safetensors.ts';
 import { randomCheckpoint } from '../../../model/init.ts';
 import { parseConfig } from '../../../model/config.ts';
-
-const REFS = {
-  fused: { engine: 'kernels' },
-  plain: { engine: 'kernels-plain' },
-  int8: { engine: 'kernels', weights: 'int8' },
-  w8a8: { engine: 'kernels', weights: 'w8a8' },
-} as const;
 
 const config = parseConfig({
   model_type: 'qwen3',
