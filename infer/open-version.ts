@@ -3,11 +3,26 @@ import { RollmeshError } from '../core/errors.ts';
 import type { Policy, PolicyRef } from '../core/policy.ts';
 import { type VersionFiles, weightsFile } from '../core/schema/policy.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
-import { parseConfig } from '../model/config.ts';
-import { dataOf, readSafetensors } from '../model/safetensors.ts';
+import { type ModelConfig, parseConfig } from '../model/config.ts';
+import { readSafetensors } from '../model/safetensors.ts';
+import { streamSafetensors } from '../model/safetensors-stream.ts';
 import type { Engines } from './engines.ts';
-import { createKernelPolicy } from './kernels/kernel-policy.ts';
+import { createKernelPolicy, loadKernelPolicy } from './kernels/kernel-policy.ts';
 import { createPolicy } from './onnx-policy.ts';
+
+/** A policy of the kernels engine whose weights come piece by piece. */
+export async function openStreamed(
+  engines: Engines,
+  ref: PolicyRef,
+  configFile: Uint8Array,
+  weights: AsyncIterable<Uint8Array>,
+): Promise<OpenPolicy> {
+  const loading = loadKernelPolicy(engines.kernels(), ref, configOf(configFile));
+  for await (const piece of streamSafetensors(weights)) loading.write(piece);
+  return loading.finish();
+}
+
+const configOf = (file: Uint8Array): ModelConfig => parseConfig(JSON.parse(new TextDecoder().decode(file)));
 
 export interface OpenPolicy extends Policy {
   /** Bytes of wasm memory of what computes it; it only grows. */
@@ -28,10 +43,10 @@ export async function openVersion(
       'policy.incomplete',
       `Version ${ref.version} of ${ref.name} lacks config.json or ${weightsFile(ref.set)}.`,
     );
-  const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
+  const config = configOf(configFile);
   const weights = readSafetensors(weightsBytes);
+  if (ref.engine) return createKernelPolicy(engines.kernels(), ref, config, weights);
   checkCheckpoint(config, weights);
-  if (ref.engine) return createKernelPolicy(engines.kernels(), ref, config, dataOf(weights));
   const runtime = await engines.onnx();
   return createPolicy({ runtime, ref, config, weights, weightType: ref.weights ?? 'float32' });
 }

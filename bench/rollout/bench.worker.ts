@@ -8,6 +8,7 @@ import { workerdEngines } from '../../infer/workerd-engines.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
+import type { Tensor } from '../../model/safetensors.ts';
 import { openProducts, type Products } from './products.ts';
 import { type BenchPrompt, benchPrompts, type Shape } from './prompts.ts';
 import { openStepLoop, type StepLoop } from './step-loop.ts';
@@ -64,11 +65,11 @@ async function open({ config: json, weightType, forms }: OpenRequest, weights: U
 }
 
 /** The tensors of a float32 weight file, in which they lie in the order of the forward pass. */
-function* tensorsOf(config: ModelConfig, file: Uint8Array): Generator<readonly [string, Float32Array]> {
+function* tensorsOf(config: ModelConfig, file: Uint8Array): Generator<readonly [string, Tensor]> {
   let at = file.byteOffset;
   for (const [name, shape] of tensorShapes(config)) {
     const length = shape.reduce((a, b) => a * b, 1);
-    yield [name, new Float32Array(file.buffer, at, length)];
+    yield [name, { shape: [...shape], data: new Float32Array(file.buffer, at, length) }];
     at += 4 * length;
   }
 }

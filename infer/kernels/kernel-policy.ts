@@ -16,6 +16,8 @@ import type {
 import { parameterCount } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
+import type { Tensor } from '../../model/safetensors.ts';
+import type { TensorPiece } from '../../model/safetensors-stream.ts';
 import { checkIds, checkSettings } from '../settings.ts';
 import type { Builds } from './builds.ts';
 import { cacheBytes } from './cache.ts';
@@ -34,23 +36,39 @@ const MOST_CACHE = 48 * MIB;
 const LEAST_CACHE = 8 * MIB;
 const ISOLATE = 104 * MIB;
 
-/** A checkpoint's tensors, one by one in any order. */
-export type TensorSource = Iterable<readonly [name: string, data: Float32Array]>;
+/** A policy whose weights are still coming. */
+export interface KernelLoading {
+  /** In any order; each tensor is checked as it comes. */
+  write(piece: TensorPiece): void;
+  /** When all have come. */
+  finish(): KernelPolicy;
+}
 
-/** Opens a policy of checked tensors (`checkCheckpoint`), in the form that its reference names. */
-export function createKernelPolicy(
-  builds: Builds,
-  ref: PolicyRef,
-  config: ModelConfig,
-  tensors: TensorSource,
-): KernelPolicy {
+/** Makes room for a policy in the form that its reference names. */
+export function loadKernelPolicy(builds: Builds, ref: PolicyRef, config: ModelConfig): KernelLoading {
   const form = formOf(ref);
   const instance = openKernels(builds, form);
   const { planes } = ARITHMETIC[form];
   const weights = new Weights(instance, config, planes > 0);
-  for (const [name, data] of tensors) weights.write(name, data);
-  weights.complete();
-  return new KernelPolicy(ref, new Decoder(instance, config, weights, planes));
+  return {
+    write: (piece) => weights.write(piece),
+    finish: () => {
+      weights.complete();
+      return new KernelPolicy(ref, new Decoder(instance, config, weights, planes));
+    },
+  };
+}
+
+/** Opens a policy whose tensors are all there. */
+export function createKernelPolicy(
+  builds: Builds,
+  ref: PolicyRef,
+  config: ModelConfig,
+  tensors: Iterable<readonly [name: string, tensor: Tensor]>,
+): KernelPolicy {
+  const loading = loadKernelPolicy(builds, ref, config);
+  for (const [name, { shape, data }] of tensors) loading.write({ name, shape, row: 0, data });
+  return loading.finish();
 }
 
 interface Batch {

@@ -1,10 +1,11 @@
 /**
- * A checkpoint's tensors where the kernels read them. Room is made from the config alone, then tensors come one by one in any order, so that
- * no more than one of them need be in memory beside what is laid out.
+ * A checkpoint's tensors where the kernels read them. Room is made from the config alone, then tensors come piece by piece in any order, so that
+ * no more than a piece need be in memory beside what is laid out.
  */
 import { wrongInput } from '../../core/errors.ts';
-import { tensorShapes } from '../../model/checkpoint.ts';
+import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import type { TensorPiece } from '../../model/safetensors-stream.ts';
 import { roundUp } from './heap.ts';
 import type { KernelInstance } from './kernels.ts';
 import { fill, type Matrix, reserve } from './matrix.ts';
@@ -26,8 +27,11 @@ export interface LayerWeights {
   readonly down: Matrix;
 }
 
-/** Writes one tensor to its place. */
-type Write = (data: Float32Array) => void;
+/** Writes rows of a tensor to their place, from `row`, a multiple of 8, on; a vector comes whole. */
+interface Target {
+  readonly rows: number;
+  readonly write: (row: number, data: Float32Array) => void;
+}
 
 /** Throws `wrong-input` for shapes that the kernels do not compute: they take eight or sixteen numbers at a time. */
 export function checkShapes(config: ModelConfig, int8: boolean): void {
@@ -49,9 +53,12 @@ export function checkShapes(config: ModelConfig, int8: boolean): void {
 
 export class Weights {
   readonly #instance: KernelInstance;
+  readonly #config: ModelConfig;
   readonly #int8: boolean;
-  readonly #writes = new Map<string, Write>();
-  readonly #missing: Set<string>;
+  readonly #targets = new Map<string, Target>();
+  /** Numbers of each tensor that have not come yet. */
+  readonly #missing: Map<string, number>;
+  readonly #shapes: ReadonlyMap<string, readonly number[]>;
   readonly layers: readonly LayerWeights[];
   /** [vocab, hidden]; the output projection, too, where embeddings are tied. */
   readonly embedding: Matrix;
@@ -61,8 +68,12 @@ export class Weights {
   constructor(instance: KernelInstance, config: ModelConfig, int8: boolean) {
     checkShapes(config, int8);
     this.#instance = instance;
+    this.#config = config;
     this.#int8 = int8;
-    this.#missing = new Set(tensorShapes(config).keys());
+    this.#shapes = tensorShapes(config);
+    this.#missing = new Map(
+      [...this.#shapes].map(([name, shape]) => [name, shape.reduce((a, b) => a * b, 1)]),
+    );
     const { hiddenSize: d, vocabSize } = config;
     this.embedding = this.#matrix(d, [['model.embed_tokens.weight', vocabSize]]);
     this.layers = Array.from({ length: config.layers }, (_, layer) =>
@@ -103,7 +114,7 @@ export class Weights {
     let first = 0;
     for (const [name, n] of parts) {
       const at = first;
-      this.#writes.set(name, (data) => fill(kernels, heap, matrix, at, data));
+      this.#targets.set(name, { rows: n, write: (row, data) => fill(kernels, heap, matrix, at + row, data) });
       first += roundUp(n, 8);
     }
     return matrix;
@@ -116,21 +127,40 @@ export class Weights {
     let first = 0;
     for (const [name, n] of parts) {
       const at = address + 4 * first;
-      this.#writes.set(name, (data) => heap.floats(at, n).set(data));
+      this.#targets.set(name, { rows: n, write: (_, data) => heap.floats(at, n).set(data) });
       first += n;
     }
     return address;
   }
 
-  /** Takes a tensor, which is not needed afterwards. Tensors that the config does not name, checked elsewhere, are left out. */
-  write(name: string, data: Float32Array): void {
-    this.#writes.get(name)?.(data);
-    this.#missing.delete(name);
+  /**
+   * Takes rows of a tensor, which are not needed afterwards. Throws `wrong-input` for a tensor or a shape that is not the config's, and for
+   * numbers that are not finite.
+   */
+  write({ name, shape, row, data }: TensorPiece): void {
+    const target = this.#targets.get(name);
+    const missing = this.#missing.get(name);
+    if (!target || missing === undefined || missing < data.length) {
+      if (isRedundant(name, this.#config)) return;
+      throw invalid(
+        'checkpoint.unexpected',
+        `Tensor ${name} belongs to no part of the model.`,
+        'only known tensors',
+      );
+    }
+    checkTensor(name, shape, data, this.#shapes.get(name)!);
+    target.write(row, data);
+    this.#missing.set(name, missing - data.length);
   }
 
-  /** Throws unless every tensor has come. */
+  /** Throws `wrong-input` unless every tensor has come. */
   complete(): void {
-    const [missing] = this.#missing;
-    if (missing) throw wrongInput('checkpoint.missing', `Tensor ${missing} is missing.`);
+    for (const [name, missing] of this.#missing)
+      if (missing)
+        throw invalid(
+          'checkpoint.missing',
+          `Tensor ${name} is missing.`,
+          `a tensor [${this.#shapes.get(name)}]`,
+        );
   }
 }

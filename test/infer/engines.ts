@@ -5,7 +5,7 @@ import { loadBuilds } from '../../infer/kernels/node-builds.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';
-import { dataOf, type Tensors } from '../../model/safetensors.ts';
+import type { Tensors } from '../../model/safetensors.ts';
 
 export interface TestedEngine {
   readonly name: string;
@@ -25,7 +25,7 @@ const kernels = (engine: KernelEngine): TestedEngine => ({
   name: engine,
   tolerance: 1e-5,
   open: async (config, tensors) =>
-    createKernelPolicy(loadBuilds(), { name: 'test', version: 0, engine }, config, dataOf(tensors)),
+    createKernelPolicy(loadBuilds(), { name: 'test', version: 0, engine }, config, tensors),
 });
 
 /** Node 20 has relaxed SIMD behind a flag only. */

@@ -1,23 +1,18 @@
 /** From a version's stored files to a live policy: verified bytes, checked tensors, one session an isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy.ts';
 import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { openVersion } from '../../infer/open-version.ts';
+import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
-import { loadVersion } from '../../store/versions.ts';
+import { loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
 
-async function open(bucket: R2Bucket, ref: PolicyRef): Promise<Policy> {
+async function open(bucket: R2Bucket, ref: PolicyRef): Promise<OpenPolicy> {
   const started = Date.now();
-  const wanted = weightsFile(ref.set);
-  let files = await loadVersion(bucket, ref, ['config.json', wanted]);
-  // A set that no round has trained yet is what the policy began with: version 0's main set.
-  if (!files[wanted])
-    files = await loadVersion(bucket, { ...ref, version: 0 }, ['config.json', weightsFile()]);
-  const policy = await openVersion(workerdEngines, ref, files);
+  const policy = await (ref.engine ? openFromStream(bucket, ref) : openFromFiles(bucket, ref));
   log('info', 'policy.opened', {
     policy: ref.name,
     version: ref.version,
@@ -28,6 +23,26 @@ async function open(bucket: R2Bucket, ref: PolicyRef): Promise<Policy> {
     heapBytes: policy.heapBytes,
   });
   return policy;
+}
+
+async function openFromFiles(bucket: R2Bucket, ref: PolicyRef): Promise<OpenPolicy> {
+  const wanted = weightsFile(ref.set);
+  let files = await loadVersion(bucket, ref, ['config.json', wanted]);
+  // A set that no round has trained yet is what the policy began with: version 0's main set.
+  if (!files[wanted])
+    files = await loadVersion(bucket, { ...ref, version: 0 }, ['config.json', weightsFile()]);
+  return openVersion(workerdEngines, ref, files);
+}
+
+/** The same with the weights laid out while they arrive, so that they are in memory once. */
+async function openFromStream(bucket: R2Bucket, ref: PolicyRef): Promise<OpenPolicy> {
+  const [{ 'config.json': config }, own] = await Promise.all([
+    loadVersion(bucket, ref, ['config.json']),
+    streamFile(bucket, ref, weightsFile(ref.set)),
+  ]);
+  const weights = own ?? (await streamFile(bucket, { ...ref, version: 0 }, weightsFile()));
+  if (!config || !weights) throw missingVersion(ref, 'it lacks config.json or weights');
+  return openStreamed(workerdEngines, ref, config, weights);
 }
 
 let session: PolicySession | undefined;

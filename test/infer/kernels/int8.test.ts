@@ -6,7 +6,7 @@ import { createKernelPolicy, type KernelPolicy } from '../../../infer/kernels/ke
 import { loadBuilds } from '../../../infer/kernels/node-builds.ts';
 import { createPolicy } from '../../../infer/onnx-policy.ts';
 import { loadOrt } from '../../../infer/ort.ts';
-import { dataOf, type Tensors } from '../../../model/safetensors.ts';
+import type { Tensors } from '../../../model/safetensors.ts';
 import { ORACLES, oracle, randomTensors, smallConfig } from '../../model/checkpoints.ts';
 
 const open = (
@@ -15,7 +15,7 @@ const open = (
   weights: NonNullable<PolicyRef['weights']>,
   builds: Builds = loadBuilds(),
 ): KernelPolicy =>
-  createKernelPolicy(builds, { name: 'q', version: 0, engine: 'kernels', weights }, config, dataOf(tensors));
+  createKernelPolicy(builds, { name: 'q', version: 0, engine: 'kernels', weights }, config, tensors);
 
 /** Matrices with each row rounded to 255 steps of its largest value. */
 const rounded = (tensors: Tensors): Tensors =>
@@ -100,5 +100,5 @@ test('what the engine cannot hold or compute is refused by name', () => {
   );
   const incomplete = new Map([...tensors].slice(1));
   const ref = { name: 'q', version: 0, engine: 'kernels-plain' } as const;
-  expect(() => createKernelPolicy(loadBuilds(), ref, config, dataOf(incomplete))).toThrow(/embed_tokens/);
+  expect(() => createKernelPolicy(loadBuilds(), ref, config, incomplete)).toThrow(/embed_tokens/);
 });

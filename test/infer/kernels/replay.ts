@@ -4,7 +4,6 @@ import { oneOf, someOf } from '../../../core/text/token-grammar.ts';
 import type { Builds } from '../../../infer/kernels/builds.ts';
 import { type Form, REFS } from '../../../infer/kernels/forms.ts';
 import { createKernelPolicy } from '../../../infer/kernels/kernel-policy.ts';
-import { dataOf } from '../../../model/safetensors.ts';
 import { randomCheckpoint } from '../../../model/init.ts';
 import { parseConfig } from '../../../model/config.ts';
 
@@ -41,12 +40,7 @@ const requests = [
 
 /** sha256 of every token, log-probability and entropy; JSON keeps every bit of a number. */
 export async function digestOf(builds: Builds, form: Form): Promise<string> {
-  const policy = createKernelPolicy(
-    builds,
-    { name: 'replay', version: 0, ...REFS[form] },
-    config,
-    dataOf(tensors),
-  );
+  const policy = createKernelPolicy(builds, { name: 'replay', version: 0, ...REFS[form] }, config, tensors);
   const made: unknown[] = [];
   for (const settings of requests) made.push(await policy.generate(prompts, settings));
   made.push(await policy.score(prompts.map(({ ids }) => ids)));
