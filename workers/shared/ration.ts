@@ -24,7 +24,7 @@ const ONNX: TokenTime = { fixedMs: 1, weightMs: 1e-6 };
 const ONNX_BLOCKS: TokenTime = { fixedMs: 1, weightMs: 2.7e-6 };
 /**
  * The kernels engine was measured at .03 ms a token of 0.2 M weights, at .22 ns a weight in float32, and at .1 ns in 8 bits on a processor
- * without AVX-VNNI, 12.8 M weights each (docs/decisions/0009-kernels-engine.md). Twice that, for slower processors.
+ * without AVX-VNNI, 12.8 M weights each (docs/decisions/0010-kernels-engine.md). Twice that, for slower processors.
  */
 const KERNELS: TokenTime = { fixedMs: 0.1, weightMs: 0.5e-6 };
 const KERNELS_8_BITS: TokenTime = { fixedMs: 0.1, weightMs: 0.25e-6 };
