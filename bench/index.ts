@@ -5,6 +5,7 @@ import { wrongInput } from '../core/errors.ts';
 const benches: Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>> = {
   elastic: () => import('./elastic.ts'),
   flatness: () => import('./flatness.ts'),
+  isolate: () => import('./isolate.ts'),
   learner: () => import('./learner.ts'),
   rollout: () => import('./rollout.ts'),
   scaling: () => import('./scaling.ts'),

@@ -40,7 +40,7 @@ export async function runInMesh(
     `--device=${options.device}`,
     ...modules.map(({ file }) => `--recipe=${file}`),
     ...(options.threads ? [`--threads=${options.threads}`] : []),
-    ...(options.revectorize ? ['--revectorize'] : []),
+    ...(options.revectorize ? [] : ['--no-revectorize']),
     `--audit-fraction=${options.auditFraction}`,
   ]);
   try {
