@@ -176,7 +176,11 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       wrongPaths(3),
       fc.oneof(
         brokenJson,
-        fc.constant((request: RawRequest) => ({ ...request, body: text(`{"x":"${'x'.repeat(1_100_000)}"}`) })),
+        wrongFields({ learnerMs: ['1', {}, []] }),
+        fc.constant((request: RawRequest) => ({
+          ...request,
+          body: text(`{"learnerMs":1,"x":"${'x'.repeat(1_100_000)}"}`),
+        })),
       ),
     ]),
     learner(
