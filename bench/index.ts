@@ -20,6 +20,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--json]',
     load: () => import('./flatness.ts'),
   },
+  isolate: {
+    about: 'how large a policy an isolate of 128 MB can hold',
+    options: '[--json]',
+    load: () => import('./isolate.ts'),
+  },
   learner: {
     about: 'how long a training step takes, beside PyTorch',
     options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',

@@ -67,6 +67,7 @@ export async function lineUp(
       : [
           cpu('cpu, 2 threads', { threads: 2, revectorize: true }),
           ...torch('2 threads', 'cpu', 2),
+          cpu('cpu, 2 threads, no revectorizer', { threads: 2, revectorize: false }),
           cpu('cpu, 1 thread', { threads: 1, revectorize: true }),
           ...torch('1 thread', 'cpu', 1),
           cpu('cpu, 2 threads, plain SIMD', { threads: 2, fma: false }),

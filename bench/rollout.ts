@@ -9,6 +9,7 @@ import { parameterCount } from '../model/checkpoint.ts';
 import { thisMachine } from './machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';
 import { checkpoints } from './rollout/checkpoints.ts';
+import { FORMS, type KernelRow, measureKernels } from './rollout/kernels.ts';
 import { measurePrefill, measureShape, type Speed } from './rollout/measure.ts';
 import type { AgainstPeer } from './rollout/peers.ts';
 import type { Shape } from './rollout/prompts.ts';
@@ -39,6 +40,11 @@ const peerText = ({ groups, samples, at, graph, peer, other, speedup }: AgainstP
   `${peer} ${other.median.toFixed(0)}: ` +
   `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)})`;
 
+const kernelText = ({ form, perCpuSecond, againstGraph, againstStep, ...shape }: KernelRow): string =>
+  `${shapeText(shape)}  kernels, ${form.padEnd(5)} ${perCpuSecond.median.toFixed(0).padStart(6)} tokens a CPU second, by CPU time ` +
+  `${againstGraph.cpu.median.toFixed(2)}x the graph (${againstGraph.cpu.low.toFixed(2)}-${againstGraph.cpu.high.toFixed(2)}), ` +
+  `${againstStep.cpu.median.toFixed(2)}x a run a token`;
+
 const smallerText = ({ type, heapBytes, rows, error }: SmallerResult): string[] => [
   `  ${type}: ${mebibytes(heapBytes)} of wasm memory, log-probability off by ${error.mean.toFixed(4)} on average, ${error.max.toFixed(3)} at most`,
   ...rows.map(
@@ -52,18 +58,29 @@ interface Options {
   readonly rounds: number;
   readonly sizes: readonly string[];
   readonly peers: boolean;
+  readonly kernelsOnly: boolean;
 }
 
-async function measure({ rounds, sizes, peers }: Options, say: (line: string) => void) {
+async function measure({ rounds, sizes, peers, kernelsOnly }: Options, say: (line: string) => void) {
   const worker = await BenchWorker.start();
   const results = [];
   try {
     for (const name of sizes) {
       const { config, tensors } = await checkpoints[name]!();
-      const heapBytes = await worker.open(config, tensors, 'float32');
+      const heapBytes = await worker.open(config, tensors, 'float32', FORMS);
       say(
         `${name}: ${(parameterCount(config) / 1e6).toFixed(2)} M parameters, ${mebibytes(heapBytes)} of wasm memory`,
       );
+      const kernels: KernelRow[] = [];
+      for (const shape of shapes) {
+        const measured = await measureKernels(worker, rounds, shape);
+        kernels.push(...measured);
+        for (const row of measured) say(kernelText(row));
+      }
+      if (kernelsOnly) {
+        results.push({ name, parameters: parameterCount(config), kernels });
+        continue;
+      }
       const rows = [];
       for (const shape of shapes) {
         const row = { ...shape, ...(await measureShape(worker, rounds, shape)) };
@@ -99,6 +116,7 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
         name,
         parameters: parameterCount(config),
         heapBytes,
+        kernels,
         rows,
         prefill,
         against,
@@ -114,7 +132,8 @@ async function measure({ rounds, sizes, peers }: Options, say: (line: string) =>
 /**
  * `--rounds N` (11), `--size NAME` (again for more; all), `--json`: one JSON object, `--peers`: transformers.js and wllama
  * too, which are installed into node_modules/.cache at the first use (500 MB); wllama needs Chromium, in its usual
- * place or named in CHROMIUM. Results also go to bench/results/rollout.json.
+ * place or named in CHROMIUM. `--kernels`: only the kernels engine against the ONNX policy. Results also go to
+ * bench/results/rollout.json, or rollout-kernels.json.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -123,14 +142,16 @@ export async function run(args: readonly string[]): Promise<void> {
       rounds: { type: 'string', default: '11' },
       size: { type: 'string', multiple: true },
       peers: { type: 'boolean', default: false },
+      kernels: { type: 'boolean', default: false },
       json: { type: 'boolean' },
     },
   });
-  const { rounds, size: sizes = Object.keys(checkpoints), peers } = values;
-  const result = await measure({ rounds: Number(rounds), sizes, peers }, (line) => {
+  const { rounds, size: sizes = Object.keys(checkpoints), peers, kernels: kernelsOnly } = values;
+  const result = await measure({ rounds: Number(rounds), sizes, peers, kernelsOnly }, (line) => {
     if (!values.json) console.log(line);
   });
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
-  writeFileSync('bench/results/rollout.json', `${JSON.stringify(result, null, 2)}\n`);
+  const file = kernelsOnly ? 'rollout-kernels' : 'rollout';
+  writeFileSync(`bench/results/${file}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }

@@ -1,8 +1,8 @@
 /** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
 import type { ExamTasks } from '../core/tasks/split.ts';
 import { tokenizerOf } from '../core/text/policy-text.ts';
+import { nodeEngines } from '../infer/node-engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
-import { loadOrt } from '../infer/ort.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
@@ -28,7 +28,7 @@ export async function playInProcess(
   recipes?: Pick<OpenRecipes, 'modules'>,
 ): Promise<void> {
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
-  const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
+  const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   printer.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
   const summary = await runInProcess({

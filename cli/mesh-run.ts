@@ -92,7 +92,7 @@ const learnerArguments = (
   `--device=${device}`,
   ...modules.map(({ file }) => `--recipe=${file}`),
   ...(threads ? [`--threads=${threads}`] : []),
-  ...(revectorize ? ['--revectorize'] : []),
+  ...(revectorize ? [] : ['--no-revectorize']),
   `--audit-fraction=${auditFraction}`,
 ];
 

@@ -1,6 +1,6 @@
 /** The options of a run, from the command line's strings to RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { SMALLER_WEIGHTS, type SmallerWeights } from '../core/policy.ts';
+import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../core/policy.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
 import { calledAs } from './called-as.ts';
 
@@ -23,6 +23,7 @@ export interface StartOptions {
   readonly freeze: readonly string[];
   readonly variant?: string;
   readonly weights?: SmallerWeights;
+  readonly engine?: Engine;
   readonly tasks?: number;
   readonly group?: number;
   readonly policy?: string;
@@ -84,6 +85,12 @@ export const auditOption = () =>
     .argParser(share)
     .default(0.02);
 
+export const engineOption = () =>
+  new Option(
+    '--engine <name>',
+    'what computes the policies: ONNX Runtime, or kernels of this project, which are faster; kernels-plain does without fused multiply-adds (default: onnx)',
+  ).choices(ENGINES);
+
 export const startCommand = (): Command =>
   new Command(calledAs('start'))
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
@@ -101,6 +108,7 @@ export const startCommand = (): Command =>
       'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
     )
     .addOption(weightsOption())
+    .addOption(engineOption())
     .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group <n>', 'rollouts a task', whole(2))
     .option(
@@ -122,9 +130,8 @@ export const startCommand = (): Command =>
     )
     .option('--threads <n>', 'threads of the CPU device', whole(1))
     .option(
-      '--revectorize',
-      'CPU device on Node 24 or later: let V8 pair SIMD operations, nearly twice as fast; experimental, so a self-test decides',
-      false,
+      '--no-revectorize',
+      'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',
     )
     .addOption(auditOption())
     .helpOption('-h, --help', 'show this');
@@ -138,6 +145,7 @@ export const orderOf = ({
   freeze,
   variant,
   weights,
+  engine,
   policy,
   tasks,
   group,
@@ -148,6 +156,7 @@ export const orderOf = ({
   freeze: [...freeze],
   ...(variant === undefined ? {} : { variant }),
   ...(weights === undefined ? {} : { weights }),
+  ...(engine === undefined ? {} : { engine }),
   ...(reward === undefined ? {} : { reward }),
   ...(policy === undefined ? {} : { policy }),
   ...(tasks === undefined ? {} : { tasks }),

@@ -4,7 +4,7 @@ import { wrongInput } from '../core/errors.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import type { RunOrder } from '../recipes/run-order.ts';
 import { calledAs } from './called-as.ts';
-import { collect, weightsOption, whole } from './run-options.ts';
+import { collect, engineOption, weightsOption, whole } from './run-options.ts';
 import { orderRounds } from './signed-webhook.ts';
 
 export const command = (): Command =>
@@ -19,6 +19,7 @@ export const command = (): Command =>
     .option('--freeze <role>', 'role that keeps version 0', collect, [])
     .option('--variant <name>', 'a change of the recipe, such as an ablation')
     .addOption(weightsOption())
+    .addOption(engineOption())
     .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group <n>', 'rollouts a task', whole(2))
     .action(async (url: string, order: RunOrder) => {

@@ -23,12 +23,13 @@ export function policyNameOf(
     readonly freeze: readonly string[];
     readonly variant?: string | undefined;
     readonly weights?: string | undefined;
+    readonly engine?: string | undefined;
     readonly tasks?: number | undefined;
     readonly group?: number | undefined;
   },
   defaults: NamingDefaults,
 ): string {
-  const { reward, variant, weights, tasks = defaults.tasks, group = defaults.group } = run;
+  const { reward, variant, weights, engine, tasks = defaults.tasks, group = defaults.group } = run;
   const frozen = [...run.freeze].sort().map((role) => `frozen-${role}`);
   // A variant that is called like a reward says which of the two it is.
   const variantPart = variant && variant in defaults.rewards ? `variant-${variant}` : variant;
@@ -37,6 +38,7 @@ export function policyNameOf(
     ...(reward ? [reward] : []),
     ...(variantPart ? [variantPart] : []),
     ...(weights ? [weights] : []),
+    ...(engine ? [engine] : []),
     ...frozen,
     ...(tasks === defaults.tasks ? [] : [`tasks${tasks}`]),
     ...(group === defaults.group ? [] : [`group${group}`]),

@@ -11,6 +11,21 @@ export type TokenIds = readonly number[];
 export const SMALLER_WEIGHTS = ['int8', 'int4', 'w8a8'] as const;
 export type SmallerWeights = (typeof SMALLER_WEIGHTS)[number];
 
+/**
+ * Engines that compute a policy, beside ONNX Runtime: the project's own kernels, in float32 with fused multiply-adds, or with separate ones,
+ * whose bits are the same on every host. Smaller weights are computed alike in both.
+ */
+export const KERNEL_ENGINES = ['kernels', 'kernels-plain'] as const;
+export type KernelEngine = (typeof KERNEL_ENGINES)[number];
+
+/** What may be asked for by name. */
+export const ENGINES = ['onnx', ...KERNEL_ENGINES] as const;
+export type Engine = (typeof ENGINES)[number];
+
+/** As a reference has it: ONNX Runtime goes without saying. */
+export const kernelEngineOf = (engine: Engine | undefined): KernelEngine | undefined =>
+  engine === 'onnx' ? undefined : engine;
+
 /** An exact, immutable version of a named policy. Messages always name one; there is no "latest" on the data path. */
 export interface PolicyRef {
   readonly name: string;
@@ -19,11 +34,17 @@ export interface PolicyRef {
   readonly set?: string | undefined;
   /** How its weights are held, which makes it another policy by a little; absent = float32, as they were trained. */
   readonly weights?: SmallerWeights | undefined;
+  /** What computes with them, and in which arithmetic, which makes it another policy by its last bits; absent = ONNX Runtime. */
+  readonly engine?: KernelEngine | undefined;
 }
 
 /** Are they the same weights, and the same bits when they are computed with? */
 export const samePolicy = (a: PolicyRef, b: PolicyRef): boolean =>
-  a.name === b.name && a.version === b.version && a.set === b.set && a.weights === b.weights;
+  a.name === b.name &&
+  a.version === b.version &&
+  a.set === b.set &&
+  a.weights === b.weights &&
+  a.engine === b.engine;
 
 /** One prompt and the samples wanted of it. The prompt is computed once and shared by its samples. */
 export interface GeneratePrompt {

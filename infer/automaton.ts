@@ -27,13 +27,24 @@ function freeAutomaton(stop: TokenIds, vocabSize: number): Automaton {
  * Throws `wrong-input` for a grammar over another vocabulary, or one with a state that allows nothing and is no end: a row
  * would have no token to take.
  */
-export function automatonOf(stop: TokenIds, grammar: TokenGrammar | undefined, vocabSize: number): Automaton {
-  if (!grammar) return freeAutomaton(stop, vocabSize);
+export function checkGrammar(grammar: TokenGrammar, vocabSize: number): void {
   if (grammar.vocabSize !== vocabSize)
     throw wrongInput('grammar.vocabulary', `The grammar is over ${grammar.vocabSize} tokens.`, {
       expected: `${vocabSize}, the policy's vocabulary`,
       next: 'Build it with the tokenizer of this policy.',
     });
+  for (let state = 0; state < grammar.states; state++) {
+    const next = grammar.next.subarray(state * vocabSize, (state + 1) * vocabSize);
+    if (!grammar.ends[state] && next.every((to) => to < 0))
+      throw wrongInput('grammar.dead-end', `State ${state} of the grammar allows no token and is no end.`, {
+        expected: 'a token to take in every state that is not an end',
+      });
+  }
+}
+
+/** Of a grammar that has been checked. */
+export function automatonOf(stop: TokenIds, grammar: TokenGrammar | undefined, vocabSize: number): Automaton {
+  if (!grammar) return freeAutomaton(stop, vocabSize);
   const size = grammar.states * vocabSize;
   const bias = new Float32Array(size);
   const next = new BigInt64Array(size);
@@ -54,10 +65,6 @@ export function automatonOf(stop: TokenIds, grammar: TokenGrammar | undefined, v
         if (grammar.ends[to] || stops.has(id)) goesOn[at] = 0;
       }
     }
-    if (allowed === 0 && !grammar.ends[state])
-      throw wrongInput('grammar.dead-end', `State ${state} of the grammar allows no token and is no end.`, {
-        expected: 'a token to take in every state that is not an end',
-      });
     if (!grammar.ends[state] && allowed < vocabSize) restricts = true;
   }
   return { states: grammar.states, bias, next, goesOn, restricts };

@@ -32,7 +32,7 @@ import {
 } from './batches.ts';
 import type { Runtime } from './runtime.ts';
 import { type Draw, type KeyValues, PolicySession } from './session.ts';
-import { checkIds, checkSettings } from './settings.ts';
+import { checkIds, drawOf } from './settings.ts';
 
 /** Rows generated together. More would only cost memory: the matrix products are as fast as they get. */
 const MAX_ROWS = 64;
@@ -71,26 +71,33 @@ export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> 
   const file = weights instanceof Uint8Array ? weights : packWeights(config, weights, weightType);
   const prepack = options.prepack ?? file.length <= MAX_PREPACKED;
   const session = await PolicySession.create(runtime, config, policyGraph(config, weightType), file, prepack);
-  return new OnnxPolicy(ref, config, session);
+  return new OnnxPolicy(ref, config, session, runtime);
 }
 
 export class OnnxPolicy implements Policy {
   readonly ref: PolicyRef;
   readonly parameters: number;
   readonly #config: ModelConfig;
+  readonly #runtime: Runtime;
   #session: PolicySession | undefined;
 
-  constructor(ref: PolicyRef, config: ModelConfig, session: PolicySession) {
+  constructor(ref: PolicyRef, config: ModelConfig, session: PolicySession, runtime: Runtime) {
     this.ref = ref;
+    this.#runtime = runtime;
     this.parameters = parameterCount(config);
     this.#config = config;
     this.#session = session;
   }
 
+  /** Of the runtime, which all of its policies share. */
+  get heapBytes(): number {
+    return this.#runtime.heapBytes();
+  }
+
   async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
     const { vocabSize } = this.#config;
     const { maxNew } = settings;
-    const draw = checkSettings(settings, vocabSize);
+    const draw = drawOf(settings, vocabSize);
     for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, contextLength(this.#config));
     const out: Completion[][] = prompts.map(({ sampleIds }) =>
       sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })),

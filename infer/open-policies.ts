@@ -5,22 +5,22 @@
 import type { Policy, PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import { MAIN_SET, weightsFile } from '../core/schema/policy.ts';
+import type { Engines } from './engines.ts';
 import { openVersion } from './open-version.ts';
-import type { Runtime } from './runtime.ts';
 
-const keyOf = ({ name, version, set, weights }: PolicyRef) =>
-  `${name}@${version}/${set ?? MAIN_SET}/${weights ?? 'float32'}`;
+const keyOf = ({ name, version, set, weights, engine }: PolicyRef) =>
+  `${name}@${version}/${set ?? MAIN_SET}/${weights ?? 'float32'}/${engine ?? 'onnx'}`;
 
 export class OpenPolicies {
-  readonly #runtime: Runtime;
+  readonly #engines: Engines;
   readonly #load: (ref: PolicyRef) => Promise<VersionFiles>;
   readonly #capacity: number;
   /** In the order of their last use. */
   readonly #open = new Map<string, Policy>();
 
   /** `load` gives at least the files that `filesOf` names. */
-  constructor(runtime: Runtime, load: (ref: PolicyRef) => Promise<VersionFiles>, capacity = 4) {
-    this.#runtime = runtime;
+  constructor(engines: Engines, load: (ref: PolicyRef) => Promise<VersionFiles>, capacity = 4) {
+    this.#engines = engines;
     this.#load = load;
     this.#capacity = capacity;
   }
@@ -32,7 +32,7 @@ export class OpenPolicies {
     this.#open.delete(key);
     if (!policy) {
       await this.#shrink(this.#capacity - 1);
-      policy = await openVersion(this.#runtime, ref, await this.#filesOf(ref));
+      policy = await openVersion(this.#engines, ref, await this.#filesOf(ref));
     }
     this.#open.set(key, policy);
     return work(policy);

@@ -1,7 +1,7 @@
 /** Checks of what a policy is asked for, before any of it is computed. */
 import { wrongInput } from '../core/errors.ts';
 import type { SamplingSettings, TokenIds } from '../core/policy.ts';
-import { automatonOf } from './automaton.ts';
+import { automatonOf, checkGrammar } from './automaton.ts';
 import type { Draw } from './session.ts';
 
 const isId = (id: number, vocabSize: number): boolean => Number.isInteger(id) && id >= 0 && id < vocabSize;
@@ -22,8 +22,8 @@ export function checkIds(ids: TokenIds, length: number, vocabSize: number, conte
     });
 }
 
-/** The settings of the draw, with defaults in; throws `wrong-input` for a value that means nothing. */
-export function checkSettings(settings: SamplingSettings, vocabSize: number): Draw {
+/** Throws `wrong-input` for a value that means nothing, and for a grammar that cannot be followed. */
+export function checkSettings(settings: SamplingSettings, vocabSize: number): void {
   const { maxNew, temperature, topP = 1, topK = 0, stop } = settings;
   const wrong = (what: string, expected: string) => wrongInput('policy.settings', what, { expected });
   if (!Number.isInteger(maxNew) || maxNew < 0) throw wrong(`maxNew is ${maxNew}.`, 'an integer from 0');
@@ -33,5 +33,12 @@ export function checkSettings(settings: SamplingSettings, vocabSize: number): Dr
   if (!Number.isInteger(topK) || topK < 0) throw wrong(`topK is ${topK}.`, 'an integer from 0');
   const bad = stop.find((id) => !isId(id, vocabSize));
   if (bad !== undefined) throw wrong(`Stop token ${bad} is not in the vocabulary.`, 'token ids');
-  return { temperature, topP, topK, automaton: automatonOf(stop, settings.grammar, vocabSize) };
+  if (settings.grammar) checkGrammar(settings.grammar, vocabSize);
+}
+
+/** The settings of the draw in the graph, checked, with defaults in. */
+export function drawOf(settings: SamplingSettings, vocabSize: number): Draw {
+  checkSettings(settings, vocabSize);
+  const { temperature, topP = 1, topK = 0, stop, grammar } = settings;
+  return { temperature, topP, topK, automaton: automatonOf(stop, grammar, vocabSize) };
 }

@@ -9,7 +9,7 @@
  * (https://github.com/cloudflare/workerd/issues/6894), so that each of some thirty isolates, the simulators of R2 and D1
  * before all, gathers megabytes of garbage between two collections of its whole heap. So here every collection is one of the
  * whole heap, and the young generation, which sets off most of them, begins at 3 MiB instead of 1, for fewer of them:
- * docs/log.md, “What grew in workerd”, has the numbers and the price.
+ * docs/log/020-memory-growth-of-workerd-is-uncollected-garbage.md has the numbers and the price.
  */
 const MESH_FLAGS = ['--single-threaded-gc', '--gc-global', '--min-semi-space-size=3'];
 

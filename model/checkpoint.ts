@@ -41,11 +41,25 @@ export const parameterCount = (config: ModelConfig): number =>
   [...tensorShapes(config).values()].reduce((sum, shape) => sum + shape.reduce((a, b) => a * b, 1), 0);
 
 /** Tensors some exporters add though they carry nothing: rotary buffers, and a copy of tied embeddings. */
-const redundant = (name: string, config: ModelConfig): boolean =>
+export const isRedundant = (name: string, config: ModelConfig): boolean =>
   name.endsWith('.rotary_emb.inv_freq') || (config.tiedEmbeddings && name === 'lm_head.weight');
 
-const invalid = (code: string, what: string, expected: string) =>
+export const invalid = (code: string, what: string, expected: string) =>
   wrongInput(code, what, { expected, next: 'Check that config.json and the weights belong together.' });
+
+/** Checks the shape of a tensor, and numbers of it. */
+export function checkTensor(
+  name: string,
+  shape: readonly number[],
+  data: Float32Array,
+  expected: readonly number[],
+): void {
+  if (shape.join() !== expected.join())
+    throw invalid('checkpoint.shape', `Tensor ${name} has shape [${shape}].`, `[${expected}] by the config`);
+  const bad = data.findIndex((x) => !Number.isFinite(x));
+  if (bad >= 0)
+    throw invalid('checkpoint.not-finite', `Tensor ${name} holds ${data[bad]} at ${bad}.`, 'finite numbers');
+}
 
 /**
  * Checks that the tensors are exactly those of the config and hold finite numbers, and that the tokenizer (when given
@@ -58,22 +72,10 @@ export function checkCheckpoint(config: ModelConfig, tensors: Tensors, tokenizer
   for (const [name, shape] of shapes) {
     const tensor = tensors.get(name);
     if (!tensor) throw invalid('checkpoint.missing', `Tensor ${name} is missing.`, `a tensor [${shape}]`);
-    if (tensor.shape.join() !== shape.join())
-      throw invalid(
-        'checkpoint.shape',
-        `Tensor ${name} has shape [${tensor.shape}].`,
-        `[${shape}] by the config`,
-      );
-    const bad = tensor.data.findIndex((x) => !Number.isFinite(x));
-    if (bad >= 0)
-      throw invalid(
-        'checkpoint.not-finite',
-        `Tensor ${name} holds ${tensor.data[bad]} at ${bad}.`,
-        'finite numbers',
-      );
+    checkTensor(name, tensor.shape, tensor.data, shape);
   }
   for (const name of tensors.keys())
-    if (!shapes.has(name) && !redundant(name, config))
+    if (!shapes.has(name) && !isRedundant(name, config))
       throw invalid(
         'checkpoint.unexpected',
         `Tensor ${name} belongs to no part of the model.`,

@@ -28,10 +28,11 @@ const bad = (what: string) =>
 const LONGEST_HEADER = 16 * 2 ** 20;
 const MOST_TENSORS = 32_768;
 
-const bytesOf = { F32: 4, F16: 2, BF16: 2 };
+export const bytesOf = { F32: 4, F16: 2, BF16: 2 };
 const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(bytesOf, dtype);
 
-function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
+/** Values as float32; those stored as float32 are a view of the bytes where these are aligned. */
+export function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
   if (dtype === 'F32' && bytes.byteOffset % 4 === 0)
     return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
   // `slice` would not do for an aligned copy: that of Node's Buffer shares the memory.
@@ -57,18 +58,8 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
     throw bad(
       `The header claims ${headerLength} bytes, the file has ${bytes.length}: it is cut off or not safetensors.`,
     );
-  const { __metadata__, ...entries } = parseHeader(bytes.subarray(8, start));
-  refuseOverlap(entries);
   const tensors: Tensors = new Map();
-  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-    if (!isStorageType(dtype))
-      throw wrongInput('safetensors.type', `Tensor ${name} has type ${dtype}.`, {
-        expected: 'F32, F16 or BF16',
-      });
-    const [from, to] = data_offsets;
-    const elements = shape.reduce((a, b) => a * b, 1);
-    if (to - from !== elements * bytesOf[dtype])
-      throw bad(`Tensor ${name} [${shape}] of ${dtype} lies in ${to - from} bytes.`);
+  for (const { name, dtype, shape, from, to } of readHeader(bytes.subarray(8, start))) {
     if (start + to > bytes.length)
       throw bad(`Tensor ${name} ends at byte ${start + to}, the file has ${bytes.length}: it is cut off.`);
     tensors.set(name, { shape, data: decode(dtype, bytes.subarray(start + from, start + to)) });
@@ -96,6 +87,40 @@ function refuseOverlap(entries: Readonly<Record<string, v.InferOutput<typeof ent
         `Tensors ${before.name} and ${name} share bytes: one ends at ${before.to}, the other begins at ${from}.`,
       );
   }
+}
+
+/** Where a tensor lies: bytes [from, to) after the header. */
+export interface Entry {
+  readonly name: string;
+  readonly dtype: StorageType;
+  readonly shape: number[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The header's JSON as entries, in its order. Throws `wrong-input` for a type or a size that cannot be read. */
+export function readHeader(bytes: Uint8Array): Entry[] {
+  const { __metadata__, ...entries } = parseHeader(bytes);
+  refuseOverlap(entries);
+  return Object.entries(entries).map(
+    ([
+      name,
+      {
+        dtype,
+        shape,
+        data_offsets: [from, to],
+      },
+    ]) => {
+      if (!isStorageType(dtype))
+        throw wrongInput('safetensors.type', `Tensor ${name} has type ${dtype}.`, {
+          expected: 'F32, F16 or BF16',
+        });
+      const elements = shape.reduce((a, b) => a * b, 1);
+      if (to - from !== elements * bytesOf[dtype])
+        throw bad(`Tensor ${name} [${shape}] of ${dtype} lies in ${to - from} bytes.`);
+      return { name, dtype, shape, from, to };
+    },
+  );
 }
 
 function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { canonicalJson } from '../core/canonical-json.ts';
 import { wrongInput } from '../core/errors.ts';
-import { SMALLER_WEIGHTS } from '../core/policy.ts';
+import { ENGINES, kernelEngineOf, SMALLER_WEIGHTS } from '../core/policy.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { Registry } from '../core/registry.ts';
@@ -30,6 +30,7 @@ export const runOrder = v.strictObject({
   freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
   variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+  engine: v.optional(v.picklist(ENGINES)),
   tasks: v.optional(whole(1, 4096)),
   group: v.optional(whole(2, 64)),
 });
@@ -51,16 +52,18 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
   expectOneOf('reward', reward, Object.keys(recipe.rewards), recipe.name);
   if (asked.variant !== undefined)
     expectOneOf('variant', asked.variant, Object.keys(recipe.variants), recipe.name);
+  const engine = kernelEngineOf(asked.engine);
   const freeze = [...new Set(asked.freeze)].sort();
   for (const role of freeze) expectOneOf('freeze', role, recipe.freezable, recipe.name);
   const settings = v.parse(runSettings, {
     recipe: recipe.name,
     seed: asked.seed,
-    policy: asked.policy ?? policyNameOf({ ...asked, freeze }, recipe),
+    policy: asked.policy ?? policyNameOf({ ...asked, freeze, engine }, recipe),
     reward,
     freeze,
     ...(asked.variant === undefined ? {} : { variant: asked.variant }),
     ...(asked.weights === undefined ? {} : { weights: asked.weights }),
+    ...(engine === undefined ? {} : { engine }),
     tasks: asked.tasks ?? recipe.tasks,
     group: asked.group ?? recipe.group,
   });

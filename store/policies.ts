@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
 import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
-import { type RoundSpec, namedVersions } from '../core/schema/round.ts';
+import { namedVersions, type RoundSpec } from '../core/schema/round.ts';
 import { type Database, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
 import { policies, versions } from './schema.ts';

@@ -1,5 +1,7 @@
 /** A version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
 import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
@@ -176,6 +178,42 @@ export async function committedManifest(
   if (manifestHash !== null && manifestSha256(committed) !== manifestHash)
     throw missingVersion(ref, 'its manifest is not the one that was committed');
   return committed;
+}
+
+/**
+ * The bytes of one file as they come; null where the version has no such file. The last step throws `missing-version` where they were not
+ * those of the manifest, so nothing that was made of them may be used before.
+ */
+export async function streamFile(
+  bucket: R2Bucket,
+  ref: PolicyRef,
+  file: VersionFile,
+  manifestHash: string | null,
+): Promise<AsyncGenerator<Uint8Array> | null> {
+  const committed = await committedManifest(bucket, ref, manifestHash);
+  const entry = committed.files[file];
+  if (!entry) return null;
+  const object = await bucket.get(versionKey(ref, file));
+  if (!object) throw missingVersion(ref, `${file} is gone`);
+  return checkedBytes(object.body, ref, file, entry);
+}
+
+async function* checkedBytes(
+  body: ReadableStream<Uint8Array>,
+  ref: PolicyRef,
+  file: VersionFile,
+  expected: { readonly sha256: string; readonly bytes: number },
+): AsyncGenerator<Uint8Array> {
+  const hash = sha256.create();
+  let bytes = 0;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    yield chunk;
+  }
+  const found = bytesToHex(hash.digest());
+  if (bytes !== expected.bytes || found !== expected.sha256)
+    throw missingVersion(ref, `${file} has sha256 ${found}, its manifest says ${expected.sha256}`);
 }
 
 export const missingVersion = ({ name, version }: PolicyRef, why: string) =>

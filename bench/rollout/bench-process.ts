@@ -1,6 +1,7 @@
 /** The bench's Worker in a workerd of its own, and the CPU time that process takes. */
 import { Miniflare } from 'miniflare';
 import { bundleWorker } from '../../mesh/bundle.ts';
+import type { Form } from '../../infer/kernels/forms.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
@@ -32,8 +33,13 @@ export class BenchWorker {
   }
 
   /** Bytes of the Worker's wasm memory with the policy open. */
-  async open(config: ModelConfig, tensors: Tensors, weightType: WeightType): Promise<number> {
-    const request: OpenRequest = { config: toHfConfig(config), weightType };
+  async open(
+    config: ModelConfig,
+    tensors: Tensors,
+    weightType: WeightType,
+    forms: readonly Form[] = [],
+  ): Promise<number> {
+    const request: OpenRequest = { config: toHfConfig(config), weightType, forms };
     const answer = await this.#worker.dispatchFetch('http://bench/', {
       method: 'POST',
       headers: { 'x-open': JSON.stringify(request) },

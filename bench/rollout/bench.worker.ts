@@ -1,18 +1,26 @@
 /** The Worker that the rollout bench times: one checkpoint, ways to generate from it, side by side. */
+import type { Policy } from '../../core/policy.ts';
+import { type Form, REFS } from '../../infer/kernels/forms.ts';
+import { createKernelPolicy } from '../../infer/kernels/kernel-policy.ts';
 import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
-import { parseConfig } from '../../model/config.ts';
+import { workerdEngines } from '../../infer/workerd-engines.ts';
+import { tensorShapes } from '../../model/checkpoint.ts';
+import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
+import type { Tensor } from '../../model/safetensors.ts';
 import { openProducts, type Products } from './products.ts';
 import { type BenchPrompt, benchPrompts, type Shape } from './prompts.ts';
 import { openStepLoop, type StepLoop } from './step-loop.ts';
 
-/** `graph`: the policy's. `step`: a run a token. `products`: only the matrix products of as many turns. */
-export type Way = 'graph' | 'step' | 'products';
+/** `graph`: the policy's. `step`: a run a token. `products`: only the matrix products of as many turns. Else a form of the kernels engine. */
+export type Way = 'graph' | 'step' | 'products' | Form;
 
 export interface OpenRequest {
   readonly config: unknown;
   readonly weightType: WeightType;
+  /** Forms of the kernels engine that are opened beside it; of float32 weights only. */
+  readonly forms: readonly Form[];
 }
 
 export interface TimedRun extends Shape {
@@ -26,13 +34,14 @@ interface Opened {
   readonly products: Products;
   /** Only for float32. */
   readonly steps?: StepLoop | undefined;
+  readonly kernels: Partial<Record<Form, Policy>>;
   readonly vocabSize: number;
 }
 
 let opened: Opened | undefined;
 
 /** Bytes of wasm memory with the policy alone. */
-async function open({ config: json, weightType }: OpenRequest, weights: Uint8Array): Promise<number> {
+async function open({ config: json, weightType, forms }: OpenRequest, weights: Uint8Array): Promise<number> {
   await Promise.all([opened?.policy.dispose(), opened?.steps?.release(), opened?.products.release()]);
   const config = parseConfig(json);
   const runtime = await loadOrt();
@@ -46,8 +55,23 @@ async function open({ config: json, weightType }: OpenRequest, weights: Uint8Arr
   const heapBytes = runtime.heapBytes();
   const steps = weightType === 'float32' ? await openStepLoop(runtime, config, weights) : undefined;
   const products = await openProducts(runtime, config, weightType, weights);
-  opened = { policy, steps, products, vocabSize: config.vocabSize };
+  const kernels: Partial<Record<Form, Policy>> = {};
+  for (const form of forms) {
+    const ref = { name: 'bench', version: 0, ...REFS[form] };
+    kernels[form] = createKernelPolicy(workerdEngines.kernels(), ref, config, tensorsOf(config, weights));
+  }
+  opened = { policy, steps, products, kernels, vocabSize: config.vocabSize };
   return heapBytes;
+}
+
+/** The tensors of a float32 weight file, in which they lie in the order of the forward pass. */
+function* tensorsOf(config: ModelConfig, file: Uint8Array): Generator<readonly [string, Tensor]> {
+  let at = file.byteOffset;
+  for (const [name, shape] of tensorShapes(config)) {
+    const length = shape.reduce((a, b) => a * b, 1);
+    yield [name, { shape: [...shape], data: new Float32Array(file.buffer, at, length) }];
+    at += 4 * length;
+  }
 }
 
 /** Milliseconds and the first row's tokens. The clock of a local Worker runs; a deployed one's would stand still. */
@@ -60,7 +84,7 @@ async function time(run: TimedRun): Promise<{ ms: number; first: number[] }> {
 }
 
 async function generate(
-  { policy, steps, products }: Opened,
+  { policy, steps, products, kernels }: Opened,
   prompts: readonly BenchPrompt[],
   { way, groups, samples, maxNew }: TimedRun,
 ): Promise<number[]> {
@@ -68,8 +92,10 @@ async function generate(
     await products.run(groups * samples, maxNew);
     return [];
   }
-  if (way === 'graph') {
-    const out = await policy.generate(prompts, { maxNew, temperature: 1, stop: [] });
+  if (way !== 'step') {
+    const chosen = way === 'graph' ? policy : kernels[way];
+    if (!chosen) throw new Error(`${way} is not open.`);
+    const out = await chosen.generate(prompts, { maxNew, temperature: 1, stop: [] });
     return out[0]![0]!.ids;
   }
   if (!steps) throw new Error('Only float32 is opened for a run a token.');

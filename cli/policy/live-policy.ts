@@ -1,8 +1,8 @@
 /** A stored version made live: on the generation runtime, or on the learner's device. */
 import type { Policy, PolicyRef } from '../../core/policy.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 
@@ -12,15 +12,10 @@ export type Scorer = Pick<Policy, 'score' | 'dispose'>;
 export const configOf = (files: VersionFiles): ModelConfig =>
   parseConfig(JSON.parse(new TextDecoder().decode(files['config.json'])));
 
-export const openPolicy = async (ref: PolicyRef, files: VersionFiles): Promise<Policy> =>
-  openVersion(await loadOrt(), ref, files);
+export const openPolicy = (ref: PolicyRef, files: VersionFiles): Promise<Policy> =>
+  openVersion(nodeEngines, ref, files);
 
-export async function openScorer(
-  engine: 'infer' | 'learner',
-  ref: PolicyRef,
-  files: VersionFiles,
-): Promise<Scorer> {
-  if (engine === 'infer') return openPolicy(ref, files);
+export async function openLearner(files: VersionFiles): Promise<Scorer> {
   const { LearnerScorer } = await import('./learner-scorer.ts');
   return LearnerScorer.open(configOf(files), readSafetensors(files['model.safetensors']!));
 }

@@ -1,8 +1,16 @@
 /** The commands that compute with a version: eval, score, generate. */
 import { type Command, Option } from 'commander';
-import { type PolicyRef, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy.ts';
+import { wrongInput } from '../../core/errors.ts';
+import {
+  ENGINES,
+  type Engine,
+  kernelEngineOf,
+  type PolicyRef,
+  SMALLER_WEIGHTS,
+  type SmallerWeights,
+} from '../../core/policy.ts';
 import { percent } from '../figures.ts';
-import { whole } from '../run-options.ts';
+import { engineOption, whole } from '../run-options.ts';
 import {
   type Common,
   print,
@@ -14,7 +22,7 @@ import {
 } from './command-line.ts';
 import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
 import { checkName } from './import-checkpoint.ts';
-import { type GenerateRequest, generateLines, type ScoreRequest, scoreLines } from './run-tokens.ts';
+import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
 
 function inWords({ n, accuracy, answered, worked, tooLong }: Evaluated): string {
@@ -26,8 +34,9 @@ function inWords({ n, accuracy, answered, worked, tooLong }: Evaluated): string 
   return `n ${n}, ${shares}${tooLong ? `; ${tooLong} too long for the model, not asked` : ''}`;
 }
 
-interface Rounded {
+interface Form {
   readonly weights?: SmallerWeights;
+  readonly engine?: Engine;
 }
 
 const weightsOption = () =>
@@ -35,9 +44,10 @@ const weightsOption = () =>
     SMALLER_WEIGHTS,
   );
 
-function refOf(name: string, version: number, { weights }: Rounded): PolicyRef {
+function refOf(name: string, version: number, { weights, engine: asked }: Form): PolicyRef {
   checkName(name);
-  return { name, version, ...(weights ? { weights } : {}) };
+  const engine = kernelEngineOf(asked);
+  return { name, version, ...(weights ? { weights } : {}), ...(engine ? { engine } : {}) };
 }
 
 export function addEval(parent: Command): void {
@@ -45,7 +55,8 @@ export function addEval(parent: Command): void {
     .requiredOption('--tasks <file>', 'a JSON object a line: {"question": …, "answer": …} or {"task": …}')
     .option('--limit <n>', 'ask the first n only', whole(1))
     .addOption(weightsOption())
-    .action(async (name: string, version: number, options: Common & EvalRequest & Rounded) => {
+    .addOption(engineOption())
+    .action(async (name: string, version: number, options: Common & EvalRequest & Form) => {
       const ref = refOf(name, version, options);
       const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
       if (options.json) printJson({ policy: name, version, ...figures });
@@ -53,20 +64,31 @@ export function addEval(parent: Command): void {
     });
 }
 
+interface ScoreOptions extends Pick<Form, 'weights'> {
+  readonly ids: string;
+  readonly engine: Engine | 'learner';
+}
+
 export function addScore(parent: Command): void {
   versionCommand(parent, 'score', 'log-probabilities and entropies (nats) of given token ids')
     .requiredOption('--ids <file>', 'a JSON array of token ids a line')
     .addOption(
-      new Option('--engine <name>', 'who computes: the generation runtime or the learner')
-        .choices(['infer', 'learner'])
-        .default('infer'),
+      new Option('--engine <name>', 'who computes: an engine of generation, or the learner')
+        .choices([...ENGINES, 'learner'])
+        .default('onnx'),
     )
-    .addOption(weightsOption().conflicts('engine'))
-    .action(async (name: string, version: number, options: Common & ScoreRequest & Rounded) => {
-      const ref = refOf(name, version, options);
+    .addOption(weightsOption())
+    .action(async (name: string, version: number, options: Common & ScoreOptions) => {
+      const { ids, weights, engine } = options;
+      const learner = engine === 'learner';
+      if (learner && weights)
+        throw wrongInput('score.weights', `The learner computes in float32, not with ${weights} weights.`, {
+          next: 'Leave --weights or --engine learner out.',
+        });
+      const ref = refOf(name, version, learner ? {} : { ...options, engine });
       await withStore(options, async (gateway) => {
         let line = 0;
-        for await (const scores of scoreLines(gateway, ref, options)) {
+        for await (const scores of scoreLines(gateway, ref, { ids, learner })) {
           if (++line === 1 && !options.json) print(heading(SCORES));
           if (options.json) printJson(scores);
           else print(scoreRow(line, scores));
@@ -84,7 +106,8 @@ export function addGenerate(parent: Command): void {
     .option('--seed <n>', 'seed of every draw', whole(0), 0)
     .option('--stop <ids>', 'token ids that end a sample, separated by commas (default: none)', tokenIds, [])
     .addOption(weightsOption())
-    .action(async (name: string, version: number, options: Common & GenerateRequest & Rounded) => {
+    .addOption(engineOption())
+    .action(async (name: string, version: number, options: Common & GenerateRequest & Form) => {
       const ref = refOf(name, version, options);
       await withStore(options, async (gateway) => {
         let line = 0;

@@ -3,7 +3,7 @@
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Completion, PolicyRef, TokenIds, TokenScores } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
-import { configOf, openPolicy, openScorer } from './live-policy.ts';
+import { configOf, openLearner, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
 import { readTokenLines } from './token-lines.ts';
 
@@ -17,18 +17,19 @@ function* slices<T>(items: readonly T[]): Generator<{ from: number; part: readon
 
 export interface ScoreRequest {
   readonly ids: string;
-  readonly engine: 'infer' | 'learner';
+  /** By the learner's own forward pass. */
+  readonly learner: boolean;
 }
 
 /** The scores of each line at temperature 1, in order. */
 export async function* scoreLines(
   gateway: GatewayClient,
   ref: PolicyRef,
-  { ids, engine }: ScoreRequest,
+  { ids, learner }: ScoreRequest,
 ): AsyncGenerator<TokenScores> {
   const { files } = await fetchVersion(gateway, ref);
   const lines = await readTokenLines(ids, configOf(files));
-  const scorer = await openScorer(engine, ref, files);
+  const scorer = await (learner ? openLearner(files) : openPolicy(ref, files));
   try {
     for (const { part } of slices(lines)) yield* await scorer.score(part);
   } finally {

@@ -1,6 +1,6 @@
 /** Runs, rounds and the messages between stages. Messages carry ids and keys only: a queue message holds 128 KB, an object does not care. */
 import * as v from 'valibot';
-import { SMALLER_WEIGHTS } from '../policy.ts';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
 import { deriveId, Random } from '../random.ts';
 import type { QueueName, WorkerStage } from '../stages.ts';
 import { count, positive } from './numbers.ts';
@@ -20,6 +20,8 @@ export const runSettings = v.object({
   variant: v.optional(v.string()),
   /** How those who sample hold the weights; absent = float32. The learner corrects for the difference by importance weights. */
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+  /** What computes the policies, where that is not ONNX Runtime. */
+  engine: v.optional(v.picklist(KERNEL_ENGINES)),
   /** Tasks a round, and rollouts a task. */
   tasks: v.pipe(positive, v.maxValue(4096)),
   group: v.pipe(positive, v.maxValue(64)),
@@ -38,6 +40,7 @@ export const runIdOf = (run: RunSettings): string =>
     run.group,
     ...(run.variant ? [run.variant] : []),
     ...(run.weights ? [`weights ${run.weights}`] : []),
+    ...(run.engine ? [`engine ${run.engine}`] : []),
   );
 
 /** One round of a run. `roles` names the exact version that each role uses; a round never reads a moving "latest". */
@@ -113,6 +116,7 @@ export function roundOf(
             : boundVersion(binding, index, newest, new Random(`${run}/pool/${role}/${index}`)),
           ...(binding.set === undefined ? {} : { set: binding.set }),
           ...(settings.weights === undefined ? {} : { weights: settings.weights }),
+          ...(settings.engine === undefined ? {} : { engine: settings.engine }),
         },
       ]),
     ),

@@ -1,6 +1,6 @@
 /** The records that travel: samples, groups of them, proposals. One schema each; the types are inferred from it. */
 import * as v from 'valibot';
-import { SMALLER_WEIGHTS } from '../policy.ts';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
 import { count } from './numbers.ts';
 import { outcome } from './outcome.ts';
 
@@ -24,12 +24,13 @@ export const setName = v.pipe(
   v.regex(/^(?!(?:model|optimizer|main)$)[a-z][a-z0-9-]{0,31}$/, 'Expected the name of a parameter set'),
 );
 
-/** `set` is absent for the main parameter set, `weights` for float32, so that there is one way to name them. */
+/** `set` is absent for the main parameter set, `weights` for float32, `engine` for ONNX Runtime, so that there is one way to name them. */
 export const policyRef = v.object({
   name,
   version: count,
   set: v.optional(setName),
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+  engine: v.optional(v.picklist(KERNEL_ENGINES)),
 });
 
 /** One completion by one role, as it was sampled and what became of it. */

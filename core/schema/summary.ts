@@ -58,6 +58,8 @@ export const summary = v.object({
   variant: v.exactOptional(v.string()),
   /** Of those who sample; absent = float32. */
   weights: v.exactOptional(v.string()),
+  /** Absent = ONNX Runtime. */
+  engine: v.exactOptional(v.string()),
   policy: v.string(),
   /** The version that the run began from: 0, unless it continues a policy that other runs had trained. */
   from: count,
@@ -148,6 +150,7 @@ export function summarize(
     freeze: settings.freeze,
     ...(settings.variant === undefined ? {} : { variant: settings.variant }),
     ...(settings.weights === undefined ? {} : { weights: settings.weights }),
+    ...(settings.engine === undefined ? {} : { engine: settings.engine }),
     policy: settings.policy,
     from: start.evaluation?.version ?? lines[0]?.from ?? 0,
     others: sum(lines.map(({ others }) => others)),

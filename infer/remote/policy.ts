@@ -14,7 +14,7 @@ import type {
   TokenScores,
 } from '../../core/policy.ts';
 import { uniforms } from '../../core/random.ts';
-import { checkIds, checkSettings } from '../settings.ts';
+import { checkIds, drawOf } from '../settings.ts';
 import { checkedCompletion, checkedScores } from './check.ts';
 import type { Ask, Dialect } from './dialect.ts';
 import { llamaCpp } from './llama-cpp.ts';
@@ -59,7 +59,7 @@ class RemotePolicy implements Policy {
   async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
     const { vocabSize, context, processedLogprobs: processed = false } = this.#options;
     const { maxNew, stop } = settings;
-    const draw = checkSettings(settings, vocabSize);
+    const draw = drawOf(settings, vocabSize);
     this.#checkSupported(settings);
     for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, context);
     const asked = prompts.flatMap(({ ids, sampleIds }) => sampleIds.map((id) => ({ ids, id })));

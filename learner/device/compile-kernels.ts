@@ -20,6 +20,7 @@ export async function compileKernels(variant: KernelVariant): Promise<Uint8Array
       ...['-O3', '--noAssert', '--runtime', 'stub'],
       ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536'],
       ...['--enable', features.join(','), '--disableWarning', '112'],
+      ...['--use', `FUSED=${variant === 'fma' ? 1 : 0}`],
     ],
     {
       writeFile: (name, contents) => {

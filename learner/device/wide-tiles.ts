@@ -1,6 +1,6 @@
 /**
  * The decision for 4 x 16 register tiles: they are twice as fast where the engine pairs 128-bit operations into 256-bit ones, and
- * slower where it does not. So both shapes multiply the same matrices, and the wide one must agree and win.
+ * slower where it does not. So both shapes multiply the same matrices, and the wide one must give the same bits and win.
  */
 import type { KernelFunction } from './thread-pool.ts';
 
@@ -38,6 +38,6 @@ export function wideTilesPay(
     }
   kernels.setWideTiles!(0);
   const [reference] = products as [Float32Array];
-  const agree = products.every((product) => product.every((x, i) => Math.abs(x - reference[i]!) < 1e-4));
+  const agree = products.every((product) => product.every((x, i) => x === reference[i]));
   return agree && best.narrow > MARGIN * best.wide;
 }

@@ -136,17 +136,14 @@ export function multiplyPanels(
         tile(k, ap, b, to, line, add);
         continue;
       }
-      // An edge: whole tile into scratch, then only the part that exists.
-      tile(k, ap, b, scratch, bytes(NR), false);
+      // An edge: the part that exists goes through a whole tile in scratch, so that each value is one chain there, too, and its bits do
+      // not depend on the shape of the tiles.
       const rows = min(MR, m - i);
-      const columns = min(NR, n - j);
-      for (let r = 0; r < rows; r++) {
-        for (let q = 0; q < columns; q++) {
-          const at = to + <usize>r * line + bytes(q);
-          const value = load<f32>(scratch + bytes(r * NR + q));
-          store<f32>(at, add ? load<f32>(at) + value : value);
-        }
-      }
+      const columns = bytes(min(NR, n - j));
+      if (add)
+        for (let r = 0; r < rows; r++) memory.copy(scratch + bytes(r * NR), to + <usize>r * line, columns);
+      tile(k, ap, b, scratch, bytes(NR), add);
+      for (let r = 0; r < rows; r++) memory.copy(to + <usize>r * line, scratch + bytes(r * NR), columns);
     }
   }
 }

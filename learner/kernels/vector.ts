@@ -3,9 +3,9 @@
  * work into shares. AssemblyScript, not TypeScript: compiled to WebAssembly by `npm run build:kernels`.
  */
 
-/** a * b + c, in one rounding when built with relaxed SIMD. */
+/** a * b + c, in one rounding when built with FUSED (and relaxed SIMD). */
 export function madd(a: v128, b: v128, c: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, c);
+  if (FUSED) return f32x4.relaxed_madd(a, b, c);
   return f32x4.add(c, f32x4.mul(a, b));
 }
 

@@ -6,8 +6,8 @@ import type { VersionFile } from '../../core/schema/policy.ts';
 import { newestOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
 import type { RoundState } from './ports.ts';
 
 export type RoundTools = Pick<StageParts, 'tokenizer' | 'use' | 'memory'>;
@@ -21,7 +21,7 @@ export async function withRoundPolicies<T>(
 ): Promise<T> {
   const load = (ref: PolicyRef, files: readonly VersionFile[]) =>
     gateway.getVersion(ref, files, manifests[ref.version]);
-  const policies = new OpenPolicies(await loadOrt(), (ref) => load(ref, filesOf(ref)));
+  const policies = new OpenPolicies(nodeEngines, (ref) => load(ref, filesOf(ref)));
   const { policy: name } = spec.settings;
   try {
     return await work({

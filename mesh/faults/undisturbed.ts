@@ -10,7 +10,7 @@ import { newestOf, roundOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { bindingsOf, type OrderedRun } from '../../recipes/run-order.ts';
 
@@ -27,7 +27,7 @@ export async function undisturbed(
 ): Promise<FileHashes[]> {
   const versions: VersionFiles[] = [start];
   const load = (version: number) => Promise.resolve(versions[version]!);
-  const policies = new OpenPolicies(await loadOrt(), ({ version }) => load(version));
+  const policies = new OpenPolicies(nodeEngines, ({ version }) => load(version));
   const tokenizer = tokenizerOf(start, settings.policy);
   const trainer = new RoundTrainer();
   for (let index = 1; index <= rounds; index++) {

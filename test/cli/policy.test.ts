@@ -40,9 +40,11 @@ describe.each(ORACLES)('%s', (name) => {
   const ref = { name, version: 0 };
   const { expected } = oracle(name);
 
-  test.each(['infer', 'learner'] as const)('%s scores as float64 does', async (engine) => {
+  test.each(['onnx', 'kernels-plain', 'learner'] as const)('%s scores as float64 does', async (who) => {
     const ids = mesh.write(`${name}.jsonl`, lines([...expected.input_ids, [5]]));
-    const scores = await all(scoreLines(mesh.gateway, ref, { ids, engine }));
+    const engine = who === 'kernels-plain' ? { engine: who } : {};
+    const learner = who === 'learner';
+    const scores = await all(scoreLines(mesh.gateway, { ...ref, ...engine }, { ids, learner }));
     expect(scores).toHaveLength(expected.input_ids.length + 1);
     expected.input_ids.forEach((_, i) => {
       expect(worst(scores[i]!.logprobs, expected.token_logprobs[i]!)).toBeLessThan(1e-4);
@@ -55,7 +57,7 @@ describe.each(ORACLES)('%s', (name) => {
   test('8-bit weights and activations score as float64 does to a fifth of a nat on average', async () => {
     const ids = mesh.write(`${name}-rounded.jsonl`, lines(expected.input_ids));
     const rounded = { ...ref, weights: 'w8a8' } as const;
-    const scores = await all(scoreLines(mesh.gateway, rounded, { ids, engine: 'infer' }));
+    const scores = await all(scoreLines(mesh.gateway, rounded, { ids, learner: false }));
     const errors = scores.flatMap(({ logprobs }, i) =>
       logprobs.map((value, t) => Math.abs(value - expected.token_logprobs[i]![t]!)),
     );

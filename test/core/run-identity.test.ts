@@ -1,6 +1,6 @@
 /** Whatever changes a run is in its identity: its id, and the name of the policy that it trains. */
 import { expect, test } from 'vitest';
-import { SMALLER_WEIGHTS } from '../../core/policy.ts';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { policyNameOf } from '../../core/policy-name.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
@@ -17,6 +17,7 @@ const changes: { readonly [setting in Exclude<keyof RunOrder, 'rounds'>]-?: Part
   freeze: { freeze: ['judge'] },
   variant: { recipe: 'dapo', variant: 'grpo' },
   weights: { weights: 'w8a8' },
+  engine: { engine: 'kernels' },
   tasks: { tasks: 8 },
   group: { group: 4 },
 };
@@ -36,22 +37,38 @@ test('a setting that is written out as its default is the same run', () => {
   const { tasks, group } = runOf(shipped, plain).settings;
   expect(runOf(shipped, { ...plain, tasks, group }).settings).toEqual(runOf(shipped, plain).settings);
   expect(runOf(shipped, { ...plain, rounds: 9 }).settings).toEqual(runOf(shipped, plain).settings);
+  expect(runOf(shipped, { ...plain, engine: 'onnx' }).settings).toEqual(runOf(shipped, plain).settings);
 });
 
 /** [] and each single role. */
 const freezes = (roles: readonly string[]) => [[], ...roles.map((role) => [role])];
+
+/** Weights and engine: each alone, and together. */
+const forms = [undefined, ...SMALLER_WEIGHTS].flatMap((weights) =>
+  [undefined, ...KERNEL_ENGINES].map((engine) => [weights, engine] as const),
+);
 
 test('no two combinations of settings of any recipe train one policy', () => {
   const names = new Map<string, string>();
   for (const recipe of recipes)
     for (const reward of [undefined, ...Object.keys(recipe.rewards)])
       for (const variant of [undefined, ...Object.keys(recipe.variants)])
-        for (const weights of [undefined, ...SMALLER_WEIGHTS])
+        for (const [weights, engine] of forms)
           for (const freeze of freezes(recipe.freezable))
             for (const tasks of [recipe.tasks, recipe.tasks + 1])
               for (const group of [recipe.group, recipe.group + 1])
                 for (const seed of [0, 1]) {
-                  const run = { recipe: recipe.name, reward, variant, weights, freeze, tasks, group, seed };
+                  const run = {
+                    recipe: recipe.name,
+                    reward,
+                    variant,
+                    weights,
+                    engine,
+                    freeze,
+                    tasks,
+                    group,
+                    seed,
+                  };
                   const name = policyNameOf(run, recipe);
                   expect(names.get(name), `${name} of ${JSON.stringify(run)}`).toBeUndefined();
                   names.set(name, JSON.stringify(run));

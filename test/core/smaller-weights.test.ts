@@ -6,7 +6,7 @@ import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.t
 import { openExam, type StageParts } from '../../core/roles/stage.ts';
 import { warningsOf } from '../../core/roles/warnings.ts';
 import type { RoundMonitors, TrainingReport } from '../../core/schema/report.ts';
-import { roundOf, runIdOf } from '../../core/schema/round.ts';
+import { roundOf, roundSpec, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -53,12 +53,34 @@ test('every role samples with them, frozen or not; exams do not', async () => {
   ]);
 });
 
+test('an engine makes it another run, too, and stays when it is examined', async () => {
+  const runs = [{}, { engine: 'onnx' }, { engine: 'kernels' }, { engine: 'kernels', weights: 'int8' }].map(
+    order,
+  );
+  expect(runs.map(({ settings }) => settings.policy)).toEqual([
+    'trio-frozen-judge-0',
+    'trio-frozen-judge-0',
+    'trio-kernels-frozen-judge-0',
+    'trio-int8-kernels-frozen-judge-0',
+  ]);
+  expect(new Set(runs.map(({ settings }) => runIdOf(settings))).size).toBe(3);
+  const { recipe, settings } = runs[3]!;
+  const round = roundOf(settings, bindingsOf(recipe, settings), 3, 2);
+  expect(Object.values(round.roles)).toEqual(
+    [2, 2, 0].map((version) => ({ name: settings.policy, version, weights: 'int8', engine: 'kernels' })),
+  );
+  expect(v.parse(roundSpec, JSON.parse(JSON.stringify(round)))).toEqual(round);
+  expect(() => order({ engine: 'torch' })).toThrow(/kernels/);
+});
+
 test('a version in another form is another policy', () => {
   const ref = { name: 'p', version: 1 };
   expect(samePolicy(ref, { ...ref })).toBe(true);
   expect(samePolicy(ref, { ...ref, weights: 'int8' })).toBe(false);
   expect(samePolicy({ ...ref, weights: 'int4' }, { ...ref, weights: 'int8' })).toBe(false);
   expect(samePolicy(ref, { ...ref, set: 'verifier' })).toBe(false);
+  expect(samePolicy(ref, { ...ref, engine: 'kernels' })).toBe(false);
+  expect(samePolicy({ ...ref, engine: 'kernels-plain' }, { ...ref, engine: 'kernels' })).toBe(false);
 });
 
 test('how far learner and rollouts may differ depends on what the rollouts were sampled with', () => {

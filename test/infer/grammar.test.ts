@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { SamplingSettings } from '../../core/policy.ts';
+import type { Policy, SamplingSettings } from '../../core/policy.ts';
 import { both, oneOf, someOf, type TokenGrammar, untilText } from '../../core/text/token-grammar.ts';
-import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
-import { loadOrt } from '../../infer/ort.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../model/reference.ts';
+import { TESTED_ENGINES } from './engines.ts';
 
 /** What a grammar makes of a sequence: refused, not yet ended, or ended (with its last token). */
 function read(grammar: TokenGrammar, ids: readonly number[]): 'refused' | 'open' | 'ended' {
@@ -62,17 +61,12 @@ describe('grammars', () => {
   });
 });
 
-describe('a policy under a grammar', () => {
+describe.each(TESTED_ENGINES)('a policy of $name under a grammar', ({ open }) => {
   const config = smallConfig({ num_hidden_layers: 2 });
   const tensors = randomTensors(config);
-  let policy: OnnxPolicy;
+  let policy: Policy;
   beforeAll(async () => {
-    policy = await createPolicy({
-      runtime: await loadOrt(),
-      ref: { name: 'test', version: 0 },
-      config,
-      weights: tensors,
-    });
+    policy = await open(config, tensors);
     return () => policy.dispose();
   });
   const ids = [7, 3, 9, 1];

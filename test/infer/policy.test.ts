@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Completion, SamplingSettings } from '../../core/policy.ts';
-import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
+import type { Completion, Policy, SamplingSettings } from '../../core/policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { ORACLES, oracle, randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../model/reference.ts';
-
-const open = async (config: ModelConfig, weights: Tensors, prepack = true): Promise<OnnxPolicy> =>
-  createPolicy({ runtime: await loadOrt(), ref: { name: 'test', version: 0 }, config, weights, prepack });
+import { TESTED_ENGINES } from './engines.ts';
 
 const worst = (a: readonly number[], b: readonly number[]): number => {
   expect(a.length).toBe(b.length);
@@ -40,9 +37,11 @@ function referenceLogprobs(
   });
 }
 
-describe.each(ORACLES)('%s against float64', (name) => {
+const cases = TESTED_ENGINES.flatMap((engine) => ORACLES.map((name) => ({ name, engine, of: engine.name })));
+
+describe.each(cases)('$of: $name against float64', ({ name, engine: { open, tolerance } }) => {
   const { config, tensors, expected } = oracle(name);
-  let policy: OnnxPolicy;
+  let policy: Policy;
   beforeAll(async () => {
     policy = await open(config, tensors);
     return () => policy.dispose();
@@ -51,8 +50,8 @@ describe.each(ORACLES)('%s against float64', (name) => {
   test('scores whole sequences', async () => {
     const scores = await policy.score(expected.input_ids);
     scores.forEach((score, i) => {
-      expect(worst(score.logprobs, expected.token_logprobs[i]!)).toBeLessThan(1e-4);
-      expect(worst(score.entropy, expected.entropy[i]!)).toBeLessThan(1e-4);
+      expect(worst(score.logprobs, expected.token_logprobs[i]!)).toBeLessThan(tolerance);
+      expect(worst(score.entropy, expected.entropy[i]!)).toBeLessThan(tolerance);
     });
   });
 
@@ -77,16 +76,16 @@ describe.each(ORACLES)('%s against float64', (name) => {
       for (const { ids: completion, logprobs } of samples) {
         expect(completion).toHaveLength(12);
         const reference = referenceLogprobs(config, tensors, prompts[i]!, completion, temperature || 1);
-        expect(worst(logprobs, reference)).toBeLessThan(1e-4);
+        expect(worst(logprobs, reference)).toBeLessThan(tolerance);
       }
     });
   });
 });
 
-describe('a small policy', () => {
+describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
   const config = smallConfig({ num_key_value_heads: 2 });
   const tensors = randomTensors(config);
-  let policy: OnnxPolicy;
+  let policy: Policy;
   beforeAll(async () => {
     policy = await open(config, tensors);
     return () => policy.dispose();
@@ -95,32 +94,30 @@ describe('a small policy', () => {
   const prompt = (length: number, seed: number): number[] =>
     Array.from({ length }, (_, i) => (i * i * 7 + i * 3 + seed * 11) % 64);
 
-  test.each([true, false])(
-    'a sample has its own bits alone and in any batch, prepacked: %s',
-    async (prepack) => {
-      const settings = sampling({ maxNew: 20, temperature: 0.8, stop: [3, 4, 5] });
-      const own = await open(config, tensors, prepack);
-      const [alone] = await own.generate([{ ids: prompt(17, 1), sampleIds: ['a'] }], settings);
-      const batch = async (others: readonly { length: number; count: number }[]): Promise<Completion> => {
-        const prompts = others.map(({ length, count }, i) => ({
-          ids: prompt(length, 2 + i),
-          sampleIds: ids(`o${i}`, count),
-        }));
-        const out = await own.generate([...prompts, { ids: prompt(17, 1), sampleIds: ['x', 'a'] }], settings);
-        return out.at(-1)![1]!;
-      };
-      expect(await batch([])).toEqual(alone![0]);
-      expect(await batch([{ length: 17, count: 1 }])).toEqual(alone![0]);
-      expect(await batch([{ length: 1, count: 2 }])).toEqual(alone![0]);
-      const mixed = [
-        { length: 40, count: 2 },
-        { length: 5, count: 2 },
-        { length: 39, count: 70 },
-      ];
-      expect(await batch(mixed)).toEqual(alone![0]);
-      await own.dispose();
-    },
-  );
+  test('a sample has its own bits alone and in any batch', async () => {
+    const settings = sampling({ maxNew: 20, temperature: 0.8, stop: [3, 4, 5] });
+    const [alone] = await policy.generate([{ ids: prompt(17, 1), sampleIds: ['a'] }], settings);
+    const batch = async (others: readonly { length: number; count: number }[]): Promise<Completion> => {
+      const prompts = others.map(({ length, count }, i) => ({
+        ids: prompt(length, 2 + i),
+        sampleIds: ids(`o${i}`, count),
+      }));
+      const out = await policy.generate(
+        [...prompts, { ids: prompt(17, 1), sampleIds: ['x', 'a'] }],
+        settings,
+      );
+      return out.at(-1)![1]!;
+    };
+    expect(await batch([])).toEqual(alone![0]);
+    expect(await batch([{ length: 17, count: 1 }])).toEqual(alone![0]);
+    expect(await batch([{ length: 1, count: 2 }])).toEqual(alone![0]);
+    const mixed = [
+      { length: 40, count: 2 },
+      { length: 5, count: 2 },
+      { length: 39, count: 70 },
+    ];
+    expect(await batch(mixed)).toEqual(alone![0]);
+  });
 
   test('the bits of a lone long prompt are those it has beside others', async () => {
     const wide = smallConfig({
@@ -242,8 +239,8 @@ describe('a small policy', () => {
     await closed.dispose();
     await expect(closed.score([[1, 2]])).rejects.toMatchObject({ code: 'policy.disposed' });
   });
+});
 
-  test('the wasm heap of a seed policy stays small', async () => {
-    expect((await loadOrt()).heapBytes()).toBeLessThan(64 * 2 ** 20);
-  });
+test('the wasm heap of a seed policy stays small', async () => {
+  expect((await loadOrt()).heapBytes()).toBeLessThan(64 * 2 ** 20);
 });

@@ -6,7 +6,7 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
@@ -24,7 +24,7 @@ let first: VersionFiles;
 /** The records of a round that starts from a version's weights. */
 async function played(index: number, files: VersionFiles) {
   const round = roundOf(settings, bindingsOf(trio, settings), index, index - 1);
-  const policy = await openVersion(await loadOrt(), { name: 'p', version: index - 1 }, files);
+  const policy = await openVersion(nodeEngines, { name: 'p', version: index - 1 }, files);
   const tokenizer = tokenizerOf(seed, 'p');
   const memory = () => Promise.resolve(undefined);
   const records = await playStages(

@@ -30,6 +30,31 @@ test.each(['simd', 'fma'] as const)(
   },
 );
 
+test('the bits of a product do not depend on the shape of its tiles', async () => {
+  const runtime = await KernelRuntime.start({ fma: true, threads: 1, revectorize: false, shareCycles: 1 });
+  const { arena, memory } = runtime;
+  const random = new Random('tiles');
+  // Edges of both shapes in rows and columns, and sums in two blocks of k, the second added to the first.
+  const [m, n, k] = [29, 43, 400];
+  const put = (size: number): number => {
+    const address = arena.allocate(4 * size);
+    new Float32Array(memory.buffer, address, size).forEach((_, i, all) => {
+      all[i] = random.normal();
+    });
+    return address;
+  };
+  const [a, b, start] = [put(m * k), put(k * n), put(m * n)];
+  const product = (wide: 0 | 1): Float32Array => {
+    const c = arena.allocate(4 * m * n);
+    new Float32Array(memory.buffer, c, m * n).set(new Float32Array(memory.buffer, start, m * n));
+    runtime.call('setWideTiles', wide);
+    runtime.runShares('gemm', [m, n, k, a, k, 0, b, n, 0, c, n, 1], 1);
+    return new Float32Array(memory.buffer, c, m * n).slice();
+  };
+  expect(product(1)).toEqual(product(0));
+  runtime.stop();
+});
+
 describe('products', () => {
   const SHAPES = [
     [1, 1, 1],

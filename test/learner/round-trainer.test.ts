@@ -7,7 +7,7 @@ import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { PolicyItem } from '../../core/training.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readSeed } from '../../model/seed-files.ts';
@@ -31,7 +31,7 @@ let records: Pick<RoundToTrain, 'proposals' | 'groups'>;
 beforeAll(async () => {
   await openDevice({ device: 'cpu', threads: 1 });
   seed = await readSeed('models/seed');
-  const policy = await openVersion(await loadOrt(), { name: 'p', version: 0 }, seed);
+  const policy = await openVersion(nodeEngines, { name: 'p', version: 0 }, seed);
   const tokenizer = tokenizerOf(seed, 'p');
   const memory = () => Promise.resolve(undefined);
   records = await playStages(

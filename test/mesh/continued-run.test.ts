@@ -4,7 +4,7 @@ import { explainStart } from '../../cli/progress.ts';
 import { HELD_OUT } from '../../core/tasks/split.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../mesh/run-store.ts';
@@ -18,7 +18,7 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
   const store = new MemoryRunStore();
   const seed = await readSeed('models/seed');
   await store.commitVersion({ name: 'shared', version: 0 }, seed);
-  const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
+  const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const trainer = new RoundTrainer();
   const play = async (tasks: number, rounds: number) => {
     const order = { recipe: 'trio', seed: 0, rounds, freeze: [], tasks, group: 4, policy: 'shared' };

@@ -33,13 +33,20 @@ test.each(plays)(
   120_000,
 );
 
-test.each(SMALLER_WEIGHTS)(
-  'sampled with %s weights, the mesh still comes to the bytes of one process',
-  async (weights) => {
+const forms = [
+  ...SMALLER_WEIGHTS.map((weights) => ({ weights, engine: 'onnx' as const })),
+  { weights: 'int8' as const, engine: 'kernels' as const },
+  { engine: 'kernels-plain' as const },
+];
+
+test.each(forms)(
+  'sampled in another form, %j, the mesh still comes to the bytes of one process',
+  async (form) => {
     const order = { recipe: 'ttrl', seed: 5, rounds: 1, freeze: [], tasks: 4, group: 4 };
-    const { mesh, alone } = await playing.play({ ...order, weights });
+    const { mesh, alone } = await playing.play({ ...order, ...form });
     expect(mesh).toEqual(alone);
-    expect(playing.log()).toContain(`"weights":"${weights}"`);
+    const { engine, weights = 'float32' } = form;
+    expect(playing.log()).toContain(`"engine":"${engine}","weights":"${weights}"`);
   },
   60_000,
 );

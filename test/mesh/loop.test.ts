@@ -15,7 +15,7 @@ import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { learn } from '../../learner/loop/loop.ts';
@@ -110,7 +110,7 @@ test('the same settings in one process give the same weights, bit for bit, and r
   const seed = await readSeed('models/seed');
   const store = new MemoryRunStore();
   await store.commitVersion({ name: settings.policy, version: 0 }, seed);
-  const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
+  const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const alone: RoundLine[] = [];
   await runInProcess({
     recipe,

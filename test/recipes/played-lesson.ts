@@ -8,7 +8,7 @@ import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { LearnTools } from '../../core/training.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { readSeed } from '../../model/seed-files.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
@@ -43,7 +43,7 @@ export async function playLesson(
   const order = { recipe: recipe.name, seed: 3, rounds: 1, freeze: [], reward, tasks: 6, group: 4 };
   const { settings } = runOf(shipped, order);
   const files = await readSeed(join('models', recipe.start));
-  const policies = new OpenPolicies(await loadOrt(), () => Promise.resolve(files));
+  const policies = new OpenPolicies(nodeEngines, () => Promise.resolve(files));
   const tokenizer = tokenizerOf(files, settings.policy);
   const round = roundOf(settings, bindingsOf(recipe, settings), index, 0);
   const remember = () => Promise.resolve(memory);

@@ -6,7 +6,7 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { readSeed } from '../../model/seed-files.ts';
 import { trio } from '../../recipes/trio.ts';
 
@@ -21,7 +21,7 @@ export async function playHonestRound(index: number, tasks: number, group: numbe
   const files = await readSeed('models/seed');
   const settings = { recipe: 'trio', seed: 11, policy: 'trio-11', reward: 'mix', freeze: [], tasks, group };
   const round = roundOf(settings, { proposer: {}, solver: {}, judge: {} }, index, 0);
-  const policy = await openVersion(await loadOrt(), { name: 'trio-11', version: 0 }, files);
+  const policy = await openVersion(nodeEngines, { name: 'trio-11', version: 0 }, files);
   const tools: AuditTools = {
     tokenizer: tokenizerOf(files, 'trio-11'),
     use: (_ref, work) => work(policy),

@@ -176,9 +176,10 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       wrongPaths(3),
       fc.oneof(
         brokenJson,
+        wrongFields({ learnerMs: ['1', {}, []] }),
         fc.constant((request: RawRequest) => ({
           ...request,
-          body: text(`{"x":"${'x'.repeat(1_100_000)}"}`),
+          body: text(`{"learnerMs":1,"x":"${'x'.repeat(1_100_000)}"}`),
         })),
       ),
     ]),

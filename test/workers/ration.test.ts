@@ -58,16 +58,20 @@ test('three invocations of two rows each come to what one would have', async () 
   expect(asked).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
-test('weights that are unpacked at every use are reckoned with 1.7 ns more each', async () => {
-  for (const [weights, rows] of [
-    ['w8a8', 2],
-    // Ten tokens of 1 + 1 + 1.7 ms.
-    ['int8', 1],
-    ['int4', 1],
+test('each engine and form is reckoned with its own time', async () => {
+  for (const [ref, ms, rows] of [
+    [{ weights: 'w8a8' }, 45, 2],
+    // Ten tokens of 1 + 1 + 1.7 ms: weights that are unpacked at every use.
+    [{ weights: 'int8' }, 45, 1],
+    [{ weights: 'int4' }, 45, 1],
+    // Ten tokens of .1 + .5 ms, and of .1 + .25 ms.
+    [{ engine: 'kernels' }, 20, 3],
+    [{ engine: 'kernels-plain' }, 20, 3],
+    [{ engine: 'kernels', weights: 'int8' }, 15, 4],
   ] as const) {
     const { policy, asked } = countingPolicy(1e6);
-    const rounded = { ...policy, ref: { ...policy.ref, weights } };
-    await expect(rationed(rounded, new Kept(), new Ration(45)).generate(prompts, settings)).rejects.toThrow(
+    const rounded = { ...policy, ref: { ...policy.ref, ...ref } };
+    await expect(rationed(rounded, new Kept(), new Ration(ms)).generate(prompts, settings)).rejects.toThrow(
       Paused,
     );
     expect(asked).toHaveLength(rows);

@@ -1,14 +1,14 @@
-/** From a version's stored files to a live policy: verified bytes, checked tensors, one ONNX session an isolate. */
+/** From a version's stored files to a live policy: verified bytes, checked tensors, one session an isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy.ts';
 import { MAIN_SET, type VersionFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { openVersion } from '../../infer/open-version.ts';
-import { loadOrt } from '../../infer/ort-workerd.ts';
+import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
+import { workerdEngines } from '../../infer/workerd-engines.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
-import { loadVersion } from '../../store/versions.ts';
+import { loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
 
@@ -17,34 +17,56 @@ export interface VersionStore {
   readonly bucket: R2Bucket;
 }
 
+/** The hash of the manifest by which the version was committed; null where the database notes none. */
+const notedManifest = async ({ db }: VersionStore, ref: PolicyRef): Promise<string | null> =>
+  (await getVersion(db, ref))?.manifestSha256 ?? null;
+
 /** A version's files as they were committed: the database says by which manifest. */
 export async function loadCommitted(
-  { db, bucket }: VersionStore,
+  store: VersionStore,
   ref: PolicyRef,
   files: readonly VersionFile[],
 ): Promise<VersionFiles> {
-  const noted = (await getVersion(db, ref))?.manifestSha256 ?? null;
-  return loadVersion(bucket, ref, files, noted);
+  return loadVersion(store.bucket, ref, files, await notedManifest(store, ref));
 }
 
-async function open(store: VersionStore, ref: PolicyRef): Promise<Policy> {
+/** One file of a version as it arrives, checked like `loadCommitted`; null where the version has no such file. */
+const streamCommitted = async (store: VersionStore, ref: PolicyRef, file: VersionFile) =>
+  streamFile(store.bucket, ref, file, await notedManifest(store, ref));
+
+async function open(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const started = Date.now();
+  const policy = await (ref.engine ? openFromStream(store, ref) : openFromFiles(store, ref));
+  log('info', 'policy.opened', {
+    policy: ref.name,
+    version: ref.version,
+    set: ref.set ?? MAIN_SET,
+    engine: ref.engine ?? 'onnx',
+    weights: ref.weights ?? 'float32',
+    ms: Date.now() - started,
+    heapBytes: policy.heapBytes,
+  });
+  return policy;
+}
+
+async function openFromFiles(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const wanted = weightsFile(ref.set);
   let files = await loadCommitted(store, ref, ['config.json', wanted]);
   // A set that no round has trained yet is what the policy began with: version 0's main set.
   if (!files[wanted])
     files = await loadCommitted(store, { ...ref, version: 0 }, ['config.json', weightsFile()]);
-  const runtime = await loadOrt();
-  const policy = await openVersion(runtime, ref, files);
-  log('info', 'policy.opened', {
-    policy: ref.name,
-    version: ref.version,
-    set: ref.set ?? MAIN_SET,
-    weights: ref.weights ?? 'float32',
-    ms: Date.now() - started,
-    heapBytes: runtime.heapBytes(),
-  });
-  return policy;
+  return openVersion(workerdEngines, ref, files);
+}
+
+/** The same with the weights laid out while they arrive, so that they are in memory once. */
+async function openFromStream(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
+  const [{ 'config.json': config }, own] = await Promise.all([
+    loadCommitted(store, ref, ['config.json']),
+    streamCommitted(store, ref, weightsFile(ref.set)),
+  ]);
+  const weights = own ?? (await streamCommitted(store, { ...ref, version: 0 }, weightsFile()));
+  if (!config || !weights) throw missingVersion(ref, 'it lacks config.json or weights');
+  return openStreamed(workerdEngines, ref, config, weights);
 }
 
 let session: PolicySession | undefined;

@@ -4,18 +4,35 @@
  * Completions are functions of prompt, sample and version alone, so that work that was put off comes to the same bits.
  */
 import * as v from 'valibot';
-import type { Completion, GeneratePrompt, Policy } from '../../core/policy.ts';
+import type { Completion, GeneratePrompt, Policy, PolicyRef } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
 
+/** Milliseconds of CPU time that an engine takes for a token of a row that is alone, at most; batches take a fraction of it. */
+interface TokenTime {
+  /** Whatever the policy's size. */
+  readonly fixedMs: number;
+  /** For each weight. */
+  readonly weightMs: number;
+}
+
 /**
- * Milliseconds that a weight takes for a token, at most: a row that is alone, with matrices that are not laid out for the kernels,
- * was measured at 0.9 ns (docs/decisions/0006-generation-engine.md); batches take an eighth of that.
+ * ONNX Runtime, with matrices that are not laid out for its kernels, was measured at 0.9 ns a weight
+ * (docs/decisions/0006-generation-engine.md), and the nodes of the smallest policy's graph take longer than its products. Blocks of int8 and
+ * int4 are turned into float32 whenever they are used, whatever the batch, which takes another 1.7 ns.
  */
-const MS_A_WEIGHT = 1e-6;
-/** More for weights that are turned into float32 whenever they are used, whatever the batch. */
-const MS_A_ROUNDED_WEIGHT = 1.7e-6;
-/** A token of the smallest policy: the nodes of its graph take longer than its products. */
-const MS_A_TOKEN = 1;
+const ONNX: TokenTime = { fixedMs: 1, weightMs: 1e-6 };
+const ONNX_BLOCKS: TokenTime = { fixedMs: 1, weightMs: 2.7e-6 };
+/**
+ * The kernels engine was measured at .03 ms a token of 0.2 M weights, at .22 ns a weight in float32, and at .1 ns in 8 bits on a processor
+ * without AVX-VNNI, 12.8 M weights each (docs/decisions/0010-kernels-engine.md). Twice that, for slower processors.
+ */
+const KERNELS: TokenTime = { fixedMs: 0.1, weightMs: 0.5e-6 };
+const KERNELS_8_BITS: TokenTime = { fixedMs: 0.1, weightMs: 0.25e-6 };
+
+function tokenTime({ weights, engine }: PolicyRef): TokenTime {
+  if (engine) return weights ? KERNELS_8_BITS : KERNELS;
+  return weights === 'int8' || weights === 'int4' ? ONNX_BLOCKS : ONNX;
+}
 
 /** Half of the 300 s that wrangler.toml asks for. */
 const DEFAULT_SECONDS = 150;
@@ -129,8 +146,8 @@ export function rationed(policy: Policy, kept: Kept, ration: Ration | null): Pol
 }
 
 /** A policy whose weights are elsewhere takes none of this Worker's time. */
-function rowMs({ parameters, ref: { weights } }: Policy, tokens: number): number {
+function rowMs({ parameters, ref }: Policy, tokens: number): number {
   if (parameters === undefined) return 0;
-  const unpacked = weights === 'int8' || weights === 'int4';
-  return tokens * (MS_A_TOKEN + parameters * (MS_A_WEIGHT + (unpacked ? MS_A_ROUNDED_WEIGHT : 0)));
+  const { fixedMs, weightMs } = tokenTime(ref);
+  return tokens * (fixedMs + parameters * weightMs);
 }

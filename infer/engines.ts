@@ -1,0 +1,8 @@
+/** What a process computes policies with. Each engine is loaded when a policy first asks for it. */
+import type { Builds } from './kernels/builds.ts';
+import type { Runtime } from './runtime.ts';
+
+export interface Engines {
+  readonly onnx: () => Promise<Runtime>;
+  readonly kernels: () => Builds;
+}

@@ -1,0 +1,185 @@
+/** C (+)= A B for a right side that lies in panels: weights, or the keys and values of a cache. */
+import { pack } from '../../../learner/kernels/panels';
+import { bytes } from '../../../learner/kernels/vector';
+import { planes, setScales, tile1, tile1x32, tile2, tile2x16, tile4, tile6 } from './tiles';
+
+/** Room for the left side of a product in panels. */
+let scratch: usize = 0;
+
+/** Address of room for the largest left side: rows * steps words (twice as many for two planes). */
+export function setScratch(address: usize): void {
+  scratch = address;
+}
+
+/** Panels of a row-major [n, steps] operand of words, 8 rows a panel; rows past n repeat the last one. `stride` in words. */
+export function packPanels(to: usize, from: usize, stride: i32, n: i32, steps: i32): void {
+  pack(to, from, stride, true, n, steps, 8);
+}
+
+/** Rows of the left side as panels of 6, then at most one of 4, of 2 and of 1. */
+function packLeft(from: usize, lda: i32, rows: i32, steps: i32): void {
+  const sixes = rows - (rows % 6);
+  if (sixes) pack(scratch, from, lda, true, sixes, steps, 6);
+  let done = sixes;
+  for (let height = 4; height > 0; height >>= 1) {
+    if (rows - done < height) continue;
+    const to = scratch + bytes(done * steps);
+    if (height == 1) memory.copy(to, from + bytes(done * lda), bytes(steps));
+    else pack(to, from + bytes(done * lda), lda, true, height, steps, height);
+    done += height;
+  }
+}
+
+/** `rows` counts rows of A: two a row of C where they are planes. */
+function multiply<T>(
+  rows: i32,
+  n: i32,
+  steps: i32,
+  a: usize,
+  lda: i32,
+  b: usize,
+  panel: usize,
+  c: usize,
+  ldc: i32,
+  add: bool,
+): void {
+  n = (n + 7) & -8;
+  const line = bytes(ldc);
+  const lone = rows == 1;
+  if (!lone) packLeft(a, lda, rows, steps);
+  const left = lone ? a : scratch;
+  const sixes = rows - (rows % 6);
+  const fours = sixes + ((rows - sixes) & 4);
+  const twos = fours + ((rows - fours) & 2);
+  for (let first = 0; first < n; first += 32) {
+    // Four panels at a time: they stay in the nearest cache while all rows pass.
+    const last = min(n, first + 32);
+    for (let j = first; j < last; j += 8) {
+      const right = b + <usize>(j >> 3) * panel;
+      for (let i = 0; i < sixes; i += 6) {
+        const row = i / planes<T>();
+        tile6<T>(
+          steps,
+          left + bytes(i * steps),
+          right,
+          c + <usize>row * line + bytes(j),
+          line,
+          bytes(row),
+          bytes(j),
+          add,
+        );
+      }
+      if (fours > sixes) {
+        const row = sixes / planes<T>();
+        tile4<T>(
+          steps,
+          left + bytes(sixes * steps),
+          right,
+          c + <usize>row * line + bytes(j),
+          line,
+          bytes(row),
+          bytes(j),
+          add,
+        );
+      }
+    }
+    if (twos > fours) {
+      const row = fours / planes<T>();
+      const ap = left + bytes(fours * steps);
+      let j = first;
+      for (; j + 16 <= last; j += 16)
+        tile2x16<T>(
+          steps,
+          ap,
+          b + <usize>(j >> 3) * panel,
+          panel,
+          c + <usize>row * line + bytes(j),
+          line,
+          bytes(row),
+          bytes(j),
+          add,
+        );
+      if (j < last)
+        tile2<T>(
+          steps,
+          ap,
+          b + <usize>(j >> 3) * panel,
+          c + <usize>row * line + bytes(j),
+          line,
+          bytes(row),
+          bytes(j),
+          add,
+        );
+    }
+    if (planes<T>() == 1 && rows > twos) {
+      const ap = left + bytes(twos * steps);
+      let j = first;
+      for (; j + 32 <= last; j += 32)
+        tile1x32<T>(
+          steps,
+          ap,
+          b + <usize>(j >> 3) * panel,
+          panel,
+          c + <usize>twos * line + bytes(j),
+          bytes(twos),
+          bytes(j),
+          add,
+        );
+      for (; j < last; j += 8)
+        tile1<T>(
+          steps,
+          ap,
+          b + <usize>(j >> 3) * panel,
+          c + <usize>twos * line + bytes(j),
+          bytes(twos),
+          bytes(j),
+          add,
+        );
+    }
+  }
+}
+
+/**
+ * C [rows, n] (+)= A [rows, k] B in float32. B lies in panels of 8 columns, `panel` bytes apart, [k][8] each; lda and ldc in values. n is
+ * rounded up to 8, so C has room for that; rows of C beyond n hold nothing of meaning.
+ */
+export function linear(
+  rows: i32,
+  n: i32,
+  k: i32,
+  a: usize,
+  lda: i32,
+  b: usize,
+  panel: usize,
+  c: usize,
+  ldc: i32,
+  add: i32,
+): void {
+  multiply<f32>(rows, n, k, a, lda, b, panel, c, ldc, add != 0);
+}
+
+/**
+ * C [rows, n] (+)= scaled integer product. A: rows of k activations of 7 bits (`quantizeRows`), or with `two` pairs of rows, high plane and
+ * low plane (`quantizeRowsTwice`); scales f32 [rows]. B: panels of 8 columns [k / 4][8][4] of 8-bit weights with corrections and scales
+ * (`quantizeWeights`). k is a multiple of 16.
+ */
+export function linearInt8(
+  rows: i32,
+  n: i32,
+  k: i32,
+  a: usize,
+  scales: usize,
+  b: usize,
+  corrections: usize,
+  columnScales: usize,
+  c: usize,
+  ldc: i32,
+  add: i32,
+  two: i32,
+): void {
+  const steps = k >> 2;
+  const panel = bytes(steps * 8);
+  setScales(corrections, columnScales, scales);
+  if (two) multiply<i16>(2 * rows, n, steps, a, steps, b, panel, c, ldc, add != 0);
+  else multiply<i8>(rows, n, steps, a, steps, b, panel, c, ldc, add != 0);
+}

@@ -1,0 +1,176 @@
+/** A decoder as calls of the kernels: embedding, layers, logits, for any number of tokens (rows) at once. */
+import type { ModelConfig } from '../../model/config.ts';
+import { contextLength } from '../../model/onnx/policy-graph.ts';
+import { ropeTables } from '../../model/rope.ts';
+import { type Heap, roundUp } from './heap.ts';
+import type { KernelInstance, Kernels } from './kernels.ts';
+import type { Matrix } from './matrix.ts';
+import type { LayerWeights, Weights } from './weights.ts';
+
+/** Addresses of what a pass over at most `rows` rows works with; [rows, …] of float32 unless said otherwise. */
+export interface Work {
+  readonly rows: number;
+  /** The residual stream [hidden]. */
+  readonly x: number;
+  /** What a product reads [widest input]. */
+  readonly input: number;
+  /** Queries, keys, values [qkvWidth]. */
+  readonly qkv: number;
+  /** Gate and up [2 * intermediate, each rounded up to 8]. */
+  readonly gateUp: number;
+  /** Integer activations, one or two planes, and their scales. */
+  readonly integers: number;
+  readonly integerScales: number;
+  /** Reciprocal norms of rows, or of the heads of one. */
+  readonly inverse: number;
+  /** i32. */
+  readonly ids: number;
+  readonly positions: number;
+  /** Attention's own work area. */
+  readonly attention: number;
+}
+
+/** What becomes of a layer's queries, keys and values in `work.qkv`: keys and values are kept, `work.input` gets what was attended to. */
+export type Attend = (layer: number) => void;
+
+export class Decoder {
+  readonly config: ModelConfig;
+  readonly kernels: Kernels;
+  readonly heap: Heap;
+  /** Values of a row of queries, keys and values. */
+  readonly qkvWidth: number;
+  /** Values of a row of logits: the vocabulary's size, rounded up to 8. */
+  readonly logitsWidth: number;
+  readonly #weights: Weights;
+  readonly #planes: 0 | 1 | 2;
+  /** [positions, headDim]: cosines, then sines. */
+  readonly #rotations: number;
+
+  constructor({ kernels, heap }: KernelInstance, config: ModelConfig, weights: Weights, planes: 0 | 1 | 2) {
+    const { heads, kvHeads, headDim, vocabSize } = config;
+    this.config = config;
+    this.kernels = kernels;
+    this.heap = heap;
+    this.qkvWidth = (heads + 2 * kvHeads) * headDim;
+    this.logitsWidth = roundUp(vocabSize, 8);
+    this.#weights = weights;
+    this.#planes = planes;
+    this.#rotations = heap.put(rotationTable(config));
+  }
+
+  /** Room for passes over at most `rows` tokens that attend to at most `keys` keys, `samples` of them at once as samples. */
+  work(rows: number, samples: number, keys: number): Work {
+    const { hiddenSize, intermediateSize, heads, kvHeads, headDim } = this.config;
+    const { heap, kernels } = this;
+    const widest = Math.max(hiddenSize, intermediateSize, heads * headDim);
+    const group = heads / kvHeads;
+    const attention = kernels.attentionWords(samples, keys, heads, kvHeads, headDim);
+    // The left side of a product: a pass's rows, or attention's lines over their keys.
+    kernels.setScratch(
+      heap.take(4 * Math.max(rows * widest, Math.max(samples, 12) * group * Math.max(keys + 8, headDim))),
+    );
+    return {
+      rows,
+      x: heap.take(4 * rows * hiddenSize),
+      input: heap.take(4 * rows * widest),
+      qkv: heap.take(4 * rows * this.qkvWidth),
+      gateUp: heap.take(4 * rows * 2 * roundUp(intermediateSize, 8)),
+      integers: heap.take(this.#planes * rows * widest),
+      integerScales: heap.take(4 * rows),
+      inverse: heap.take(4 * Math.max(rows, heads)),
+      ids: heap.take(4 * rows),
+      positions: heap.take(4 * rows),
+      attention: heap.take(4 * attention),
+    };
+  }
+
+  /** Runs `rows` tokens, `ids` at `positions`, through all layers; their hidden states are then in `work.x`. */
+  run(work: Work, ids: readonly number[], positions: readonly number[], attend: Attend): void {
+    const { kernels, heap } = this;
+    const { hiddenSize: d } = this.config;
+    const { embedding, layers } = this.#weights;
+    const rows = ids.length;
+    heap.integers(work.ids, rows).set(ids);
+    heap.integers(work.positions, rows).set(positions);
+    if (embedding.int8) kernels.embedInt8(rows, d, embedding.at, embedding.scales, work.ids, work.x);
+    else kernels.embed(rows, d, embedding.at, work.ids, work.x);
+    layers.forEach((weights, layer) => {
+      this.#attention(rows, work, weights, () => attend(layer));
+      this.#feedForward(rows, work, weights);
+    });
+  }
+
+  #attention(rows: number, work: Work, weights: LayerWeights, attend: () => void): void {
+    const { kernels, qkvWidth } = this;
+    const { hiddenSize: d, heads, kvHeads, headDim, rmsNormEps: eps } = this.config;
+    const { qkv, inverse } = work;
+    kernels.rmsNorm(rows, d, work.x, weights.inputNorm, work.input, inverse, eps);
+    if (weights.qkvBias) kernels.fillRows(rows, qkvWidth, weights.qkvBias, qkv, qkvWidth);
+    this.#product(rows, work, weights.qkv, qkv, qkvWidth, weights.qkvBias !== 0);
+    if (weights.qNorm) {
+      const keys = qkv + 4 * heads * headDim;
+      kernels.normHeads(rows, qkvWidth, heads, headDim, qkv, weights.qNorm, inverse, eps);
+      kernels.normHeads(rows, qkvWidth, kvHeads, headDim, keys, weights.kNorm, inverse, eps);
+    }
+    kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, this.#rotations);
+    attend();
+    this.#product(rows, work, weights.output, work.x, d, true);
+  }
+
+  #feedForward(rows: number, work: Work, { postNorm, gateUp, upAt, down }: LayerWeights): void {
+    const { kernels } = this;
+    const { hiddenSize: d, intermediateSize: f, rmsNormEps: eps } = this.config;
+    kernels.rmsNorm(rows, d, work.x, postNorm, work.input, work.inverse, eps);
+    this.#product(rows, work, gateUp, work.gateUp, gateUp.n, false);
+    kernels.gate(rows, f, work.gateUp, gateUp.n, upAt, work.input);
+    this.#product(rows, work, down, work.x, d, true);
+  }
+
+  /** c [rows, n] (+)= work.input [rows, k] times a matrix; lines of c are `ldc` values long. */
+  #product(rows: number, work: Work, matrix: Matrix, c: number, ldc: number, add: boolean): void {
+    const { kernels } = this;
+    const { input, integers, integerScales } = work;
+    const { n, k, at, corrections, scales, panel } = matrix;
+    if (this.#planes === 0) {
+      kernels.linear(rows, n, k, input, k, at, panel, c, ldc, Number(add));
+      return;
+    }
+    const two = this.#planes === 2;
+    if (two) kernels.quantizeRowsTwice(rows, k, input, integers, integerScales);
+    else kernels.quantizeRows(rows, k, input, integers, integerScales);
+    kernels.linearInt8(
+      rows,
+      n,
+      k,
+      integers,
+      integerScales,
+      at,
+      corrections,
+      scales,
+      c,
+      ldc,
+      Number(add),
+      Number(two),
+    );
+  }
+
+  /** Logits of the first `rows` rows of `work.x` to `logits` [rows, logitsWidth]. */
+  logits(rows: number, work: Work, logits: number): void {
+    const { hiddenSize: d, rmsNormEps: eps } = this.config;
+    const { finalNorm, head } = this.#weights;
+    this.kernels.rmsNorm(rows, d, work.x, finalNorm, work.input, work.inverse, eps);
+    this.#product(rows, work, head, logits, this.logitsWidth, false);
+  }
+}
+
+function rotationTable(config: ModelConfig): Float32Array {
+  const positions = contextLength(config);
+  const half = config.headDim / 2;
+  const { cos, sin } = ropeTables(config, positions);
+  const table = new Float32Array(2 * half * positions);
+  for (let p = 0; p < positions; p++) {
+    table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
+    table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
+  }
+  return table;
+}

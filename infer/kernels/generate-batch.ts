@@ -1,0 +1,209 @@
+/**
+ * Generation of a batch: each prompt is read once and shared by its samples, then all rows get a token a turn. A row that has ended leaves the
+ * batch, so that later turns compute only what is still wanted.
+ */
+import type { Completion, SamplingSettings, TokenIds } from '../../core/policy.ts';
+import { uniforms } from '../../core/random.ts';
+import { type Cache, newCache } from './cache.ts';
+import type { Decoder, Work } from './decoder.ts';
+import { PORTION, readSequence } from './read.ts';
+
+/** Samples of one prompt that are generated in this batch. */
+export interface BatchPrompt {
+  readonly ids: TokenIds;
+  readonly sampleIds: readonly string[];
+}
+
+interface Prompt {
+  /** Of the tokens before the last. */
+  readonly cache: Cache;
+  readonly length: number;
+}
+
+interface Row {
+  readonly prompt: Prompt;
+  readonly cache: Cache;
+  readonly uniforms: Float32Array;
+  readonly completion: { ids: number[]; logprobs: number[]; stopped: boolean };
+  last: number;
+  /** Of the grammar. */
+  state: number;
+}
+
+/** Addresses, one value a row. */
+interface Draws {
+  readonly logits: number;
+  /** Addresses of the rows' caches, i32. */
+  readonly caches: number;
+  /** Addresses of what the grammar allows, i32; 0 = everything. */
+  readonly allowed: number;
+  readonly uniforms: number;
+  readonly tokens: number;
+  readonly logprobs: number;
+  /** One row of logits. */
+  readonly room: number;
+}
+
+/** Completions [prompts][samples]. Settings have been checked, and maxNew is at least 1. Leaves the heap as it was. */
+export function generateBatch(
+  decoder: Decoder,
+  prompts: readonly BatchPrompt[],
+  settings: SamplingSettings,
+): Completion[][] {
+  const { heap } = decoder;
+  const { mark } = heap;
+  const { maxNew } = settings;
+  const samples = prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0);
+  const longest = Math.max(...prompts.map(({ ids }) => ids.length));
+  const work = decoder.work(Math.max(samples, Math.min(PORTION, longest)), samples, longest + maxNew + 8);
+  const rows = prompts.map((prompt) => openRows(decoder, work, prompt, maxNew));
+  const draws = drawsOf(decoder, samples);
+  const grammar = grammarOf(decoder, settings);
+  const stops = new Set(settings.stop);
+  let live = rows.flat();
+  for (let turn = 0; turn < maxNew && live.length > 0; turn++) {
+    runTurn(decoder, work, draws, live, turn);
+    drawTokens(decoder, draws, live, turn, settings, grammar);
+    live = live.filter((row) => {
+      row.completion.stopped = stops.has(row.last) || (grammar?.ends(row.state) ?? false);
+      return !row.completion.stopped;
+    });
+  }
+  heap.backTo(mark);
+  return rows.map((row) => row.map(({ completion }) => completion));
+}
+
+/** Reads a prompt but for its last token, with which its rows begin. */
+function openRows(decoder: Decoder, work: Work, { ids, sampleIds }: BatchPrompt, maxNew: number): Row[] {
+  const { heap, config } = decoder;
+  const prompt = { cache: newCache(heap, config, ids.length - 1), length: ids.length - 1 };
+  readSequence(decoder, work, ids.slice(0, -1), prompt.cache);
+  return sampleIds.map((id) => ({
+    prompt,
+    cache: newCache(heap, config, maxNew),
+    uniforms: uniforms(id, maxNew),
+    completion: { ids: [], logprobs: [], stopped: false },
+    last: ids.at(-1)!,
+    state: 0,
+  }));
+}
+
+function drawsOf({ heap, logitsWidth }: Decoder, rows: number): Draws {
+  const [caches, allowed, drawn, tokens, logprobs] = Array.from({ length: 5 }, () => heap.take(4 * rows)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const logits = heap.take(4 * rows * logitsWidth);
+  return { caches, allowed, uniforms: drawn, tokens, logprobs, logits, room: heap.take(4 * logitsWidth) };
+}
+
+/** Runs the last token of each live row through the layers. */
+function runTurn(decoder: Decoder, work: Work, draws: Draws, live: readonly Row[], turn: number): void {
+  const { kernels, heap, qkvWidth } = decoder;
+  const { heads, kvHeads, headDim } = decoder.config;
+  const rows = live.length;
+  const keys = work.qkv + 4 * heads * headDim;
+  const { room, layer: layerBytes } = live[0]!.cache;
+  const runs = neighbours(live);
+  heap.integers(draws.caches, rows).set(live.map(({ cache }) => cache.at));
+  const ids = live.map(({ last }) => last);
+  const positions = live.map(({ prompt }) => prompt.length + turn);
+  decoder.run(work, ids, positions, (layer) => {
+    const own = layer * layerBytes;
+    kernels.appendRows(rows, qkvWidth, keys, draws.caches, own, kvHeads, headDim, room, turn);
+    for (const { from, count, prompt } of runs)
+      kernels.attendSamples(
+        count,
+        heads,
+        kvHeads,
+        headDim,
+        work.qkv + 4 * from * qkvWidth,
+        qkvWidth,
+        work.input + 4 * from * heads * headDim,
+        prompt.cache.at + layer * prompt.cache.layer,
+        prompt.cache.room,
+        prompt.length,
+        draws.caches + 4 * from,
+        own,
+        room,
+        turn + 1,
+        work.attention,
+      );
+  });
+  decoder.logits(rows, work, draws.logits);
+}
+
+/** Rows of one prompt are neighbours, and stay so when others leave. */
+function neighbours(live: readonly Row[]): { from: number; count: number; prompt: Prompt }[] {
+  const runs: { from: number; count: number; prompt: Prompt }[] = [];
+  for (const [i, { prompt }] of live.entries()) {
+    const run = runs.at(-1);
+    if (run?.prompt === prompt) run.count++;
+    else runs.push({ from: i, count: 1, prompt });
+  }
+  return runs;
+}
+
+interface LaidGrammar {
+  /** Address of what may come in a state; 0 where that is everything. */
+  allowed(state: number): number;
+  next(state: number, token: number): number;
+  ends(state: number): boolean;
+}
+
+/** The grammar's table where the kernels can read it. */
+function grammarOf({ heap }: Decoder, { grammar }: SamplingSettings): LaidGrammar | undefined {
+  if (!grammar) return undefined;
+  const { next, ends, states, vocabSize } = grammar;
+  const restricts = Array.from({ length: states }, (_, state) =>
+    next.subarray(state * vocabSize, (state + 1) * vocabSize).some((to) => to < 0),
+  );
+  const table = restricts.includes(true) ? heap.take(4 * next.length) : 0;
+  if (table) heap.integers(table, next.length).set(next);
+  return {
+    allowed: (state) => (restricts[state] ? table + 4 * state * vocabSize : 0),
+    next: (state, token) => next[state * vocabSize + token]!,
+    ends: (state) => ends[state]!,
+  };
+}
+
+/** Draws the next token of each live row from its logits. */
+function drawTokens(
+  { kernels, heap, config, logitsWidth }: Decoder,
+  draws: Draws,
+  live: readonly Row[],
+  turn: number,
+  { temperature, topK = 0, topP = 1 }: SamplingSettings,
+  grammar: LaidGrammar | undefined,
+): void {
+  const rows = live.length;
+  heap.integers(draws.allowed, rows).set(live.map(({ state }) => grammar?.allowed(state) ?? 0));
+  heap.floats(draws.uniforms, rows).set(live.map((row) => row.uniforms[turn]!));
+  const greedy = temperature === 0;
+  kernels.draw(
+    rows,
+    config.vocabSize,
+    logitsWidth,
+    draws.logits,
+    greedy ? 1 : 1 / temperature,
+    Number(greedy),
+    topK,
+    topP,
+    draws.allowed,
+    draws.uniforms,
+    draws.tokens,
+    draws.logprobs,
+    draws.room,
+  );
+  const tokens = heap.integers(draws.tokens, rows);
+  const logprobs = heap.floats(draws.logprobs, rows);
+  live.forEach((row, i) => {
+    row.last = tokens[i]!;
+    row.completion.ids.push(row.last);
+    row.completion.logprobs.push(logprobs[i]!);
+    if (grammar) row.state = grammar.next(row.state, row.last);
+  });
+}

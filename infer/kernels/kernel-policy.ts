@@ -1,0 +1,159 @@
+/**
+ * A Policy over the project's own kernels. A completion's tokens and log-probabilities are a function of the weights, the form, the prompt, the
+ * sample's id and the settings alone, to the last bit: they depend neither on the other rows of a batch nor on what ran before. A score has
+ * the bits of the log-probability that generation gave at temperature 1.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import type {
+  Completion,
+  GeneratePrompt,
+  Policy,
+  PolicyRef,
+  SamplingSettings,
+  TokenIds,
+  TokenScores,
+} from '../../core/policy.ts';
+import { parameterCount } from '../../model/checkpoint.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import { contextLength } from '../../model/onnx/policy-graph.ts';
+import type { Tensor } from '../../model/safetensors.ts';
+import type { TensorPiece } from '../../model/safetensors-stream.ts';
+import { checkIds, checkSettings } from '../settings.ts';
+import type { Builds } from './builds.ts';
+import { cacheBytes } from './cache.ts';
+import { Decoder } from './decoder.ts';
+import { ARITHMETIC, formOf } from './forms.ts';
+import { type BatchPrompt, generateBatch } from './generate-batch.ts';
+import { openKernels } from './open-kernels.ts';
+import { scoreSequence } from './score-sequence.ts';
+import { Weights } from './weights.ts';
+
+/** Rows generated together: products are as fast as they get. */
+const MAX_ROWS = 64;
+const MIB = 1 << 20;
+/** Bytes that a batch's caches may take: more of an isolate's 128 MB the less the weights do. */
+const MOST_CACHE = 48 * MIB;
+const LEAST_CACHE = 8 * MIB;
+const ISOLATE = 104 * MIB;
+
+/** A policy whose weights are still coming. */
+export interface KernelLoading {
+  /** In any order; each tensor is checked as it comes. */
+  write(piece: TensorPiece): void;
+  /** When all have come. */
+  finish(): KernelPolicy;
+}
+
+/** Makes room for a policy in the form that its reference names. */
+export function loadKernelPolicy(builds: Builds, ref: PolicyRef, config: ModelConfig): KernelLoading {
+  const form = formOf(ref);
+  const instance = openKernels(builds, form);
+  const { planes } = ARITHMETIC[form];
+  const weights = new Weights(instance, config, planes > 0);
+  return {
+    write: (piece) => weights.write(piece),
+    finish: () => {
+      weights.complete();
+      return new KernelPolicy(ref, new Decoder(instance, config, weights, planes));
+    },
+  };
+}
+
+/** Opens a policy whose tensors are all there. */
+export function createKernelPolicy(
+  builds: Builds,
+  ref: PolicyRef,
+  config: ModelConfig,
+  tensors: Iterable<readonly [name: string, tensor: Tensor]>,
+): KernelPolicy {
+  const loading = loadKernelPolicy(builds, ref, config);
+  for (const [name, { shape, data }] of tensors) loading.write({ name, shape, row: 0, data });
+  return loading.finish();
+}
+
+interface Batch {
+  readonly prompts: (BatchPrompt & { readonly prompt: number })[];
+  rows: number;
+  bytes: number;
+}
+
+export class KernelPolicy implements Policy {
+  readonly ref: PolicyRef;
+  readonly parameters: number;
+  readonly #config: ModelConfig;
+  readonly #cacheBytes: number;
+  #decoder: Decoder | undefined;
+
+  constructor(ref: PolicyRef, decoder: Decoder) {
+    this.ref = ref;
+    this.parameters = parameterCount(decoder.config);
+    this.#config = decoder.config;
+    this.#decoder = decoder;
+    this.#cacheBytes = Math.min(MOST_CACHE, Math.max(LEAST_CACHE, ISOLATE - decoder.heap.mark));
+  }
+
+  /** Bytes of wasm memory, which only grows. */
+  get heapBytes(): number {
+    return this.#open().heap.memory.buffer.byteLength;
+  }
+
+  async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
+    const { vocabSize } = this.#config;
+    const { maxNew } = settings;
+    checkSettings(settings, vocabSize);
+    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, contextLength(this.#config));
+    const decoder = this.#open();
+    if (maxNew === 0)
+      return prompts.map(({ sampleIds }) => sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })));
+    const out: Completion[][] = prompts.map(() => []);
+    for (const batch of this.#batches(prompts, maxNew))
+      generateBatch(decoder, batch.prompts, settings).forEach((completions, i) => {
+        out[batch.prompts[i]!.prompt]!.push(...completions);
+      });
+    return out;
+  }
+
+  /** As many samples together as rows and caches allow, in order; at least one. */
+  #batches(prompts: readonly GeneratePrompt[], maxNew: number): Batch[] {
+    const rowBytes = cacheBytes(this.#config, maxNew);
+    const batches: Batch[] = [];
+    prompts.forEach(({ ids, sampleIds }, prompt) => {
+      const promptBytes = cacheBytes(this.#config, ids.length - 1);
+      for (let from = 0; from < sampleIds.length; ) {
+        let batch = batches.at(-1);
+        const roomFor = ({ rows, bytes }: Batch): number =>
+          Math.min(MAX_ROWS - rows, Math.floor((this.#cacheBytes - bytes - promptBytes) / rowBytes));
+        if (!batch || roomFor(batch) < 1) {
+          batch = { prompts: [], rows: 0, bytes: 0 };
+          batches.push(batch);
+        }
+        const samples = sampleIds.slice(from, from + Math.max(1, roomFor(batch)));
+        batch.prompts.push({ prompt, ids, sampleIds: samples });
+        batch.rows += samples.length;
+        batch.bytes += promptBytes + samples.length * rowBytes;
+        from += samples.length;
+      }
+    });
+    return batches;
+  }
+
+  async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
+    const { vocabSize } = this.#config;
+    for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
+    const decoder = this.#open();
+    return sequences.map((ids) =>
+      ids.length > 1 ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },
+    );
+  }
+
+  async dispose(): Promise<void> {
+    this.#decoder = undefined;
+  }
+
+  #open(): Decoder {
+    if (this.#decoder) return this.#decoder;
+    throw wrongInput('policy.disposed', `Policy ${this.ref.name} ${this.ref.version} has been disposed of.`, {
+      next: 'Create it again.',
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** An instance of the kernels over a memory of its own. Signatures are in assembly/. */
+import { Heap } from './heap.ts';
+
+const NAMES = [
+  'appendRows',
+  'appendTokens',
+  'attendPrompt',
+  'attendSamples',
+  'attentionWords',
+  'copyCache',
+  'draw',
+  'embed',
+  'embedInt8',
+  'fillRows',
+  'gate',
+  'linear',
+  'linearInt8',
+  'normHeads',
+  'packPanels',
+  'probeDot',
+  'probeMadd',
+  'quantizeRows',
+  'quantizeRowsTwice',
+  'quantizeWeights',
+  'rmsNorm',
+  'rotate',
+  'score',
+  'setScratch',
+] as const;
+
+export type Kernels = Readonly<Record<(typeof NAMES)[number], (...args: number[]) => number>>;
+
+export interface KernelInstance {
+  readonly kernels: Kernels;
+  readonly heap: Heap;
+}
+
+/** 4 GiB: all that addresses of 32 bits reach. Pages are reserved, and not touched before they are used. */
+const MAX_PAGES = 65536;
+
+export function instantiate(module: WebAssembly.Module): KernelInstance {
+  const memory = new WebAssembly.Memory({ initial: 2, maximum: MAX_PAGES });
+  const abort = () => {
+    throw new Error('internal: a kernel aborted.');
+  };
+  const { exports } = new WebAssembly.Instance(module, { env: { memory, abort } });
+  const kernels = Object.fromEntries(
+    NAMES.map((name) => {
+      const kernel = exports[name];
+      if (typeof kernel !== 'function') throw new Error(`internal: the kernels lack ${name}.`);
+      return [name, kernel];
+    }),
+  ) as Kernels;
+  return { kernels, heap: new Heap(memory) };
+}

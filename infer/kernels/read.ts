@@ -1,0 +1,48 @@
+/** Reading a sequence from its beginning: its keys and values go to a cache, in portions that bound the work area. */
+import type { TokenIds } from '../../core/policy.ts';
+import type { Cache } from './cache.ts';
+import type { Decoder, Work } from './decoder.ts';
+
+/** Tokens that go through the layers together: enough for the products to be as fast as they get. */
+export const PORTION = 48;
+
+/** Called after each portion, whose `rows` hidden states, from token `first` on, are in `work.x`. */
+export type Portion = (first: number, rows: number) => void;
+
+/** `known`: tokens whose keys and values the cache has already. */
+export function readSequence(
+  decoder: Decoder,
+  work: Work,
+  ids: TokenIds,
+  cache: Cache,
+  known = 0,
+  portion?: Portion,
+): void {
+  const { kernels, qkvWidth } = decoder;
+  const { heads, kvHeads, headDim } = decoder.config;
+  const { qkv, input, attention } = work;
+  const keys = qkv + 4 * heads * headDim;
+  for (let first = known; first < ids.length; first += work.rows) {
+    const part = ids.slice(first, first + work.rows);
+    const positions = part.map((_, i) => first + i);
+    decoder.run(work, part, positions, (layer) => {
+      const at = cache.at + layer * cache.layer;
+      kernels.appendTokens(part.length, qkvWidth, keys, at, kvHeads, headDim, cache.room, first);
+      const { room } = cache;
+      kernels.attendPrompt(
+        part.length,
+        first,
+        heads,
+        kvHeads,
+        headDim,
+        qkv,
+        qkvWidth,
+        input,
+        at,
+        room,
+        attention,
+      );
+    });
+    portion?.(first, part.length);
+  }
+}

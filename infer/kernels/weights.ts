@@ -1,0 +1,166 @@
+/**
+ * A checkpoint's tensors where the kernels read them. Room is made from the config alone, then tensors come piece by piece in any order, so that
+ * no more than a piece need be in memory beside what is laid out.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import type { TensorPiece } from '../../model/safetensors-stream.ts';
+import { roundUp } from './heap.ts';
+import type { KernelInstance } from './kernels.ts';
+import { fill, type Matrix, reserve } from './matrix.ts';
+
+export interface LayerWeights {
+  readonly inputNorm: number;
+  readonly postNorm: number;
+  /** Queries, keys and values side by side. */
+  readonly qkv: Matrix;
+  /** Address of their bias; 0 without one. */
+  readonly qkvBias: number;
+  /** Addresses of the gains of heads; 0 without. */
+  readonly qNorm: number;
+  readonly kNorm: number;
+  readonly output: Matrix;
+  /** Gate and up side by side, up from `upAt` on. */
+  readonly gateUp: Matrix;
+  readonly upAt: number;
+  readonly down: Matrix;
+}
+
+/** Writes rows of a tensor to their place, from `row`, a multiple of 8, on; a vector comes whole. */
+interface Target {
+  readonly rows: number;
+  readonly write: (row: number, data: Float32Array) => void;
+}
+
+/** Throws `wrong-input` for shapes that the kernels do not compute: they take eight or sixteen numbers at a time. */
+export function checkShapes(config: ModelConfig, int8: boolean): void {
+  const { hiddenSize, intermediateSize, heads, headDim } = config;
+  const unit = int8 ? 16 : 8;
+  const widths = {
+    hidden_size: hiddenSize,
+    intermediate_size: intermediateSize,
+    'heads * head_dim': heads * headDim,
+  };
+  const fits = headDim % 8 === 0 && Object.values(widths).every((width) => width % unit === 0);
+  if (fits) return;
+  const text = Object.entries({ ...widths, head_dim: headDim }).map(([name, width]) => `${name} ${width}`);
+  throw wrongInput('kernels.shape', `The kernels engine cannot compute a model with ${text.join(', ')}.`, {
+    expected: `head_dim to be a multiple of 8 and the others of ${unit}`,
+    next: 'Use the onnx engine.',
+  });
+}
+
+export class Weights {
+  readonly #instance: KernelInstance;
+  readonly #config: ModelConfig;
+  readonly #int8: boolean;
+  readonly #targets = new Map<string, Target>();
+  /** Numbers of each tensor that have not come yet. */
+  readonly #missing: Map<string, number>;
+  readonly #shapes: ReadonlyMap<string, readonly number[]>;
+  readonly layers: readonly LayerWeights[];
+  /** [vocab, hidden]; the output projection, too, where embeddings are tied. */
+  readonly embedding: Matrix;
+  readonly head: Matrix;
+  readonly finalNorm: number;
+
+  constructor(instance: KernelInstance, config: ModelConfig, int8: boolean) {
+    checkShapes(config, int8);
+    this.#instance = instance;
+    this.#config = config;
+    this.#int8 = int8;
+    this.#shapes = tensorShapes(config);
+    this.#missing = new Map(
+      [...this.#shapes].map(([name, shape]) => [name, shape.reduce((a, b) => a * b, 1)]),
+    );
+    const { hiddenSize: d, vocabSize } = config;
+    this.embedding = this.#matrix(d, [['model.embed_tokens.weight', vocabSize]]);
+    this.layers = Array.from({ length: config.layers }, (_, layer) =>
+      this.#layer(config, `model.layers.${layer}`),
+    );
+    this.finalNorm = this.#vector(d, [['model.norm.weight', d]]);
+    this.head = config.tiedEmbeddings ? this.embedding : this.#matrix(d, [['lm_head.weight', vocabSize]]);
+  }
+
+  #layer(config: ModelConfig, at: string): LayerWeights {
+    const { hiddenSize: d, intermediateSize: f, heads, kvHeads, headDim } = config;
+    const widths = [heads, kvHeads, kvHeads].map((count) => count * headDim) as [number, number, number];
+    const projections = (kind: 'weight' | 'bias') =>
+      (['q', 'k', 'v'] as const).map((x, i) => [`${at}.self_attn.${x}_proj.${kind}`, widths[i]!] as const);
+    const norm = (name: string, width: number) => this.#vector(width, [[`${at}.${name}.weight`, width]]);
+    return {
+      inputNorm: norm('input_layernorm', d),
+      postNorm: norm('post_attention_layernorm', d),
+      qkv: this.#matrix(d, projections('weight')),
+      qkvBias: config.qkvBias ? this.#vector(widths[0] + 2 * widths[1], projections('bias')) : 0,
+      qNorm: config.qkNorm ? norm('self_attn.q_norm', headDim) : 0,
+      kNorm: config.qkNorm ? norm('self_attn.k_norm', headDim) : 0,
+      output: this.#matrix(heads * headDim, [[`${at}.self_attn.o_proj.weight`, d]]),
+      gateUp: this.#matrix(d, [
+        [`${at}.mlp.gate_proj.weight`, f],
+        [`${at}.mlp.up_proj.weight`, f],
+      ]),
+      upAt: roundUp(f, 8),
+      down: this.#matrix(f, [[`${at}.mlp.down_proj.weight`, d]]),
+    };
+  }
+
+  /** Matrices of k inputs side by side, each from a multiple of 8 outputs on. */
+  #matrix(k: number, parts: readonly (readonly [name: string, outputs: number])[]): Matrix {
+    const { kernels, heap } = this.#instance;
+    const outputs = parts.reduce((sum, [, n]) => sum + roundUp(n, 8), 0);
+    const matrix = reserve(heap, outputs, k, this.#int8);
+    let first = 0;
+    for (const [name, n] of parts) {
+      const at = first;
+      this.#targets.set(name, { rows: n, write: (row, data) => fill(kernels, heap, matrix, at + row, data) });
+      first += roundUp(n, 8);
+    }
+    return matrix;
+  }
+
+  /** Vectors one after the other. */
+  #vector(length: number, parts: readonly (readonly [name: string, length: number])[]): number {
+    const { heap } = this.#instance;
+    const address = heap.take(4 * length);
+    let first = 0;
+    for (const [name, n] of parts) {
+      const at = address + 4 * first;
+      this.#targets.set(name, { rows: n, write: (_, data) => heap.floats(at, n).set(data) });
+      first += n;
+    }
+    return address;
+  }
+
+  /**
+   * Takes rows of a tensor, which are not needed afterwards. Throws `wrong-input` for a tensor or a shape that is not the config's, and for
+   * numbers that are not finite.
+   */
+  write({ name, shape, row, data }: TensorPiece): void {
+    const target = this.#targets.get(name);
+    const missing = this.#missing.get(name);
+    if (!target || missing === undefined || missing < data.length) {
+      if (isRedundant(name, this.#config)) return;
+      throw invalid(
+        'checkpoint.unexpected',
+        `Tensor ${name} belongs to no part of the model.`,
+        'only known tensors',
+      );
+    }
+    checkTensor(name, shape, data, this.#shapes.get(name)!);
+    target.write(row, data);
+    this.#missing.set(name, missing - data.length);
+  }
+
+  /** Throws `wrong-input` unless every tensor has come. */
+  complete(): void {
+    for (const [name, missing] of this.#missing)
+      if (missing)
+        throw invalid(
+          'checkpoint.missing',
+          `Tensor ${name} is missing.`,
+          `a tensor [${this.#shapes.get(name)}]`,
+        );
+  }
+}

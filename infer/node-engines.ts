@@ -1,0 +1,6 @@
+/** The engines in Node. */
+import type { Engines } from './engines.ts';
+import { loadBuilds } from './kernels/node-builds.ts';
+import { loadOrt } from './ort.ts';
+
+export const nodeEngines: Engines = { onnx: loadOrt, kernels: loadBuilds };
