@@ -1,5 +1,6 @@
 /** Rounds of training on small random checkpoints: versions in memory, and scores of their weights that bypass the trainer. */
 import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
 import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -74,6 +75,8 @@ export interface Teaching {
   readonly trainer?: RoundTrainer;
   readonly freeze?: string[];
   readonly tokenBudget?: number;
+  /** What the recipe's state looks like; absent = it keeps none. */
+  readonly state?: Recipe['state'];
 }
 
 type Learn = (records: RoundRecords, tools: LearnTools) => Lesson | Promise<Lesson>;
@@ -81,13 +84,18 @@ type Learn = (records: RoundRecords, tools: LearnTools) => Lesson | Promise<Less
 /** One round of training from the last version. */
 export async function teach(
   lesson: Lesson | Learn,
-  { sets = { main: trained }, versions, trainer, freeze = [], tokenBudget = 8192 }: Teaching,
+  { sets = { main: trained }, versions, trainer, freeze = [], tokenBudget = 8192, state }: Teaching,
 ): Promise<TrainedRound> {
   const parent = versions.length - 1;
   const settings = { recipe: 'r', seed: 0, policy: 'p', reward: 'x', freeze, tasks: 1, group: 1 };
   const round: RoundSpec = roundOf(settings, { solver: {} }, versions.length, parent);
   return (trainer ?? new RoundTrainer({ tokenBudget })).train({
-    recipe: { name: 'r', sets, learn: typeof lesson === 'function' ? lesson : () => lesson },
+    recipe: {
+      name: 'r',
+      sets,
+      ...(state ? { state } : {}),
+      learn: typeof lesson === 'function' ? lesson : () => lesson,
+    },
     round,
     proposals: { round: round.id, samples: [], tasks: [] },
     groups: [],

@@ -1,4 +1,5 @@
 /** The rules of a lesson: sets apart, followers, what is kept and resumed, what is left out, what is refused. */
+import * as v from 'valibot';
 import { beforeAll, expect, test } from 'vitest';
 import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
 import type { ImitationPart, Lesson, PreferencePart, SetSettings, Update } from '../../core/training.ts';
@@ -105,10 +106,11 @@ test('a round trained from the files alone is the round of the trainer that made
     memory: { round: 1 },
   };
   const trainer = new RoundTrainer();
-  const first = await teach(lesson, { versions: [start], sets, trainer });
+  const state = v.object({ round: v.number() });
+  const first = await teach(lesson, { versions: [start], sets, trainer, state });
   const versions = [start, first.files];
-  const held = await teach(lesson, { versions, sets, trainer });
-  const loaded = await teach(lesson, { versions, sets });
+  const held = await teach(lesson, { versions, sets, trainer, state });
+  const loaded = await teach(lesson, { versions, sets, state });
   expect(Object.keys(held.files).sort()).toEqual([
     'config.json',
     'critic.head.safetensors',
@@ -132,9 +134,10 @@ test('memory is handed to the recipe and on to the next version', async () => {
     seen.push([records.memory, records.version]);
     return { updates: [], ...(memory === undefined ? {} : { memory }) };
   };
-  const first = await teach(learn({ best: [1, 2] }), { versions: [start] });
-  const second = await teach(learn(), { versions: [start, first.files] });
-  await teach(learn(), { versions: [start, first.files, second.files] });
+  const state = v.object({ best: v.array(v.number()) });
+  const first = await teach(learn({ best: [1, 2] }), { versions: [start], state });
+  const second = await teach(learn(), { versions: [start, first.files], state });
+  await teach(learn(), { versions: [start, first.files, second.files], state });
   expect(seen).toEqual([
     [undefined, 0],
     [{ best: [1, 2] }, 1],
