@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { type Message, message } from '../../core/renderer/message.ts';
 import { type Fault, type Row, readRows } from './rows.ts';
-import { type FileTask, type Message, message, type PlacedTask } from './task.ts';
+import type { FileTask, PlacedTask } from './task.ts';
 
 export interface TaskFileSettings {
   readonly checker: Checker;

@@ -1,21 +1,5 @@
 /** A task that was read from a file: what is asked, what is right, and where it stands. */
-import * as v from 'valibot';
-
-/** A call of a tool by the assistant, in the form that chat templates take. */
-const toolCall = v.looseObject({
-  type: v.optional(v.literal('function')),
-  function: v.object({ name: v.string(), arguments: v.unknown() }),
-});
-
-/** A message of a conversation. */
-export const message = v.object({
-  role: v.picklist(['system', 'user', 'assistant', 'tool']),
-  content: v.string(),
-  name: v.optional(v.string()),
-  tool_calls: v.optional(v.array(toolCall)),
-  tool_call_id: v.optional(v.string()),
-});
-export type Message = v.InferOutput<typeof message>;
+import type { Message } from '../../core/renderer/message.ts';
 
 export interface FileTask {
   /** Ends with a message of the user or of a tool: the assistant is to answer. */
