@@ -4,7 +4,8 @@
  * turn before ended with, and the loss mask follows from who wrote which ids.
  */
 import { RollmeshError, wrongInput } from '../errors.ts';
-import type { TokenIds } from '../policy.ts';
+import type { SamplingSettings, TokenIds } from '../policy.ts';
+import { untilText } from '../text/token-grammar.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import type { Message, Tool } from './message.ts';
 import type { Template } from './template.ts';
@@ -34,6 +35,8 @@ export interface Renderer {
   readonly stops: TokenIds;
   /** Any of these strings does, too. */
   readonly stopStrings: readonly string[];
+  /** How a sampler is told where an answer ends. */
+  ends(): Pick<SamplingSettings, 'stop' | 'grammar'>;
   /** The prompt for the assistant's first answer. Throws `renderer.refused`, `renderer.control-token`. */
   begin(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
   /** What the ids of a completion say, after those of its prompt. */
@@ -71,6 +74,16 @@ function parting(before: string, after: string): string {
   const excerpt = (text: string) => JSON.stringify(text.slice(at, at + 30));
   return `at character ${at} it has ${excerpt(after)} instead of ${excerpt(before)}`;
 }
+
+/** [vocabulary] the text of every token; empty for an id that the tokenizer has no token for. */
+const tokenTexts = (tokenizer: Tokenizer): string[] =>
+  Array.from({ length: tokenizer.vocabSize }, (_, id) => {
+    try {
+      return tokenizer.decode([id]);
+    } catch {
+      return '';
+    }
+  });
 
 export function openRenderer({
   kind,
@@ -154,10 +167,18 @@ export function openRenderer({
     return { ...next, mask };
   };
 
+  let ends: ReturnType<Renderer['ends']> | undefined;
+
   return {
     kind,
     stops,
     stopStrings,
+    ends: () => {
+      ends ??= stopStrings.length
+        ? { stop: stops, grammar: untilText(stopStrings, tokenTexts(tokenizer)) }
+        : { stop: stops };
+      return ends;
+    },
     begin,
     ask,
     read,

@@ -25,7 +25,8 @@ export function wilsonInterval(share: number, n: number, z = Z95): Interval {
   const scale = 1 + z ** 2 / n;
   const centre = (share + z ** 2 / (2 * n)) / scale;
   const half = (z * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2))) / scale;
-  return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+  // At the ends the two are equal but for rounding.
+  return { low: share === 0 ? 0 : centre - half, high: share === 1 ? 1 : centre + half };
 }
 
 /**
