@@ -4,7 +4,7 @@
  * answer that cannot be read is the model's, and comes back as a reason.
  */
 import { wrongInput } from '../errors.ts';
-import type { Reading } from '../tasks/family.ts';
+import type { Reading } from './reading.ts';
 
 /** What a task says about its right answers. */
 export interface Reference {

@@ -1,6 +1,7 @@
 /** The checker `exact`: the same text. Space around it and the runs of space inside it do not count, and Unicode is composed (NFC). */
-import { read, refuse } from '../tasks/family.ts';
+
 import { type Checker, LONGEST_ANSWER, wrongReference } from './checker.ts';
+import { read, refuse } from './reading.ts';
 
 /** A text as it is compared. */
 export const plain = (text: string): string => text.normalize('NFC').trim().replace(/\s+/gu, ' ');

@@ -4,9 +4,9 @@
  * exact fractions, so a division that does not come out is no rounding question.
  */
 import Fraction from 'fraction.js';
-import type { Reading } from '../tasks/family.ts';
-import { read, refuse } from '../tasks/family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
+import type { Reading } from './reading.ts';
+import { read, refuse } from './reading.ts';
 
 /** Longest expression that is read; nesting cannot be deeper. */
 const LONGEST = 200;

@@ -1,7 +1,7 @@
 /** The answer in what a model wrote: the whole text, or the part of it that is marked as the answer. */
 import { wrongInput } from '../errors.ts';
-import type { Reading } from '../tasks/family.ts';
-import { read, refuse } from '../tasks/family.ts';
+import type { Reading } from './reading.ts';
+import { read, refuse } from './reading.ts';
 
 /** What follows `\boxed` at a position: the content of its braces, which are balanced, or a single token. null where it ends before. */
 function boxedAt(text: string, start: number): string | null {

@@ -9,9 +9,9 @@
  *     a currency sign before it, a full stop after it
  */
 import Fraction from 'fraction.js';
-import type { Reading } from '../tasks/family.ts';
-import { read, refuse } from '../tasks/family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
+import type { Reading } from './reading.ts';
+import { read, refuse } from './reading.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;

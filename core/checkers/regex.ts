@@ -3,8 +3,8 @@
  * look-around, and in return no pattern takes more than linear time: an answer cannot hold up a Worker.
  */
 import { RE2JS } from 're2js';
-import { read, refuse } from '../tasks/family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
+import { read, refuse } from './reading.ts';
 
 const LONGEST_PATTERN = 1000;
 

@@ -3,11 +3,12 @@
  * separated by commas, semicolons, new lines or "and", in braces, brackets or bare. Elements are equal as numbers or as texts. A comma
  * always separates: numbers in a set have no thousands separators.
  */
-import type { Reading } from '../tasks/family.ts';
-import { read, refuse } from '../tasks/family.ts';
+
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
 import { readNumber } from './number.ts';
+import type { Reading } from './reading.ts';
+import { read, refuse } from './reading.ts';
 
 const MOST_ELEMENTS = 1000;
 const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import { type Checker, shown, wrongReference } from '../../core/checkers/checker.ts';
-import { read } from '../../core/tasks/family.ts';
+import { read } from '../../core/checkers/reading.ts';
 import { outputOf, sameList } from '../../core/tasks/programs/interpreter.ts';
 import { parseProgram } from '../../core/tasks/programs/language.ts';
 

@@ -9,8 +9,8 @@
  *     postfix  atom (`!` | `%`)*           atom     number | name | function argument | group | `|sum|` | \frac \sqrt \binom
  */
 import Fraction from 'fraction.js';
-import type { Reading } from '../../tasks/family.ts';
-import { read, refuse } from '../../tasks/family.ts';
+import type { Reading } from '../reading.ts';
+import { read, refuse } from '../reading.ts';
 
 export const LONGEST = 500;
 
