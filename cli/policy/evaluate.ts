@@ -1,11 +1,11 @@
 /** `policy eval`: a version's answers to files of questions with their reference answers, and two versions compared on them. */
 import { writeFile } from 'node:fs/promises';
+import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Extraction } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { type RendererKind, rendererOf } from '../../core/renderer/open.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import {
   type Comparison,
   compare,
