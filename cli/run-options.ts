@@ -101,7 +101,6 @@ export const startCommand = (): Command =>
     )
     .addOption(weightsOption())
     .addOption(engineOption())
-    .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group <n>', 'rollouts a task', whole(2))
     .option(
       '--policy <name>',

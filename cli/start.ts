@@ -1,24 +1,42 @@
 /** `npm start`: see cli/run-options.ts for what it takes. */
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runOf } from '../recipes/run-order.ts';
 import { expectStart } from './import-policy.ts';
-import { openRecipes } from './recipe-modules.ts';
+import { openRecipes, withRecipe } from './recipe-modules.ts';
 import { orderOf, type StartOptions, startCommand } from './run-options.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 import { refuseBusy } from './state-access.ts';
 import { openStateFolder } from './state-folder.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe, tasksOption } from './task-recipe.ts';
+
+/** What the command line says: `--tasks` is a number or a file. */
+type Asked = Omit<StartOptions, 'tasks'> & TrainingTaskOptions;
 
 export const command = (): Command =>
-  startCommand().action(async (asked: StartOptions) => {
-    const recipes = await openRecipes([asked.recipe]);
-    const options = { ...asked, recipe: recipes.named[0]!.name };
+  addTrainingTaskOptions(
+    startCommand().option(
+      '--tasks <n or file>',
+      'tasks a round; or, with recipe grpo, a file of tasks (.jsonl, .csv, .parquet; FILE@3 for three times the weight)',
+      tasksOption,
+    ),
+  ).action(async ({ tasks, ...asked }: Asked) => {
+    const files = await taskRecipe({ ...asked, ...(tasks ? { tasks } : {}) });
+    for (const line of files?.report ?? []) console.error(line);
+    const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
+    const options: StartOptions = {
+      ...asked,
+      recipe: known.named[0]!.name,
+      ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),
+    };
     // What is asked for wrongly is refused before anything is written, and before what takes long is loaded.
-    runOf(recipes.registry, orderOf(options));
-    for (const recipe of recipes.named) expectStart(recipe);
+    runOf(known.registry, orderOf(options));
+    for (const recipe of known.named) expectStart(recipe);
     const { readMeshConfig } = await import('../mesh/mesh-config.ts');
     readMeshConfig('.');
     if (options.fresh) await refuseBusy(options.state);
     const stateDir = openStateFolder(options.state, options.fresh);
+    const recipes = files ? await openRecipes([await files.write(join(stateDir, 'recipes'))]) : known;
     const printer = options.json ? jsonPrinter() : textPrinter();
     const run = options.inProcess
       ? (await import('./process-run.ts')).runInOneProcess

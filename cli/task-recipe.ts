@@ -1,13 +1,22 @@
 /** Files of tasks as a recipe: read and checked as a whole, split, and written as a module that every process of a run loads. */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import type { Command } from 'commander';
 import * as v from 'valibot';
-import type { Extraction } from '../core/checkers/extract.ts';
+import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
 import { wrongInput } from '../core/errors.ts';
+import type { Recipe } from '../core/recipe.ts';
 import { withSettings } from '../core/set-path.ts';
-import { type GrpoData, grpoData, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
+import { moduleFile } from '../mesh/installation.ts';
+import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import { type HeldOutBy, reportLines, taskSet } from '../tasks/file/task-set.ts';
-import { readTaskFiles, type TaskFileOptions, taskFileSettings } from './policy/task-file-options.ts';
+import {
+  addTaskFileOptions,
+  readTaskFiles,
+  type TaskFileOptions,
+  taskFileSettings,
+} from './policy/task-file-options.ts';
+import { whole } from './run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {
   /** Paths, each with its weight where it has one: `FILE` or `FILE@3`. */
@@ -77,25 +86,101 @@ export async function readTaskRecipe(
   return { data, report: reportLines(report) };
 }
 
-/**
- * Writes the recipe under `folder` and returns the path of its module. Equal data gives the equal path; nothing is written twice.
- * `library` is where the module finds `grpoFrom`.
- */
-export async function writeTaskRecipe(folder: string, data: GrpoData, library: string): Promise<string> {
-  const into = join(folder, grpoName(data));
+/** What a generated module imports: the same file that the rest of the program has, so that a bundle has it once. */
+const LIBRARY = moduleFile('recipes/grpo/from-data');
+
+/** Writes the recipe under `folder` and returns the path of its module. Equal data gives the equal path. */
+export async function writeTaskRecipe(folder: string, data: GrpoData): Promise<string> {
+  const into = resolve(folder);
   await mkdir(into, { recursive: true });
-  await writeFile(join(into, 'tasks.json'), JSON.stringify(data));
-  const file = join(into, 'recipe.ts');
-  await writeFile(
-    file,
-    [
-      '/** Written by rollmesh from files of tasks: do not edit. */',
-      `import { grpoFrom } from ${JSON.stringify(library)};`,
-      "import data from './tasks.json' with { type: 'json' };",
-      '',
-      'export default grpoFrom(data);',
-      '',
-    ].join('\n'),
-  );
+  const file = join(into, `${grpoName(data)}.mjs`);
+  const lines = [
+    '/** Written by rollmesh from files of tasks: do not edit. */',
+    `import { grpoFrom } from ${JSON.stringify(LIBRARY)};`,
+    '',
+    // Parsed rather than written as a literal, in which a key such as __proto__ would mean something else.
+    `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}));`,
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
   return file;
+}
+
+/** The options of a command that trains on files. */
+export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
+  readonly recipe: string;
+  readonly policy?: string;
+  /** Numbers and files that `--tasks` was given. */
+  readonly tasks?: TasksOption;
+}
+
+/** `--tasks 64` is how many there are in a round, `--tasks FILE` is where they are from; both may be given. */
+export interface TasksOption {
+  readonly count?: number;
+  readonly files: readonly string[];
+}
+
+export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
+  /^\d+$/.test(text) ? { ...before, count: whole(1)(text) } : { ...before, files: [...before.files, text] };
+
+const several = (value: string, before: readonly string[]): string[] => [...before, value];
+
+export const addTrainingTaskOptions = (command: Command): Command =>
+  addTaskFileOptions(command)
+    .option(
+      '--held-out <share or file>',
+      'share of the tasks that is held out, or a file of held-out tasks',
+      '0.1',
+    )
+    .option('--split-by <field>', 'field of the metadata whose equal values go to the same side of the split')
+    .option(
+      '--extract <where>',
+      `where the answer stands in the text, tried in order (${EXTRACTIONS.join(', ')})`,
+      parseExtractions,
+      parseExtractions('boxed,answer,whole'),
+    )
+    .option(
+      '--set <path=value>',
+      'a setting of recipe grpo, such as optimizer.learningRate=3e-5 (repeat)',
+      several,
+      [],
+    );
+
+/** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */
+const START = 'seed';
+
+/** A recipe over files of tasks. */
+export interface TaskRecipe {
+  readonly recipe: Recipe;
+  /** Sentences on the tasks that were left out. */
+  readonly report: readonly string[];
+  /** Writes the module that the run's other processes load, and returns its path. */
+  readonly write: (folder: string) => Promise<string>;
+}
+
+/**
+ * The recipe over the files of tasks; null where the options name another one. Nothing is written yet. Throws `wrong-input` where
+ * files come without recipe grpo or grpo without files or policy, and what is wrong with the files.
+ */
+export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
+  const { recipe, tasks, policy } = options;
+  const files = tasks?.files ?? [];
+  if (recipe !== 'grpo') {
+    if (files.length === 0 && options.set.length === 0) return null;
+    throw wrongInput('run.tasks', `Recipe ${recipe} takes no files of tasks and no --set.`, {
+      expected: 'recipe grpo, which trains on files',
+      next: 'Add --recipe grpo, or leave the files out.',
+    });
+  }
+  if (files.length === 0)
+    throw wrongInput('run.tasks', 'Recipe grpo has no tasks.', {
+      expected: 'files of questions with their answers',
+      next: 'Name them with --tasks FILE.jsonl (repeat for several).',
+    });
+  if (policy === undefined)
+    throw wrongInput('run.policy', 'No policy is named that is to be trained on the files.', {
+      expected: '--policy NAME, a policy in the state folder',
+      next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/seed` is a small one that knows sums.',
+    });
+  const { data, report } = await readTaskRecipe({ ...options, tasks: files, start: START });
+  return { recipe: grpoFrom(data), report, write: (folder) => writeTaskRecipe(folder, data) };
 }

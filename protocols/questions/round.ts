@@ -115,6 +115,9 @@ async function examine(questions: Questions, exam: Exam): Promise<Evaluation> {
 
 export function questionRound(questions: Questions): RoundShape {
   const { name, tasks, maxNew, temperature = 1, rewards } = questions;
+  const isRated = tasks.sources.every((source) =>
+    source.tasks.every(({ difficulty }) => difficulty !== null),
+  );
   return {
     taskName: name,
     rewards,
@@ -128,6 +131,6 @@ export function questionRound(questions: Questions): RoundShape {
     rollOut: (stage, admitted) => rollOut(questions, stage, admitted),
     judge: async (stage, groups) => groups.map((group) => pay(questions, stage, group)),
     evaluate: (exam) => examine(questions, exam),
-    describe: { difficulty: (task) => readTask(task).difficulty ?? 0 },
+    ...(isRated ? { describe: { difficulty: (task: string) => readTask(task).difficulty! } } : {}),
   };
 }

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
@@ -28,7 +28,6 @@ const read = (tasks: readonly string[], more: Partial<TaskRecipeOptions> = {}) =
     start: 'seed',
     ...more,
   });
-const library = resolve('recipes/grpo/from-data.ts');
 
 test('files become a recipe whose name says which data and settings it has', async () => {
   const [a, b] = [file('a.jsonl', sums(40)), file('b.jsonl', sums(20, 100))];
@@ -59,8 +58,8 @@ test('a second file is held out, and what stands in both is left out of training
 
 test('the module that is written is the recipe, in Node and in a Worker’s bundle', async () => {
   const { data } = await read([file('c.jsonl', sums(30))]);
-  const path = await writeTaskRecipe(join(root, 'recipes'), data, library);
-  expect(await writeTaskRecipe(join(root, 'recipes'), data, library)).toBe(path);
+  const path = await writeTaskRecipe(join(root, 'recipes'), data);
+  expect(await writeTaskRecipe(join(root, 'recipes'), data)).toBe(path);
   const { default: recipe } = (await import(pathToFileURL(path).href)) as { default: Recipe };
   expect(recipe.name).toBe(grpoFrom(data).name);
   const { outputFiles } = await build({
