@@ -8,27 +8,14 @@ import { orderOf, type StartOptions, startCommand } from './run-options.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 import { refuseBusy } from './state-access.ts';
 import { openStateFolder } from './state-folder.ts';
-import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe, tasksOption } from './task-recipe.ts';
-
-/** What the command line says: `--tasks` is a number or a file. */
-type Asked = Omit<StartOptions, 'tasks'> & TrainingTaskOptions;
+import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from './task-recipe.ts';
 
 export const command = (): Command =>
-  addTrainingTaskOptions(
-    startCommand().option(
-      '--tasks <n or file>',
-      'tasks a round; or, with recipe grpo, a file of tasks (.jsonl, .csv, .parquet; FILE@3 for three times the weight)',
-      tasksOption,
-    ),
-  ).action(async ({ tasks, ...asked }: Asked) => {
-    const files = await taskRecipe({ ...asked, ...(tasks ? { tasks } : {}) });
+  addTrainingTaskOptions(startCommand()).action(async (asked: StartOptions & TrainingTaskOptions) => {
+    const files = await taskRecipe(asked);
     for (const line of files?.report ?? []) console.error(line);
     const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-    const options: StartOptions = {
-      ...asked,
-      recipe: known.named[0]!.name,
-      ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),
-    };
+    const options: StartOptions = { ...asked, recipe: known.named[0]!.name };
     // What is asked for wrongly is refused before anything is written, and before what takes long is loaded.
     runOf(known.registry, orderOf(options));
     for (const recipe of known.named) expectStart(recipe);

@@ -16,7 +16,7 @@ import {
   type TaskFileOptions,
   taskFileSettings,
 } from './policy/task-file-options.ts';
-import { whole } from './run-options.ts';
+import type { TasksOption } from './run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {
   /** Paths, each with its weight where it has one: `FILE` or `FILE@3`. */
@@ -112,15 +112,6 @@ export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | '
   /** Numbers and files that `--tasks` was given. */
   readonly tasks?: TasksOption;
 }
-
-/** `--tasks 64` is how many there are in a round, `--tasks FILE` is where they are from; both may be given. */
-export interface TasksOption {
-  readonly count?: number;
-  readonly files: readonly string[];
-}
-
-export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
-  /^\d+$/.test(text) ? { ...before, count: whole(1)(text) } : { ...before, files: [...before.files, text] };
 
 const several = (value: string, before: readonly string[]): string[] => [...before, value];
 
