@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
-import { readTaskRecipe, type TaskRecipeOptions, weighted, writeTaskRecipe } from '../../cli/task-recipe.ts';
+import { type TasksOption, tasksOption } from '../../cli/run-options.ts';
+import {
+  readTaskRecipe,
+  type TaskRecipeOptions,
+  taskRecipe,
+  weighted,
+  writeTaskRecipe,
+} from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 
@@ -90,4 +97,36 @@ test('bad files and settings are refused before anything is written', async () =
   ).rejects.toThrow(/tasks are \d+ bytes of JSON\. Expected at most/);
   expect(() => weighted('a.jsonl@0')).toThrow(/weight 0/);
   expect(weighted('a@b.jsonl')).toEqual({ path: 'a@b.jsonl', weight: 1 });
+});
+
+test('what is missing for a run on files is said', async () => {
+  const good = file('ready.jsonl', sums(20));
+  const ask = (more: object) =>
+    taskRecipe({
+      recipe: 'grpo',
+      policy: 'small',
+      tasks: { files: [good] },
+      heldOut: '0.2',
+      checker: 'number',
+      extract: ['whole'],
+      set: [],
+      ...more,
+    });
+  expect((await ask({}))?.recipe.name).toMatch(/^grpo-/);
+  expect(await ask({ recipe: 'trio', tasks: { count: 4, files: [] } })).toBeNull();
+  await expect(ask({ tasks: { count: 4, files: [] } })).rejects.toThrow(
+    /grpo has no tasks\..*--tasks FILE\.jsonl/,
+  );
+  await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
+  await expect(ask({ recipe: 'trio' })).rejects.toThrow(/trio takes no files of tasks.*--recipe grpo/);
+  expect(
+    ['64', 'a.jsonl', 'b.csv@3'].reduce<TasksOption | undefined>(
+      (all, text) => tasksOption(text, all),
+      undefined,
+    ),
+  ).toEqual({
+    count: 64,
+    files: ['a.jsonl', 'b.csv@3'],
+  });
+  expect(() => tasksOption('0')).toThrow(/whole number from 1/);
 });
