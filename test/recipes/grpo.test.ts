@@ -116,7 +116,7 @@ describe('lessons', () => {
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-describe('rounds', () => {
+describe('rounds', { timeout: 120_000 }, () => {
   const trainer = new RoundTrainer();
   beforeAll(async () => {
     await openDevice({ device: 'cpu', threads: 1 });
@@ -158,7 +158,7 @@ describe('rounds', () => {
       group: 4,
       ...change,
     };
-    const rounds = 2;
+    const rounds = change.variant ? 1 : 2;
     const summary = await runInProcess({
       recipe,
       settings,
@@ -183,11 +183,12 @@ describe('rounds', () => {
       checker: findChecker('number'),
       extract: ['answer'],
       maxNew: 26,
+      examined: 8,
       rewards: QUESTION_REWARDS,
     };
     const { summary, last, first } = await play('sums', seed, questions);
     expect(summary.heldout).toHaveLength(3);
-    expect(summary.heldout[0]).toMatchObject({ n: questions.tasks.heldOut.length });
+    expect(summary.heldout[0]).toMatchObject({ n: 8 });
     // The seed knows small sums.
     expect(summary.heldout[0]!.accuracy).toBeGreaterThan(0.1);
     expect(last).not.toEqual(first);
