@@ -9,8 +9,8 @@ import { openStage } from '../../core/roles/stage.ts';
 import { fileEntries, type VersionFile, type VersionFiles } from '../../core/schema/policy.ts';
 import { newestOf, roundOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
-import { OpenPolicies } from '../../infer/open-policies.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
+import { OpenPolicies } from '../../infer/open-policies.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { bindingsOf, type OrderedRun } from '../../recipes/run-order.ts';
 

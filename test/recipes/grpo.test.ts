@@ -8,8 +8,8 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { randomTask, runningTotals } from '../../core/tasks/arithmetic.ts';
 import type { LearnTools, Lesson, PolicyPart } from '../../core/training.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { loadOrt } from '../../infer/ort.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../mesh/run-store.ts';
@@ -146,7 +146,7 @@ describe('rounds', { timeout: 120_000 }, () => {
   ) {
     const store = new MemoryRunStore();
     await store.commitVersion({ name, version: 0 }, files);
-    const policies = new OpenPolicies(await loadOrt(), (ref) => store.loadVersion(ref));
+    const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
     const recipe = grpoOn({ questions, start: 'seed' });
     const settings: RunSettings = {
       recipe: 'grpo',

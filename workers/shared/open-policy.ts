@@ -1,10 +1,10 @@
 /** From a version's stored files to a live policy: verified bytes, checked tensors, one session an isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
+import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import { MAIN_SET, type VersionFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
-import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
 import { loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
