@@ -1,6 +1,7 @@
 /** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
+
+import { textOf } from '../core/renderer/policy-text.ts';
 import type { ExamTasks } from '../core/tasks/split.ts';
-import { tokenizerOf } from '../core/text/policy-text.ts';
 import { nodeEngines } from '../infer/node-engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 import { openDevice } from '../learner/device/device.ts';
@@ -38,7 +39,7 @@ export async function playInProcess(
     evaluateEvery: evalEvery,
     store,
     trainer: new RoundTrainer({ objectives: objectiveModules(recipes?.modules ?? []) }),
-    tokenizer: tokenizerOf(start, settings.policy),
+    ...textOf(start, settings.policy),
     use: policies.use,
     roles: bindingsOf(recipe, settings),
     examTasks,

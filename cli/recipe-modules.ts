@@ -54,6 +54,13 @@ export async function openRecipes(references: readonly string[]): Promise<OpenRe
   };
 }
 
+/** The shipped recipes and one that no module has yet. */
+export const withRecipe = (recipe: Recipe): OpenRecipes => ({
+  registry: registry([...recipes, recipe]),
+  named: [recipe],
+  modules: [],
+});
+
 function existing(path: string): string {
   const file = resolve(path);
   if (existsSync(file)) return file;

@@ -24,7 +24,7 @@ export interface StartOptions {
   readonly variant?: string;
   readonly weights?: SmallerWeights;
   readonly engine?: Engine;
-  readonly tasks?: number;
+  readonly tasks?: TasksOption;
   readonly group?: number;
   readonly policy?: string;
   readonly evalEvery: number;
@@ -49,6 +49,15 @@ export const port = (text: string) => {
     throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 = any that is free).');
   return value;
 };
+
+/** `--tasks 64` is how many there are in a round, `--tasks FILE` is where they are from; both may be given. */
+export interface TasksOption {
+  readonly count?: number;
+  readonly files: readonly string[];
+}
+
+export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
+  /^\d+$/.test(text) ? { ...before, count: whole(1)(text) } : { ...before, files: [...before.files, text] };
 
 /** A number from 0 to 1, or commander's usage error. */
 export const share = (text: string) => {
@@ -109,7 +118,11 @@ export const startCommand = (): Command =>
     )
     .addOption(weightsOption())
     .addOption(engineOption())
-    .option('--tasks <n>', 'tasks a round', whole(1))
+    .option(
+      '--tasks <n or file>',
+      'tasks a round; or, with recipe grpo, a file of tasks: .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
+      tasksOption,
+    )
     .option('--group <n>', 'rollouts a task', whole(2))
     .option(
       '--policy <name>',
@@ -159,6 +172,6 @@ export const orderOf = ({
   ...(engine === undefined ? {} : { engine }),
   ...(reward === undefined ? {} : { reward }),
   ...(policy === undefined ? {} : { policy }),
-  ...(tasks === undefined ? {} : { tasks }),
+  ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),
   ...(group === undefined ? {} : { group }),
 });

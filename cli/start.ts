@@ -1,22 +1,26 @@
 /** `npm start`: see cli/run-options.ts for what it takes. */
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runOf } from '../recipes/run-order.ts';
 import { fail } from './fail.ts';
 import { expectStart } from './import-policy.ts';
 import { refuseTakenPort } from './port.ts';
-import { openRecipes } from './recipe-modules.ts';
+import { openRecipes, withRecipe } from './recipe-modules.ts';
 import { orderOf, type StartOptions, startCommand } from './run-options.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 import { refuseBusy, refuseShared } from './state-access.ts';
 import { openStateFolder } from './state-folder.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from './task-recipe.ts';
 
 export const command = (): Command =>
-  startCommand().action(async (asked: StartOptions) => {
-    const recipes = await openRecipes([asked.recipe]);
-    const options = { ...asked, recipe: recipes.named[0]!.name };
+  addTrainingTaskOptions(startCommand()).action(async (asked: StartOptions & TrainingTaskOptions) => {
+    const files = await taskRecipe(asked);
+    for (const line of files?.report ?? []) console.error(line);
+    const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
+    const options: StartOptions = { ...asked, recipe: known.named[0]!.name };
     // What is asked for wrongly is refused before anything is written, and before what takes long is loaded.
-    runOf(recipes.registry, orderOf(options));
-    for (const recipe of recipes.named) expectStart(recipe);
+    runOf(known.registry, orderOf(options));
+    for (const recipe of known.named) expectStart(recipe);
     const { readMeshConfig } = await import('../mesh/mesh-config.ts');
     readMeshConfig('.');
     if (options.fresh) refuseBusy(options.state);
@@ -25,6 +29,7 @@ export const command = (): Command =>
     // A full disk shows first where nobody waits for it: in a log's stream.
     process.on('uncaughtException', (error) => fail(error, options.json));
     const stateDir = openStateFolder(options.state, options.fresh);
+    const recipes = files ? await openRecipes([await files.write(join(stateDir, 'recipes'))]) : known;
     const printer = options.json ? jsonPrinter() : textPrinter();
     const run = options.inProcess
       ? (await import('./process-run.ts')).runInOneProcess

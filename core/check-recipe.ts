@@ -31,7 +31,7 @@ const FIELDS = {
   claim: v.optional(v.looseObject({}, 'a claim')),
   start: name,
   taskName: text,
-  stop: text,
+  stop: v.optional(text),
   tasks: count(1),
   group: count(1),
   rewards: filled(described, 'reward'),

@@ -31,8 +31,8 @@ export interface RoleSettings {
 
 export interface StageRecipe {
   readonly name: string;
-  /** Token that ends every completion. */
-  readonly stop: string;
+  /** Token that ends every completion. Absent where the policy's renderer says what ends an answer. */
+  readonly stop?: string;
   /** What `--reward` takes; the first is the default. */
   readonly rewards: Readonly<Record<string, RewardInfo>>;
   /** Roles in the order in which they first act. */

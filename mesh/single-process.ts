@@ -5,6 +5,7 @@
 import type * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
+import type { PolicyText } from '../core/renderer/policy-text.ts';
 import { proposalOutcomes } from '../core/roles/episodes.ts';
 import { playStages } from '../core/roles/play-stages.ts';
 import { openStage, type StageParts } from '../core/roles/stage.ts';
@@ -38,6 +39,7 @@ export interface SingleProcess {
   readonly store: RunStore;
   readonly trainer: RoundTrainer;
   readonly tokenizer: Tokenizer;
+  readonly renderer?: PolicyText['renderer'];
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: StageParts['use'];
   /** The weights that each role uses. */
@@ -115,12 +117,13 @@ export async function runInProcess(run: SingleProcess): Promise<Summary> {
 
 /** What stages of the round, or of an exam like it, are made from. */
 const partsOf = (
-  { recipe, tokenizer, use, store, examTasks }: SingleProcess,
+  { recipe, tokenizer, renderer, use, store, examTasks }: SingleProcess,
   round: RoundSpec,
 ): StageParts<Recipe> => ({
   recipe,
   round,
   tokenizer,
+  renderer,
   use,
   examTasks,
   memory: async () => memoryOf(await store.loadVersion(newestOf(round))),

@@ -1,5 +1,6 @@
 /** A Hugging Face folder as the files of a version: read, checked as a whole, and stored in float32. Nothing is stored here. */
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { MAX_FILE_BYTES, type VersionFiles } from '../../core/schema/policy.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
@@ -11,12 +12,34 @@ import { errnoOf, parseJson, readOptional } from './files.ts';
 import { withDtype } from './hf-dtype.ts';
 import { refuseSlowTokenizer } from './tokenizer-probe.ts';
 
+const id = v.pipe(v.number(), v.integer(), v.minValue(0));
+const ends = v.looseObject({ eos_token_id: v.nullish(v.union([id, v.array(id)])) });
+
 const encode = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
 /** The tokenizer's files and its size: the highest id plus one. */
 interface TokenizerFiles {
   readonly files: VersionFiles;
   readonly size: number;
+}
+
+/** Newer checkpoints keep the template in a file of its own; a version has it in tokenizer_config.json, as older ones do. */
+async function withChatTemplate(folder: string, config: object | undefined): Promise<object | undefined> {
+  const template = await readOptional(join(folder, 'chat_template.jinja'));
+  return template ? { ...config, chat_template: new TextDecoder().decode(template) } : config;
+}
+
+/** Tokens that end an answer and are named in generation_config.json alone, as Qwen's are, are kept in config.json. */
+async function withEnds(folder: string, config: object): Promise<object> {
+  const path = join(folder, 'generation_config.json');
+  const bytes = await readOptional(path);
+  const generation = v.safeParse(ends, bytes ? parseJson(bytes, path) : {});
+  const own = v.safeParse(ends, config);
+  if (!generation.success || !own.success) return config;
+  const ids = [...new Set([own.output, generation.output].flatMap(({ eos_token_id: id }) => id ?? []))];
+  return generation.output.eos_token_id === undefined || !ids.length
+    ? config
+    : { ...config, eos_token_id: ids.length === 1 ? ids[0] : ids };
 }
 
 async function readConfig(folder: string): Promise<{ json: object; config: ModelConfig }> {
@@ -27,7 +50,9 @@ async function readConfig(folder: string): Promise<{ json: object; config: Model
       expected: 'a folder with config.json, tokenizer.json and model.safetensors',
       next: 'Name the folder of a Hugging Face checkpoint.',
     });
-  const json = parseJson(bytes, path);
+  const own = parseJson(bytes, path);
+  // A config that is no object is refused below.
+  const json = typeof own === 'object' && own !== null ? await withEnds(folder, own) : own;
   const config = parseConfig(json);
   const special = [config.bosId, ...config.eosIds].find((id) => id !== null && id >= config.vocabSize);
   if (special !== undefined)
@@ -56,10 +81,9 @@ async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = parseJson(bytes, path);
   refuseSlowTokenizer(json, config ?? {});
   const { vocabSize } = openTokenizer(json, config ?? {});
-  const files = {
-    'tokenizer.json': bytes,
-    ...(configBytes ? { 'tokenizer_config.json': configBytes } : {}),
-  };
+  const whole = await withChatTemplate(folder, config);
+  const kept = whole === config ? configBytes : encode(whole);
+  const files = { 'tokenizer.json': bytes, ...(kept ? { 'tokenizer_config.json': kept } : {}) };
   return { files, size: vocabSize };
 }
 

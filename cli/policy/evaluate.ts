@@ -1,51 +1,127 @@
-/** `policy eval`: greedy answers to a file of questions, asked as they stand there, compared with the reference answers. */
-
+/** `policy eval`: a version's answers to files of questions with their reference answers, and two versions compared on them. */
+import { writeFile } from 'node:fs/promises';
 import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { Extraction } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
+import { type RendererKind, rendererOf } from '../../core/renderer/open.ts';
+import type { Renderer } from '../../core/renderer/renderer.ts';
 import {
-  answerQuestions,
-  MAX_NEW,
+  type Comparison,
+  compare,
+  figuresOf,
   type QuestionFigures,
-  solverPrompt,
-} from '../../core/roles/answer-questions.ts';
-import { tokenizerOf } from '../../core/text/policy-text.ts';
+} from '../../protocols/evaluate/figures.ts';
+import {
+  type AnsweredQuestion,
+  answerQuestions,
+  fitting,
+  type QuestionSettings,
+} from '../../protocols/evaluate/questions.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
 import { configOf, openPolicy } from './live-policy.ts';
-import { readQuestions } from './question-lines.ts';
 import { fetchVersion } from './stored-version.ts';
+import { readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
 
-export interface EvalRequest {
-  readonly tasks: string;
+export interface EvalRequest extends TaskFileOptions {
+  readonly tasks: readonly string[];
   readonly limit?: number;
+  readonly renderer: RendererKind;
+  /** Default: where the policy's kind of text has its answers. */
+  readonly extract?: readonly Extraction[];
+  /** Default: 64 for the small policies, 512 for others, never more than half of the model's positions. */
+  readonly maxNew?: number;
+  readonly samples: number;
+  readonly temperature: number;
+  readonly seed: number;
+  /** Version to compare with; its answers are the first of the two. */
+  readonly compare?: number;
+  /** File that every question is written to with its answers, a JSON object a line. */
+  readonly write?: string;
 }
 
 export interface Evaluated extends QuestionFigures {
   /** Questions that were not asked, because the model cannot take so many tokens; no part of n. */
   readonly tooLong: number;
+  readonly compared: {
+    readonly version: number;
+    readonly figures: QuestionFigures;
+    readonly difference: Comparison;
+  } | null;
 }
+
+const EXTRACT: Readonly<Record<Renderer['kind'], readonly Extraction[]>> = {
+  tags: ['answer'],
+  chat: ['boxed', 'answer', 'whole'],
+  plain: ['boxed', 'answer', 'whole'],
+};
+const MAX_NEW: Readonly<Record<Renderer['kind'], number>> = { tags: 64, chat: 512, plain: 512 };
+
+/** A version's answers to the questions that fit. */
+async function answersOf(
+  gateway: GatewayClient,
+  ref: PolicyRef,
+  tasks: readonly PlacedTask[],
+  request: EvalRequest,
+): Promise<{ answered: AnsweredQuestion[]; tooLong: number }> {
+  const { files } = await fetchVersion(gateway, ref);
+  const renderer = rendererOf(files, ref.name, { kind: request.renderer });
+  const { maxPositions } = configOf(files);
+  const maxNew = request.maxNew ?? Math.min(MAX_NEW[renderer.kind], Math.floor(maxPositions / 2));
+  const { fit, tooLong } = fitting(tasks, renderer, { maxPositions, maxNew });
+  if (!fit.length)
+    throw wrongInput('tasks.too-long', `None of the ${tasks.length} questions fits the model.`, {
+      expected: `at most ${maxPositions - maxNew} tokens, so that ${maxNew} are left for the answer`,
+      next: 'Choose shorter questions, a smaller --max-new or a model with more positions.',
+    });
+  const { checker } = taskFileSettings(request);
+  const { samples, temperature, seed } = request;
+  const extract = request.extract ?? EXTRACT[renderer.kind];
+  const settings: QuestionSettings = { checker, extract, maxNew, samples, temperature, seed };
+  const policy = await openPolicy(ref, files);
+  try {
+    return { answered: await answerQuestions(policy, renderer, fit, settings), tooLong };
+  } finally {
+    await policy.dispose();
+  }
+}
+
+const line = (
+  ref: PolicyRef,
+  { task: { messages, answer, ...place }, greedy, samples }: AnsweredQuestion,
+): string => {
+  const { file, line: number, metadata } = place;
+  const record = {
+    policy: ref.name,
+    version: ref.version,
+    file,
+    line: number,
+    messages,
+    reference: answer,
+    metadata,
+  };
+  return `${JSON.stringify({ ...record, greedy, samples })}\n`;
+};
 
 export async function evaluateTasks(
   gateway: GatewayClient,
   ref: PolicyRef,
-  { tasks, limit }: EvalRequest,
+  request: EvalRequest,
 ): Promise<Evaluated> {
-  const questions = await readQuestions(tasks, limit);
-  const { files } = await fetchVersion(gateway, ref);
-  const tokenizer = tokenizerOf(files, ref.name);
-  // A tokenizer without the roles' tags would ask something else than was meant.
-  for (const tag of ['<solve>', '<sep>', '<eos>']) tokenizer.id(tag);
-  const room = configOf(files).maxPositions - MAX_NEW;
-  const asked = questions.filter(({ question }) => tokenizer.encode(solverPrompt(question)).length <= room);
-  if (!asked.length)
-    throw wrongInput('tasks.too-long', `None of the ${questions.length} questions fits the model.`, {
-      expected: `at most ${room} tokens, so that ${MAX_NEW} are left for the answer`,
-      next: 'Choose shorter questions or a model with more positions.',
-    });
-  const policy = await openPolicy(ref, files);
-  try {
-    const figures = await answerQuestions(policy, tokenizer, asked);
-    return { ...figures, tooLong: questions.length - asked.length };
-  } finally {
-    await policy.dispose();
+  const tasks = (await readTaskFiles(request.tasks, taskFileSettings(request))).slice(0, request.limit);
+  const { answered, tooLong } = await answersOf(gateway, ref, tasks, request);
+  const records = answered.map((question) => line(ref, question));
+  let compared: Evaluated['compared'] = null;
+  if (request.compare !== undefined) {
+    const other: PolicyRef = { ...ref, version: request.compare };
+    const before = await answersOf(gateway, other, tasks, request);
+    records.push(...before.answered.map((question) => line(other, question)));
+    compared = {
+      version: request.compare,
+      figures: figuresOf(before.answered),
+      difference: compare(before.answered, answered),
+    };
   }
+  if (request.write !== undefined) await writeFile(request.write, records.join(''));
+  return { ...figuresOf(answered), tooLong, compared };
 }

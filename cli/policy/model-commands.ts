@@ -1,5 +1,6 @@
 /** The commands that compute with a version: eval, score, generate. */
 import { type Command, Option } from 'commander';
+import { EXTRACTIONS, parseExtractions } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
 import {
   ENGINES,
@@ -9,7 +10,7 @@ import {
   SMALLER_WEIGHTS,
   type SmallerWeights,
 } from '../../core/policy.ts';
-import { percent } from '../figures.ts';
+import { RENDERER_KINDS } from '../../core/renderer/open.ts';
 import { engineOption, whole } from '../run-options.ts';
 import {
   type Common,
@@ -20,19 +21,15 @@ import {
   versionCommand,
   withStore,
 } from './command-line.ts';
-import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
+import { type EvalRequest, evaluateTasks } from './evaluate.ts';
+import { evaluationLines } from './evaluation-words.ts';
 import { checkName } from './import-checkpoint.ts';
 import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
+import { addTaskFileOptions } from './task-file-options.ts';
 
-function inWords({ n, accuracy, answered, worked, tooLong }: Evaluated): string {
-  const shares = [
-    `accuracy ${percent(accuracy, 1)}`,
-    `answered ${percent(answered, 1)}`,
-    `worked ${percent(worked, 1)}`,
-  ].join(', ');
-  return `n ${n}, ${shares}${tooLong ? `; ${tooLong} too long for the model, not asked` : ''}`;
-}
+/** Every use of an option adds a value. */
+const several = (value: string, before: readonly string[]): string[] => [...before, value];
 
 interface Form {
   readonly weights?: SmallerWeights;
@@ -51,16 +48,36 @@ function refOf(name: string, version: number, { weights, engine: asked }: Form):
 }
 
 export function addEval(parent: Command): void {
-  versionCommand(parent, 'eval', 'greedy answers to questions, compared with the reference answers')
-    .requiredOption('--tasks <file>', 'a JSON object a line: {"question": …, "answer": …} or {"task": …}')
-    .option('--limit <n>', 'ask the first n only', whole(1))
+  const command = versionCommand(parent, 'eval', 'answers to questions, compared with the reference answers')
+    .requiredOption(
+      '--tasks <file>',
+      'JSONL, CSV or Parquet with question (or messages) and answer; repeat for several',
+      several,
+      [],
+    )
+    .option('--limit <n>', 'ask the first n only', whole(1));
+  addTaskFileOptions(command)
+    .option(
+      '--extract <where>',
+      `where the answer stands in the text, tried in order (${EXTRACTIONS.join(', ')})`,
+      parseExtractions,
+    )
+    .addOption(
+      new Option('--renderer <kind>', 'how questions become tokens').choices(RENDERER_KINDS).default('auto'),
+    )
+    .option('--max-new <n>', 'longest answer in tokens', whole(1))
+    .option('--samples <n>', 'sampled answers to each question, for pass@k and majority@k', whole(0), 0)
+    .option('--temperature <t>', 'of the sampled answers', temperature, 1)
+    .option('--seed <n>', 'seed of every draw', whole(0), 0)
+    .option('--compare <version>', 'compare with another version, question by question', whole(0))
+    .option('--write <file>', 'write every question with its answers to a file, a JSON object a line')
     .addOption(weightsOption())
     .addOption(engineOption())
     .action(async (name: string, version: number, options: Common & EvalRequest & Form) => {
       const ref = refOf(name, version, options);
       const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
       if (options.json) printJson({ policy: name, version, ...figures });
-      else print(`${name} ${version}: ${inWords(figures)}`);
+      else for (const text of evaluationLines(name, version, figures)) print(text);
     });
 }
 

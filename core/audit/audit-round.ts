@@ -6,6 +6,7 @@
 import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import { Random } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
+import type { PolicyText } from '../renderer/policy-text.ts';
 import { openStage, type Stage } from '../roles/stage.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
@@ -23,6 +24,7 @@ export interface RoundRecord {
 
 export interface AuditTools {
   readonly tokenizer: Tokenizer;
+  readonly renderer?: PolicyText['renderer'] | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   /** What the round's version carried. */
@@ -80,9 +82,9 @@ export async function redrawRound(
 
 const stageOf = (
   { recipe, round }: RoundRecord,
-  { tokenizer, memory }: AuditTools,
+  { tokenizer, renderer, memory }: AuditTools,
   use: AuditTools['use'],
-): Stage => openStage({ recipe, round, tokenizer, memory, use });
+): Stage => openStage({ recipe, round, tokenizer, renderer, memory, use });
 
 /** A stage in which every role only plays its record back; what is played is read, and what could never have come is noted. */
 function replayOf(

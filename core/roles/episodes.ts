@@ -50,7 +50,7 @@ export async function playEpisodes<World>(
   beginnings: readonly Beginning<World>[],
   { maxTurns, answer, sampling = {} }: PlaySettings<World>,
 ): Promise<Played<World>[]> {
-  const settings = { ...samplingOf(stage.recipe, stage.tokenizer, role), ...sampling };
+  const settings = { ...samplingOf(stage, role), ...sampling };
   const voice = {
     generate: (prompts: Parameters<Stage['generate']>[1]) => stage.generate(role, prompts, sampling),
   };

@@ -9,6 +9,8 @@ import type {
   TokenIds,
   TokenScores,
 } from '../policy.ts';
+import type { PolicyText } from '../renderer/policy-text.ts';
+import type { Renderer } from '../renderer/renderer.ts';
 import type { RoleSettings, StageRecipe } from '../role.ts';
 import type { Outcome } from '../schema/outcome.ts';
 import type { RoundSpec } from '../schema/round.ts';
@@ -21,6 +23,8 @@ export interface Stage<R extends StageRecipe = StageRecipe> {
   readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
+  /** Between messages and this policy's tokens, for recipes that ask in messages. */
+  readonly renderer: () => Renderer;
   /** The tasks that this run is examined on; who trains on its test tasks, as ttrl does, takes them from here too. */
   readonly examTasks: ExamTasks;
   /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
@@ -49,6 +53,8 @@ export interface StageParts<R extends StageRecipe = StageRecipe> {
   readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
+  /** Default: a policy that cannot be asked in messages. */
+  readonly renderer?: PolicyText['renderer'] | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly memory: () => Promise<unknown>;
@@ -56,10 +62,15 @@ export interface StageParts<R extends StageRecipe = StageRecipe> {
   readonly examTasks?: ExamTasks | undefined;
 }
 
+const noRenderer = (): Renderer => {
+  throw new Error('internal: this stage was opened without a renderer');
+};
+
 export function openStage<R extends StageRecipe>({
   recipe,
   round,
   tokenizer,
+  renderer = noRenderer,
   use,
   memory,
   examTasks = HELD_OUT,
@@ -68,13 +79,14 @@ export function openStage<R extends StageRecipe>({
     recipe,
     round,
     tokenizer,
+    renderer,
     memory,
     examTasks,
     // No prompt, no session: a stage whose groups are all off-grammar asks nothing of the judge.
     generate: (role, prompts, change = {}) =>
       prompts.length
         ? use(refOf(round, role), (policy) =>
-            policy.generate(prompts, { ...samplingOf(recipe, tokenizer, role), ...change }),
+            policy.generate(prompts, { ...samplingOf({ recipe, tokenizer, renderer }, role), ...change }),
           )
         : Promise.resolve([]),
   };
@@ -124,9 +136,13 @@ export function roleOf(recipe: StageRecipe, role: string): RoleSettings {
   });
 }
 
-export const samplingOf = (recipe: StageRecipe, tokenizer: Tokenizer, role: string): SamplingSettings => ({
+/** How a role samples, and where its text ends: at the recipe's own token, or where the policy's renderer says. */
+export const samplingOf = (
+  { recipe, tokenizer, renderer }: Pick<Stage, 'recipe' | 'tokenizer' | 'renderer'>,
+  role: string,
+): SamplingSettings => ({
   ...roleOf(recipe, role).sampling,
-  stop: [tokenizer.id(recipe.stop)],
+  ...(recipe.stop === undefined ? renderer().ends() : { stop: [tokenizer.id(recipe.stop)] }),
 });
 
 /** A sample as it was generated; `outcome` and `rewards` are filled in by who reads it. */

@@ -14,9 +14,9 @@ export const HELD_OUT_SHARE = 0.1;
 const MAX_DRAWS = 20_000;
 
 /** Whether a key of a family is on the held-out side. */
-export function isHeldOutKey(family: string, key: string): boolean {
+export function isHeldOutKey(family: string, key: string, share = HELD_OUT_SHARE): boolean {
   const digest = sha256(utf8ToBytes(`${family}/held-out\u0000${key}`));
-  return new DataView(digest.buffer).getUint32(0) < HELD_OUT_SHARE * 2 ** 32;
+  return new DataView(digest.buffer).getUint32(0) < share * 2 ** 32;
 }
 
 /** Draws until one is admitted. Throws `tasks.barren` where none is among many. */

@@ -1,16 +1,16 @@
 /** The exact versions that a round names, opened in the runtime that the Workers use; files are checked against their manifests. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { PolicyRef } from '../../core/policy.ts';
+import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import type { StageParts } from '../../core/roles/stage.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { newestOf } from '../../core/schema/round.ts';
 import { memoryOf } from '../../core/text/policy-memory.ts';
-import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import type { RoundState } from './ports.ts';
 
-export type RoundTools = Pick<StageParts, 'tokenizer' | 'use' | 'memory'>;
+export type RoundTools = Pick<StageParts, 'tokenizer' | 'renderer' | 'use' | 'memory'>;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
 /** Runs `work` with the policies of a round, held to the manifests under its seal, and disposes of them. */
@@ -25,7 +25,7 @@ export async function withRoundPolicies<T>(
   const { policy: name } = spec.settings;
   try {
     return await work({
-      tokenizer: tokenizerOf(await load({ name, version: 0 }, ['tokenizer.json']), name),
+      ...textOf(await load({ name, version: 0 }, TEXT_FILES), name),
       use: policies.use,
       memory: async () => memoryOf(await load(newestOf(spec), ['memory.json'])),
     });

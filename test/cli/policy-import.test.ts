@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readImport } from '../../cli/policy/import-checkpoint.ts';
-import { readQuestions } from '../../cli/policy/question-lines.ts';
 import { readTokenLines } from '../../cli/policy/token-lines.ts';
 import { refuseSlowTokenizer } from '../../cli/policy/tokenizer-probe.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
@@ -60,6 +59,21 @@ const splitBy = (pattern: string) => ({
   pattern: { Regex: pattern },
   behavior: 'Isolated',
   invert: false,
+});
+
+test('a template and ends of their own files become part of the version', async () => {
+  const folder = await copy();
+  await writeFile(join(folder, 'chat_template.jinja'), '{{ messages[0].content }}');
+  await writeFile(join(folder, 'tokenizer_config.json'), '{"eos_token": "<eos>"}');
+  await writeFile(join(folder, 'generation_config.json'), '{"eos_token_id": [12, 7], "temperature": 0.7}');
+  const { files } = await readImport(folder, 'chat', { tokenizer: true });
+  const json = (file: 'config.json' | 'tokenizer_config.json') =>
+    JSON.parse(new TextDecoder().decode(files[file]));
+  expect(json('tokenizer_config.json')).toEqual({
+    eos_token: '<eos>',
+    chat_template: '{{ messages[0].content }}',
+  });
+  expect(json('config.json').eos_token_id).toEqual([12, 7]);
 });
 
 type Break = (folder: string) => Promise<unknown>;
@@ -379,40 +393,6 @@ describe('lines of token ids', () => {
     await writeFile(join(root, 'latin.jsonl'), Uint8Array.of(0x5b, 0xff, 0x5d));
     await expect(readTokenLines(join(root, 'latin.jsonl'), config)).rejects.toMatchObject({
       code: 'file.encoding',
-    });
-  });
-});
-
-describe('lines of questions', () => {
-  const read = async (text: string, limit?: number) => {
-    const path = join(root, 'tasks.jsonl');
-    await writeFile(path, text);
-    return readQuestions(path, limit);
-  };
-
-  test('questions, tasks with their exact answers, and a limit', async () => {
-    const both =
-      '{"question": "How many?", "answer": "3", "metadata": {"n": 1}, "more": 0}\n{"task": "3+4-9"}\n';
-    const questions = [
-      { question: 'How many?', answer: '3', metadata: { n: 1 } },
-      { question: '3+4-9', answer: '-2' },
-    ];
-    expect(await read(both)).toEqual(questions);
-    expect(await read(`${both}broken`, 2)).toEqual(questions);
-  });
-
-  test.each([
-    ['not JSON', '{"question": "1+1"', 'Line 2: it is not JSON.'],
-    ['empty', '', 'Line 2: it is empty.'],
-    ['no object', '[1]', 'Line 2: it is no JSON object.'],
-    ['no answer', '{"question": "1+1"}', 'Line 2: answer'],
-    ['a number', '{"question": "1+1", "answer": 2}', 'Line 2: answer'],
-    ['no task', '{"task": "1+"}', 'Line 2: the task is "1+".'],
-  ])('line that is %s', async (_, line, message) => {
-    await expect(read(`{"task": "1+1"}\n${line}\n{"task": "2+2"}\n`)).rejects.toMatchObject({
-      code: 'tasks.line',
-      message: expect.stringContaining(message),
-      expected: expect.any(String),
     });
   });
 });

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { evaluateTasks } from '../../cli/policy/evaluate.ts';
+import { type EvalRequest, evaluateTasks } from '../../cli/policy/evaluate.ts';
+import { evaluationLines } from '../../cli/policy/evaluation-words.ts';
 import { exportCheckpoint } from '../../cli/policy/export-checkpoint.ts';
 import { rollBack } from '../../cli/policy/roll-back.ts';
 import { type GenerateRequest, generateLines, scoreLines } from '../../cli/policy/run-tokens.ts';
@@ -14,6 +15,7 @@ import { loadOrt } from '../../infer/ort.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { ModelProtoSchema } from '../../model/onnx/schema.gen.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { ORACLES, oracle, randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { all, startTestMesh, type TestMesh } from './policy-mesh.ts';
 
@@ -223,9 +225,10 @@ test('a sharded checkpoint is the same policy', async () => {
 
 describe('eval', () => {
   const seed = { name: 'seed', version: 0 };
-  const evaluate = (rows: readonly unknown[], limit?: number) => {
-    const tasks = mesh.write('tasks.jsonl', lines(rows));
-    return evaluateTasks(mesh.gateway, seed, limit === undefined ? { tasks } : { tasks, limit });
+  const evaluate = (rows: readonly unknown[], more: Partial<EvalRequest> = {}, ref = seed) => {
+    const tasks = [mesh.write('tasks.jsonl', lines(rows))];
+    const defaults = { checker: 'auto', renderer: 'auto', samples: 0, temperature: 1, seed: 0 } as const;
+    return evaluateTasks(mesh.gateway, ref, { ...defaults, tasks, ...more });
   };
   const sums: readonly (readonly [string, number])[] = [
     ['1+1', 2],
@@ -235,35 +238,108 @@ describe('eval', () => {
     ['8-1+1-4', 4],
     ['7-9', -2],
   ];
+  const questions = sums.map(([question, answer]) => ({
+    question,
+    answer,
+    metadata: { terms: question.length },
+  }));
 
-  test('tasks and questions with the same text have the same figures; wrong references make them wrong', async () => {
-    const asTasks = await evaluate(sums.map(([task]) => ({ task })));
-    const asQuestions = await evaluate(
-      sums.map(([question, answer]) => ({ question, answer: String(answer), metadata: { level: 1 } })),
-    );
-    expect(asTasks).toEqual(asQuestions);
-    expect(asTasks).toMatchObject({ n: 6, tooLong: 0 });
+  test('the seed policy is asked in its tags; wrong references make the same answers wrong', async () => {
+    const figures = await evaluate(questions, { samples: 4, difficulty: 'terms' });
+    expect(figures).toMatchObject({ n: 6, tooLong: 0, compared: null });
     // The seed knows the smallest sums: what is compared is not nothing.
-    expect(asTasks.accuracy).toBeGreaterThan(0);
-    const shifted = await evaluate(
-      sums.map(([question, answer]) => ({ question, answer: String(answer + 100) })),
-    );
-    expect(shifted).toEqual({ ...asTasks, accuracy: 0 });
-    expect((await evaluate([{ task: '1+1' }, { task: '2+2' }], 1)).n).toBe(1);
+    expect(figures.greedy.accuracy.share).toBeGreaterThan(0);
+    expect(figures.sampled!.passAt[4]!.share).toBeGreaterThanOrEqual(figures.sampled!.passAt[1]!.share);
+    expect(figures.sampled!.passAt[1]!.share).toBeCloseTo(figures.sampled!.accuracy.share, 12);
+    expect(figures.byDifficulty.map(({ from, n }) => [from, n])).toEqual([
+      [3, 4],
+      [5, 1],
+      [7, 1],
+    ]);
+    expect(await evaluate(questions, { samples: 4, difficulty: 'terms' })).toEqual(figures);
+    const shifted = questions.map((row) => ({ ...row, answer: row.answer + 100 }));
+    const wrong = await evaluate(shifted, { samples: 4 });
+    expect(wrong.greedy).toEqual({
+      ...figures.greedy,
+      accuracy: { share: 0, low: 0, high: expect.any(Number) },
+    });
+    expect(wrong.sampled!.passAt[4]!.share).toBe(0);
+    expect((await evaluate(questions, { limit: 1 })).n).toBe(1);
   });
 
   test('a question that the model cannot take is counted, not asked', async () => {
     const long = { question: '1+'.repeat(500), answer: '500' };
-    expect(await evaluate([{ task: '1+1' }, long])).toMatchObject({ n: 1, tooLong: 1 });
+    expect(await evaluate([questions[0], long])).toMatchObject({ n: 1, tooLong: 1 });
     await expect(evaluate([long])).rejects.toMatchObject({ code: 'tasks.too-long' });
   });
 
-  test('a policy without a tokenizer takes no questions', async () => {
-    const tasks = mesh.write('one-task.jsonl', '{"task": "1+1"}\n');
-    await expect(evaluateTasks(mesh.gateway, { name: 'llama', version: 0 }, { tasks })).rejects.toMatchObject(
-      {
-        code: 'policy.no-tokenizer',
-      },
+  test('an imported checkpoint answers by its chat template, and two of its versions are compared', async () => {
+    const folder = mesh.path('chat');
+    await mkdir(folder);
+    const config = smallConfig({ vocab_size: 262, max_position_embeddings: 256 });
+    const tensors = randomTensors(config);
+    await writeFile(join(folder, 'config.json'), JSON.stringify(toHfConfig(config)));
+    await writeFile(join(folder, 'model.safetensors'), writeSafetensors(tensors));
+    await writeFile(
+      join(folder, 'tokenizer.json'),
+      JSON.stringify(byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>'])),
+    );
+    await writeFile(join(folder, 'tokenizer_config.json'), JSON.stringify({ eos_token: '<|im_end|>' }));
+    await writeFile(join(folder, 'chat_template.jinja'), SMOLLM_TEMPLATE);
+    await mesh.import(folder, 'chat', true);
+    const chat = { name: 'chat', version: 0 };
+    const { files } = await fetchVersion(mesh.gateway, chat);
+    const other = writeSafetensors(randomTensors(config, 'other'));
+    await mesh.gateway.putVersion(
+      { ...files, 'model.safetensors': other },
+      { policy: 'chat', groups: [], round: null, settings: {}, version: 1, parent: 0 },
+    );
+
+    const write = mesh.path('answers.jsonl');
+    // Random weights say nothing that can be read: a pattern that any text matches makes what ends right.
+    const rows = [1, 2, 3].map((n) => ({ question: `Say ${n}`, answer: '(?s).*' }));
+    const request = {
+      checker: 'regex',
+      extract: ['whole'],
+      samples: 3,
+      maxNew: 48,
+      compare: 0,
+      write,
+    } as const;
+    const figures = await evaluate(rows, request, { name: 'chat', version: 1 });
+    expect(figures).toMatchObject({ n: 3, compared: { version: 0, figures: { n: 3 } } });
+    const records = readFileSync(write, 'utf8')
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(records.map(({ version, line }) => [version, line])).toEqual([
+      [1, 1],
+      [1, 2],
+      [1, 3],
+      [0, 1],
+      [0, 2],
+      [0, 3],
+    ]);
+    // The figures follow from the answers that were written out.
+    const answers = records.slice(0, 3).flatMap(({ samples }) => samples);
+    expect(answers).toHaveLength(9);
+    const right = answers.filter(({ outcome }) => outcome === 'right').length;
+    expect(figures.sampled!.accuracy.share).toBeCloseTo(right / 9, 12);
+    for (const { outcome, tokens } of answers) if (outcome === 'cut-off') expect(tokens).toBe(48);
+    expect(evaluationLines('chat', 1, figures).join('\n')).toMatch(
+      /^chat 1 on 3 questions\n {2}greedy .*against version 0, question by question:/s,
+    );
+  });
+
+  test('a policy without a tokenizer takes no questions, and a file that is not there is said', async () => {
+    await expect(evaluate(questions, {}, { name: 'llama', version: 0 })).rejects.toMatchObject({
+      code: 'policy.no-tokenizer',
+    });
+    await expect(evaluate(questions, { tasks: ['none.jsonl'] })).rejects.toThrow(
+      /There is no file none\.jsonl/,
+    );
+    await expect(evaluate([...questions, { question: '' }])).rejects.toThrow(
+      /line 7: its question is no text/,
     );
   });
 });

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { PullQueue } from '../../api/pull-queue.ts';
-import { ensureShipped } from '../../cli/import-policy.ts';
+import { ensureShipped, importPolicy } from '../../cli/import-policy.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
+import type { Registry } from '../../core/registry.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
@@ -28,13 +30,19 @@ export interface Played {
 export interface Playing {
   /** Plays the order's rounds. */
   readonly play: (order: RunOrder) => Promise<Played>;
+  /** Stores version 0 of a policy that an order names. */
+  readonly importPolicy: (name: string, files: VersionFiles) => Promise<void>;
   /** What the Workers logged so far. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }
 
 /** `starts`: shipped policies that runs begin with. */
-export async function openPlaying(starts: Iterable<string>, options: MeshOptions = {}): Promise<Playing> {
+export async function openPlaying(
+  starts: Iterable<string>,
+  options: MeshOptions = {},
+  recipes: Registry = shipped,
+): Promise<Playing> {
   const state = mkdtempSync(join(tmpdir(), 'rollmesh-playing-'));
   const stop = new AbortController();
   await openDevice({ device: 'cpu', threads: 1 });
@@ -46,7 +54,7 @@ export async function openPlaying(starts: Iterable<string>, options: MeshOptions
   const learning = learn(
     { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
     {
-      recipes: shipped,
+      recipes,
       meshKey: mesh.secrets.MESH_KEY,
       maxStaleness: 2,
       // Whatever an honest recipe writes must pass: a group that is refused would change the bytes.
@@ -57,11 +65,13 @@ export async function openPlaying(starts: Iterable<string>, options: MeshOptions
     },
     stop.signal,
   );
+  const imported = new Map<string, VersionFiles>();
   return {
     async play(order) {
-      const run = runOf(shipped, order);
+      const run = runOf(recipes, order);
       await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
-      const alone = await undisturbed(run, await readSeed(join('models', run.recipe.start)));
+      const own = imported.get(run.settings.policy);
+      const alone = await undisturbed(run, own ?? (await readSeed(join('models', run.recipe.start))));
       const id = runIdOf(run.settings);
       for (;;) {
         const rounds = await gateway.listRounds(id);
@@ -72,6 +82,10 @@ export async function openPlaying(starts: Iterable<string>, options: MeshOptions
       }
       const files = await gateway.getVersion({ name: run.settings.policy, version: run.rounds });
       return { mesh: hashesOf(files), alone: alone[run.rounds]!, before: alone[run.rounds - 1]! };
+    },
+    importPolicy: async (name, files) => {
+      await importPolicy(gateway, name, files, {});
+      imported.set(name, files);
     },
     log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
     async stop() {

@@ -12,7 +12,7 @@ import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies
 import { getRound, type RoundRow } from '../../store/rounds.ts';
 import { committedManifest, missingVersion } from '../../store/versions.ts';
 import { log } from './log.ts';
-import { loadCommitted, loadTokenizer } from './open-policy.ts';
+import { loadCommitted, loadText } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
 
 export interface ActingMesh {
@@ -46,7 +46,7 @@ export async function stageOf(
   return openStage({
     recipe: mesh.recipes.find(spec.settings.recipe),
     round: spec,
-    tokenizer: await loadTokenizer(mesh, newest),
+    ...(await loadText(mesh, newest)),
     use: (ref, work) => session.use(ref, (policy) => work(wrap(policy))),
     memory: async () => memoryOf(await loadCommitted(mesh, newest, ['memory.json'])),
   });

@@ -1,9 +1,8 @@
 /** From a version's stored files to a live policy: verified bytes, checked tensors, one session an isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
+import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import { MAIN_SET, type VersionFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
-import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
 import type { Database } from '../../store/database.ts';
@@ -77,13 +76,13 @@ export function sessionOf(store: VersionStore): PolicySession {
   return session;
 }
 
-let tokenizer: { readonly policy: string; readonly of: Tokenizer } | undefined;
+let text: { readonly policy: string; readonly of: PolicyText } | undefined;
 
-/** All versions of a policy have one tokenizer: it is read once. */
-export async function loadTokenizer(store: VersionStore, ref: PolicyRef): Promise<Tokenizer> {
-  if (tokenizer?.policy !== ref.name) {
-    const files = await loadCommitted(store, ref, ['tokenizer.json']);
-    tokenizer = { policy: ref.name, of: tokenizerOf(files, ref.name) };
+/** All versions of a policy have one tokenizer and one template: they are read once. */
+export async function loadText(store: VersionStore, ref: PolicyRef): Promise<PolicyText> {
+  if (text?.policy !== ref.name) {
+    const files = await loadCommitted(store, ref, TEXT_FILES);
+    text = { policy: ref.name, of: textOf(files, ref.name) };
   }
-  return tokenizer.of;
+  return text.of;
 }

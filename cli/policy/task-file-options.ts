@@ -1,0 +1,80 @@
+/** The options that say how a file of tasks is read, and the reading: for every command that takes `--tasks FILE`. */
+import { basename } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/checkers/extract.ts';
+import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { program } from '../../tasks/file/program-checker.ts';
+import { readTasks, type TaskFileSettings } from '../../tasks/file/read-tasks.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+import { readOptional } from './files.ts';
+
+/** Every checker that a file of tasks may name. */
+const KNOWN = [...CHECKERS, program];
+
+export interface TaskFileOptions {
+  readonly checker: string;
+  readonly fields?: TaskFileSettings['fields'];
+  readonly system?: string;
+  readonly reference?: readonly Extraction[];
+  readonly difficulty?: string;
+}
+
+const FIELDS = ['question', 'messages', 'answer', 'metadata'] as const;
+const isField = (name: string): name is (typeof FIELDS)[number] => FIELDS.some((field) => field === name);
+
+/** "question=problem,answer=solution", or commander's usage error. */
+function fieldNames(text: string): NonNullable<TaskFileSettings['fields']> {
+  return Object.fromEntries(
+    text.split(',').map((pair) => {
+      const [field = '', name = ''] = pair.split('=').map((part) => part.trim());
+      if (isField(field) && name) return [field, name];
+      throw new InvalidArgumentError(`Expected FIELD=NAME with a field among ${FIELDS.join(', ')}.`);
+    }),
+  );
+}
+
+export const addTaskFileOptions = (command: Command): Command =>
+  command
+    .option(
+      '--checker <name>',
+      `who decides what is right: ${KNOWN.map(({ name }) => name).join(', ')}`,
+      'auto',
+    )
+    .option(
+      '--fields <pairs>',
+      'names of the file’s own fields, as in question=problem,answer=solution',
+      fieldNames,
+    )
+    .option('--system <text>', 'system message before every question')
+    .option(
+      '--reference <where>',
+      `where the reference stands in the file’s answer, as in hashes for GSM8K (${EXTRACTIONS.join(', ')})`,
+      parseExtractions,
+    )
+    .option('--difficulty <field>', 'field of the metadata that says how hard a task is');
+
+export const taskFileSettings = (options: TaskFileOptions): TaskFileSettings => ({
+  checker: findChecker(options.checker, KNOWN),
+  ...(options.fields ? { fields: options.fields } : {}),
+  ...(options.system === undefined ? {} : { system: options.system }),
+  ...(options.reference ? { reference: options.reference } : {}),
+  ...(options.difficulty === undefined ? {} : { difficulty: options.difficulty }),
+});
+
+/** All tasks of the files, one file after the other. Throws `file.unreadable`, or what is wrong with the lines. */
+export async function readTaskFiles(
+  paths: readonly string[],
+  settings: TaskFileSettings,
+): Promise<PlacedTask[]> {
+  const tasks: PlacedTask[] = [];
+  for (const path of paths) {
+    const bytes = await readOptional(path);
+    if (!bytes)
+      throw wrongInput('file.unreadable', `There is no file ${path}.`, {
+        expected: 'a .jsonl, .csv or .parquet file of tasks',
+      });
+    tasks.push(...(await readTasks(basename(path), bytes, settings)));
+  }
+  return tasks;
+}

@@ -1,0 +1,177 @@
+/** Files of tasks as a recipe: read and checked as a whole, split, and written as a module that every process of a run loads. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import * as v from 'valibot';
+import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
+import { wrongInput } from '../core/errors.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { withSettings } from '../core/set-path.ts';
+import { moduleFile } from '../mesh/installation.ts';
+import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
+import { type HeldOutBy, reportLines, taskSet } from '../tasks/file/task-set.ts';
+import {
+  addTaskFileOptions,
+  readTaskFiles,
+  type TaskFileOptions,
+  taskFileSettings,
+} from './policy/task-file-options.ts';
+import type { TasksOption } from './run-options.ts';
+
+export interface TaskRecipeOptions extends TaskFileOptions {
+  /** Paths, each with its weight where it has one: `FILE` or `FILE@3`. */
+  readonly tasks: readonly string[];
+  /** A share from 0 to 1, or the path of a file. */
+  readonly heldOut: string;
+  /** Field whose equal values go to the same side of the split. */
+  readonly splitBy?: string;
+  readonly extract: readonly Extraction[];
+  /** Assignments `path=value`. */
+  readonly set: readonly string[];
+  readonly start: string;
+}
+
+/** Questions that a run takes with it: they are part of every Worker's code, which has 10 MB on the platform. */
+const MOST_BYTES = 6 * 1024 * 1024;
+
+/** "FILE@3" is FILE with the weight 3. */
+export function weighted(text: string): { path: string; weight: number } {
+  const at = /^(.+)@(\d+(?:\.\d+)?)$/.exec(text);
+  const weight = at ? Number(at[2]) : 1;
+  if (weight > 0) return { path: at ? at[1]! : text, weight };
+  throw wrongInput('tasks.weight', `The file ${text} has the weight 0.`, {
+    expected: 'a weight above 0, as in FILE@3',
+    next: 'Leave the file out instead.',
+  });
+}
+
+async function heldOutBy({ heldOut, splitBy, ...options }: TaskRecipeOptions): Promise<HeldOutBy> {
+  const share = Number(heldOut);
+  if (heldOut.trim() === '' || Number.isNaN(share))
+    return { tasks: await readTaskFiles([heldOut], taskFileSettings(options)) };
+  if (share > 0 && share < 1) return { share, ...(splitBy === undefined ? {} : { by: splitBy }) };
+  throw wrongInput('tasks.held-out', `A share of ${heldOut} cannot be held out.`, {
+    expected: 'a share between 0 and 1, or a file of held-out tasks',
+  });
+}
+
+/** The data of the recipe, and sentences on what was left out. Throws what is wrong with the files or the settings. */
+export async function readTaskRecipe(
+  options: TaskRecipeOptions,
+): Promise<{ data: GrpoData; report: readonly string[] }> {
+  const settings = withSettings(grpoSettings, {}, options.set);
+  const files = options.tasks.map(weighted);
+  const sources = await Promise.all(
+    files.map(async ({ path, weight }) => ({
+      weight,
+      tasks: await readTaskFiles([path], taskFileSettings(options)),
+    })),
+  );
+  const { report, ...set } = taskSet(sources, await heldOutBy(options));
+  const data = v.parse(grpoData, {
+    name: files.map(({ path }) => basename(path)).join(', '),
+    start: options.start,
+    checker: options.checker,
+    extract: options.extract,
+    sources: set.sources.filter(({ tasks }) => tasks.length > 0),
+    heldOut: set.heldOut,
+    settings,
+  });
+  const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
+  if (bytes > MOST_BYTES)
+    throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
+      expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
+      next: 'Train on fewer of them at a time, or on shorter ones.',
+    });
+  return { data, report: reportLines(report) };
+}
+
+/** What a generated module imports: the same file that the rest of the program has, so that a bundle has it once. */
+const LIBRARY = moduleFile('recipes/grpo/from-data');
+
+/** Writes the recipe under `folder` and returns the path of its module. Equal data gives the equal path. */
+export async function writeTaskRecipe(folder: string, data: GrpoData): Promise<string> {
+  const into = resolve(folder);
+  await mkdir(into, { recursive: true });
+  const file = join(into, `${grpoName(data)}.mjs`);
+  const lines = [
+    '/** Written by rollmesh from files of tasks: do not edit. */',
+    `import { grpoFrom } from ${JSON.stringify(LIBRARY)};`,
+    '',
+    // Parsed rather than written as a literal, in which a key such as __proto__ would mean something else.
+    `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}));`,
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+/** The options of a command that trains on files. */
+export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
+  readonly recipe: string;
+  readonly policy?: string;
+  /** Numbers and files that `--tasks` was given. */
+  readonly tasks?: TasksOption;
+}
+
+const several = (value: string, before: readonly string[]): string[] => [...before, value];
+
+export const addTrainingTaskOptions = (command: Command): Command =>
+  addTaskFileOptions(command)
+    .option(
+      '--held-out <share or file>',
+      'share of the tasks that is held out, or a file of held-out tasks',
+      '0.1',
+    )
+    .option('--split-by <field>', 'field of the metadata whose equal values go to the same side of the split')
+    .option(
+      '--extract <where>',
+      `where the answer stands in the text, tried in order (${EXTRACTIONS.join(', ')})`,
+      parseExtractions,
+      parseExtractions('boxed,answer,whole'),
+    )
+    .option(
+      '--set <path=value>',
+      'a setting of recipe grpo, such as optimizer.learningRate=3e-5 (repeat)',
+      several,
+      [],
+    );
+
+/** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */
+const START = 'seed';
+
+/** A recipe over files of tasks. */
+export interface TaskRecipe {
+  readonly recipe: Recipe;
+  /** Sentences on the tasks that were left out. */
+  readonly report: readonly string[];
+  /** Writes the module that the run's other processes load, and returns its path. */
+  readonly write: (folder: string) => Promise<string>;
+}
+
+/**
+ * The recipe over the files of tasks; null where the options name another one. Nothing is written yet. Throws `wrong-input` where
+ * files come without recipe grpo or grpo without files or policy, and what is wrong with the files.
+ */
+export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
+  const { recipe, tasks, policy } = options;
+  const files = tasks?.files ?? [];
+  if (recipe !== 'grpo') {
+    if (files.length === 0 && options.set.length === 0) return null;
+    throw wrongInput('run.tasks', `Recipe ${recipe} takes no files of tasks and no --set.`, {
+      expected: 'recipe grpo, which trains on files',
+      next: 'Add --recipe grpo, or leave the files out.',
+    });
+  }
+  if (files.length === 0)
+    throw wrongInput('run.tasks', 'Recipe grpo has no tasks.', {
+      expected: 'files of questions with their answers',
+      next: 'Name them with --tasks FILE.jsonl (repeat for several).',
+    });
+  if (policy === undefined)
+    throw wrongInput('run.policy', 'No policy is named that is to be trained on the files.', {
+      expected: '--policy NAME, a policy in the state folder',
+      next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/seed` is a small one that knows sums.',
+    });
+  const { data, report } = await readTaskRecipe({ ...options, tasks: files, start: START });
+  return { recipe: grpoFrom(data), report, write: (folder) => writeTaskRecipe(folder, data) };
+}

@@ -1,0 +1,40 @@
+/**
+ * A checker decides whether an answer to a task is right. It is pure and bounded, so that it may run in a Worker on whatever a model
+ * wrote. A task's reference is read once, before anything is trained, and a reference that cannot be read is the file's mistake; an
+ * answer that cannot be read is the model's, and comes back as a reason.
+ */
+import { wrongInput } from '../errors.ts';
+import type { Reading } from './reading.ts';
+
+/** What a task says about its right answers. */
+export interface Reference {
+  readonly answer: string;
+  /** What a checker needs beyond the answer: the numbers of a countdown, the options of a choice, the tests of a program. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Is the answer right? A refusal says why it could not be read: it is not right either, and is counted as a format error. */
+export type Check = (answer: string) => Reading<boolean>;
+
+export interface Checker {
+  readonly name: string;
+  /** What it accepts, in a sentence. */
+  readonly says: string;
+  /** Throws `wrong-input` with code `answer.reference` where the reference is nothing that this checker can compare with. */
+  readonly prepare: (reference: Reference) => Check;
+}
+
+/** Longest answer in characters that is read: what is longer is no answer, and must not cost more than its length. */
+export const LONGEST_ANSWER = 10_000;
+
+/** The error for a reference that a checker cannot use. */
+export const wrongReference = (checker: string, what: string, expected: string, cause?: unknown) =>
+  wrongInput('answer.reference', `The checker "${checker}" cannot use this answer: ${what}`, {
+    expected,
+    next: 'Correct the line, or choose another checker.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+
+/** A text for an error message, shortened. */
+export const shown = (text: string): string =>
+  JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -1,0 +1,112 @@
+/**
+ * The checker `number`: the same value, compared as exact fractions. It reads
+ *
+ *     whole and decimal numbers   -7  +3.50  .5  1e-3
+ *     thousands separators        1,234,567.8  1 234 567  1_000
+ *     fractions, mixed numbers    3/4  -1 1/2
+ *     percent                     12.5% (the value 0.125; to a reference in percent, 12.5 alone is right as well)
+ *     units of thousands          3k  2.5 million  1bn
+ *     a currency sign before it, a full stop after it
+ */
+import Fraction from 'fraction.js';
+import { type Checker, shown, wrongReference } from './checker.ts';
+import type { Reading } from './reading.ts';
+import { read, refuse } from './reading.ts';
+
+/** Longest number that is read, in characters. */
+const LONGEST = 60;
+/** Largest magnitude of an exponent: the fraction has as many digits. */
+const LARGEST_EXPONENT = 40;
+
+/** Powers of ten. There is no plain `m`: it is as often metres, minutes and a thousandth. */
+const SCALES: Readonly<Record<string, number>> = {
+  k: 3,
+  thousand: 3,
+  mn: 6,
+  million: 6,
+  bn: 9,
+  billion: 9,
+  tn: 12,
+  trillion: 12,
+};
+const SIGN = '[+-]?';
+const SEPARATED = String.raw`\d{1,3}(?:,\d{3})+|\d{1,3}(?: \d{3})+|\d{1,3}(?:_\d{3})+`;
+const DECIMAL = String.raw`(?:(?:${SEPARATED}|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
+const SUFFIX = ['%', ...Object.keys(SCALES)].sort((a, b) => b.length - a.length).join('|');
+const FORM = new RegExp(
+  `^(?<sign>${SIGN})[$€£¥]?(?:(?:(?<whole>\\d+) )?(?<top>\\d+) ?/ ?(?<bottom>\\d+)|(?<decimal>${DECIMAL}))(?: ?(?<suffix>${SUFFIX}))?\\.?$`,
+  'i',
+);
+
+export interface WrittenNumber {
+  readonly value: Fraction;
+  readonly percent: boolean;
+}
+
+/** A number as it is written in a text of its own; reasons: too-long, no-number, division-by-zero, too-large. */
+export function readNumber(text: string): Reading<WrittenNumber> {
+  // Minus signs and narrow spaces as typeset text has them.
+  const written = text
+    .trim()
+    .replace(/[−–]/g, '-')
+    .replace(/[\u00a0\u2009\u202f]/g, ' ');
+  if (written.length > LONGEST) return refuse('too-long');
+  // "$-5" and "-$5" are both written.
+  const form = FORM.exec(written.replace(/^([$€£¥])([+-])/, '$2$1'))?.groups;
+  if (!form) return refuse('no-number');
+  const { sign, whole = '0', top, bottom, decimal } = form;
+  const suffix = form.suffix?.toLowerCase();
+  let value: Fraction;
+  if (top !== undefined && bottom !== undefined) {
+    if (/^0+$/.test(bottom)) return refuse('division-by-zero');
+    value = new Fraction(BigInt(top), BigInt(bottom)).add(new Fraction(BigInt(whole)));
+  } else {
+    const [mantissa = '', exponent = '0'] = (decimal ?? '').toLowerCase().replace(/[, _]/g, '').split('e');
+    if (Math.abs(Number(exponent)) > LARGEST_EXPONENT) return refuse('too-large');
+    const [before = '', after = ''] = mantissa.split('.');
+    const power = Number(exponent) - after.length;
+    const digits = new Fraction(BigInt(`${before}${after}` || '0'));
+    value = power < 0 ? digits.div(tenTo(-power)) : digits.mul(tenTo(power));
+  }
+  const percent = suffix === '%';
+  if (percent) value = value.div(100);
+  else if (suffix !== undefined) value = value.mul(tenTo(SCALES[suffix] ?? 0));
+  return read({ value: sign === '-' ? value.neg() : value, percent });
+}
+
+const tenTo = (power: number) => new Fraction(10n ** BigInt(power));
+
+export interface NumberSettings {
+  /** Largest difference that still counts as right, as a share of the reference; default 0. For a reference of 0 it is the difference itself. */
+  readonly tolerance?: number;
+}
+
+export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
+  const close = (value: Fraction, expected: Fraction): boolean => {
+    if (value.equals(expected)) return true;
+    if (tolerance === 0) return false;
+    const scale = expected.equals(0) ? 1 : Math.abs(expected.valueOf());
+    return value.sub(expected).abs().valueOf() <= tolerance * scale;
+  };
+  return {
+    name: 'number',
+    says: 'The same value: whole and decimal numbers, thousands separators, fractions, percent, k, million and the like.',
+    prepare: ({ answer }) => {
+      const reference = readNumber(answer);
+      if (!reference.ok)
+        throw wrongReference(
+          'number',
+          `${shown(answer)} is not read as a number (${reference.reason}).`,
+          'a number',
+        );
+      const { value, percent } = reference.value;
+      return (given) => {
+        const reading = readNumber(given);
+        if (!reading.ok) return reading;
+        const same = close(reading.value.value, value);
+        const sameFigure = percent && !reading.value.percent && close(reading.value.value.div(100), value);
+        return read(same || sameFigure);
+      };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Checkers by name, and how a name with settings is written on a command line and in a file. */
+import * as v from 'valibot';
+import { wrongInput } from '../errors.ts';
+import type { Checker } from './checker.ts';
+import { shown } from './checker.ts';
+import { choice } from './choice.ts';
+import { exact } from './exact.ts';
+import { expression } from './expression.ts';
+import { jsonSchema } from './json-schema.ts';
+import { math } from './math/checker.ts';
+import { numberChecker, readNumber } from './number.ts';
+import { regex } from './regex.ts';
+import { set } from './set.ts';
+
+/** `expression` for a task with numbers and a target, `number` where the answer is one, else `exact`. */
+const auto: Checker = {
+  name: 'auto',
+  says: 'expression for a task with metadata.numbers and metadata.target, number where the answer is one, else exact.',
+  prepare: (reference) => {
+    const { answer, metadata } = reference;
+    if (Array.isArray(metadata.numbers) && metadata.target !== undefined)
+      return expression.prepare(reference);
+    return (readNumber(answer).ok ? numberChecker() : exact).prepare(reference);
+  },
+};
+
+const tolerance = v.object({
+  name: v.literal('number'),
+  tolerance: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+});
+
+/** The checkers that need nothing but this folder; `auto` is the default. */
+export const CHECKERS: readonly Checker[] = [
+  auto,
+  exact,
+  numberChecker(),
+  choice,
+  regex,
+  jsonSchema,
+  set,
+  expression,
+  math,
+];
+
+/**
+ * A checker by its name, or by a JSON object with its name and settings: `number`, `{"name": "number", "tolerance": 0.01}`.
+ * `known` are the checkers to choose from. Throws `wrong-input` for anything else.
+ */
+export function findChecker(text: string, known: readonly Checker[] = CHECKERS): Checker {
+  const found = known.find(({ name }) => name === text);
+  if (found) return found;
+  if (text.trimStart().startsWith('{')) {
+    const settings = v.safeParse(v.pipe(v.string(), v.parseJson(), tolerance), text);
+    if (settings.success) return numberChecker({ tolerance: settings.output.tolerance });
+  }
+  throw wrongInput('checker.unknown', `There is no checker ${shown(text)}.`, {
+    expected: `one of ${known.map(({ name }) => name).join(', ')}, or {"name": "number", "tolerance": 0.01}`,
+  });
+}

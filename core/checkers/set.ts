@@ -1,0 +1,66 @@
+/**
+ * The checker `set`: the same elements in any order, repeated ones counted once. A set is a JSON array or a list whose elements are
+ * separated by commas, semicolons, new lines or "and", in braces, brackets or bare. Elements are equal as numbers or as texts. A comma
+ * always separates: numbers in a set have no thousands separators.
+ */
+
+import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
+import { plain } from './exact.ts';
+import { readNumber } from './number.ts';
+import type { Reading } from './reading.ts';
+import { read, refuse } from './reading.ts';
+
+const MOST_ELEMENTS = 1000;
+const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;
+
+/** One name for all ways to write an element. */
+function keyOf(element: string): string {
+  const number = readNumber(element);
+  return number.ok ? `number ${number.value.value.toFraction()}` : `text ${plain(element)}`;
+}
+
+function jsonElements(text: string): readonly string[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const scalar = (item: unknown) => ['string', 'number', 'boolean'].includes(typeof item);
+    return Array.isArray(value) && value.every(scalar) ? value.map(String) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Keys of the elements; reasons: too-long, no-elements, empty-element. */
+export function readSet(text: string): Reading<ReadonlySet<string>> {
+  if (text.length > LONGEST_ANSWER) return refuse('too-long');
+  const trimmed = text.trim();
+  const inner =
+    BRACKETS.exec(trimmed)
+      ?.slice(1)
+      .find((group) => group !== undefined) ?? trimmed;
+  const elements =
+    jsonElements(trimmed) ?? inner.split(/,\s*and\s|[,;\n]|\sand\s/).map((element) => element.trim());
+  if (elements.length === 1 && elements[0] === '')
+    return trimmed === '' ? refuse('no-elements') : read(new Set());
+  if (elements.includes('') || elements.length > MOST_ELEMENTS) return refuse('empty-element');
+  return read(new Set(elements.map(keyOf)));
+}
+
+export const set: Checker = {
+  name: 'set',
+  says: 'The same elements in any order, numbers compared by value.',
+  prepare: ({ answer }) => {
+    const expected = readSet(answer);
+    if (!expected.ok)
+      throw wrongReference(
+        'set',
+        `${shown(answer)} is not read as a set (${expected.reason}).`,
+        'elements with commas between them, or a JSON array',
+      );
+    return (given) => {
+      const reading = readSet(given);
+      if (!reading.ok) return reading;
+      const { value } = reading;
+      return read(value.size === expected.value.size && [...value].every((key) => expected.value.has(key)));
+    };
+  },
+};

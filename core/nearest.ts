@@ -1,0 +1,26 @@
+/** The name that was probably meant, for errors about names that there are not. */
+
+/** Insertions, deletions and substitutions that make one text of the other (Levenshtein, 1966). */
+export function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + Number(a[i - 1] !== b[j - 1]));
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+/** The known name with the fewest edits, the first of equals; undefined where none has fewer than half of the name's letters. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const rated = known.map((candidate) => ({
+    candidate,
+    distance: editDistance(name.toLowerCase(), candidate.toLowerCase()),
+  }));
+  const best = rated.reduce<(typeof rated)[number] | undefined>(
+    (least, next) => (least && least.distance <= next.distance ? least : next),
+    undefined,
+  );
+  return best && best.distance < Math.max(2, name.length / 2) ? best.candidate : undefined;
+}

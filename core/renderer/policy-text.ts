@@ -1,0 +1,27 @@
+/** How a policy reads and writes, from a version's files: what a stage of a round is given. */
+import type { VersionFile, VersionFiles } from '../schema/policy.ts';
+import { tokenizerOf } from '../text/policy-text.ts';
+import type { Tokenizer } from '../text/tokenizer-port.ts';
+import { rendererOf } from './open.ts';
+import type { Renderer } from './renderer.ts';
+
+export interface PolicyText {
+  readonly tokenizer: Tokenizer;
+  /** For recipes that ask in messages. Opened when it is first asked for: a policy that is never asked so may have no template. */
+  readonly renderer: () => Renderer;
+}
+
+/** The files of a version that say how it reads and writes. */
+export const TEXT_FILES: readonly VersionFile[] = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
+
+/** Throws `wrong-input` for a version without a tokenizer; `renderer` throws as `rendererOf`. */
+export function textOf(files: VersionFiles, policy: string): PolicyText {
+  let renderer: Renderer | undefined;
+  return {
+    tokenizer: tokenizerOf(files, policy),
+    renderer: () => {
+      renderer ??= rendererOf(files, policy);
+      return renderer;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * What a policy answers to questions with reference answers: one greedy answer each, and several samples. Every answer is kept with its
+ * text and what became of it, so that all figures can be had from the record, and again.
+ */
+import type { Checker } from '../../core/checkers/checker.ts';
+import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
+import type { Completion, Policy } from '../../core/policy.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Renderer } from '../../core/renderer/renderer.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+
+export interface QuestionSettings {
+  readonly checker: Checker;
+  /** Where the answer stands in what was written, tried in this order. */
+  readonly extract: readonly Extraction[];
+  /** Longest answer in tokens, its end included. */
+  readonly maxNew: number;
+  /** Sampled answers to each question, beside the greedy one; may be 0. */
+  readonly samples: number;
+  readonly temperature: number;
+  /** Another seed draws other samples. */
+  readonly seed: number;
+}
+
+/** What became of an answer: `right`, `wrong`, `cut-off` at the limit of tokens, or the reason why none could be read. */
+export type Outcome = string;
+
+export interface CheckedAnswer {
+  readonly text: string;
+  /** What was read from the text; null where nothing was. */
+  readonly answer: string | null;
+  readonly outcome: Outcome;
+  /** Length in tokens. */
+  readonly tokens: number;
+}
+
+export interface AnsweredQuestion {
+  readonly task: PlacedTask;
+  readonly greedy: CheckedAnswer;
+  readonly samples: readonly CheckedAnswer[];
+}
+
+/** Reads and checks what was written. An answer that was cut off is not right, whatever stands in it: the model had not ended. */
+export function checkAnswer(
+  { text, ended }: { readonly text: string; readonly ended: boolean },
+  check: ReturnType<Checker['prepare']>,
+  extract: readonly Extraction[],
+): Pick<CheckedAnswer, 'answer' | 'outcome'> {
+  if (!ended) return { answer: null, outcome: 'cut-off' };
+  const found = extractAnswer(text, extract);
+  if (!found.ok) return { answer: null, outcome: found.reason };
+  const verdict = check(found.value);
+  if (!verdict.ok) return { answer: null, outcome: verdict.reason };
+  return { answer: found.value, outcome: verdict.value ? 'right' : 'wrong' };
+}
+
+/** Questions whose prompts leave room for an answer among the model's positions, and how many do not. */
+export function fitting(
+  tasks: readonly PlacedTask[],
+  renderer: Renderer,
+  { maxPositions, maxNew }: { readonly maxPositions: number; readonly maxNew: number },
+): { readonly fit: readonly PlacedTask[]; readonly tooLong: number } {
+  const fit = tasks.filter(({ messages }) => renderer.begin(messages).ids.length + maxNew <= maxPositions);
+  return { fit, tooLong: tasks.length - fit.length };
+}
+
+/** In the order given. The draws depend on the seed, the question's place and the sample's number alone. */
+export async function answerQuestions(
+  policy: Pick<Policy, 'generate'>,
+  renderer: Renderer,
+  tasks: readonly PlacedTask[],
+  settings: QuestionSettings,
+): Promise<AnsweredQuestion[]> {
+  const { checker, extract, maxNew, samples, temperature, seed } = settings;
+  const prompts = tasks.map(({ messages }) => renderer.begin(messages).ids);
+  const ask = (name: string, count: number, at: number) =>
+    count === 0
+      ? Promise.resolve(tasks.map((): Completion[] => []))
+      : policy.generate(
+          prompts.map((ids, i) => ({
+            ids,
+            sampleIds: Array.from({ length: count }, (_, s) => deriveId('question', name, seed, i, s)),
+          })),
+          { ...renderer.ends(), maxNew, temperature: at },
+        );
+  const greedy = await ask('greedy', 1, 0);
+  const sampled = await ask('sampled', samples, temperature);
+
+  return tasks.map((task, i) => {
+    const check = checker.prepare(task);
+    const checked = ({ ids }: Completion): CheckedAnswer => {
+      const read = renderer.read(prompts[i]!, ids);
+      return { text: read.text, tokens: ids.length, ...checkAnswer(read, check, extract) };
+    };
+    return { task, greedy: checked(greedy[i]![0]!), samples: sampled[i]!.map(checked) };
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * The shape of round over a set of questions with reference answers, for any policy: questions are drawn from files, the policy's own
+ * renderer asks them, each is answered by a group of samples, and a reward pays what a named checker says of them. Nobody proposes and
+ * nobody judges.
+ */
+import type { Checker } from '../../core/checkers/checker.ts';
+import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
+import { Random } from '../../core/random.ts';
+import type { RoundShape } from '../../core/recipe.ts';
+import type { Renderer } from '../../core/renderer/renderer.ts';
+import { admitTasks } from '../../core/roles/drawn-tasks.ts';
+import { sealedGold } from '../../core/roles/gold.ts';
+import { rewardNamed, SOLVER } from '../../core/roles/solver-recipe.ts';
+import { type Exam, type Stage, sampleOf } from '../../core/roles/stage.ts';
+import { rolloutId } from '../../core/sample-ids.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { drawFileTasks } from '../../tasks/file/sampler.ts';
+import type { TaskSet } from '../../tasks/file/task-set.ts';
+import { figuresOf } from '../evaluate/figures.ts';
+import { answerQuestions, checkAnswer } from '../evaluate/questions.ts';
+import type { QuestionReward } from './rewards.ts';
+import { readTask, writeTask } from './task-text.ts';
+
+export interface Questions {
+  /** Name of the set, for reports. */
+  readonly name: string;
+  readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
+  readonly checker: Checker;
+  /** Where the answer stands in what was written, tried in this order. */
+  readonly extract: readonly Extraction[];
+  /** Longest answer in tokens, its end included. */
+  readonly maxNew: number;
+  readonly temperature?: number;
+  /** The first is the default. */
+  readonly rewards: Readonly<Record<string, QuestionReward>>;
+  /** Held-out questions of an evaluation at most, the first ones; default 500. */
+  readonly examined?: number;
+}
+
+const EXAMINED = 500;
+
+/** What became of each sample of a group: read and checked again from its ids, as every stage reads it. */
+function checkedGroup(
+  { checker, extract }: Questions,
+  renderer: Renderer,
+  group: Pick<RolledGroup, 'task' | 'samples'>,
+) {
+  const check = checker.prepare(readTask(group.task));
+  return group.samples.map(({ prompt, ids }) => checkAnswer(renderer.read(prompt, ids), check, extract));
+}
+
+async function rollOut(
+  questions: Questions,
+  stage: Stage,
+  tasks: readonly AdmittedTask[],
+): Promise<RolledGroup[]> {
+  const renderer = stage.renderer();
+  const { round } = stage;
+  const prompts = tasks.map(({ group, task }) => ({
+    ids: renderer.begin(readTask(task).messages).ids,
+    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(group, SOLVER, i)),
+  }));
+  const completions = await stage.generate(SOLVER, prompts);
+  return tasks.map((task, t) => {
+    const { ids: prompt, sampleIds } = prompts[t]!;
+    const samples = completions[t]!.map((completion, i): Sample => {
+      const { text, ended } = renderer.read(prompt, completion.ids);
+      // The record says whether the text holds an answer; whether the checker can read it is a matter of the reward.
+      const outcome = !ended ? 'cut-off' : extractAnswer(text, questions.extract).ok ? 'ok' : 'off-grammar';
+      return sampleOf(stage, SOLVER, sampleIds[i]!, prompt, completion, outcome);
+    });
+    return { round: round.id, ...task, samples };
+  });
+}
+
+function pay(questions: Questions, stage: Stage, group: RolledGroup): ScoredGroup {
+  const checked = checkedGroup(questions, stage.renderer(), group);
+  const right = checked.map(({ outcome }) => outcome === 'right');
+  const { pay: payGroup } = rewardNamed(questions.rewards, stage.round.settings.reward);
+  const rewards = payGroup({
+    sampleIds: group.samples.map(({ id }) => id),
+    answers: checked.map(({ answer }) => answer),
+    gold: sealedGold(stage, right),
+  });
+  const gold = checked.map(({ answer }, i) => (answer === null ? null : right[i]!));
+  return {
+    ...group,
+    samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: rewards[i] ?? null } })),
+    judgments: [],
+    gold,
+    truth: gold,
+  };
+}
+
+async function examine(questions: Questions, exam: Exam): Promise<Evaluation> {
+  const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
+  const { heldOut, most } = exam.examTasks;
+  // Pilots, on which settings are chosen, are examined on questions that are trained on.
+  const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
+  const answered = await answerQuestions(
+    { generate: (prompts, settings) => exam.generate(SOLVER, prompts, settings) },
+    exam.renderer(),
+    side.slice(0, Math.min(examined, most)),
+    { checker, extract, maxNew, samples: 1, temperature, seed: 0 },
+  );
+  const { greedy, sampled } = figuresOf(answered);
+  const unread = Object.values(greedy.unread).reduce((sum, part) => sum + part, 0);
+  const { share: accuracy, low, high } = greedy.accuracy;
+  return evaluation(
+    { n: answered.length, accuracy, sampled: sampled?.accuracy.share ?? null, formatRate: 1 - unread },
+    { accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens },
+  );
+}
+
+export function questionRound(questions: Questions): RoundShape {
+  const { name, tasks, maxNew, temperature = 1, rewards } = questions;
+  const isRated = tasks.sources.every((source) =>
+    source.tasks.every(({ difficulty }) => difficulty !== null),
+  );
+  return {
+    taskName: name,
+    rewards,
+    roles: { [SOLVER]: { says: 'answers questions', sampling: { maxNew, temperature } } },
+    freezable: [],
+    propose: async ({ round }) =>
+      admitTasks(
+        round,
+        drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks).map(writeTask),
+      ),
+    rollOut: (stage, admitted) => rollOut(questions, stage, admitted),
+    judge: async (stage, groups) => groups.map((group) => pay(questions, stage, group)),
+    evaluate: (exam) => examine(questions, exam),
+    ...(isRated ? { describe: { difficulty: (task: string) => readTask(task).difficulty! } } : {}),
+  };
+}

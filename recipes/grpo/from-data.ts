@@ -1,0 +1,94 @@
+/**
+ * grpo as plain data: questions, checker and settings in one JSON value, from which every process makes the same recipe. The data is
+ * part of the Workers that play it, so that they have nothing to look up, and part of the recipe's name, so that another file or
+ * another setting is another run.
+ */
+import * as v from 'valibot';
+import { EXTRACTIONS } from '../../core/checkers/extract.ts';
+import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { message } from '../../core/renderer/message.ts';
+import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
+import { program } from '../../tasks/file/program-checker.ts';
+import { grpoOn } from './recipe.ts';
+
+const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+/** What `--set` may change. */
+export const grpoSettings = v.strictObject({
+  /** Longest answer in tokens, its end included. */
+  maxNew: v.optional(count, 256),
+  temperature: v.optional(positive, 1),
+  /** Passes over a round's batch. */
+  epochs: v.optional(count, 1),
+  /** Held-out questions of an evaluation at most. */
+  examined: v.optional(count, 500),
+  optimizer: v.optional(
+    v.strictObject({
+      learningRate: v.optional(positive, 1e-5),
+      warmup: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 20),
+      weightDecay: v.optional(v.pipe(v.number(), v.minValue(0), v.finite()), 0.01),
+      clipNorm: v.optional(positive, 1),
+      minibatches: v.optional(count, 4),
+    }),
+    {},
+  ),
+  /** Low-rank adapters in place of all weights. */
+  adapter: v.exactOptional(v.strictObject({ rank: count, alpha: v.optional(positive, 16) })),
+});
+
+const task = v.object({
+  messages: v.pipe(v.array(message), v.minLength(1)),
+  answer: v.string(),
+  metadata: v.record(v.string(), v.unknown()),
+  difficulty: v.nullable(v.number()),
+  file: v.string(),
+  line: count,
+});
+
+export const grpoData = v.strictObject({
+  /** Of the set of questions, for reports. */
+  name: v.pipe(v.string(), v.minLength(1)),
+  /** The shipped policy that it starts from where no policy is named. */
+  start: v.string(),
+  checker: v.string(),
+  extract: v.pipe(v.array(v.picklist(EXTRACTIONS)), v.minLength(1)),
+  sources: v.pipe(
+    v.array(v.object({ weight: positive, tasks: v.pipe(v.array(task), v.minLength(1)) })),
+    v.minLength(1),
+  ),
+  heldOut: v.pipe(v.array(task), v.minLength(1)),
+  settings: grpoSettings,
+});
+export type GrpoData = v.InferOutput<typeof grpoData>;
+
+/** Same data, same name. */
+export const grpoName = (data: GrpoData): string =>
+  `grpo-${deriveId('grpo', JSON.stringify(data)).slice(0, 10)}`;
+
+/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+export function grpoFrom(given: unknown): Recipe {
+  const data = v.parse(grpoData, given);
+  const { maxNew, temperature, examined, epochs, optimizer, adapter } = data.settings;
+  return {
+    ...grpoOn({
+      start: data.start,
+      questions: {
+        name: data.name,
+        tasks: { sources: data.sources, heldOut: data.heldOut },
+        checker: findChecker(data.checker, [...CHECKERS, program]),
+        extract: data.extract,
+        maxNew,
+        temperature,
+        examined,
+        rewards: QUESTION_REWARDS,
+      },
+      optimizer,
+      epochs,
+      ...(adapter ? { adapter } : {}),
+    }),
+    name: grpoName(data),
+  };
+}

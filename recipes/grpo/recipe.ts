@@ -1,0 +1,183 @@
+/**
+ * grpo: group relative policy optimisation (Shao et al., DeepSeekMath, 2024) on questions with reference answers, for any policy. Its
+ * variants are the methods that differ in advantages, objective or averaging alone, so that they can be compared under equal conditions.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { gae } from '../../core/rl/gae.ts';
+import { reinforcePlusPlus } from '../../core/rl/reinforce-plus-plus.ts';
+import { mean, whiten } from '../../core/rl/statistics.ts';
+import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../core/roles/solver-recipe.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type {
+  AdapterSettings,
+  LearnTools,
+  Lesson,
+  OptimizerSettings,
+  PolicyItem,
+  RoundRecords,
+  Update,
+} from '../../core/training.ts';
+import { type Questions, questionRound } from '../../protocols/questions/round.ts';
+import { GRPO, type Method, VARIANTS } from './variants.ts';
+
+const CRITIC = 'critic';
+const GAMMA = 1;
+const LAMBDA = 0.95;
+
+export interface GrpoSettings {
+  readonly questions: Questions;
+  /** The shipped policy that it starts from where no policy is named. */
+  readonly start: string;
+  /** Tasks a round, and answers to each. */
+  readonly tasks?: number;
+  readonly group?: number;
+  readonly optimizer?: Partial<OptimizerSettings>;
+  /** Passes over a round's batch. */
+  readonly epochs?: number;
+  /** Trains low-rank adapters in place of all weights. */
+  readonly adapter?: AdapterSettings;
+}
+
+export function methodOf(variant: string | undefined): Method {
+  if (variant === undefined) return GRPO;
+  const method = VARIANTS[variant];
+  if (method) return method;
+  throw wrongInput('recipe.variant', `Recipe grpo has no variant ${JSON.stringify(variant)}.`, {
+    expected: `one of ${Object.keys(VARIANTS).join(', ')}`,
+  });
+}
+
+/** Samples whose reward is known, with it. */
+const rewarded = ({ groups }: Pick<RoundRecords, 'groups'>) =>
+  groups.flatMap(({ samples }) =>
+    samples.flatMap((sample) => {
+      const reward = sample.rewards.reward ?? null;
+      return reward === null || sample.ids.length === 0 ? [] : [{ sample, reward }];
+    }),
+  );
+
+/** Token advantages by REINFORCE++: the outcome on the last token, returns whitened over the batch. */
+function whitenedReturns(records: Pick<RoundRecords, 'groups'>): PolicyItem[] {
+  const samples = rewarded(records);
+  const advantages = reinforcePlusPlus(
+    samples.map(({ sample, reward }) => ({ reward, mask: sample.ids.map(() => 1) })),
+  );
+  return samples.map(({ sample }, i) => ({ sample, advantage: advantages[i]! }));
+}
+
+/** Token advantages by a critic, and the update that fits it to the returns. */
+async function byCritic(
+  records: Pick<RoundRecords, 'groups'>,
+  tools: Pick<LearnTools, 'values'>,
+): Promise<{ items: PolicyItem[]; critic: Update[] }> {
+  const samples = rewarded(records);
+  if (samples.length === 0) return { items: [], critic: [] };
+  const values = await tools.values(
+    CRITIC,
+    samples.map(({ sample }) => sample),
+  );
+  const credit = samples.map(({ sample, reward }, i) => {
+    const rewards = sample.ids.map((_, t) => (t === sample.ids.length - 1 ? reward : 0));
+    return gae({ rewards, values: values[i]! }, { gamma: GAMMA, lambda: LAMBDA });
+  });
+  const white = whiten(credit.flatMap(({ advantages }) => advantages));
+  let at = 0;
+  const items = samples.map(({ sample }) => {
+    const advantage = white.slice(at, at + sample.ids.length);
+    at += sample.ids.length;
+    return { sample, advantage };
+  });
+  const targets = samples.map(({ sample }, i) => ({ ...sample, targets: credit[i]!.returns }));
+  return {
+    items,
+    critic: [{ set: CRITIC, parts: [{ kind: 'value', role: SOLVER, weight: 1, items: targets }] }],
+  };
+}
+
+/** Figures of what there was to learn from. */
+function figuresOf({ groups }: Pick<RoundRecords, 'groups'>): Record<string, number> {
+  const rewards = groups.map(({ samples }) => samples.map((sample) => sample.rewards.reward ?? null));
+  const unanimous = rewards.map((group) => new Set(group.filter((reward) => reward !== null)).size <= 1);
+  const lengths = groups.flatMap(({ samples }) => samples.map(({ ids }) => ids.length));
+  return { unanimous: mean(unanimous.map(Number)), tokens: mean(lengths) };
+}
+
+export async function lessonOf(
+  records: Pick<RoundRecords, 'groups'>,
+  tools: Pick<LearnTools, 'values'>,
+  { credit, objective, aggregation, kl }: Method,
+  { maxNew, temperature = 1, epochs = 1 }: { maxNew: number; temperature?: number; epochs?: number },
+): Promise<Lesson> {
+  const { items, critic } =
+    credit === 'critic'
+      ? await byCritic(records, tools)
+      : {
+          items:
+            credit === 'whitened-returns' ? whitenedReturns(records) : groupItems(records.groups, credit),
+          critic: [],
+        };
+  const policy = solverUpdate(items, {
+    objective,
+    aggregation: aggregation(maxNew),
+    temperature,
+    ...(kl ? { kl } : {}),
+  });
+  return {
+    updates: [...critic, ...policy].map((update) => ({ ...update, epochs })),
+    figures: figuresOf(records),
+  };
+}
+
+/** The recipe over a set of questions. */
+export function grpoOn({
+  questions,
+  start,
+  tasks = 32,
+  group = 8,
+  optimizer,
+  epochs = 1,
+  adapter,
+}: GrpoSettings): Recipe {
+  const { maxNew, temperature = 1 } = questions;
+  const trained = { optimizer: smallSteps(optimizer) };
+  return {
+    name: 'grpo',
+    title: 'Group relative policy optimisation on questions with reference answers',
+    paper: {
+      title: 'DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models',
+      year: 2024,
+      source: 'arXiv:2402.03300',
+    },
+    summary:
+      'A policy answers each question several times, a named checker says which answers are right, and each answer is reinforced by how much better it is than the others of its group.',
+    method: {
+      setting:
+        'Questions and reference answers come from files. The policy is any that the mesh can run: a small policy in its tags, an imported checkpoint by its own chat template, a base model in plain text.',
+      roles:
+        'The solver is the only role: it answers each question of a round as often as the group is large.',
+      rewards:
+        'The checker pays 1 for a right answer and 0 otherwise. An answer that is cut off at the limit of tokens is not right.',
+      credit: `As published: ${GRPO.says}. Every other method is a variant by its name.`,
+      objective:
+        'The policy gradient of the variant, without a penalty for distance from the start unless the variant has one.',
+      schedule: 'Each round draws fresh questions and trains on all of their answers.',
+    },
+    differences: [
+      'There is no KL penalty by default, as in most of today’s use of the method; the variant `kl` has the paper’s.',
+      'Held-out questions are never trained on, and a question in both parts of the data is left out of training.',
+    ],
+    start,
+    tasks,
+    group,
+    variants: Object.fromEntries(Object.entries(VARIANTS).map(([name, { says }]) => [name, says])),
+    sets: {
+      [MAIN_SET]: { ...trained, ...(adapter ? { adapter } : {}) },
+      // Trained by the variant `ppo` alone; until then it is version 0 with a head of zeros.
+      [CRITIC]: { ...trained, head: { kind: 'value' } },
+    },
+    ...questionRound(questions),
+    learn: (records, tools) =>
+      lessonOf(records, tools, methodOf(records.round.settings.variant), { maxNew, temperature, epochs }),
+  };
+}

@@ -1,0 +1,139 @@
+/** Rows of a file as tasks, every one of them checked: its fields, its reference answer, its difficulty. All faults are reported at once. */
+import * as v from 'valibot';
+import type { Checker } from '../../core/checkers/checker.ts';
+import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { type Message, message } from '../../core/renderer/message.ts';
+import { type Fault, type Row, readRows } from './rows.ts';
+import type { FileTask, PlacedTask } from './task.ts';
+
+export interface TaskFileSettings {
+  readonly checker: Checker;
+  /** Names of the file's own fields; default `question`, `messages`, `answer`, `metadata`. */
+  readonly fields?: Partial<Record<'question' | 'messages' | 'answer' | 'metadata', string>>;
+  /** Put before a question as the system's message. */
+  readonly system?: string;
+  /** Where the reference answer stands in the file's answer: `hashes` for GSM8K, `boxed` for MATH; default the whole of it. */
+  readonly reference?: readonly Extraction[];
+  /** Field that says how hard a task is: a number, at the top of the row or in its metadata. */
+  readonly difficulty?: string;
+}
+
+/** Faults that an error lists; the others are counted. */
+const SHOWN = 10;
+
+const messagesSchema = v.pipe(v.array(message), v.minLength(1));
+
+/** Ends the reading of a row, with what is wrong with it. */
+class RowFault extends Error {}
+
+function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings): Message[] {
+  const [question, messages] = [row[fields.question ?? 'question'], row[fields.messages ?? 'messages']];
+  if ((question === undefined) === (messages === undefined)) {
+    const found = Object.keys(row).slice(0, 8).join(', ') || 'nothing';
+    throw new RowFault(
+      `it has ${question === undefined ? 'neither' : 'both'} "${fields.question ?? 'question'}" and "${fields.messages ?? 'messages'}"; its fields are ${found}`,
+    );
+  }
+  const before: Message[] = system === undefined ? [] : [{ role: 'system', content: system }];
+  if (question !== undefined) {
+    if (typeof question !== 'string' || question.trim() === '') throw new RowFault('its question is no text');
+    return [...before, { role: 'user', content: question }];
+  }
+  const parsed = v.safeParse(messagesSchema, messages);
+  if (!parsed.success) {
+    const issue = parsed.issues[0];
+    throw new RowFault(`its messages: ${v.getDotPath(issue) ?? 'all'}: ${issue.message}`);
+  }
+  const last = parsed.output.at(-1)!;
+  if (last.role !== 'user' && last.role !== 'tool')
+    throw new RowFault(`its last message is the ${last.role}’s, so that nothing is left to answer`);
+  return parsed.output[0]!.role === 'system' ? parsed.output : [...before, ...parsed.output];
+}
+
+/** Texts as they are, other values as JSON. */
+const written = (value: unknown): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+function answerOf(row: Row['value'], { fields = {}, reference = ['whole'] }: TaskFileSettings): string {
+  const text = written(row[fields.answer ?? 'answer']);
+  if (text === '') return '';
+  const reading = extractAnswer(text, reference);
+  if (reading.ok) return reading.value;
+  throw new RowFault(`its answer has no reference answer in it (${reading.reason})`);
+}
+
+/** All fields that are not read here, and those of the field `metadata`. */
+function metadataOf(row: Row['value'], { fields = {} }: TaskFileSettings): Record<string, unknown> {
+  const own = row[fields.metadata ?? 'metadata'] ?? {};
+  if (typeof own !== 'object' || Array.isArray(own)) throw new RowFault('its metadata is no object');
+  const named = ['question', 'messages', 'answer', 'metadata'] as const;
+  const taken = new Set(named.map((field) => fields[field] ?? field));
+  const rest = Object.entries(row).filter(([field]) => !taken.has(field));
+  return { ...Object.fromEntries(rest), ...own };
+}
+
+function difficultyOf(metadata: Record<string, unknown>, field: string | undefined): number | null {
+  if (field === undefined) return null;
+  const value = metadata[field];
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  throw new RowFault(
+    `its difficulty "${field}" is ${JSON.stringify(value) ?? 'missing'}, which is no number`,
+  );
+}
+
+function taskOf(row: Row['value'], settings: TaskFileSettings): FileTask {
+  const metadata = metadataOf(row, settings);
+  const task = {
+    messages: messagesOf(row, settings),
+    answer: answerOf(row, settings),
+    metadata,
+    difficulty: difficultyOf(metadata, settings.difficulty),
+  };
+  try {
+    settings.checker.prepare(task);
+  } catch (error) {
+    if (error instanceof RollmeshError && error.kind === 'wrong-input')
+      throw new RowFault(`${error.what.replace(/\.$/, '')}; expected ${error.expected ?? 'another answer'}`);
+    throw error;
+  }
+  return task;
+}
+
+/**
+ * All tasks of a file, in its order.
+ *
+ * @throws RollmeshError `tasks.lines` with the number and the fault of every line that is wrong (the first ten in words), `tasks.empty`,
+ * or the errors of a file that cannot be read at all.
+ */
+export async function readTasks(
+  name: string,
+  bytes: Uint8Array,
+  settings: TaskFileSettings,
+): Promise<PlacedTask[]> {
+  const { rows, faults } = await readRows(name, bytes);
+  const wrong: Fault[] = [...faults];
+  const tasks: PlacedTask[] = [];
+  for (const { line, value } of rows)
+    try {
+      tasks.push({ ...taskOf(value, settings), file: name, line });
+    } catch (error) {
+      if (!(error instanceof RowFault)) throw error;
+      wrong.push({ line, what: error.message });
+    }
+  if (wrong.length) throw faultsError(name, wrong);
+  if (tasks.length) return tasks;
+  throw wrongInput('tasks.empty', `The file ${name} has no tasks.`, { expected: 'at least one' });
+}
+
+function faultsError(name: string, faults: readonly Fault[]) {
+  const sorted = [...faults].sort((a, b) => a.line - b.line);
+  const lines = sorted.slice(0, SHOWN).map(({ line, what }) => `line ${line}: ${what}`);
+  const more = sorted.length > SHOWN ? [`and ${sorted.length - SHOWN} more`] : [];
+  const count = sorted.length === 1 ? 'A line' : `${sorted.length} lines`;
+  return wrongInput('tasks.lines', `${count} of ${name} cannot be used: ${[...lines, ...more].join('; ')}.`, {
+    expected: 'an object like {"question": "…", "answer": "…", "metadata": {…}} on every line',
+    next: 'Correct the file; nothing was trained on it.',
+  });
+}

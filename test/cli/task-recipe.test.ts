@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, expect, test } from 'vitest';
+import { type TasksOption, tasksOption } from '../../cli/run-options.ts';
+import {
+  readTaskRecipe,
+  type TaskRecipeOptions,
+  taskRecipe,
+  weighted,
+  writeTaskRecipe,
+} from '../../cli/task-recipe.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-tasks-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function file(name: string, rows: readonly unknown[]): string {
+  const path = join(root, name);
+  writeFileSync(path, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
+  return path;
+}
+const sums = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => ({ question: `${from + i} + 1`, answer: from + i + 1 }));
+const read = (tasks: readonly string[], more: Partial<TaskRecipeOptions> = {}) =>
+  readTaskRecipe({
+    tasks,
+    heldOut: '0.2',
+    checker: 'number',
+    extract: ['whole'],
+    set: [],
+    start: 'seed',
+    ...more,
+  });
+
+test('files become a recipe whose name says which data and settings it has', async () => {
+  const [a, b] = [file('a.jsonl', sums(40)), file('b.jsonl', sums(20, 100))];
+  const { data, report } = await read([`${a}@3`, b]);
+  expect(report).toEqual([]);
+  expect(data.sources.map(({ weight }) => weight)).toEqual([3, 1]);
+  expect(data.heldOut.length + data.sources.flatMap(({ tasks }) => tasks).length).toBe(60);
+  const recipe = grpoFrom(data);
+  expect(recipe.name).toMatch(/^grpo-[0-9a-f]{10}$/);
+  expect(recipe.taskName).toBe('a.jsonl, b.jsonl');
+  expect(grpoFrom((await read([`${a}@3`, b])).data).name).toBe(recipe.name);
+  expect(grpoFrom((await read([`${a}@2`, b])).data).name).not.toBe(recipe.name);
+  const hot = grpoFrom((await read([`${a}@3`, b], { set: ['temperature=1.2', 'adapter.rank=4'] })).data);
+  expect(hot.name).not.toBe(recipe.name);
+  expect(hot.roles.solver!.sampling).toEqual({ maxNew: 256, temperature: 1.2 });
+  expect(hot.sets.main!.adapter).toEqual({ rank: 4, alpha: 16 });
+});
+
+test('a second file is held out, and what stands in both is left out of training', async () => {
+  const held = file('held.jsonl', sums(5));
+  const { data, report } = await read([file('train.jsonl', sums(10))], { heldOut: held });
+  expect(data.heldOut).toHaveLength(5);
+  expect(data.sources[0]!.tasks).toHaveLength(5);
+  expect(report.join()).toContain(
+    '5 tasks were left out of training because the question is held out (train.jsonl:1 as held.jsonl:1',
+  );
+});
+
+test('the module that is written is the recipe, in Node and in a Worker’s bundle', async () => {
+  const { data } = await read([file('c.jsonl', sums(30))]);
+  const path = await writeTaskRecipe(join(root, 'recipes'), data);
+  expect(await writeTaskRecipe(join(root, 'recipes'), data)).toBe(path);
+  const { default: recipe } = (await import(pathToFileURL(path).href)) as { default: Recipe };
+  expect(recipe.name).toBe(grpoFrom(data).name);
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    minify: true,
+    conditions: ['workerd', 'worker', 'browser'],
+  });
+  // Reading files is the command's part: neither parser is in a Worker.
+  expect(outputFiles[0]!.text).not.toMatch(/parquet|CsvError/i);
+  expect(outputFiles[0]!.text).not.toMatch(/new Function\(/);
+  expect(outputFiles[0]!.contents.length).toBeLessThan(600_000);
+});
+
+test('bad files and settings are refused before anything is written', async () => {
+  const good = file('good.jsonl', sums(20));
+  await expect(read([file('bad.jsonl', [{ question: 'a', answer: '1' }, '{'])])).rejects.toThrow(
+    /A line of bad\.jsonl cannot be used: line 2/,
+  );
+  await expect(read([good], { heldOut: '1.5' })).rejects.toThrow(/share of 1\.5 cannot be held out/);
+  await expect(read([good], { heldOut: 'none.jsonl' })).rejects.toThrow(/no file none\.jsonl/);
+  await expect(read([good], { set: ['temprature=1'] })).rejects.toThrow(/Expected temperature, perhaps/);
+  await expect(read([good], { checker: 'numbr' })).rejects.toThrow(/no checker "numbr"/);
+  await expect(
+    read([file('large.jsonl', [{ question: 'x'.repeat(7_000_000), answer: '1' }, ...sums(20)])]),
+  ).rejects.toThrow(/tasks are \d+ bytes of JSON\. Expected at most/);
+  expect(() => weighted('a.jsonl@0')).toThrow(/weight 0/);
+  expect(weighted('a@b.jsonl')).toEqual({ path: 'a@b.jsonl', weight: 1 });
+});
+
+test('what is missing for a run on files is said', async () => {
+  const good = file('ready.jsonl', sums(20));
+  const ask = (more: object) =>
+    taskRecipe({
+      recipe: 'grpo',
+      policy: 'small',
+      tasks: { files: [good] },
+      heldOut: '0.2',
+      checker: 'number',
+      extract: ['whole'],
+      set: [],
+      ...more,
+    });
+  expect((await ask({}))?.recipe.name).toMatch(/^grpo-/);
+  expect(await ask({ recipe: 'trio', tasks: { count: 4, files: [] } })).toBeNull();
+  await expect(ask({ tasks: { count: 4, files: [] } })).rejects.toThrow(
+    /grpo has no tasks\..*--tasks FILE\.jsonl/,
+  );
+  await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
+  await expect(ask({ recipe: 'trio' })).rejects.toThrow(/trio takes no files of tasks.*--recipe grpo/);
+  expect(
+    ['64', 'a.jsonl', 'b.csv@3'].reduce<TasksOption | undefined>(
+      (all, text) => tasksOption(text, all),
+      undefined,
+    ),
+  ).toEqual({
+    count: 64,
+    files: ['a.jsonl', 'b.csv@3'],
+  });
+  expect(() => tasksOption('0')).toThrow(/whole number from 1/);
+});

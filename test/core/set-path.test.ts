@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { editDistance, nearest } from '../../core/nearest.ts';
+import { pathsOf, withSettings } from '../../core/set-path.ts';
+import { grpoSettings } from '../../recipes/grpo/from-data.ts';
+
+test('edits between names, by hand', () => {
+  expect(editDistance('kitten', 'sitting')).toBe(3);
+  expect(editDistance('', 'abc')).toBe(3);
+  expect(editDistance('same', 'same')).toBe(0);
+  expect(nearest('learningrate', ['warmup', 'learningRate'])).toBe('learningRate');
+  expect(nearest('zzzzzz', ['warmup', 'learningRate'])).toBeUndefined();
+});
+
+test('settings are typed by their schema', () => {
+  expect(pathsOf(grpoSettings)).toEqual([
+    'maxNew',
+    'temperature',
+    'epochs',
+    'examined',
+    'optimizer.learningRate',
+    'optimizer.warmup',
+    'optimizer.weightDecay',
+    'optimizer.clipNorm',
+    'optimizer.minibatches',
+    'adapter.rank',
+    'adapter.alpha',
+  ]);
+  const set = (...assignments: string[]) => withSettings(grpoSettings, {}, assignments);
+  expect(set()).toMatchObject({ maxNew: 256, optimizer: { learningRate: 1e-5 } });
+  expect(set()).not.toHaveProperty('adapter');
+  expect(set('optimizer.learningRate=3e-4', 'maxNew=64', 'adapter.rank=8')).toMatchObject({
+    maxNew: 64,
+    optimizer: { learningRate: 3e-4, warmup: 20 },
+    adapter: { rank: 8, alpha: 16 },
+  });
+  expect(set('maxNew=64', 'maxNew=32').maxNew).toBe(32);
+  expect(() => set('optimizer.lerningRate=1')).toThrow(
+    /no setting "optimizer\.lerningRate"\. Expected optimizer\.learningRate, perhaps, or another of maxNew/,
+  );
+  expect(() => set('optimizer=1')).toThrow(/no setting "optimizer"/);
+  expect(() => set('maxNew=many')).toThrow(/^maxNew=many: .*for maxNew/);
+  expect(() => set('epochs=0')).toThrow(/^epochs=0: .*>=1 for epochs/);
+  expect(() => set('adapter.alpha=4')).toThrow(/adapter\.alpha=4: .*for adapter\.rank/);
+  expect(() => set('maxNew')).toThrow(/"maxNew" sets nothing\. Expected PATH=VALUE/);
+});

@@ -1,0 +1,74 @@
+/** Files of tasks and a checkpoint from outside: the mesh and one process come to the same bytes. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
+import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { openPlaying } from './playing.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-task-files-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+/** Random weights in Qwen2's shape, with a chat template in the shape of Qwen2.5's. */
+function checkpoint(): VersionFiles {
+  const config = smallConfig({
+    model_type: 'qwen2',
+    vocab_size: 262,
+    hidden_size: 64,
+    intermediate_size: 128,
+    num_hidden_layers: 2,
+    max_position_embeddings: 256,
+  });
+  return {
+    'config.json': utf8(toHfConfig(config)),
+    'tokenizer.json': utf8(byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>'])),
+    'tokenizer_config.json': utf8({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }),
+    'model.safetensors': writeSafetensors(randomTensors(config)),
+  };
+}
+
+test('grpo trains an imported checkpoint on a file, by its chat template', { timeout: 240_000 }, async () => {
+  const file = join(root, 'say.jsonl');
+  // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
+  const rows = Array.from({ length: 40 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const files = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'chat',
+    tasks: { files: [file] },
+    heldOut: '0.2',
+    checker: 'regex',
+    extract: ['whole'],
+    set: ['maxNew=24', 'optimizer.learningRate=1e-3'],
+  });
+  const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
+  const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
+  try {
+    await playing.importPolicy('chat', checkpoint());
+    const order = {
+      recipe: named[0]!.name,
+      seed: 0,
+      rounds: 3,
+      freeze: [],
+      tasks: 4,
+      group: 8,
+      policy: 'chat',
+    };
+    const { mesh, alone, before } = await playing.play(order);
+    expect(mesh).toEqual(alone);
+    expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+    // A version keeps what says how it reads and writes.
+    expect(mesh['tokenizer_config.json']).toBe(before['tokenizer_config.json']);
+    expect(mesh['tokenizer_config.json']).toBeDefined();
+  } finally {
+    await playing.stop();
+  }
+});

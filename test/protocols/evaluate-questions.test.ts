@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { findChecker } from '../../core/checkers/registry.ts';
+import type { GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
+import { rendererOf } from '../../core/renderer/open.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import { compare, figuresOf } from '../../protocols/evaluate/figures.ts';
+import {
+  type AnsweredQuestion,
+  answerQuestions,
+  type CheckedAnswer,
+} from '../../protocols/evaluate/questions.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+
+const task = (question: string, answer: string, difficulty: number | null = null): PlacedTask => ({
+  messages: [{ role: 'user', content: question }],
+  answer,
+  metadata: {},
+  difficulty,
+  file: 't.jsonl',
+  line: 1,
+});
+
+const files = versionFiles({ chat_template: SMOLLM_TEMPLATE, eos_token: '<|im_end|>' });
+const tokenizer = tokenizerOf(files, 'p');
+const plainFiles = versionFiles({ eos_token: '<|endoftext|>' });
+
+/** Says the next of the given texts each time it is asked for a sample. */
+const says = (texts: readonly string[]) => {
+  const left = [...texts];
+  const asked: { prompts: readonly GeneratePrompt[]; settings: SamplingSettings }[] = [];
+  return {
+    asked,
+    generate: async (prompts: readonly GeneratePrompt[], settings: SamplingSettings) => {
+      asked.push({ prompts, settings });
+      return prompts.map(({ sampleIds }) =>
+        sampleIds.map(() => {
+          const ids = tokenizer.encode(left.shift()!).slice(0, settings.maxNew);
+          return { ids, logprobs: ids.map(() => 0), stopped: settings.stop.includes(ids.at(-1)!) };
+        }),
+      );
+    },
+  };
+};
+
+const settings = {
+  checker: findChecker('number'),
+  extract: ['boxed', 'answer'],
+  maxNew: 30,
+  samples: 2,
+  temperature: 0.8,
+  seed: 3,
+} as const;
+
+test('greedy and sampled answers, each with what became of it', async () => {
+  const policy = says([
+    // Greedy, then two samples for each of the questions.
+    String.raw`So \boxed{7}<|im_end|>`,
+    '<answer>twelve</answer><|im_end|>',
+    '<answer>7</answer><|im_end|>',
+    String.raw`\boxed{8}<|im_end|>`,
+    'twelve<|im_end|>',
+    String.raw`\boxed{12} and much more than thirty tokens`,
+  ]);
+  const renderer = rendererOf(files, 'p');
+  const answered = await answerQuestions(policy, renderer, [task('3+4', '7'), task('6+6', '12')], settings);
+  expect(answered.map(({ greedy }) => greedy)).toEqual([
+    { text: String.raw`So \boxed{7}`, answer: '7', outcome: 'right', tokens: 13 },
+    { text: '<answer>twelve</answer>', answer: null, outcome: 'no-number', tokens: 24 },
+  ]);
+  expect(answered.map(({ samples }) => samples.map(({ outcome }) => outcome))).toEqual([
+    ['right', 'wrong'],
+    ['no-answer-tag', 'cut-off'],
+  ]);
+  const [greedy, sampled] = policy.asked;
+  expect(greedy!.settings).toMatchObject({ temperature: 0, maxNew: 30, stop: [261] });
+  expect(sampled!.settings).toMatchObject({ temperature: 0.8 });
+  const ids = policy.asked.flatMap(({ prompts }) => prompts.flatMap(({ sampleIds }) => sampleIds));
+  expect(new Set(ids).size).toBe(6);
+});
+
+test('plain text ends at the next question, which a grammar finds', async () => {
+  const renderer = rendererOf(plainFiles, 'p');
+  const { grammar } = renderer.ends();
+  let state = 0;
+  const run = tokenizer.encode(' 7\n\nQuestion:');
+  for (const [i, id] of run.entries()) {
+    expect(grammar!.ends[state]).toBe(false);
+    state = grammar!.next[state * grammar!.vocabSize + id]!;
+    expect(state, String(i)).toBeGreaterThanOrEqual(0);
+  }
+  expect(grammar!.ends[state]).toBe(true);
+  const policy = says([' 7\n\nQuestion:', ' 7', ' 8\n\nQuestion:']);
+  const [only] = await answerQuestions(policy, renderer, [task('3+4', '7')], {
+    ...settings,
+    extract: ['whole'],
+  });
+  expect(only!.greedy).toMatchObject({ text: ' 7', answer: '7', outcome: 'right' });
+  expect(only!.samples.map(({ outcome }) => outcome)).toEqual(['cut-off', 'wrong']);
+});
+
+const answer = (outcome: string, value: string | null = null): CheckedAnswer => ({
+  text: value ?? '',
+  answer: outcome === 'right' || outcome === 'wrong' ? value : null,
+  outcome,
+  tokens: 10,
+});
+const question = (
+  greedy: CheckedAnswer,
+  samples: readonly CheckedAnswer[],
+  difficulty: number | null = null,
+): AnsweredQuestion => ({
+  task: task('q', '7', difficulty),
+  greedy,
+  samples,
+});
+
+test('figures, worked by hand', () => {
+  const right = answer('right', '7');
+  const wrong = (value: string) => answer('wrong', value);
+  const questions = [
+    // 7, 7, 8, none: pass@2 = 1 − C(2,2)/C(4,2) = 5/6; pairs for the vote: 77, 78, 78, 7–, 7–, 8–: 1 + ½·2 + 2 + 0 of 6.
+    question(right, [right, right, wrong('8'), answer('no-box')], 1),
+    // 8, 8.0, 9, 7: "8" and "8.0" are one answer; pass@2 = 1/2; pairs: 88, 89, 87, 89, 87, 97: ½·3 of 6.
+    question(wrong('8'), [wrong('8'), wrong('8.0'), wrong('9'), right], 2),
+  ];
+  const figures = figuresOf(questions);
+  expect(figures.n).toBe(2);
+  expect(figures.greedy).toMatchObject({ accuracy: { share: 0.5 }, tokens: 10, unread: {} });
+  const { sampled, byDifficulty } = figures;
+  expect(sampled!.accuracy.share).toBeCloseTo(3 / 8, 12);
+  expect(sampled!.unread).toEqual({ 'no-box': 1 / 8 });
+  expect(Object.keys(sampled!.passAt)).toEqual(['1', '2', '4']);
+  expect(sampled!.passAt[2]!.share).toBeCloseTo((5 / 6 + 1 / 2) / 2, 12);
+  expect(sampled!.passAt[4]!.share).toBe(1);
+  expect(sampled!.majorityAt[1]!.share).toBeCloseTo(3 / 8, 12);
+  expect(sampled!.majorityAt[2]!.share).toBeCloseTo((4 / 6 + 1 / 4) / 2, 12);
+  expect(sampled!.majorityAt[4]!.share).toBeCloseTo(0.5, 12);
+  expect(byDifficulty.map(({ from, to, n, greedy }) => [from, to, n, greedy.share])).toEqual([
+    [1, 1, 1, 1],
+    [2, 2, 1, 0],
+  ]);
+});
+
+test('many difficulties become ranges of about as many questions, equal ones together', () => {
+  const questions = Array.from({ length: 60 }, (_, i) =>
+    question(answer(i < 30 ? 'right' : 'wrong', '1'), [], Math.floor(i / 3)),
+  );
+  const ranges = figuresOf(questions).byDifficulty;
+  expect(ranges.reduce((sum, { n }) => sum + n, 0)).toBe(60);
+  expect(ranges).toHaveLength(6);
+  expect(ranges[0]).toMatchObject({ from: 0, to: 3, n: 12, greedy: { share: 1 } });
+  expect(ranges.at(-1)).toMatchObject({ to: 19, greedy: { share: 0 } });
+  expect(figuresOf(questions).sampled).toBeNull();
+});
+
+test('two versions are compared question by question', () => {
+  const of = (pattern: string) =>
+    [...pattern].map((mark) =>
+      question(answer(mark === '+' ? 'right' : 'wrong', '1'), [
+        answer(mark === '+' ? 'right' : 'wrong', '1'),
+      ]),
+    );
+  const { greedy, sampled } = compare(of('++---'), of('+-+++'));
+  // One only before, three only after: 2·(C(4,0) + C(4,1))/2⁴ = 10/16.
+  expect(greedy).toMatchObject({
+    onlyFirst: 1,
+    onlySecond: 3,
+    mean: expect.closeTo(0.4, 12),
+    p: expect.closeTo(10 / 16, 12),
+  });
+  expect(sampled!.mean).toBeCloseTo(0.4, 12);
+});
