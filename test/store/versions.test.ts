@@ -56,7 +56,7 @@ async function streamed(
   ref: { name: string; version: number },
   file: 'config.json' | 'optimizer.safetensors' | 'model.safetensors',
 ) {
-  const chunks = await streamFile(store.bucket, ref, file);
+  const chunks = await streamFile(store.bucket, ref, file, null);
   const out: number[] = [];
   for await (const chunk of chunks ?? []) out.push(...chunk);
   return chunks && Uint8Array.from(out);
@@ -70,6 +70,9 @@ test('a streamed file is the stored one, and its last step throws where the byte
   await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), manifest(ref.name));
   expect(await streamed(ref, 'model.safetensors')).toEqual(weights);
   expect(await streamed(ref, 'optimizer.safetensors')).toBeNull();
+  expect(await codeOf(streamFile(store.bucket, ref, 'model.safetensors', 'f'.repeat(64)))).toBe(
+    'missing-version version.missing',
+  );
   for (const other of ['weightz', 'weight', 'weightss']) {
     await put(ref.name, 'model.safetensors', new TextEncoder().encode(other));
     expect(await codeOf(streamed(ref, 'model.safetensors')), other).toBe('missing-version version.missing');
