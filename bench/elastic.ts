@@ -4,6 +4,8 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { wrongInput } from '../core/errors.ts';
+import { ENGINES, type Engine } from '../core/policy.ts';
 import { type Fit, fitWork, solveFor, typical } from './elastic/fit.ts';
 import { type Observation, observe, ROUNDS, type Setting } from './elastic/observe.ts';
 import type { Load, Platform, StageWork, Work } from './elastic/parameters.ts';
@@ -12,7 +14,8 @@ import { simulate } from './elastic/simulate.ts';
 import { type SweepRow, sweep } from './elastic/sweep.ts';
 import { thisMachine } from './machine.ts';
 
-const RESULTS = 'bench/results/elastic.json';
+const resultsOf = (engine: Engine): string =>
+  `bench/results/elastic${engine === 'onnx' ? '' : `-${engine}`}.json`;
 
 const FITTED: readonly Setting[] = [
   { tasks: 12, group: 4, runs: 1 },
@@ -155,20 +158,31 @@ const sweepLines = (name: string, rows: readonly SweepRow[]): string[] => [
 ];
 
 /**
- * `--again`: the model alone, from the local runs in bench/results/elastic.json; `--json`: one JSON object. Results also go there. Exit status 1
- * where a prediction is more than 15 % off.
+ * `--engine NAME`: what computes the policies (onnx), whose work the model is then made of. `--again`: the model alone, from the local runs in
+ * bench/results/elastic.json, or elastic-ENGINE.json; `--json`: one JSON object. Results also go there. Exit status 1 where a prediction is
+ * more than 15 % off.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { again: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+    options: {
+      engine: { type: 'string', default: 'onnx' },
+      again: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
   });
+  const engine = ENGINES.find((name) => name === values.engine);
+  if (!engine)
+    throw wrongInput('bench.engine', `There is no engine ${values.engine}.`, {
+      expected: ENGINES.join(' or '),
+    });
+  const results = resultsOf(engine);
   const say = (line: string) => {
     if (!values.json) console.log(line);
   };
   const measured = values.again
-    ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Pick<Measured, 'machine' | 'openMs' | 'observations'>)
-    : { machine: thisMachine(), ...(await observe(ORDER, say)) };
+    ? (JSON.parse(readFileSync(results, 'utf8')) as Pick<Measured, 'machine' | 'openMs' | 'observations'>)
+    : { machine: thisMachine(), ...(await observe(ORDER, engine, say)) };
   const { machine, openMs, observations } = measured;
   const result: Measured = {
     bench: 'elastic',
@@ -186,7 +200,7 @@ export async function run(args: readonly string[]): Promise<void> {
     for (const line of sweepLines(name, rows)) say(line);
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
-  writeFileSync(RESULTS, `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(results, `${JSON.stringify(result, null, 2)}\n`);
   if (result.checks.some(({ right }) => !right)) process.exitCode = 1;
 }
 

@@ -61,72 +61,77 @@ interface Options {
   readonly kernelsOnly: boolean;
 }
 
-async function measure({ rounds, sizes, peers, kernelsOnly }: Options, say: (line: string) => void) {
-  const worker = await BenchWorker.start();
-  const results = [];
-  try {
-    for (const name of sizes) {
-      const { config, tensors } = await checkpoints[name]!();
-      const heapBytes = await worker.open(config, tensors, 'float32', FORMS);
-      say(
-        `${name}: ${(parameterCount(config) / 1e6).toFixed(2)} M parameters, ${mebibytes(heapBytes)} of wasm memory`,
-      );
-      const kernels: KernelRow[] = [];
-      for (const shape of shapes) {
-        const measured = await measureKernels(worker, rounds, shape);
-        kernels.push(...measured);
-        for (const row of measured) say(kernelText(row));
-      }
-      if (kernelsOnly) {
-        results.push({ name, parameters: parameterCount(config), kernels });
-        continue;
-      }
-      const rows = [];
-      for (const shape of shapes) {
-        const row = { ...shape, ...(await measureShape(worker, rounds, shape)) };
-        rows.push(row);
-        say(`${shapeText(shape)}  decode ${speedText(row.decode)}`);
-        say(`                    whole  ${speedText(row.whole)}`);
-        say(
-          `            matrix products: ${(100 * row.products.median).toFixed(0)} % of the graph's decoding`,
-        );
-      }
-      const prefill = await measurePrefill(worker, rounds);
-      say(
-        `  prefill of ${prefill.samples} samples: ${prefill.shared.median.toFixed(1)} ms shared, ` +
-          `${prefill.apart.median.toFixed(1)} ms apart: ${(100 * prefill.ofPossible).toFixed(0)} % of what sharing can save`,
-      );
-      const against: AgainstPeer[] = [];
-      for (const shape of peers ? shapes : []) {
-        const checkpoint = { name, config, tensors };
-        const both = [
-          await measureTransformers(worker, rounds, checkpoint, shape),
-          await measureWllama(rounds, checkpoint, shape),
-        ];
-        against.push(...both);
-        for (const result of both) say(peerText(result));
-      }
-      const smaller: SmallerResult[] = [];
-      for (const type of SMALLER_WEIGHTS) {
-        const result = await measureSmaller(worker, rounds, { config, tensors }, type);
-        smaller.push(result);
-        for (const line of smallerText(result)) say(line);
-      }
-      results.push({
-        name,
-        parameters: parameterCount(config),
-        heapBytes,
-        kernels,
-        rows,
-        prefill,
-        against,
-        smaller,
-      });
-    }
-  } finally {
-    await worker.stop();
+async function measureSize(
+  worker: BenchWorker,
+  name: string,
+  { rounds, peers, kernelsOnly }: Options,
+  say: (line: string) => void,
+) {
+  const { config, tensors } = await checkpoints[name]!();
+  const heapBytes = await worker.open(config, tensors, 'float32', FORMS);
+  say(
+    `${name}: ${(parameterCount(config) / 1e6).toFixed(2)} M parameters, ${mebibytes(heapBytes)} of wasm memory`,
+  );
+  const kernels: KernelRow[] = [];
+  for (const shape of shapes) {
+    const measured = await measureKernels(worker, rounds, shape);
+    kernels.push(...measured);
+    for (const row of measured) say(kernelText(row));
   }
-  return { bench: 'rollout', machine: thisMachine(), rounds, results };
+  if (kernelsOnly) return { name, parameters: parameterCount(config), kernels };
+  const rows = [];
+  for (const shape of shapes) {
+    const row = { ...shape, ...(await measureShape(worker, rounds, shape)) };
+    rows.push(row);
+    say(`${shapeText(shape)}  decode ${speedText(row.decode)}`);
+    say(`                    whole  ${speedText(row.whole)}`);
+    say(`            matrix products: ${(100 * row.products.median).toFixed(0)} % of the graph's decoding`);
+  }
+  const prefill = await measurePrefill(worker, rounds);
+  say(
+    `  prefill of ${prefill.samples} samples: ${prefill.shared.median.toFixed(1)} ms shared, ` +
+      `${prefill.apart.median.toFixed(1)} ms apart: ${(100 * prefill.ofPossible).toFixed(0)} % of what sharing can save`,
+  );
+  const against: AgainstPeer[] = [];
+  for (const shape of peers ? shapes : []) {
+    const checkpoint = { name, config, tensors };
+    const both = [
+      await measureTransformers(worker, rounds, checkpoint, shape),
+      await measureWllama(rounds, checkpoint, shape),
+    ];
+    against.push(...both);
+    for (const result of both) say(peerText(result));
+  }
+  const smaller: SmallerResult[] = [];
+  for (const type of SMALLER_WEIGHTS) {
+    const result = await measureSmaller(worker, rounds, { config, tensors }, type);
+    smaller.push(result);
+    for (const line of smallerText(result)) say(line);
+  }
+  return {
+    name,
+    parameters: parameterCount(config),
+    heapBytes,
+    kernels,
+    rows,
+    prefill,
+    against,
+    smaller,
+  };
+}
+
+/** Each size in a Worker of its own: what an earlier one left in its memory and its compiled code would tell. */
+async function measure(options: Options, say: (line: string) => void) {
+  const results = [];
+  for (const name of options.sizes) {
+    const worker = await BenchWorker.start();
+    try {
+      results.push(await measureSize(worker, name, options, say));
+    } finally {
+      await worker.stop();
+    }
+  }
+  return { bench: 'rollout', machine: thisMachine(), rounds: options.rounds, results };
 }
 
 /**

@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const settings = Array.from({ length: Number(values.turns) }, () => [FEW, MANY])
     .flat()
     .map((tasks) => ({ tasks, group: GROUP, runs: 1 }));
-  const { observations } = await observe(settings, say);
+  const { observations } = await observe(settings, 'onnx', say);
   const [few, many] = [perGroup(observations, FEW), perGroup(observations, MANY)];
   const ratio = many.median / few.median;
   const result = { bench: 'scaling', machine: thisMachine(), group: GROUP, few, many, ratio, most: MOST };

@@ -7,6 +7,7 @@ import { ensureShipped } from '../../cli/import-policy.ts';
 import { superviseLearner } from '../../cli/learner-process.ts';
 import { orderRounds } from '../../cli/signed-webhook.ts';
 import { totalUsage } from '../../core/cost/usage.ts';
+import type { Engine } from '../../core/policy.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import { startMesh } from '../../mesh/start.ts';
 
@@ -76,9 +77,10 @@ function openings(log: string): number[] {
     .map((line) => (JSON.parse(line.slice(line.indexOf('{'))) as { ms: number }).ms);
 }
 
-/** Plays the settings one after another on one mesh. `openMs`: of every session that was opened. */
+/** Plays the settings one after another on one mesh, the policies computed by `engine`. `openMs`: of every session that was opened. */
 export async function observe(
   settings: readonly Setting[],
+  engine: Engine,
   say: (line: string) => void,
 ): Promise<{ observations: Observation[]; openMs: number[] }> {
   const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-elastic-'));
@@ -93,7 +95,7 @@ export async function observe(
       const { tasks, group, runs } = setting;
       const ordered = await Promise.all(
         Array.from({ length: runs }, () => {
-          const order = { recipe: 'trio', seed: ++seed, tasks, group, rounds: ROUNDS };
+          const order = { recipe: 'trio', seed: ++seed, tasks, group, rounds: ROUNDS, engine };
           return orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
         }),
       );

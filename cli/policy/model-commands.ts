@@ -83,15 +83,19 @@ export function addEval(parent: Command): void {
 
 interface ScoreOptions extends Pick<Form, 'weights'> {
   readonly ids: string;
-  readonly engine: Engine | 'learner';
+  /** `infer` is what `onnx` was called before there were two engines. */
+  readonly engine: Engine | 'learner' | 'infer';
 }
 
 export function addScore(parent: Command): void {
   versionCommand(parent, 'score', 'log-probabilities and entropies (nats) of given token ids')
     .requiredOption('--ids <file>', 'a JSON array of token ids a line')
     .addOption(
-      new Option('--engine <name>', 'who computes: an engine of generation, or the learner')
-        .choices([...ENGINES, 'learner'])
+      new Option(
+        '--engine <name>',
+        'who computes: an engine of generation (`infer` means onnx), or the learner',
+      )
+        .choices([...ENGINES, 'infer', 'learner'])
         .default('onnx'),
     )
     .addOption(weightsOption())
@@ -102,7 +106,9 @@ export function addScore(parent: Command): void {
         throw wrongInput('score.weights', `The learner computes in float32, not with ${weights} weights.`, {
           next: 'Leave --weights or --engine learner out.',
         });
-      const ref = refOf(name, version, learner ? {} : { ...options, engine });
+      const generation =
+        engine === 'learner' ? {} : { ...options, engine: engine === 'infer' ? 'onnx' : engine };
+      const ref = refOf(name, version, generation);
       await withStore(options, async (gateway) => {
         let line = 0;
         for await (const scores of scoreLines(gateway, ref, { ids, learner })) {

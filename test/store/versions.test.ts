@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { buryMessage, getDeadLetter, letterId, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import { putJsonOnce } from '../../store/objects.ts';
-import { loadVersion, putVersionFile, verifyFiles, versionKey } from '../../store/versions.ts';
+import { loadVersion, putVersionFile, streamFile, verifyFiles, versionKey } from '../../store/versions.ts';
 import { manifestOf, openStore } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -49,6 +49,36 @@ test('a manifest is refused until every file is there with its size and hash', a
     files: { ...manifest(name).files, '../x': { sha256: 'a'.repeat(64), bytes: 1 } },
   };
   expect(await codeOf(verifyFiles(store.bucket, unknown))).toBe('wrong-input version.files');
+});
+
+/** All bytes of a file, as a stream gives them. */
+async function streamed(
+  ref: { name: string; version: number },
+  file: 'config.json' | 'optimizer.safetensors' | 'model.safetensors',
+) {
+  const chunks = await streamFile(store.bucket, ref, file, null);
+  const out: number[] = [];
+  for await (const chunk of chunks ?? []) out.push(...chunk);
+  return chunks && Uint8Array.from(out);
+}
+
+test('a streamed file is the stored one, and its last step throws where the bytes are not those of the manifest', async () => {
+  const ref = { name: 'streamed', version: 0 };
+  expect(await codeOf(streamed(ref, 'model.safetensors'))).toBe('missing-version version.missing');
+  await put(ref.name, 'config.json', config);
+  await put(ref.name, 'model.safetensors', weights);
+  await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), manifest(ref.name));
+  expect(await streamed(ref, 'model.safetensors')).toEqual(weights);
+  expect(await streamed(ref, 'optimizer.safetensors')).toBeNull();
+  expect(await codeOf(streamFile(store.bucket, ref, 'model.safetensors', 'f'.repeat(64)))).toBe(
+    'missing-version version.missing',
+  );
+  for (const other of ['weightz', 'weight', 'weightss']) {
+    await put(ref.name, 'model.safetensors', new TextEncoder().encode(other));
+    expect(await codeOf(streamed(ref, 'model.safetensors')), other).toBe('missing-version version.missing');
+  }
+  await store.bucket.delete(versionKey(ref, 'model.safetensors'));
+  expect(await codeOf(streamed(ref, 'model.safetensors'))).toBe('missing-version version.missing');
 });
 
 test('bytes that were swapped after the commit are never loaded', async () => {
