@@ -3,7 +3,7 @@
  * processes listen on, found by asking the kernel, gets the requests that once wrote files and ended the mesh.
  */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -180,12 +180,16 @@ const canBeNobody = onLinux && process.getuid?.() === 0 && (await asNobody('true
 if (!canBeNobody) console.warn('Skipped: only root on Linux can try the mesh as the account nobody.');
 
 test.runIf(canBeNobody)('another account cannot enter the folder with the sockets of workerd', async () => {
+  const ours = new Set(meshProcesses().flatMap(socketsOf));
   const folders = readFileSync('/proc/net/unix', 'utf8')
+    .trim()
     .split('\n')
-    .flatMap((row) => /(\/\S+)\/(?:entry|loopback)$/.exec(row)?.[1] ?? []);
+    .flatMap((row) => {
+      const [inode, path = ''] = row.split(/\s+/).slice(6);
+      return ours.has(inode!) ? (/^(.+)\/(?:entry|loopback)$/.exec(path)?.slice(1) ?? []) : [];
+    });
   expect(folders.length).toBeGreaterThan(0);
   for (const folder of new Set(folders)) {
-    if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
     expect((await asNobody('ls "$1"', folder)).status).not.toBe(0);
     expect((await asNobody('cat "$1/entry"', folder)).stderr).toContain('denied');
   }
@@ -219,6 +223,6 @@ test.runIf(canBeNobody)('as nobody: no object of the bucket is read', async () =
 
 test.runIf(canBeNobody)('as nobody: the mesh is not ended', async () => {
   const answers = await sendAsNobody('GET /healthz', 'MF-CF-Blob: {\\r\\n');
-  expect(answers.match(/^HTTP\/1\.1/gm)).toHaveLength(listeningPorts().length);
+  expect(answers.match(/HTTP\/1\.1 \d/g)).toHaveLength(listeningPorts().length);
   expect(await isUp()).toBe(true);
 });
