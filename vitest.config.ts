@@ -2,7 +2,7 @@ import './install/require-node.mjs';
 import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
-const UNIT = ['core', 'losses', 'model', 'recipes', 'rl', 'roles', 'tasks', 'text', 'workers'];
+const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'tasks', 'workers'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GatewayClient } from '../api/gateway-client.ts';
-import { ensureShipped } from '../cli/import-policy.ts';
-import { orderRounds } from '../cli/signed-webhook.ts';
-import { Cluster } from '../mesh/faults/cluster.ts';
-import { forwardAll } from '../mesh/faults/proxy.ts';
+import { orderRounds } from '../api/signed-webhook.ts';
+import { ensureShipped } from '../cli/shared/import-policy.ts';
+import { Cluster } from '../faults/cluster.ts';
+import { forwardAll } from '../faults/proxy.ts';
 import { flatnessOf, MOST, WARM_UP, WINDOW } from './flatness/flat.ts';
 import { residentBytes } from './flatness/resident.ts';
 import { thisMachine } from './machine.ts';
@@ -43,7 +43,7 @@ async function measure(rounds: number, say: (line: string) => void): Promise<Rea
     handler: () => forwardAll,
     onEvent: () => {},
   });
-  const readings: Readings = {};
+  const parses: Readings = {};
   try {
     await cluster.start('mesh');
     await cluster.start('learner');
@@ -57,7 +57,7 @@ async function measure(rounds: number, say: (line: string) => void): Promise<Rea
       const ended = listed.filter(({ stage }) => stage === 'done').length;
       // A round that was over between two looks has no reading of its own.
       if (ended > done) {
-        read(cluster, readings);
+        read(cluster, parses);
         done = ended;
         if (done % 10 === 0) say(`${done} rounds`);
       } else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -66,7 +66,7 @@ async function measure(rounds: number, say: (line: string) => void): Promise<Rea
     await cluster.stop();
     rmSync(stateDir, { recursive: true, force: true });
   }
-  return readings;
+  return parses;
 }
 
 const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
@@ -81,9 +81,9 @@ export async function run(args: readonly string[]): Promise<void> {
     if (!values.json) console.log(line);
   };
   const began = performance.now();
-  const readings = await measure(Number(values.rounds), say);
+  const parses = await measure(Number(values.rounds), say);
   const processes = Object.fromEntries(
-    Object.entries(readings).map(([name, bytes]) => [
+    Object.entries(parses).map(([name, bytes]) => [
       name,
       { ...flatnessOf(bytes), mebibytes: bytes.map(mebibytes) },
     ]),

@@ -1,6 +1,6 @@
 /** `npm run bench -- NAME [options]`: one question each; every bench measures its peers in the same run. */
 import '../install/require-node.mjs';
-import { fail } from '../cli/fail.ts';
+import { fail } from '../cli/shared/fail.ts';
 import { wrongInput } from '../core/errors.ts';
 
 interface Bench {

@@ -1,5 +1,4 @@
 /** The configurations that the learner is measured on, shared by our step and PyTorch's. */
-
 import { Random } from '../core/random.ts';
 import type { SequenceInput } from '../learner/nn/pack.ts';
 import { type ModelConfig, parseConfig } from '../model/config.ts';

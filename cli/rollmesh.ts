@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { installed } from '../mesh/installation.ts';
-import { fail } from './fail.ts';
+import { fail } from './shared/fail.ts';
 
 interface Entry {
   readonly description: string;
@@ -15,39 +15,39 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   init: { description: 'writes a project with a recipe of your own', load: () => import('./init.ts') },
   start: {
     description: 'runs the local mesh, the learner and a recipe',
-    load: () => import('./start.ts'),
+    load: () => import('./start/command.ts'),
   },
   recipe: {
     description: 'lists the recipes, or explains one in words',
-    load: () => import('./recipe.ts'),
+    load: () => import('./recipe/command.ts'),
   },
   policy: {
     description: 'imports, exports, lists, evaluates, scores and rolls back policies',
-    load: () => import('./policy.ts'),
+    load: () => import('./policy/command.ts'),
   },
   trigger: {
     description: 'orders rounds of a mesh by a signed webhook',
-    load: () => import('./trigger.ts'),
+    load: () => import('./trigger/command.ts'),
   },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',
-    load: () => import('./audit.ts'),
+    load: () => import('./audit/command.ts'),
   },
-  learner: { description: 'the learner alone, against a mesh', load: () => import('./learner.ts') },
-  deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy.ts') },
-  pretrain: { description: 'makes a start policy', load: () => import('./pretrain.ts') },
+  learner: { description: 'the learner alone, against a mesh', load: () => import('./learner/command.ts') },
+  deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy/command.ts') },
+  pretrain: { description: 'makes a start policy', load: () => import('./pretrain/command.ts') },
   claims: {
     description: 'runs the arms of the recipes’ claims and judges them',
     load: () => import('./claims/command.ts'),
   },
   soak: {
     description: 'kills processes at random moments and checks the books',
-    load: () => import('./soak.ts'),
+    load: () => import('./soak/command.ts'),
   },
   'dead-letters': {
     description: 'lists messages that failed for good, and sends them again',
-    load: () => import('./dead-letters.ts'),
+    load: () => import('./dead-letters/command.ts'),
   },
 };
 

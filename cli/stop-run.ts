@@ -1,5 +1,4 @@
 /** Which run a person means, and its end. */
-
 import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
 

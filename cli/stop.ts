@@ -1,8 +1,8 @@
 /** `npm run stop -- RUN`: ends a run, whoever ordered it. Works on the mesh that runs here, on a quiet one where none does, or elsewhere. */
 import { Command } from 'commander';
 import { calledAs } from './called-as.ts';
-import { openMesh } from './mesh-access.ts';
 import { printable } from './printable.ts';
+import { openMesh } from './shared/mesh-access.ts';
 import { stopRun } from './stop-run.ts';
 
 interface StopOptions {

@@ -16,7 +16,7 @@ import {
   type TaskFileOptions,
   taskFileSettings,
 } from './policy/task-file-options.ts';
-import type { TasksOption } from './run-options.ts';
+import type { TasksOption } from './shared/run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {
   /** Paths, each with its weight where it has one: `FILE` or `FILE@3`. */
@@ -170,7 +170,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   if (policy === undefined)
     throw wrongInput('run.policy', 'No policy is named that is to be trained on the files.', {
       expected: '--policy NAME, a policy in the state folder',
-      next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/seed` is a small one that knows sums.',
+      next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
   const { data, report } = await readTaskRecipe({ ...options, tasks: files, start: START });
   return { recipe: grpoFrom(data), report, write: (folder) => writeTaskRecipe(folder, data) };

@@ -2,7 +2,6 @@
  * What every role needs of a language model: sample completions, and score given tokens. Nothing here knows a runtime;
  * `infer/` implements it over ONNX Runtime, tests implement it with uniform logits.
  */
-
 import type { TokenGrammar } from './text/token-grammar.ts';
 
 export type TokenIds = readonly number[];

@@ -1,17 +1,17 @@
 /**
  * A recipe is data plus pure functions: who plays, what is paid, how it becomes advantages, what is optimised. A round has three
- * stages, each a function over `Stage`, which speaks for the roles: tasks are proposed (once a round), rolled out and judged (group
+ * stages, each a function over `RoundContext`, which speaks for the roles: tasks are proposed (once a round), rolled out and judged (group
  * by group); then the learner asks what the records teach. The same recipe runs in the mesh, in one process and in tests; nothing
  * here knows a runtime.
  */
-import type { Claim } from './claims.ts';
+import type { Claim } from './claim.ts';
 import type { StateSchema } from './recipe-state.ts';
 import type { RoundDescription, StageRecipe } from './role.ts';
-import type { Exam, Stage } from './roles/stage.ts';
+import type { EvaluationContext, RoundContext } from './round-context.ts';
 import type { Evaluation } from './schema/evaluation.ts';
 import type { RoleBinding, RunSettings } from './schema/round.ts';
-import type { AdmittedTask, Proposals, RolledGroup, ScoredGroup } from './schema/sample.ts';
-import type { LearnTools, Lesson, RoundRecords, SetSettings } from './training.ts';
+import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from './schema/sample.ts';
+import type { LearnTools, RoundRecords, SetSettings, TrainingPlan } from './training-plan.ts';
 
 export interface Paper {
   readonly title: string;
@@ -34,7 +34,7 @@ export interface Method {
   readonly schedule: string;
 }
 
-/** What a shape of round gives a recipe: all but its words, its weights and its lesson. */
+/** What a shape of round gives a recipe: all but its words, its weights and its training plan. */
 export type RoundShape = Pick<
   Recipe,
   | 'taskName'
@@ -80,11 +80,11 @@ export interface Recipe extends StageRecipe {
   readonly staleness?: number;
 
   /** Stage one, once a round: the tasks, and every proposal with its reason. */
-  readonly propose: (stage: Stage) => Promise<Proposals>;
+  readonly propose: (context: RoundContext) => Promise<Proposals>;
   /** Stage two: the rollouts of some of the tasks, in the order given. */
-  readonly rollOut: (stage: Stage, tasks: readonly AdmittedTask[]) => Promise<RolledGroup[]>;
+  readonly rollOut: (context: RoundContext, tasks: readonly AdmittedTask[]) => Promise<RolloutGroup[]>;
   /** Stage three: judgments, probes and rewards of some of the groups, in the order given. */
-  readonly judge: (stage: Stage, groups: readonly RolledGroup[]) => Promise<ScoredGroup[]>;
+  readonly judge: (context: RoundContext, groups: readonly RolloutGroup[]) => Promise<ScoredGroup[]>;
   /**
    * What the round's proposals earned, by the id of their first sample; null = no reward. A pure function of the records: the engine
    * calls it once, writes it into the round's report and hands the proposals to `learn` with their rewards.
@@ -94,9 +94,9 @@ export interface Recipe extends StageRecipe {
     tools: Pick<LearnTools, 'decode'>,
   ) => ReadonlyMap<string, number | null> | undefined;
   /** What a whole round teaches; groups come in order of their index. Parts of frozen roles are dropped by the engine. */
-  readonly learn: (records: RoundRecords, tools: LearnTools) => Lesson | Promise<Lesson>;
+  readonly learn: (records: RoundRecords, tools: LearnTools) => TrainingPlan | Promise<TrainingPlan>;
   /** Held-out evaluation by the oracle, apart from every reward. */
-  readonly evaluate: (exam: Exam) => Promise<Evaluation>;
+  readonly evaluate: (context: EvaluationContext) => Promise<Evaluation>;
   /** What the monitors say about tasks and answers. */
   readonly describe?: RoundDescription;
 }

@@ -7,7 +7,7 @@ import type { SamplingSettings } from './policy.ts';
 /** One of the things that `--reward` may ask for. */
 export interface RewardInfo {
   /** Says in a sentence what is paid. */
-  readonly says: string;
+  readonly description: string;
   /** Rewards that do not use gold must be the same whatever the oracle says; a test holds every one of them to it. */
   readonly usesGold: boolean;
 }
@@ -16,7 +16,7 @@ export interface RewardInfo {
 export type Placement = 'sequence' | 'turn' | 'step' | 'token';
 
 export interface RoleSettings {
-  readonly says: string;
+  readonly description: string;
   /** The role of the start's warm start that it speaks as; default its own name. */
   readonly speaksAs?: string;
   /** The parameter set that speaks in this role; default the main one. */

@@ -1,8 +1,8 @@
 /** What a round reports, made once for the mesh's learner and for a run in one process: the same round, the same report. */
+import { monitorRound } from './monitor/monitors.ts';
+import { warningsOf } from './monitor/warnings.ts';
 import type { Recipe } from './recipe.ts';
-import { monitorRound } from './roles/monitors.ts';
-import { openExam, type StageParts } from './roles/stage.ts';
-import { warningsOf } from './roles/warnings.ts';
+import { openEvaluationContext, type RoundContextParts } from './round-context.ts';
 import type { Earnings, EvaluationReport, RoundReport, TrainingReport } from './schema/report.ts';
 import type { RunSettings } from './schema/round.ts';
 import type { Proposals, ScoredGroup } from './schema/sample.ts';
@@ -45,10 +45,13 @@ export function reportRound(
   };
 }
 
-/** The held-out evaluation of a version. `kept` holds what exams of one run share. */
+/** The held-out evaluation of a version. `kept` holds what evaluations of one run share. */
 export const evaluateVersion = async (
   { evaluate }: Pick<Recipe, 'evaluate'>,
-  parts: StageParts,
+  parts: RoundContextParts,
   version: number,
   kept: Map<string, Promise<unknown>>,
-): Promise<EvaluationReport> => ({ version, ...(await evaluate(openExam(parts, version, kept))) });
+): Promise<EvaluationReport> => ({
+  version,
+  ...(await evaluate(openEvaluationContext(parts, version, kept))),
+});

@@ -9,9 +9,9 @@ const WORKED = [
   /** Writes the round's tasks. */
   { name: 'propose', worker: 'proposer', during: 'proposing' },
   /** Rolls groups out. */
-  { name: 'rollout', worker: 'rollout', during: 'solving' },
+  { name: 'rollout', worker: 'rollout', during: 'rollout' },
   /** Judges and rewards groups, and seals them. */
-  { name: 'judge', worker: 'judge', during: 'solving' },
+  { name: 'judge', worker: 'judge', during: 'rollout' },
 ] as const;
 /** What is left to the learner, which pulls its messages: no Worker consumes that queue. */
 const PULLED = { name: 'scored', worker: null, during: 'training' } as const;
@@ -20,7 +20,7 @@ export const STAGES = [...WORKED, PULLED] as const;
 /** Where a round stands while it still has something to do, and the time since when. */
 export const OPEN_STATES = [
   { state: 'proposing', since: 'createdAt' },
-  { state: 'solving', since: 'solvingAt' },
+  { state: 'rollout', since: 'rolloutAt' },
   { state: 'training', since: 'trainingAt' },
 ] as const satisfies readonly { readonly state: (typeof STAGES)[number]['during']; readonly since: string }[];
 
@@ -62,11 +62,11 @@ export const ROUND_STATES = [...OPEN_ROUNDS, 'done', 'failed'] as const;
 export type RoundStage = (typeof ROUND_STATES)[number];
 
 /** Where a group may stand; it only goes forward, unless a dead letter is replayed. */
-export const GROUP_STATES = ['rolling', 'scored', 'trained', 'failed'] as const;
+export const GROUP_STATES = ['rollout', 'scored', 'trained', 'failed'] as const;
 export type GroupState = (typeof GROUP_STATES)[number];
 
 /** Groups that wait for something, and where their round stands meanwhile. */
-export const WAITING_GROUPS = { rolling: 'solving', scored: 'training' } as const satisfies Readonly<
+export const WAITING_GROUPS = { rollout: 'rollout', scored: 'training' } as const satisfies Readonly<
   Partial<Record<GroupState, OpenRound>>
 >;
 

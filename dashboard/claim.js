@@ -10,7 +10,7 @@ import { decimal, percent } from './figures.js';
 /**
  * @typedef {object} ClaimArm
  * @property {string} name
- * @property {string} says
+ * @property {string} description
  * @property {readonly number[]} rounds
  * @property {Readonly<Record<string, readonly (number | null)[]>>} curves Means over the seeds, by figure and round.
  */
@@ -22,7 +22,7 @@ import { decimal, percent } from './figures.js';
  * @property {number} rounds
  * @property {readonly number[]} seeds
  * @property {string} commit
- * @property {readonly { says: string, bound: string, measured: readonly number[], holds: boolean }[]} conditions
+ * @property {readonly { description: string, bound: string, measured: readonly number[], holds: boolean }[]} conditions
  * @property {Readonly<Record<string, string>>} pictures Titles of the curves, by figure.
  * @property {readonly ClaimArm[]} arms
  */
@@ -77,8 +77,8 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures
     });
     return chart.element;
   });
-  const rows = conditions.map(({ says, bound, measured, holds }) => [
-    says,
+  const rows = conditions.map(({ description, bound, measured, holds }) => [
+    description,
     bound,
     measured.map((value) => decimal(value, 3)).join(', '),
     h('span', { class: holds ? 'good' : 'bad' }, holds ? '✓ holds' : '✗ does not hold'),
@@ -95,7 +95,7 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures
     h(
       'dl',
       { class: 'arms' },
-      ...arms.map(({ name, says }) => h('div', {}, h('dt', {}, name), h('dd', {}, says))),
+      ...arms.map(({ name, description }) => h('div', {}, h('dt', {}, name), h('dd', {}, description))),
     ),
     h(
       'p',

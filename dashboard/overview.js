@@ -42,15 +42,15 @@ export function showTitle(element, { settings, target, state }, done) {
   );
 }
 
-/** @typedef {{ name: string, state: 'waiting' | 'active' | 'done' | 'failed', says: string }} StageView */
+/** @typedef {{ name: string, state: 'waiting' | 'active' | 'done' | 'failed', description: string }} StageView */
 
 /**
- * The five stages of a round. Solving and judging overlap: a group is judged as soon as it is solved.
+ * The five stages of a round. Rollout and judging overlap: a group is judged as soon as it is rolled out.
  * @param {Round} round
  * @returns {StageView[]}
  */
 export function stagesOf({ stage, proposed, expected, groups, version, report }) {
-  const at = { proposing: 0, solving: 1, training: 3, done: 5, failed: -1 }[stage];
+  const at = { proposing: 0, rollout: 1, training: 3, done: 5, failed: -1 }[stage];
   const judged = groups.scored + groups.trained;
   const lost = groups.failed ? `, ${whole(groups.failed)} failed` : '';
   /** @param {number} position */
@@ -64,24 +64,24 @@ export function stagesOf({ stage, proposed, expected, groups, version, report })
     {
       name: 'propose',
       state: state(0),
-      says: expected ? `${whole(expected)} of ${whole(proposed)} admitted` : 'writing tasks',
+      description: expected ? `${whole(expected)} of ${whole(proposed)} admitted` : 'writing tasks',
     },
-    { name: 'solve', state: state(1), says: expected ? counted(expected, 'task') : MISSING },
+    { name: 'rollout', state: state(1), description: expected ? counted(expected, 'task') : MISSING },
     {
       name: 'judge',
       state: state(2),
-      says: expected ? `${whole(judged)} of ${whole(expected)}${lost}` : MISSING,
+      description: expected ? `${whole(judged)} of ${whole(expected)}${lost}` : MISSING,
     },
     {
       name: 'learn',
       state: state(3),
-      says: trained
+      description: trained
         ? `${whole(trained.tokens)} tokens`
         : at === 3
           ? counted(groups.scored, 'group')
           : MISSING,
     },
-    { name: 'publish', state: state(4), says: version === null ? MISSING : `version ${version}` },
+    { name: 'publish', state: state(4), description: version === null ? MISSING : `version ${version}` },
   ];
 }
 
@@ -112,17 +112,17 @@ export function showPipeline(element, run, round, now) {
     h(
       'ol',
       { class: 'stages' },
-      ...stagesOf(round).map(({ name, state, says }) =>
+      ...stagesOf(round).map(({ name, state, description }) =>
         h(
           'li',
           { class: state, 'aria-current': state === 'active' ? 'step' : null },
           h('b', {}, name),
           h('span', { class: 'hidden' }, ` ${STATE_WORDS[state]}: `),
-          h('span', {}, says),
+          h('span', {}, description),
         ),
       ),
     ),
-    round.stage === 'solving' &&
+    round.stage === 'rollout' &&
       h('progress', { max: Math.max(1, round.expected), value: judged, 'aria-label': 'groups judged' }),
     round.reason && h('p', { class: 'warning' }, round.reason),
   );

@@ -186,14 +186,14 @@ export class RoundView {
   #head = h('div');
   #list = new TaskList();
   #task = h('div');
-  #says = h('p', { class: 'hidden', role: 'status' });
+  #description = h('p', { class: 'hidden', role: 'status' });
   #mark = h('button', { type: 'button' }, 'Mark exact solutions');
   element = h(
     'div',
     {},
     this.#head,
     h('div', { class: 'tasks-title' }, h('h3', {}, 'Tasks'), this.#mark),
-    this.#says,
+    this.#description,
     h('div', { class: 'split' }, this.#list.element, this.#task),
   );
 
@@ -274,7 +274,7 @@ export class RoundView {
     fill(this.#task, taskView(content));
     if (this.#opened === content.group) return;
     this.#opened = content.group;
-    this.#says.textContent = `Task ${content.task} is open.`;
+    this.#description.textContent = `Task ${content.task} is open.`;
     // Where list and task lie one above the other, the task would open out of sight.
     if (matchMedia('(max-width: 40rem)').matches) this.#task.scrollIntoView();
   }
@@ -291,7 +291,7 @@ export class RoundView {
         this.#showList(round, place().task);
       }
     } catch (error) {
-      this.#says.textContent = String(error);
+      this.#description.textContent = String(error);
     }
     this.#mark.disabled = false;
   }

@@ -22,7 +22,7 @@ function dots(content) {
 /** @param {Group} group */
 function trouble({ state, failure }) {
   if (failure) return h('small', {}, `failed: ${failure.code}`);
-  return state === 'rolling' ? h('small', {}, 'under way') : null;
+  return state === 'rollout' ? h('small', {}, 'under way') : null;
 }
 
 export class TaskList {

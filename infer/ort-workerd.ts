@@ -2,7 +2,6 @@
  * ONNX Runtime in a Worker. Workers may not compile wasm at run time, so the module compiled at deploy time is imported and
  * handed over when the runtime asks for an instance.
  */
-
 import wasm from 'onnxruntime-web/ort-wasm-simd-threaded.wasm';
 import * as ort from 'onnxruntime-web/wasm';
 import { type Runtime, startRuntime } from './runtime.ts';

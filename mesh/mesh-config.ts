@@ -28,7 +28,7 @@ export interface MeshConfig {
 const NEEDED: Readonly<Record<WorkerName, readonly string[]>> = {
   gateway: [
     ...['DB', 'BUCKET', 'PROPOSE', 'ROLLOUT', 'JUDGE', 'SCORED', 'ASSETS', 'HOOK_LIMIT', 'READ_LIMIT'],
-    ...['SEED_POLICY', 'STALL_SECONDS', 'KEEP_VERSIONS', 'KEEP_WITHDRAWN_DAYS'],
+    ...['DEFAULT_START_POLICY', 'STALL_SECONDS', 'KEEP_VERSIONS', 'KEEP_WITHDRAWN_DAYS'],
   ],
   proposer: ['DB', 'BUCKET', 'ROLLOUT', 'PROPOSE', 'RETRY_SECONDS'],
   rollout: ['DB', 'BUCKET', 'JUDGE', 'ROLLOUT', 'RETRY_SECONDS'],

@@ -42,7 +42,7 @@ export interface MeshOptions {
   readonly rateLimit?: number;
   /** Files of recipe modules whose recipes the Workers play beside the shipped ones. */
   readonly recipes?: readonly string[];
-  /** File of a module that is laid around every Worker: for faults on purpose (see mesh/faults). */
+  /** File of a module that is laid around every Worker: for faults on purpose (see faults). */
   readonly around?: string;
 }
 

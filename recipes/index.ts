@@ -1,24 +1,24 @@
 /** The recipes that the project ships. */
 import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
-import { azr } from './azr.ts';
-import { dapo } from './dapo.ts';
-import { genrm } from './genrm.ts';
-import { llamaRl } from './llama-rl.ts';
-import { mae } from './mae.ts';
-import { oneShot } from './one-shot.ts';
-import { prime } from './prime.ts';
-import { rZero } from './r-zero.ts';
-import { ragen } from './ragen.ts';
-import { rise } from './rise.ts';
-import { selfRewarding } from './self-rewarding.ts';
-import { selfTaughtEvaluators } from './self-taught-evaluators.ts';
-import { spin } from './spin.ts';
-import { sppo } from './sppo.ts';
-import { ssp } from './ssp.ts';
-import { tango } from './tango.ts';
-import { trio } from './trio.ts';
-import { ttrl } from './ttrl.ts';
+import { azr } from './azr/recipe.ts';
+import { dapo } from './dapo/recipe.ts';
+import { genrm } from './genrm/recipe.ts';
+import { llamaRl } from './llama-rl/recipe.ts';
+import { mae } from './mae/recipe.ts';
+import { oneShot } from './one-shot/recipe.ts';
+import { prime } from './prime/recipe.ts';
+import { rZero } from './r-zero/recipe.ts';
+import { ragen } from './ragen/recipe.ts';
+import { rise } from './rise/recipe.ts';
+import { selfRewarding } from './self-rewarding/recipe.ts';
+import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
+import { spin } from './spin/recipe.ts';
+import { sppo } from './sppo/recipe.ts';
+import { ssp } from './ssp/recipe.ts';
+import { tango } from './tango/recipe.ts';
+import { trio } from './trio/recipe.ts';
+import { ttrl } from './ttrl/recipe.ts';
 
 export const recipes: readonly Recipe[] = [
   trio,

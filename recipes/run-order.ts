@@ -16,7 +16,7 @@ import {
   runSettings,
 } from '../core/schema/round.ts';
 import { name } from '../core/schema/sample.ts';
-import { expectSpeaks } from '../core/tasks/starts.ts';
+import { expectSpeaks } from '../tasks/starts.ts';
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));

@@ -14,7 +14,7 @@ export const letterId = (queue: string, body: unknown) =>
   deriveId('dead-letter', queue, JSON.stringify(body));
 
 /** A cause that a consumer knew is not overwritten by the queue that does not know it. */
-export async function buryMessage(db: Database, letter: Omit<DeadLetter, 'replayedAt'>): Promise<void> {
+export async function storeDeadLetter(db: Database, letter: Omit<DeadLetter, 'replayedAt'>): Promise<void> {
   const known = (column: 'kind' | 'code' | 'cause') =>
     sql.raw(
       `CASE WHEN excluded.code = '${UNKNOWN_CAUSE}' THEN dead_letters.${column} ELSE excluded.${column} END`,

@@ -1,4 +1,4 @@
-/** Groups: the unit of work. States only go forward: rolling -> scored -> trained, or failed with its kind. */
+/** Groups: the unit of work. States only go forward: rollout -> scored -> trained, or failed with its kind. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
 import type { GroupState } from '../core/stages.ts';
@@ -25,7 +25,7 @@ export const getGroup = async (db: Database, round: string, id: string): Promise
   )[0];
 
 /** The named groups that are still to be done, as the tasks they are. */
-export async function rollingTasks(
+export async function rolloutTasks(
   db: Database,
   round: string,
   ids: readonly string[],
@@ -36,7 +36,7 @@ export async function rollingTasks(
     .where(
       and(
         eq(groups.round, round),
-        eq(groups.state, 'rolling'),
+        eq(groups.state, 'rollout'),
         sql`${groups.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`,
       ),
     )
@@ -44,7 +44,7 @@ export async function rollingTasks(
   return rows.map(({ id, index, task, proposal }) => ({ group: id, index, task, proposal }));
 }
 
-const NO_GROUPS: GroupCountsByState = { rolling: 0, scored: 0, trained: 0, failed: 0 };
+const NO_GROUPS: GroupCountsByState = { rollout: 0, scored: 0, trained: 0, failed: 0 };
 
 export async function countGroups(
   db: Database,
@@ -60,7 +60,7 @@ export async function countGroups(
   return counts;
 }
 
-/** rolling -> scored for all of them, and the round moves on if they were the last. */
+/** rollout -> scored for all of them, and the round moves on if they were the last. */
 export async function markScored(
   db: Database,
   round: string,
@@ -70,13 +70,13 @@ export async function markScored(
   await writeAll(db, [
     sql`UPDATE groups SET state = 'scored', sha256 = scored.value->>'sha256', mac = scored.value->>'mac'
         FROM json_each(${JSON.stringify(scored)}) AS scored
-        WHERE groups.round = ${round} AND groups.id = scored.value->>'group' AND groups.state = 'rolling'`,
+        WHERE groups.round = ${round} AND groups.id = scored.value->>'group' AND groups.state = 'rollout'`,
     touchRound(db, round, now),
     ...settleRound(round, now),
   ]);
 }
 
-/** rolling or scored -> failed; the round goes on without it, or fails where it was the last. */
+/** rollout or scored -> failed; the round goes on without it, or fails where it was the last. */
 export async function failGroup(
   db: Database,
   round: string,
@@ -88,7 +88,7 @@ export async function failGroup(
     db
       .update(groups)
       .set({ state: 'failed', failure })
-      .where(and(eq(groups.round, round), eq(groups.id, id), inArray(groups.state, ['rolling', 'scored']))),
+      .where(and(eq(groups.round, round), eq(groups.id, id), inArray(groups.state, ['rollout', 'scored']))),
     touchRound(db, round, now),
     ...settleRound(round, now),
   ]);

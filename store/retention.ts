@@ -45,8 +45,8 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
         OR (rounds.stage = 'failed' AND NOT EXISTS
           (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run AND later.idx > rounds.idx))
   ), lagging(policy, oldest) AS (
-    SELECT name, min(current - coalesce(role.value->>'behind', 0)
-        - coalesce(role.value->>'holds', 1) + 1 - coalesce(role.value->>'pool', 1) + 1)
+    SELECT name, min(current - coalesce(role.value->>'lag', 0)
+        - coalesce(role.value->>'refreshEvery', 1) + 1 - coalesce(role.value->>'sampleFrom', 1) + 1)
       FROM policies JOIN runs ON runs.settings->>'policy' = name, json_each(runs.roles) AS role
       WHERE role.type = 'object' GROUP BY name
   )

@@ -70,18 +70,18 @@ export async function admitTasks(
 ): Promise<void> {
   await writeAll(db, [
     sql`INSERT INTO groups (round, id, idx, task, proposal, state)
-        SELECT ${round}, value->>'group', value->>'index', value->>'task', value->>'proposal', 'rolling'
+        SELECT ${round}, value->>'group', value->>'index', value->>'task', value->>'proposal', 'rollout'
         FROM json_each(${JSON.stringify(tasks)})
         WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'proposing')
         ON CONFLICT DO NOTHING`,
     db
       .update(rounds)
       .set({
-        stage: 'solving',
+        stage: 'rollout',
         expected: tasks.length,
         proposed,
         proposalsSha256,
-        solvingAt: now,
+        rolloutAt: now,
         touchedAt: now,
         redrives: 0,
       })
@@ -96,15 +96,15 @@ export async function admitTasks(
 export const settleRound = (id: string, now: number) => {
   const why = sql`coalesce(': ' || (SELECT failure->>'message' FROM groups
     WHERE round = ${id} AND state = 'failed' AND failure IS NOT NULL ORDER BY idx LIMIT 1), '.')`;
-  const anyIn = (state: 'rolling' | 'scored') =>
+  const anyIn = (state: 'rollout' | 'scored') =>
     sql`EXISTS (SELECT 1 FROM groups WHERE round = ${id} AND state = ${state})`;
   return [
     sql`UPDATE rounds SET stage = 'training', training_at = ${now}, touched_at = ${now}
-      WHERE id = ${id} AND stage = 'solving' AND NOT ${anyIn('rolling')} AND ${anyIn('scored')}`,
+      WHERE id = ${id} AND stage = 'rollout' AND NOT ${anyIn('rollout')} AND ${anyIn('scored')}`,
     sql`UPDATE rounds SET stage = 'failed', ended_at = ${now}, touched_at = ${now},
         reason = 'None of its ' || expected || ' groups could be '
           || CASE stage WHEN 'training' THEN 'trained' ELSE 'scored' END || ${why}
-      WHERE id = ${id} AND stage IN ('solving', 'training') AND NOT ${anyIn('rolling')} AND NOT ${anyIn('scored')}`,
+      WHERE id = ${id} AND stage IN ('rollout', 'training') AND NOT ${anyIn('rollout')} AND NOT ${anyIn('scored')}`,
     stopRunOfFailed(id),
   ] as const;
 };

@@ -44,7 +44,7 @@ export const rounds = sqliteTable(
     report: text({ mode: 'json' }).$type<RoundReport>(),
     /** Times are ms since 1970. `touchedAt` is the last sign of progress: the clock re-drives a round that shows none. */
     createdAt: integer('created_at').notNull(),
-    solvingAt: integer('solving_at'),
+    rolloutAt: integer('rollout_at'),
     trainingAt: integer('training_at'),
     endedAt: integer('ended_at'),
     touchedAt: integer('touched_at').notNull(),

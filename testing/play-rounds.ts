@@ -1,14 +1,14 @@
 /** A short run of a recipe in this process: its start policy samples, the learner trains it on the CPU, everything stays in memory. */
 import { fileURLToPath } from 'node:url';
-import { readStart } from '../cli/import-policy.ts';
-import { playInProcess } from '../cli/in-process.ts';
+import { readStart } from '../cli/shared/import-policy.ts';
+import { playInProcess } from '../cli/start/in-process.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { registry } from '../core/registry.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
-import { HELD_OUT } from '../core/tasks/split.ts';
-import { MemoryRunStore } from '../mesh/run-store.ts';
+import { HELD_OUT } from '../core/split.ts';
 import { type RunOrder, runOf } from '../recipes/run-order.ts';
+import { MemoryRunStore } from '../run/run-store.ts';
 
 export interface PlayOptions extends Partial<Omit<RunOrder, 'recipe'>> {
   /** Address of the recipe's module; needed where it brings an objective of its own. */

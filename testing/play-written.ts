@@ -1,20 +1,20 @@
 /** A round of a recipe in which a test writes every completion: what is paid and what is learned then follows by hand. */
-import { lessonOf } from '../core/lesson.ts';
+import { planTraining } from '../core/plan-training.ts';
+import { playStages } from '../core/play-stages.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { registry } from '../core/registry.ts';
-import { playStages } from '../core/roles/play-stages.ts';
-import { openStage } from '../core/roles/stage.ts';
+import { openRoundContext } from '../core/round-context.ts';
 import { type RoundSpec, roundOf } from '../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
-import type { LearnTools, Lesson } from '../core/training.ts';
+import type { LearnTools, TrainingPlan } from '../core/training-plan.ts';
 import { bindingsOf, type RunOrder, runOf } from '../recipes/run-order.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
 export interface WriteOptions extends Partial<Omit<RunOrder, 'recipe'>> {
   /** Number of the round; default 1. */
   readonly index?: number;
-  /** What the rounds before it left (`memory`). */
-  readonly memory?: unknown;
+  /** The recipe state that the round before it left. */
+  readonly recipeState?: unknown;
   /** What `learn` asks of the models; without it `learn` may only decode and encode. */
   readonly tools?: Partial<LearnTools>;
 }
@@ -23,42 +23,42 @@ export interface PlayedRound {
   readonly round: RoundSpec;
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
-  readonly lesson: Lesson;
+  readonly plan: TrainingPlan;
 }
 
 /**
- * Plays one round: proposals, rollouts, judgments and the lesson. `write` returns the text of the i-th completion of a prompt, stop token
+ * Plays one round: proposals, rollouts, judgments and the training plan. `write` returns the text of the i-th completion of a prompt, stop token
  * included; every token has a log-probability of -1.
  */
 export async function playWritten(
   recipe: Recipe,
   write: (prompt: string, i: number) => string,
-  { index = 1, memory, tools = {}, ...order }: WriteOptions = {},
+  { index = 1, recipeState, tools = {}, ...order }: WriteOptions = {},
 ): Promise<PlayedRound> {
   const asked = { seed: 0, rounds: 1, freeze: [], ...order, recipe: recipe.name };
   const { settings } = runOf(registry([recipe]), asked);
   const tokenizer = textTokenizer();
   const round = roundOf(settings, bindingsOf(recipe, settings), index, index - 1);
   const policy = scriptedPolicy(tokenizer, (prompt, _, i) => write(prompt, i));
-  const stage = openStage({
+  const context = openRoundContext({
     recipe,
     round,
     tokenizer,
-    memory: () => Promise.resolve(memory),
+    recipeState: () => Promise.resolve(recipeState),
     use: (_ref, work) => work(policy),
   });
-  const played = await playStages(stage);
-  const records = { round, ...played, memory, version: index - 1 };
+  const played = await playStages(context);
+  const records = { round, ...played, recipeState, version: index - 1 };
   const { decode, encode } = tokenizer;
   return {
     round,
     ...played,
-    lesson: await lessonOf(recipe, records, { ...unasked, decode, encode, ...tools }),
+    plan: await planTraining(recipe, records, { ...unasked, decode, encode, ...tools }),
   };
 }
 
 const notGiven = (tool: string) => () =>
   Promise.reject(
-    new Error(`The lesson asks for \`${tool}\`, which the test did not give: pass it in \`tools\`.`),
+    new Error(`The training plan asks for \`${tool}\`, which the test did not give: pass it in \`tools\`.`),
   );
 const unasked = { score: notGiven('score'), values: notGiven('values'), classes: notGiven('classes') };

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
-import { ensureShipped } from '../../cli/import-policy.ts';
-import { superviseLearner } from '../../cli/learner-process.ts';
-import { orderRounds } from '../../cli/signed-webhook.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
+import { superviseLearner } from '../../cli/learner/learner-process.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { totalUsage } from '../../core/cost/usage.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
@@ -46,8 +46,8 @@ const POLL_MS = 100;
 const LEARNER = ['--device=cpu', '--threads=1', '--idle-ms=20', '--eval-every=0'];
 
 function observedOf(round: RoundState): Observed {
-  const { createdAt, solvingAt, trainingAt, endedAt, usage, expected, spec } = round;
-  if (solvingAt === null || trainingAt === null || endedAt === null || !usage)
+  const { createdAt, rolloutAt, trainingAt, endedAt, usage, expected, spec } = round;
+  if (rolloutAt === null || trainingAt === null || endedAt === null || !usage)
     throw new Error(`internal: round ${round.index} says nothing about its time`);
   const of = (stage: 'rollout' | 'judge') => ({
     cpuMs: usage.stages[stage]?.cpuMs ?? 0,
@@ -57,8 +57,8 @@ function observedOf(round: RoundState): Observed {
     run: round.run,
     tasks: expected,
     samples: expected * spec.settings.group,
-    proposeMs: solvingAt - createdAt,
-    solveMs: trainingAt - solvingAt,
+    proposeMs: rolloutAt - createdAt,
+    solveMs: trainingAt - rolloutAt,
     learnMs: endedAt - trainingAt,
     roundMs: endedAt - createdAt,
     rollout: of('rollout'),

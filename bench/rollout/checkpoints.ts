@@ -15,10 +15,10 @@ const random = (json: Record<string, unknown>) => async (): Promise<Checkpoint> 
 };
 
 export const checkpoints: Record<string, () => Promise<Checkpoint>> = {
-  /** The committed seed policy. */
+  /** The committed start policy. */
   seed: async () => ({
-    config: parseConfig(JSON.parse(await readFile('models/seed/config.json', 'utf8'))),
-    tensors: readSafetensors(await readFile('models/seed/model.safetensors')),
+    config: parseConfig(JSON.parse(await readFile('models/arithmetic-base/config.json', 'utf8'))),
+    tensors: readSafetensors(await readFile('models/arithmetic-base/model.safetensors')),
   }),
   small: random({
     vocab_size: 64,

@@ -1,5 +1,5 @@
 /** A Worker that opens a policy of random weights in the kernels engine, piece by piece as they would come from R2, and generates with it. */
-import { loadKernelPolicy, type KernelPolicy } from '../../infer/kernels/kernel-policy.ts';
+import { type KernelPolicy, loadKernelPolicy } from '../../infer/kernels/kernel-policy.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';

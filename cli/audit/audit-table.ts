@@ -1,7 +1,6 @@
 /** What an audit found, for people. */
-
 import type { AuditClass } from '../../core/audit/findings.ts';
-import { duration, percent, whole } from '../figures.ts';
+import { duration, percent, whole } from '../shared/figures.ts';
 import type { AuditReport } from './audit-mesh.ts';
 
 const SAYS: Readonly<Record<AuditClass, string>> = {

@@ -2,12 +2,12 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, claimOf, curveOf, judgeCondition } from '../../core/claims.ts';
+import { type ArmResults, claimOf, curveOf, judgeCondition } from '../../core/claim.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
-import { whole } from '../run-options.ts';
+import { whole } from '../shared/run-options.ts';
 import { recordToComplete, writePage, writeRecord } from './files.ts';
 import { picturesOf } from './page.ts';
 import { type PlaySettings, playClaim } from './play-claim.ts';
@@ -26,10 +26,10 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
   const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
   for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
     try {
-      const { says, bound, measured, holds } = judgeCondition(condition, results, played.seeds.length);
+      const { description, bound, measured, holds } = judgeCondition(condition, results, played.seeds.length);
       const values = measured.map((value) => value.toFixed(3)).join(', ');
       if (!measured.some(Number.isNaN))
-        console.log(`${holds ? 'holds ' : 'FAILS '} ${says}: ${values} (${bound})`);
+        console.log(`${holds ? 'holds ' : 'FAILS '} ${description}: ${values} (${bound})`);
     } catch (error) {
       if (played.arms.length === claim.arms.length) throw error;
     }

@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
-import { claimsForPage } from '../page-claims.ts';
 import { claimsPage, pictures } from './page.ts';
+import { claimsForPage } from './page-claims.ts';
 import { type ClaimRecord, judged } from './record.ts';
 
 const DATA = 'claims';

@@ -1,5 +1,5 @@
 /** docs/claims.md and its pictures, from the results files; only what was written after the runs comes from the recipes. */
-import { figureOf, type JudgedCondition } from '../../core/claims.ts';
+import { figureOf, type JudgedCondition } from '../../core/claim.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
 import type { ClaimRecord, MeasuredOn, PlayedArm } from './record.ts';
@@ -47,8 +47,8 @@ const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] 
   `| ${title} | bound | measured, by seed | holds |`,
   '|---|---|---|---|',
   ...rows.map(
-    ({ says, bound, measured, holds }) =>
-      `| ${says} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
+    ({ description, bound, measured, holds }) =>
+      `| ${description} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
   ),
   '',
 ];
@@ -74,9 +74,9 @@ function section(record: ClaimRecord, diagnosis: string | undefined): string {
     '',
     `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
     `|---|${drawn.map(() => '---|').join('')}---|`,
-    ...arms.map(({ name, runs, says }) => {
+    ...arms.map(({ name, runs, description }) => {
       const cells = drawn.map(([figure]) => spread(runs.map((run) => ofPoint(run.heldout.at(-1), figure))));
-      return `| ${[name, ...cells, says].join(' | ')} |`;
+      return `| ${[name, ...cells, description].join(' | ')} |`;
     }),
     '',
     ...judgedTable('condition, stated beforehand', conditions),

@@ -1,5 +1,5 @@
 /** Plays a claim's arms: in full, as a quick check that every arm's path works, or as a pilot on which settings are chosen. */
-import { type Arm, type Claim, claimOf } from '../../core/claims.ts';
+import { type Arm, type Claim, claimOf } from '../../core/claim.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { EVALUATE_EVERY, type Played } from './record.ts';

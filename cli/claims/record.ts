@@ -8,7 +8,7 @@ import {
   judgeCondition,
   type Verdict,
   verdictOf,
-} from '../../core/claims.ts';
+} from '../../core/claim.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Summary } from '../../core/schema/summary.ts';
@@ -61,7 +61,7 @@ export interface ClaimRecord extends Played {
 const armsWithoutRuns = ({ arms }: Played, recipe: Recipe): readonly string[] =>
   claimOf(recipe).arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
 
-/** Rounds between two exams of a claim that does not say. */
+/** Rounds between two evaluations of a claim that does not say. */
 export const EVALUATE_EVERY = 5;
 
 export function settingsOf(recipe: Recipe): PlayedSettings {
@@ -71,8 +71,8 @@ export function settingsOf(recipe: Recipe): PlayedSettings {
 }
 
 /** What an arm is, in the claim's words of today; those of its day where the claim has it no more. */
-const wordsOf = ({ name, says }: PlayedArm, { arms }: Claim) => ({
-  says: arms.find((arm) => arm.name === name)?.says ?? says,
+const wordsOf = ({ name, description }: PlayedArm, { arms }: Claim) => ({
+  description: arms.find((arm) => arm.name === name)?.description ?? description,
 });
 
 /** Judged by the conditions of its claim as they are now. Throws `wrong-input` where an arm was not played. */
@@ -89,7 +89,7 @@ export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
   const conditions = claim.conditions.map(judge);
   return {
     recipe,
-    claim: claim.says,
+    claim: claim.description,
     verdict: verdictOf(conditions),
     conditions,
     ...(claim.observations ? { observations: claim.observations.map(judge) } : {}),

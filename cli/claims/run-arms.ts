@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as v from 'valibot';
-import type { Arm } from '../../core/claims.ts';
+import type { Arm } from '../../core/claim.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
 import { moduleFile } from '../../mesh/installation.ts';
@@ -17,9 +17,9 @@ export interface ArmRun {
   readonly group?: number;
 }
 
-/** Names a process's kind of exams in its environment. */
-export const EXAMS = 'ROLLMESH_EXAMS';
-export type Exams = 'full' | 'pilot' | 'quick';
+/** Names a process's kind of evaluations in its environment. */
+export const EVALUATIONS = 'ROLLMESH_EVALUATIONS';
+export type Evaluations = 'full' | 'pilot' | 'quick';
 const SCRIPT = moduleFile('cli/claim-arm');
 
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
@@ -41,10 +41,10 @@ class Player {
   readonly #child;
   readonly #lines;
 
-  constructor(exams: Exams) {
+  constructor(exams: Evaluations) {
     this.#child = spawn(process.execPath, [...process.execArgv, SCRIPT], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, [EXAMS]: exams },
+      env: { ...process.env, [EVALUATIONS]: exams },
     });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
@@ -60,7 +60,7 @@ class Player {
           'give-up',
           'claims.arm',
           `Arm ${run.arm.name} of ${run.recipe} with seed ${run.seed} ended without a summary.`,
-          { next: `Run it alone: node --import tsx cli/claim-arm.ts ${args.join(' ')}` },
+          { next: `Run it alone: node --import tsx cli/claims/claim-arm.ts ${args.join(' ')}` },
         );
       const record: unknown = JSON.parse(value);
       if (v.is(v.object({ kind: v.literal('summary') }), record)) return v.parse(summary, record);
@@ -75,10 +75,10 @@ class Player {
 /** At most `jobs` processes that play arms: started when first needed, and kept for the next claim. */
 export class Players {
   readonly #jobs: number;
-  readonly #exams: Exams;
+  readonly #exams: Evaluations;
   readonly #all: Player[] = [];
 
-  constructor(jobs: number, exams: Exams) {
+  constructor(jobs: number, exams: Evaluations) {
     this.#jobs = jobs;
     this.#exams = exams;
   }

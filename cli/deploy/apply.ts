@@ -14,8 +14,8 @@ export interface Surroundings {
   readonly files: DeployFiles;
   /** The tag that a Worker's sources get with that database. */
   readonly tagOf: (environment: Environment, databaseId: string) => Promise<string>;
-  /** Uploads the seed policy through the gateway, once that answers; harmless where it is there. */
-  readonly uploadSeed: (url: string, token: string) => Promise<void>;
+  /** Uploads the start policy through the gateway, once that answers; harmless where it is there. */
+  readonly uploadStartPolicy: (url: string, token: string) => Promise<void>;
   /** A line for the operator. */
   readonly say: (line: string) => void;
 }
@@ -74,7 +74,7 @@ async function perform(step: Step, around: Surroundings): Promise<void> {
       await deployWorker(step.environment, around);
       return;
     case 'seed':
-      await around.uploadSeed(knownUrl(files), files.ensureSecret('LEARNER_TOKEN'));
+      await around.uploadStartPolicy(knownUrl(files), files.ensureSecret('LEARNER_TOKEN'));
   }
 }
 

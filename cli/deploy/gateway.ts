@@ -1,8 +1,7 @@
-/** A deployed gateway as a deployment needs it: whether it answers, whether it has the seed policy, and the upload of that. */
-
+/** A deployed gateway as a deployment needs it: whether it answers, whether it has the start policy, and the upload of that. */
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { ensureShipped, SEED_POLICY } from '../import-policy.ts';
+import { DEFAULT_START_POLICY, ensureShipped } from '../shared/import-policy.ts';
 
 /** How long a new address may take until it answers everywhere, and how often it is asked, ms. */
 const PATIENCE_MS = 120_000;
@@ -17,10 +16,10 @@ const answers = async (url: string): Promise<boolean> => {
 };
 
 /** Null where the gateway does not answer, or does not let us read. */
-export async function hasSeed(url: string, token: string | undefined): Promise<boolean | null> {
+export async function hasStartPolicy(url: string, token: string | undefined): Promise<boolean | null> {
   if (!(await answers(url))) return null;
   try {
-    return (await new GatewayClient({ url, token: token ?? '' }).getPolicy(SEED_POLICY)) !== null;
+    return (await new GatewayClient({ url, token: token ?? '' }).getPolicy(DEFAULT_START_POLICY)) !== null;
   } catch (error) {
     if (error instanceof RollmeshError) return null;
     throw error;
@@ -28,7 +27,7 @@ export async function hasSeed(url: string, token: string | undefined): Promise<b
 }
 
 /** Throws `deploy.silent` where the gateway does not answer in two minutes. */
-export async function uploadSeed(url: string, token: string): Promise<void> {
+export async function uploadStartPolicy(url: string, token: string): Promise<void> {
   const until = performance.now() + PATIENCE_MS;
   while (!(await answers(url))) {
     if (performance.now() > until)

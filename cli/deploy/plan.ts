@@ -26,7 +26,7 @@ export interface MeshState {
   readonly sources: Readonly<Record<Environment, string | null>>;
   /** Address of the gateway, where known here. */
   readonly url: string | null;
-  /** Whether the seed policy is in the mesh; null where that cannot be seen. */
+  /** Whether the start policy is in the mesh; null where that cannot be seen. */
   readonly seed: boolean | null;
   /** Names of the secrets whose values are known here. */
   readonly known: readonly string[];
@@ -133,7 +133,7 @@ function notes({ pullQueue, deadLetters }: Wanted, state: MeshState, mayUpload: 
     );
   if (seed !== true && !mayUpload)
     told.push(
-      'Whether the seed policy is there was not checked: LEARNER_TOKEN is not known here. Bring .deploy/ from the machine that deployed first.',
+      'Whether the start policy is there was not checked: LEARNER_TOKEN is not known here. Bring .deploy/ from the machine that deployed first.',
     );
   if (state.secrets.gateway.includes('MESH_KEY'))
     told.push(

@@ -8,12 +8,13 @@ import { type MeshState, NOTHING, type Plan, plan } from './plan.ts';
 import { closingWords, planWords } from './words.ts';
 import type { ConnectWrangler } from './wrangler.ts';
 
-export interface Deployment extends Pick<Surroundings, 'wanted' | 'files' | 'tagOf' | 'uploadSeed' | 'say'> {
+export interface Deployment
+  extends Pick<Surroundings, 'wanted' | 'files' | 'tagOf' | 'uploadStartPolicy' | 'say'> {
   readonly connect: ConnectWrangler;
   /** The account that the operator names. */
   readonly account: string | undefined;
-  /** Whether the seed policy is in the mesh; null where that cannot be seen. */
-  readonly hasSeed: (url: string, token: string | undefined) => Promise<boolean | null>;
+  /** Whether the start policy is in the mesh; null where that cannot be seen. */
+  readonly hasStartPolicy: (url: string, token: string | undefined) => Promise<boolean | null>;
 }
 
 /** @throws RollmeshError of the kind `deploy.…`: what happened, and that running it again goes on from there */
@@ -47,7 +48,7 @@ async function lookUp(
 }
 
 async function look(deployment: Deployment, account: Account): Promise<MeshState> {
-  const { connect, files, wanted, hasSeed } = deployment;
+  const { connect, files, wanted, hasStartPolicy } = deployment;
   const remote = await observe(connect(account.id), wanted, (id) => files.configFor(id));
   const { url } = files;
   const isUp = url !== null && remote.live.gateway !== null;
@@ -56,7 +57,7 @@ async function look(deployment: Deployment, account: Account): Promise<MeshState
     url,
     known: files.knownSecrets,
     sources: await tags(deployment, remote.databaseId),
-    seed: isUp ? await hasSeed(url, files.secret('LEARNER_TOKEN')) : null,
+    seed: isUp ? await hasStartPolicy(url, files.secret('LEARNER_TOKEN')) : null,
   };
 }
 

@@ -20,7 +20,7 @@ export function stepWords(step: Step): string {
     case 'worker':
       return `deploy the Worker ${step.name}`;
     case 'seed':
-      return 'upload the seed policy through the gateway, unless it is there';
+      return 'upload the start policy through the gateway, unless it is there';
   }
 }
 

@@ -1,11 +1,11 @@
 /** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayClient } from '../../api/gateway-client.ts';
-import { remoteMesh } from '../mesh-access.ts';
 import { printableLines } from '../printable.ts';
-import { whole } from '../run-options.ts';
-import { openStore } from '../state-access.ts';
-import { findStateFolder, openStateFolder } from '../state-folder.ts';
+import { remoteMesh } from '../shared/mesh-access.ts';
+import { whole } from '../shared/run-options.ts';
+import { openStore } from '../shared/state-access.ts';
+import { findStateFolder, openStateFolder } from '../shared/state-folder.ts';
 
 export interface Common {
   readonly state: string;

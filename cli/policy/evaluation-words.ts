@@ -1,6 +1,6 @@
 /** What `policy eval` prints for people. */
 import type { Comparison, QuestionFigures, Share } from '../../protocols/evaluate/figures.ts';
-import { decimal, percent, points } from '../figures.ts';
+import { decimal, percent, points } from '../shared/figures.ts';
 import type { Evaluated } from './evaluate.ts';
 
 const interval = ({ low, high }: { readonly low: number; readonly high: number }) =>

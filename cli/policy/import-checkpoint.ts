@@ -5,7 +5,7 @@ import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
-import { importPolicy } from '../import-policy.ts';
+import { importPolicy } from '../shared/import-policy.ts';
 import { readCheckpointFolder } from './checkpoint-folder.ts';
 
 export interface Imported {

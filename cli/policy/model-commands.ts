@@ -11,7 +11,7 @@ import {
   type SmallerWeights,
 } from '../../core/policy.ts';
 import { RENDERER_KINDS } from '../../core/renderer/open.ts';
-import { engineOption, whole } from '../run-options.ts';
+import { engineOption, whole } from '../shared/run-options.ts';
 import {
   type Common,
   print,

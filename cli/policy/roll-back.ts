@@ -1,5 +1,4 @@
 /** `policy rollback`: the pointer goes back; every later version is withdrawn, and rounds that name one of them end. */
-
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';

@@ -1,5 +1,4 @@
 /** `policy score` and `policy generate`: one output for each line of ids, the same for the same arguments to the last bit. */
-
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Completion, PolicyRef, TokenIds, TokenScores } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';

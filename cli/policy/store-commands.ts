@@ -1,7 +1,7 @@
 /** The commands that move policies in, out and back: import, export, list, rollback, prune. */
 import { type Command, Option } from 'commander';
 import type { StorageType } from '../../model/safetensors.ts';
-import { whole } from '../run-options.ts';
+import { whole } from '../shared/run-options.ts';
 import {
   type Common,
   print,

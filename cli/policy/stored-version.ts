@@ -1,5 +1,4 @@
 /** Finding a stored version, and saying clearly what there is where it is not. */
-
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';

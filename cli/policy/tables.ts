@@ -1,7 +1,7 @@
 /** The commands' results for people: plain columns, numbers to the right. */
 import type { Completion, TokenScores } from '../../core/policy.ts';
 import type { PolicyVersions, Pruned } from '../../core/schema/answers.ts';
-import { decimal } from '../figures.ts';
+import { decimal } from '../shared/figures.ts';
 
 export interface Column {
   readonly title: string;

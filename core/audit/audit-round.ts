@@ -7,7 +7,7 @@ import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import { Random } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
-import { openStage, type Stage } from '../roles/stage.ts';
+import { openRoundContext, type RoundContext } from '../round-context.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
@@ -28,7 +28,7 @@ export interface AuditTools {
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   /** What the round's version carried. */
-  readonly memory: () => Promise<unknown>;
+  readonly recipeState: () => Promise<unknown>;
 }
 
 /** `ceil(fraction * n)` of the items, drawn from the seed. A seed that a forger cannot know keeps the choice from them. */
@@ -74,17 +74,17 @@ export async function redrawRound(
     ({ group }) => record.proposals.tasks.find((task) => task.group === group) ?? [],
   );
   if (!tasks.length) return;
-  const stage = stageOf(record, tools, tools.use);
-  const scored = await recipe.judge(stage, await recipe.rollOut(stage, tasks));
+  const context = stageOf(record, tools, tools.use);
+  const scored = await recipe.judge(context, await recipe.rollOut(context, tasks));
   const recordOf = new Map(groups.map((group) => [group.group, group]));
   for (const expected of scored) compareGroup(ledger, 'model', recordOf.get(expected.group)!, expected);
 }
 
 const stageOf = (
   { recipe, round }: RoundRecord,
-  { tokenizer, renderer, memory }: AuditTools,
+  { tokenizer, renderer, recipeState }: AuditTools,
   use: AuditTools['use'],
-): Stage => openStage({ recipe, round, tokenizer, renderer, memory, use });
+): RoundContext => openRoundContext({ recipe, round, tokenizer, renderer, recipeState, use });
 
 /** A stage in which every role only plays its record back; what is played is read, and what could never have come is noted. */
 function replayOf(
@@ -93,7 +93,7 @@ function replayOf(
   record: RoundRecord,
   tools: AuditTools,
   samples: readonly Sample[],
-): Stage {
+): RoundContext {
   const read = (sample: Sample, settings: SamplingSettings) => {
     const fault = completionFault(sample, settings);
     if (fault) ledger.check(false, { class: fault.class, group, sample: sample.id }, () => fault.message);
@@ -134,9 +134,9 @@ async function rereadGroup(
     () => 'No such group was admitted.',
   );
   if (!admitted) return;
-  const stage = replayOf(ledger, group.group, record, tools, [...group.samples, ...group.judgments]);
+  const context = replayOf(ledger, group.group, record, tools, [...group.samples, ...group.judgments]);
   const again = await readable(ledger, group.group, async () =>
-    record.recipe.judge(stage, await record.recipe.rollOut(stage, [task!])),
+    record.recipe.judge(context, await record.recipe.rollOut(context, [task!])),
   );
   if (again) compareGroup(ledger, READ, group, again[0]!);
 }

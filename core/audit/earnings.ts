@@ -2,7 +2,7 @@
  * What proposals earned, held to the records: the recipe's own pure function over the groups that were trained must come to what the
  * round's report says.
  */
-import { payProposals } from '../lesson.ts';
+import { payProposals } from '../plan-training.ts';
 import type { Earnings } from '../schema/report.ts';
 import type { RoundRecord } from './audit-round.ts';
 import type { AuditLedger } from './findings.ts';
@@ -17,7 +17,7 @@ export function checkEarnings(
 ): void {
   if (!reported) return;
   const taught = groups.filter(({ group }) => trained.has(group));
-  const records = { round, proposals, groups: taught, memory: undefined, version: 0 };
+  const records = { round, proposals, groups: taught, recipeState: undefined, version: 0 };
   const { earnings } = payProposals(recipe, records, { decode });
   for (const id of new Set([...Object.keys(earnings), ...Object.keys(reported)])) {
     const [said, due] = [reported[id], earnings[id]];

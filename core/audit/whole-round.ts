@@ -5,7 +5,7 @@ import type { AdmittedTask, ScoredGroup } from '../schema/sample.ts';
 export interface ListedGroup {
   readonly group: string;
   readonly index: number;
-  readonly state: 'rolling' | 'scored' | 'trained' | 'failed';
+  readonly state: 'rollout' | 'scored' | 'trained' | 'failed';
   readonly failure: object | null;
 }
 
@@ -20,7 +20,7 @@ export function wrongList(tasks: readonly AdmittedTask[], listed: readonly Liste
   const indexOf = new Map(tasks.map(({ group, index }) => [group, index]));
   for (const { group, index, state, failure } of listed) {
     if (indexOf.get(group) !== index) return `The group ${group} was not admitted at place ${index}.`;
-    if (state === 'rolling') return `The group ${group} was never scored, and never failed.`;
+    if (state === 'rollout') return `The group ${group} was never scored, and never failed.`;
     if (state === 'failed' && failure === null) return `The group ${group} failed without a reason.`;
   }
   return null;

@@ -4,7 +4,7 @@
  * answer that cannot be read is the model's, and comes back as a reason.
  */
 import { wrongInput } from '../errors.ts';
-import type { Reading } from './reading.ts';
+import type { ParseResult } from './reading.ts';
 
 /** What a task says about its right answers. */
 export interface Reference {
@@ -14,12 +14,12 @@ export interface Reference {
 }
 
 /** Is the answer right? A refusal says why it could not be read: it is not right either, and is counted as a format error. */
-export type Check = (answer: string) => Reading<boolean>;
+export type Check = (answer: string) => ParseResult<boolean>;
 
 export interface Checker {
   readonly name: string;
   /** What it accepts, in a sentence. */
-  readonly says: string;
+  readonly description: string;
   /** Throws `wrong-input` with code `answer.reference` where the reference is nothing that this checker can compare with. */
   readonly prepare: (reference: Reference) => Check;
 }

@@ -3,10 +3,9 @@
  * (`metadata.choices`, in the order of their letters), an option's own text is an answer, too, and a letter with another option's text
  * beside it is none.
  */
-
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
-import { read, refuse } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 const LETTER = /^\(?([A-Za-z])(?:[).:]+|$)\s*(.*)$/s;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -41,7 +40,7 @@ function optionNamed(text: string, options: readonly string[] | null): number | 
 
 export const choice: Checker = {
   name: 'choice',
-  says: 'The letter of the right option, or its text where the task lists its options.',
+  description: 'The letter of the right option, or its text where the task lists its options.',
   prepare: ({ answer, metadata }) => {
     const options = optionsOf(metadata.choices);
     const expected = optionNamed(answer, options);
@@ -52,10 +51,10 @@ export const choice: Checker = {
         options ? `a letter from A to ${LETTERS[options.length - 1]}, or the text of an option` : 'a letter',
       );
     return (given) => {
-      if (given.length > LONGEST_ANSWER) return refuse('too-long');
+      if (given.length > LONGEST_ANSWER) return invalid('too-long');
       const named = optionNamed(given, options);
-      if (named === undefined) return refuse('no-option');
-      return named === null ? refuse('two-options') : read(named === expected);
+      if (named === undefined) return invalid('no-option');
+      return named === null ? invalid('two-options') : read(named === expected);
     };
   },
 };

@@ -1,17 +1,16 @@
 /** The checker `exact`: the same text. Space around it and the runs of space inside it do not count, and Unicode is composed (NFC). */
-
 import { type Checker, LONGEST_ANSWER, wrongReference } from './checker.ts';
-import { read, refuse } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 /** A text as it is compared. */
 export const plain = (text: string): string => text.normalize('NFC').trim().replace(/\s+/gu, ' ');
 
 export const exact: Checker = {
   name: 'exact',
-  says: 'The same text as the reference; only white space may differ.',
+  description: 'The same text as the reference; only white space may differ.',
   prepare: ({ answer }) => {
     const expected = plain(answer);
     if (expected === '') throw wrongReference('exact', 'it is empty.', 'a text');
-    return (given) => (given.length > LONGEST_ANSWER ? refuse('too-long') : read(plain(given) === expected));
+    return (given) => (given.length > LONGEST_ANSWER ? invalid('too-long') : read(plain(given) === expected));
   },
 };

@@ -5,8 +5,8 @@
  */
 import Fraction from 'fraction.js';
 import { type Checker, shown, wrongReference } from './checker.ts';
-import type { Reading } from './reading.ts';
-import { read, refuse } from './reading.ts';
+import type { ParseResult } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 /** Longest expression that is read; nesting cannot be deeper. */
 const LONGEST = 200;
@@ -26,8 +26,8 @@ class Unreadable extends Error {}
  * Value of `+ - * /` with parentheses over whole numbers; × · ÷ and the typeset minus are read, too. Reasons: too-long, no-expression,
  * division-by-zero.
  */
-export function evaluateExpression(text: string): Reading<Evaluated> {
-  if (text.length > LONGEST) return refuse('too-long');
+export function evaluateExpression(text: string): ParseResult<Evaluated> {
+  if (text.length > LONGEST) return invalid('too-long');
   const plain = text.replace(/[−–]/g, '-').replace(/[×·]/g, '*').replace(/÷/g, '/');
   const tokens = plain.match(/\d+|[-+*/()]|\S/g) ?? [];
   const numbers: number[] = [];
@@ -64,9 +64,9 @@ export function evaluateExpression(text: string): Reading<Evaluated> {
 
   try {
     const value = sum();
-    return at === tokens.length ? read({ value, numbers }) : refuse('no-expression');
+    return at === tokens.length ? read({ value, numbers }) : invalid('no-expression');
   } catch (error) {
-    if (error instanceof Unreadable) return refuse(error.message);
+    if (error instanceof Unreadable) return invalid(error.message);
     throw error;
   }
 }
@@ -83,7 +83,8 @@ function withinNumbers(used: readonly number[], given: readonly number[]): boole
 
 export const expression: Checker = {
   name: 'expression',
-  says: 'An expression over the numbers in metadata.numbers, each used at most once, whose value is metadata.target.',
+  description:
+    'An expression over the numbers in metadata.numbers, each used at most once, whose value is metadata.target.',
   prepare: ({ metadata: { numbers, target, use_all: useAll } }) => {
     const whole = (value: unknown): value is number =>
       typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
@@ -100,9 +101,9 @@ export const expression: Checker = {
       );
     const wanted = new Fraction(target);
     return (given) => {
-      const reading = evaluateExpression(given.trim());
-      if (!reading.ok) return reading;
-      const { value, numbers: used } = reading.value;
+      const parsed = evaluateExpression(given.trim());
+      if (!parsed.ok) return parsed;
+      const { value, numbers: used } = parsed.value;
       const uses = withinNumbers(used, numbers) && (useAll !== true || used.length === numbers.length);
       return read(uses && value.equals(wanted));
     };

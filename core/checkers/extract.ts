@@ -1,7 +1,7 @@
 /** The answer in what a model wrote: the whole text, or the part of it that is marked as the answer. */
 import { wrongInput } from '../errors.ts';
-import type { Reading } from './reading.ts';
-import { read, refuse } from './reading.ts';
+import type { ParseResult } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 /** What follows `\boxed` at a position: the content of its braces, which are balanced, or a single token. null where it ends before. */
 function boxedAt(text: string, start: number): string | null {
@@ -48,15 +48,15 @@ const NUMBERS =
 const lastNumber = (text: string): string | null => text.match(NUMBERS)?.at(-1) ?? null;
 
 const EXTRACTORS = {
-  boxed: { says: 'the content of the last \\boxed{…}', find: boxed, reason: 'no-box' },
+  boxed: { description: 'the content of the last \\boxed{…}', find: boxed, reason: 'no-box' },
   answer: {
-    says: 'what stands after the last <answer>, up to </answer>',
+    description: 'what stands after the last <answer>, up to </answer>',
     find: tagged,
     reason: 'no-answer-tag',
   },
-  hashes: { says: 'what stands after the last ####', find: afterHashes, reason: 'no-hashes' },
-  'last-number': { says: 'the last number', find: lastNumber, reason: 'no-number' },
-  whole: { says: 'the whole text', find: (text: string): string | null => text, reason: 'empty' },
+  hashes: { description: 'what stands after the last ####', find: afterHashes, reason: 'no-hashes' },
+  'last-number': { description: 'the last number', find: lastNumber, reason: 'no-number' },
+  whole: { description: 'the whole text', find: (text: string): string | null => text, reason: 'empty' },
 } as const;
 
 export type Extraction = keyof typeof EXTRACTORS;
@@ -76,12 +76,12 @@ export function parseExtractions(names: string): Extraction[] {
 }
 
 /** The first that is found, trimmed. Refuses with the reason of the last one that was tried; reason `empty` for an empty answer. */
-export function extractAnswer(text: string, extractions: readonly Extraction[]): Reading<string> {
+export function extractAnswer(text: string, extractions: readonly Extraction[]): ParseResult<string> {
   let reason = 'empty';
   for (const name of extractions) {
     const found = EXTRACTORS[name].find(text)?.trim();
     if (found) return read(found);
     reason = found === '' ? 'empty' : EXTRACTORS[name].reason;
   }
-  return refuse(reason);
+  return invalid(reason);
 }

@@ -5,7 +5,7 @@
  */
 import { format, type Schema, Validator } from '@cfworker/json-schema';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
-import { read, refuse } from './reading.ts';
+import { invalid, read } from './reading.ts';
 import { linearPattern } from './regex.ts';
 
 const NAME = 'json-schema';
@@ -70,7 +70,7 @@ function schemaOf(answer: string, given: unknown): Schema | boolean {
 
 export const jsonSchema: Checker = {
   name: NAME,
-  says: 'JSON that is valid under the schema in metadata.schema (draft 2020-12).',
+  description: 'JSON that is valid under the schema in metadata.schema (draft 2020-12).',
   prepare: ({ answer, metadata }) => {
     const validator = new Validator(schemaOf(answer, metadata.schema), '2020-12');
     try {
@@ -86,18 +86,18 @@ export const jsonSchema: Checker = {
       );
     }
     return (given) => {
-      if (given.length > LONGEST_ANSWER) return refuse('too-long');
+      if (given.length > LONGEST_ANSWER) return invalid('too-long');
       let value: unknown;
       try {
         value = JSON.parse(given);
       } catch {
-        return refuse('not-json');
+        return invalid('not-json');
       }
       try {
         return read(validator.validate(value).valid);
       } catch (error) {
         // The only failure left: a value that is nested deeper than the call stack.
-        if (error instanceof RangeError) return refuse('too-deep');
+        if (error instanceof RangeError) return invalid('too-deep');
         throw error;
       }
     };

@@ -10,8 +10,8 @@
  */
 import Fraction from 'fraction.js';
 import { type Checker, shown, wrongReference } from './checker.ts';
-import type { Reading } from './reading.ts';
-import { read, refuse } from './reading.ts';
+import type { ParseResult } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;
@@ -44,25 +44,25 @@ export interface WrittenNumber {
 }
 
 /** A number as it is written in a text of its own; reasons: too-long, no-number, division-by-zero, too-large. */
-export function readNumber(text: string): Reading<WrittenNumber> {
+export function parseNumber(text: string): ParseResult<WrittenNumber> {
   // Minus signs and narrow spaces as typeset text has them.
   const written = text
     .trim()
     .replace(/[−–]/g, '-')
     .replace(/[\u00a0\u2009\u202f]/g, ' ');
-  if (written.length > LONGEST) return refuse('too-long');
+  if (written.length > LONGEST) return invalid('too-long');
   // "$-5" and "-$5" are both written.
   const form = FORM.exec(written.replace(/^([$€£¥])([+-])/, '$2$1'))?.groups;
-  if (!form) return refuse('no-number');
+  if (!form) return invalid('no-number');
   const { sign, whole = '0', top, bottom, decimal } = form;
   const suffix = form.suffix?.toLowerCase();
   let value: Fraction;
   if (top !== undefined && bottom !== undefined) {
-    if (/^0+$/.test(bottom)) return refuse('division-by-zero');
+    if (/^0+$/.test(bottom)) return invalid('division-by-zero');
     value = new Fraction(BigInt(top), BigInt(bottom)).add(new Fraction(BigInt(whole)));
   } else {
     const [mantissa = '', exponent = '0'] = (decimal ?? '').toLowerCase().replace(/[, _]/g, '').split('e');
-    if (Math.abs(Number(exponent)) > LARGEST_EXPONENT) return refuse('too-large');
+    if (Math.abs(Number(exponent)) > LARGEST_EXPONENT) return invalid('too-large');
     const [before = '', after = ''] = mantissa.split('.');
     const power = Number(exponent) - after.length;
     const digits = new Fraction(BigInt(`${before}${after}` || '0'));
@@ -90,9 +90,10 @@ export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
   };
   return {
     name: 'number',
-    says: 'The same value: whole and decimal numbers, thousands separators, fractions, percent, k, million and the like.',
+    description:
+      'The same value: whole and decimal numbers, thousands separators, fractions, percent, k, million and the like.',
     prepare: ({ answer }) => {
-      const reference = readNumber(answer);
+      const reference = parseNumber(answer);
       if (!reference.ok)
         throw wrongReference(
           'number',
@@ -101,10 +102,10 @@ export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
         );
       const { value, percent } = reference.value;
       return (given) => {
-        const reading = readNumber(given);
-        if (!reading.ok) return reading;
-        const same = close(reading.value.value, value);
-        const sameFigure = percent && !reading.value.percent && close(reading.value.value.div(100), value);
+        const parsed = parseNumber(given);
+        if (!parsed.ok) return parsed;
+        const same = close(parsed.value.value, value);
+        const sameFigure = percent && !parsed.value.percent && close(parsed.value.value.div(100), value);
         return read(same || sameFigure);
       };
     },

@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
-import { read, refuse } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 const LONGEST_PATTERN = 1000;
 
@@ -23,10 +23,10 @@ export function linearPattern(checker: string, pattern: string): RE2JS {
 
 export const regex: Checker = {
   name: 'regex',
-  says: 'The whole answer matches the reference, a regular expression in RE2’s syntax.',
+  description: 'The whole answer matches the reference, a regular expression in RE2’s syntax.',
   prepare: ({ answer }) => {
     const pattern = linearPattern('regex', answer);
     return (given) =>
-      given.length > LONGEST_ANSWER ? refuse('too-long') : read(pattern.matches(given.trim()));
+      given.length > LONGEST_ANSWER ? invalid('too-long') : read(pattern.matches(given.trim()));
   },
 };

@@ -8,19 +8,20 @@ import { exact } from './exact.ts';
 import { expression } from './expression.ts';
 import { jsonSchema } from './json-schema.ts';
 import { math } from './math/checker.ts';
-import { numberChecker, readNumber } from './number.ts';
+import { numberChecker, parseNumber } from './number.ts';
 import { regex } from './regex.ts';
 import { set } from './set.ts';
 
 /** `expression` for a task with numbers and a target, `number` where the answer is one, else `exact`. */
 const auto: Checker = {
   name: 'auto',
-  says: 'expression for a task with metadata.numbers and metadata.target, number where the answer is one, else exact.',
+  description:
+    'expression for a task with metadata.numbers and metadata.target, number where the answer is one, else exact.',
   prepare: (reference) => {
     const { answer, metadata } = reference;
     if (Array.isArray(metadata.numbers) && metadata.target !== undefined)
       return expression.prepare(reference);
-    return (readNumber(answer).ok ? numberChecker() : exact).prepare(reference);
+    return (parseNumber(answer).ok ? numberChecker() : exact).prepare(reference);
   },
 };
 

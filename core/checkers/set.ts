@@ -3,19 +3,18 @@
  * separated by commas, semicolons, new lines or "and", in braces, brackets or bare. Elements are equal as numbers or as texts. A comma
  * always separates: numbers in a set have no thousands separators.
  */
-
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
-import { readNumber } from './number.ts';
-import type { Reading } from './reading.ts';
-import { read, refuse } from './reading.ts';
+import { parseNumber } from './number.ts';
+import type { ParseResult } from './reading.ts';
+import { invalid, read } from './reading.ts';
 
 const MOST_ELEMENTS = 1000;
 const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;
 
 /** One name for all ways to write an element. */
 function keyOf(element: string): string {
-  const number = readNumber(element);
+  const number = parseNumber(element);
   return number.ok ? `number ${number.value.value.toFraction()}` : `text ${plain(element)}`;
 }
 
@@ -30,8 +29,8 @@ function jsonElements(text: string): readonly string[] | null {
 }
 
 /** Keys of the elements; reasons: too-long, no-elements, empty-element. */
-export function readSet(text: string): Reading<ReadonlySet<string>> {
-  if (text.length > LONGEST_ANSWER) return refuse('too-long');
+export function parseSet(text: string): ParseResult<ReadonlySet<string>> {
+  if (text.length > LONGEST_ANSWER) return invalid('too-long');
   const trimmed = text.trim();
   const inner =
     BRACKETS.exec(trimmed)
@@ -40,16 +39,16 @@ export function readSet(text: string): Reading<ReadonlySet<string>> {
   const elements =
     jsonElements(trimmed) ?? inner.split(/,\s*and\s|[,;\n]|\sand\s/).map((element) => element.trim());
   if (elements.length === 1 && elements[0] === '')
-    return trimmed === '' ? refuse('no-elements') : read(new Set());
-  if (elements.includes('') || elements.length > MOST_ELEMENTS) return refuse('empty-element');
+    return trimmed === '' ? invalid('no-elements') : read(new Set());
+  if (elements.includes('') || elements.length > MOST_ELEMENTS) return invalid('empty-element');
   return read(new Set(elements.map(keyOf)));
 }
 
 export const set: Checker = {
   name: 'set',
-  says: 'The same elements in any order, numbers compared by value.',
+  description: 'The same elements in any order, numbers compared by value.',
   prepare: ({ answer }) => {
-    const expected = readSet(answer);
+    const expected = parseSet(answer);
     if (!expected.ok)
       throw wrongReference(
         'set',
@@ -57,9 +56,9 @@ export const set: Checker = {
         'elements with commas between them, or a JSON array',
       );
     return (given) => {
-      const reading = readSet(given);
-      if (!reading.ok) return reading;
-      const { value } = reading;
+      const parsed = parseSet(given);
+      if (!parsed.ok) return parsed;
+      const { value } = parsed;
       return read(value.size === expected.value.size && [...value].every((key) => expected.value.has(key)));
     };
   },

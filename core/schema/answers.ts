@@ -51,7 +51,7 @@ export const roundAnswer = v.object({
   /** null where nothing was noted. */
   usage: v.nullable(roundUsage),
   createdAt: count,
-  solvingAt: v.nullable(count),
+  rolloutAt: v.nullable(count),
   trainingAt: v.nullable(count),
   endedAt: v.nullable(count),
 });

@@ -94,7 +94,7 @@ export type EvaluationReport = Readonly<v.InferOutput<typeof evaluationReport>>;
 export const roundReport = v.object({
   monitors: v.exactOptional(roundMonitors),
   training: v.exactOptional(trainingReport),
-  /** Further figures by name, from the recipe's lesson. */
+  /** Further figures by name, from the recipe's training plan. */
   figures: v.exactOptional(figures),
   /** What each proposal of the round earned, by the id of its first sample; null = no reward. Absent where nobody is paid for proposing. */
   earnings: v.exactOptional(earnings),

@@ -71,26 +71,26 @@ export const roleBinding = v.object({
   /** Absent = the main set. */
   set: v.optional(setName),
   /** Always so many versions behind the newest: a sampler that lags. */
-  behind: v.optional(count),
+  lag: v.optional(count),
   /** Moves to the newest version every so many rounds only: an opponent, or a phase's frozen partner. */
-  holds: v.optional(positive),
+  refreshEvery: v.optional(positive),
   /** Drawn anew each round among so many of the newest versions: a pool of earlier selves to play against. */
-  pool: v.optional(positive),
+  sampleFrom: v.optional(positive),
   /** Always version 0. */
-  fixed: v.optional(v.boolean()),
+  pinned: v.optional(v.boolean()),
 });
 export type RoleBinding = v.InferOutput<typeof roleBinding>;
 
 /** Version of a role in round `index` (from 1) where `newest` is the newest; `random` draws from its pool. */
 export function boundVersion(
-  { behind = 0, holds = 1, pool = 1, fixed = false }: RoleBinding,
+  { lag = 0, refreshEvery = 1, sampleFrom = 1, pinned = false }: RoleBinding,
   index: number,
   newest: number,
   random: Random,
 ): number {
-  if (fixed) return 0;
-  const last = Math.max(0, newest - behind - ((index - 1) % holds));
-  return last - random.int(Math.min(pool, last + 1));
+  if (pinned) return 0;
+  const last = Math.max(0, newest - lag - ((index - 1) % refreshEvery));
+  return last - random.int(Math.min(sampleFrom, last + 1));
 }
 
 /** The round that follows: roles that are frozen keep version 0, the others go by their binding. Pure, so that the mesh and a single process agree. */
@@ -123,7 +123,7 @@ export function roundOf(
   };
 }
 
-/** An earlier invocation began this work and ran out of its ration: what it made is kept. */
+/** An earlier invocation began this work and ran out of its CPU budget: what it made is kept. */
 const begun = v.optional(v.literal(true));
 export const proposeMessage = v.object({ v: v.literal(1), round: id, begun });
 export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun });
@@ -156,8 +156,8 @@ export const keys = {
   proposals: (round: string) => `rounds/${round}/proposals.json`,
   rollouts: (round: string, group: string) => `rounds/${round}/groups/${group}/rollouts.json`,
   scored: (round: string, group: string) => `rounds/${round}/groups/${group}/scored.json`,
-  /** What a stage made of a group before its ration was used up. */
-  kept: (round: string, stage: WorkerStage, group: string) =>
-    `rounds/${round}/groups/${group}/${stage}-kept.json`,
+  /** What a stage made of a group before its CPU budget was used up. */
+  partial: (round: string, stage: WorkerStage, group: string) =>
+    `rounds/${round}/groups/${group}/${stage}-partial.json`,
   version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,
 };

@@ -72,15 +72,15 @@ export const proposals = v.object({ round: id, samples: v.array(sample), tasks: 
 export type Proposals = v.InferOutput<typeof proposals>;
 
 /** A task with its G rollouts, before judging. */
-export const rolledGroup = v.object({ round: id, ...admittedTask.entries, samples: v.array(sample) });
-export type RolledGroup = v.InferOutput<typeof rolledGroup>;
+export const rolloutGroup = v.object({ round: id, ...admittedTask.entries, samples: v.array(sample) });
+export type RolloutGroup = v.InferOutput<typeof rolloutGroup>;
 
 /**
  * A group with its judgments and rewards: what the learner trains on. `gold` and `truth` are for judges' training and
  * for monitors; a label-free reward never reads them.
  */
 export const scoredGroup = v.object({
-  ...rolledGroup.entries,
+  ...rolloutGroup.entries,
   judgments: v.array(sample),
   /** Per rollout: is the answer exact? null where there is no answer to check (off-grammar). */
   gold: v.array(v.nullable(v.boolean())),

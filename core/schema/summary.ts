@@ -44,7 +44,7 @@ export const heldOutPoint = v.object({
 });
 export type HeldOutPoint = Readonly<v.InferOutput<typeof heldOutPoint>>;
 
-/** A round's monitors, and the figures of its lesson. */
+/** A round's monitors, and the figures of its training plan. */
 export const monitorPoint = v.object({ round: count, figures });
 export type MonitorPoint = Readonly<v.InferOutput<typeof monitorPoint>>;
 

@@ -10,11 +10,11 @@ const sumOf = (prompt: string) =>
 
 test('an exact answer earns more than a wrong one, and the median gets no advantage', async () => {
   const words = (prompt: string, i: number) => `<answer>${i === 0 ? sumOf(prompt) : 99}<eos>`;
-  const { groups, lesson } = await playWritten(recipe, words, { tasks: 1, group: 3 });
+  const { groups, plan } = await playWritten(recipe, words, { tasks: 1, group: 3 });
   const rewards = groups[0]!.samples.map((sample) => sample.rewards.reward!);
   assert.ok(rewards[0]! > 0.9 && rewards[0]! < 1);
   assert.ok(rewards[1]! < 0 && rewards[2]! < 0);
-  const part = lesson.updates[0]!.parts[0]!;
+  const part = plan.updates[0]!.parts[0]!;
   assert.ok(part.kind === 'policy');
   assert.deepEqual(
     part.items.map(({ advantage }) => advantage),

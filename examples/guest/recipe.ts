@@ -21,7 +21,7 @@ import {
 import { tasks } from './tasks.ts';
 
 const exactAndShort: AnswerReward = {
-  says: '1 for an exact answer, less 0.01 a token',
+  description: '1 for an exact answer, less 0.01 a token',
   usesGold: true,
   pay: (evidence) =>
     exactReward.pay(evidence).map((exact, i) => Number(exact) - 0.01 * evidence.group.samples[i]!.ids.length),
@@ -49,7 +49,7 @@ export default defineRecipe({
     schedule: 'One pass over the round in four steps.',
   },
   differences: [],
-  start: 'seed',
+  start: 'arithmetic-base',
   tasks: 16,
   group: 8,
   variants: {},

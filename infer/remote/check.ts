@@ -5,7 +5,7 @@ import type { Completion, TokenIds, TokenScores } from '../../core/policy.ts';
 /** Nats above 0 that a server's rounding may make of a certain token; such a value is taken for 0. */
 const ROUNDING = 1e-4;
 
-const refuse = (code: string, what: string, expected: string) =>
+const invalid = (code: string, what: string, expected: string) =>
   new RollmeshError('give-up', code, what, {
     expected,
     next: 'Check that the server serves this very model, with its vocabulary.',
@@ -15,7 +15,7 @@ const refuse = (code: string, what: string, expected: string) =>
 function checkedLogprobs(logprobs: readonly number[], drawn: boolean): number[] {
   const wrong = logprobs.findIndex((x) => !(x <= ROUNDING) || (drawn && !Number.isFinite(x)));
   if (wrong >= 0)
-    throw refuse(
+    throw invalid(
       'remote.logprob',
       `The log-probability of token ${wrong} is ${logprobs[wrong]}.`,
       'a number of at most 0',
@@ -34,11 +34,11 @@ export function checkedCompletion(
 ): Completion {
   const unknown = ids.find((id) => !Number.isSafeInteger(id) || id < 0 || id >= vocabSize);
   if (unknown !== undefined)
-    throw refuse('remote.tokens', `The server drew token ${unknown}.`, `an id from 0 to ${vocabSize - 1}`);
+    throw invalid('remote.tokens', `The server drew token ${unknown}.`, `an id from 0 to ${vocabSize - 1}`);
   const end = ids.findIndex((id) => stop.includes(id));
   const whole = stopped ? end === ids.length - 1 && end >= 0 : end < 0 && ids.length === maxNew;
   if (ids.length > maxNew || !whole || logprobs.length !== ids.length)
-    throw refuse(
+    throw invalid(
       'remote.completion',
       `A completion of ${ids.length} tokens with ${logprobs.length} log-probabilities ${stopped ? 'ended by itself' : 'was cut off'}.`,
       `${maxNew} tokens, or fewer of which the last is the only stop token`,
@@ -54,7 +54,7 @@ export function checkedScores(
 ): TokenScores {
   const count = ids.length - 1;
   if (logprobs.length !== count || entropy.length !== count)
-    throw refuse(
+    throw invalid(
       'remote.scores',
       `${logprobs.length} log-probabilities and ${entropy.length} entropies came for ${ids.length} tokens.`,
       `${count} of each`,
@@ -62,7 +62,7 @@ export function checkedScores(
   const most = Math.log(vocabSize);
   const wrong = entropy.findIndex((x) => !(x >= -ROUNDING && x <= most + ROUNDING));
   if (wrong >= 0)
-    throw refuse(
+    throw invalid(
       'remote.scores',
       `The entropy at token ${wrong} is ${entropy[wrong]}.`,
       `from 0 to ${most} nats`,

@@ -13,7 +13,7 @@ export class Evaluator {
   readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>;
   readonly #recipes: Registry;
   readonly #every: number;
-  /** What the exams of a run share; runs come one after the other. */
+  /** What the evaluations of a run share; runs come one after the other. */
   #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
   constructor(gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>, recipes: Registry, every: number) {

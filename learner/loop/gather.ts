@@ -74,7 +74,7 @@ function refuseForeignTasks({ proposals, groups, refused }: Gathered): Gathered 
   };
 }
 
-const refuse = (code: string, what: string) => new RollmeshError('give-up', code, what);
+const invalid = (code: string, what: string) => new RollmeshError('give-up', code, what);
 
 /** What cannot be used is a refusal with its reason; what may be had later is thrown on. */
 async function refusable<T extends object>(work: () => Promise<T>): Promise<T | GroupFailure> {
@@ -90,7 +90,7 @@ function parse<S extends v.GenericSchema>(schema: S, bytes: Uint8Array, what: st
   try {
     return v.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
-    throw refuse('group.damaged', `${what} cannot be read.`);
+    throw invalid('group.damaged', `${what} cannot be read.`);
   }
 }
 
@@ -101,7 +101,7 @@ async function gatherProposals(
   const bytes = await gateway.getObject(keys.proposals(spec.id), proposalsSha256 ?? undefined);
   const written = parse(proposals, bytes, 'The proposals’ object');
   if (written.round !== spec.id)
-    throw refuse('group.foreign', `The proposals are of round ${written.round}.`);
+    throw invalid('group.foreign', `The proposals are of round ${written.round}.`);
   return written;
 }
 
@@ -122,24 +122,24 @@ async function gatherGroup(
       },
     );
   if (meshKey !== undefined && !isAuthentic(meshKey, { spec, proposalsSha256, manifests }, message))
-    throw refuse(
+    throw invalid(
       'group.seal',
       'The seal does not fit the round, its settings, its versions, the group and the hashes.',
     );
   if (message.key !== keys.scored(spec.id, message.group))
-    throw refuse('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
+    throw invalid('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
   const bytes = await gateway.getObject(message.key);
   if (sha256Hex(bytes) !== message.sha256)
-    throw refuse('group.hash', 'The bytes of the group are not those that were sealed.');
+    throw invalid('group.hash', 'The bytes of the group are not those that were sealed.');
   const group = parse(scoredGroup, bytes, 'The group’s object');
   if (group.round !== spec.id || group.group !== message.group)
-    throw refuse('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
+    throw invalid('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
   const foreign = [...group.samples, ...group.judgments].find((sample) => {
     const ref = spec.roles[sample.role];
     return !ref || !samePolicy(ref, sample.policy);
   });
   if (foreign)
-    throw refuse(
+    throw invalid(
       'group.version',
       `A ${foreign.role} sample is of ${foreign.policy.name}@${foreign.policy.version}.`,
     );

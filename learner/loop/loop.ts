@@ -9,10 +9,10 @@ import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
-import { RoundBooks } from './books.ts';
 import { Collector } from './collect.ts';
 import { UNREADABLE } from './load-version.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
+import { RoundUsage } from './round-usage.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
 /** Pause after the first empty pull; it doubles with every further one. */
@@ -46,13 +46,13 @@ const sleep = (ms: number, signal: AbortSignal) =>
  * Runs until the signal aborts. Trouble is logged and tried again, a lost race for a version too: the round is then read
  * anew. Nothing is acknowledged before it is done. Throws where the settings are wrong, such as a refused token.
  */
-export async function learn(
+export async function runLearner(
   ports: LearnerPorts,
   settings: LearnerSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const collector = new Collector();
-  const books = new RoundBooks(ports.tally);
+  const books = new RoundUsage(ports.tally);
   let idleMs = IDLE_MS;
   while (!signal.aborted) {
     try {
@@ -98,7 +98,7 @@ async function trainWhole(
   ports: LearnerPorts,
   settings: LearnerSettings,
   collector: Collector,
-  books: RoundBooks,
+  books: RoundUsage,
 ): Promise<boolean> {
   let worked = false;
   let unreadable: RollmeshError | undefined;
@@ -119,7 +119,7 @@ async function trainIfWhole(
   ports: LearnerPorts,
   settings: LearnerSettings,
   collector: Collector,
-  books: RoundBooks,
+  books: RoundUsage,
   id: string,
 ): Promise<boolean> {
   const { gateway, queue, log } = ports;
@@ -180,7 +180,7 @@ async function evaluateAfter(
   { evaluate, gateway, log }: LearnerPorts,
   round: RoundState,
   outcome: RoundOutcome,
-  books: RoundBooks,
+  books: RoundUsage,
 ) {
   try {
     const figures = await evaluate?.(round, outcome);

@@ -2,15 +2,15 @@
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
-import type { StageParts } from '../../core/roles/stage.ts';
+import type { RoundContextParts } from '../../core/round-context.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { newestOf } from '../../core/schema/round.ts';
-import { memoryOf } from '../../core/text/policy-memory.ts';
+import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import type { RoundState } from './ports.ts';
 
-export type RoundTools = Pick<StageParts, 'tokenizer' | 'renderer' | 'use' | 'memory'>;
+export type RoundTools = Pick<RoundContextParts, 'tokenizer' | 'renderer' | 'use' | 'recipeState'>;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
 /** Runs `work` with the policies of a round, held to the manifests under its seal, and disposes of them. */
@@ -27,7 +27,7 @@ export async function withRoundPolicies<T>(
     return await work({
       ...textOf(await load({ name, version: 0 }, TEXT_FILES), name),
       use: policies.use,
-      memory: async () => memoryOf(await load(newestOf(spec), ['memory.json'])),
+      recipeState: async () => recipeStateOf(await load(newestOf(spec), ['memory.json'])),
     });
   } finally {
     await policies.dispose();

@@ -122,19 +122,19 @@ async function versions(gateway: MeshGateway, { spec, manifests: sealed }: Round
   );
   for (const [version, hash] of Object.entries(sealed ?? {})) manifests.set(Number(version), hash);
   const wrote = Math.max(...Object.values(spec.roles).map((ref) => ref.version));
-  const behind = current - wrote;
+  const lag = current - wrote;
   const stale: GroupFailure | null =
-    behind < 0
+    lag < 0
       ? {
           kind: 'missing-version',
           code: 'version.withdrawn',
           message: `Version ${wrote} of ${name} was withdrawn.`,
         }
-      : behind > maxStaleness
+      : lag > maxStaleness
         ? {
             kind: 'give-up',
             code: 'group.stale',
-            message: `The samples are ${behind} versions behind; at most ${maxStaleness} are trained on.`,
+            message: `The samples are ${lag} versions behind; at most ${maxStaleness} are trained on.`,
           }
         : null;
   return { name, current, next, stale, manifests };

@@ -1,8 +1,8 @@
 /**
- * Corrections of core/rl/importance.ts on tensors, for log-probabilities that are on the device already: constant factors [T] to
+ * Corrections of core/rl/corrections/importance.ts on tensors, for log-probabilities that are on the device already: constant factors [T] to
  * pass as `correction`. Everything here is without gradient.
  */
-import type { RatioLevel } from '../../core/rl/importance.ts';
+import type { RatioLevel } from '../../core/rl/corrections/index.ts';
 import * as tf from '../tfjs.ts';
 import { meanPerSequence, type Sequences, spreadOverTokens, sumPerSequence } from './sequences.ts';
 import { LOG_RATIO_BOUND, logRatios, masked, type PolicyTokens } from './tokens.ts';

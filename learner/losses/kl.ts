@@ -1,8 +1,8 @@
 /**
- * KL to a reference in the loss, estimated on the sampled tokens (k1, k2, k3, abs of core/rl/kl.ts). Note what the gradients are:
+ * KL to a reference in the loss, estimated on the sampled tokens (k1, k2, k3, abs of core/rl/corrections/kl.ts). Note what the gradients are:
  * that of k1 is 0 in expectation on-policy, k2's is the right one, k3's is that of e^−Δ − 1 + Δ.
  */
-import type { KlClamp, KlEstimator } from '../../core/rl/kl.ts';
+import type { KlClamp, KlEstimator } from '../../core/rl/corrections/index.ts';
 import * as tf from '../tfjs.ts';
 import { LOG_RATIO_BOUND, masked, reduce, type TokenLoss } from './tokens.ts';
 

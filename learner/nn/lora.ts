@@ -2,7 +2,6 @@
  * Low-rank adapters (Hu et al., "LoRA", 2021): each adapted projection gets y + (alpha / rank) B A x while its own weight is frozen.
  * Names follow PEFT, so adapters travel as files of their own; `mergeLora` folds them into ordinary weights for publishing.
  */
-
 import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import type { Tensors } from '../../model/safetensors.ts';

@@ -1,7 +1,7 @@
 /** Weights of older versions, for references: held frozen on the device, the two that were used last. */
 import { RollmeshError } from '../../core/errors.ts';
 import { MAIN_SET, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
-import type { WeightsRef } from '../../core/training.ts';
+import type { WeightsRef } from '../../core/training-plan.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 import { type ParamSet, paramsFrom } from '../nn/params.ts';

@@ -11,7 +11,7 @@ import {
   type VersionFiles,
   weightsFile,
 } from '../../core/schema/policy.ts';
-import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/training.ts';
+import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/training-plan.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { createHead, Head } from '../nn/heads.ts';
@@ -61,7 +61,7 @@ export class HeldSets {
     const settings = this.#settingsOf(set).optimizer;
     if (!settings)
       throw wrongInput(
-        'lesson.set',
+        'training plan.set',
         `The parameter set ${set} has no optimiser, and there is an update for it.`,
         {
           expected: 'an update of a set that is trained',
@@ -132,7 +132,7 @@ export class HeldSets {
   #settingsOf(set: string): SetSettings {
     const settings = this.#settings[set];
     if (!settings)
-      throw wrongInput('lesson.set', `There is no parameter set ${set}.`, {
+      throw wrongInput('training plan.set', `There is no parameter set ${set}.`, {
         expected: `one of ${Object.keys(this.#settings).join(', ')}`,
       });
     return settings;

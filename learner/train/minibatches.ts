@@ -1,6 +1,6 @@
 /** From an update's units to optimiser steps and micro-batches, on plain arrays. Which units share a step is drawn by the round's id. */
 import type { Random } from '../../core/random.ts';
-import type { Sequence, UpdatePart } from '../../core/training.ts';
+import type { Sequence, UpdatePart } from '../../core/training-plan.ts';
 import { kindOfPart } from './parts/index.ts';
 import type { Unit } from './parts/kind.ts';
 

@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { wrongInput } from '../../core/errors.ts';
 import type { ModuleObjective } from '../../core/rl/objective.ts';
-import type { Lesson, UpdatePart } from '../../core/training.ts';
+import type { TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import type { LoadedObjective, ObjectiveFunction } from '../losses/module-objective.ts';
 
 /** The function that an objective of a recipe names. */
@@ -58,9 +58,9 @@ export const objectiveModules =
     return (tokens, options) => loss(tokens, options);
   };
 
-/** The lesson with the function of each objective that is a module. Modules are loaded before the first step is taken. */
-export async function withObjectives<L extends Lesson>(
-  lesson: L,
+/** The training plan with the function of each objective that is a module. Modules are loaded before the first step is taken. */
+export async function withObjectives<L extends TrainingPlan>(
+  plan: L,
   recipe: string,
   load: LoadObjective,
 ): Promise<L> {
@@ -70,7 +70,7 @@ export async function withObjectives<L extends Lesson>(
     return { ...part, objective };
   };
   const updates = await Promise.all(
-    lesson.updates.map(async (update) => ({ ...update, parts: await Promise.all(update.parts.map(loaded)) })),
+    plan.updates.map(async (update) => ({ ...update, parts: await Promise.all(update.parts.map(loaded)) })),
   );
-  return { ...lesson, updates };
+  return { ...plan, updates };
 }

@@ -1,8 +1,8 @@
-/** What a lesson comes to: for every update its units, dealt to optimiser steps epoch by epoch. */
+/** What a training plan comes to: for every update its units, dealt to optimiser steps epoch by epoch. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { Lesson, SetSettings, Update } from '../../core/training.ts';
+import type { SetSettings, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { minibatches } from './minibatches.ts';
 import { unitsOf } from './parts/index.ts';
 import type { Unit } from './parts/kind.ts';
@@ -14,21 +14,21 @@ export interface PlannedUpdate {
 }
 
 /**
- * Updates without a unit are left out. Throws `give-up` where that leaves none of a lesson that has updates, and `wrong-input`
+ * Updates without a unit are left out. Throws `give-up` where that leaves none of a training plan that has updates, and `wrong-input`
  * where one is for a set that cannot be trained or has items that do not fit.
  */
-export function planLesson(
-  lesson: Lesson,
+export function planSteps(
+  plan: TrainingPlan,
   sets: Readonly<Record<string, SetSettings>>,
   round: string,
 ): PlannedUpdate[] {
-  const planned = lesson.updates
+  const planned = plan.updates
     .map((update, u) => {
-      const nth = lesson.updates.slice(0, u).filter(({ set }) => set === update.set).length;
+      const nth = plan.updates.slice(0, u).filter(({ set }) => set === update.set).length;
       return planUpdate(update, sets, (epoch) => streamOf(round, update.set, nth, epoch));
     })
     .filter(({ epochs }) => epochs.some((steps) => steps.length > 0));
-  if (lesson.updates.length && !planned.length)
+  if (plan.updates.length && !planned.length)
     throw new RollmeshError('give-up', 'learner.empty-round', `Round ${round} has nothing to train on.`, {
       expected: 'at least one sample with a reward',
       next: 'Look at the round’s monitors: rewards may all be missing.',
@@ -49,9 +49,13 @@ function planUpdate(
 ): PlannedUpdate {
   const optimizer = sets[set]?.optimizer;
   if (!optimizer)
-    throw wrongInput('lesson.set', `There is an update for the parameter set ${set}, which is not trained.`, {
-      expected: 'a set of the recipe that has an optimiser',
-    });
+    throw wrongInput(
+      'training plan.set',
+      `There is an update for the parameter set ${set}, which is not trained.`,
+      {
+        expected: 'a set of the recipe that has an optimiser',
+      },
+    );
   const units = parts.map(unitsOf);
   const steps = (epoch: number) => minibatches(units, count ?? optimizer.minibatches, randomOf(epoch));
   return { set, epochs: Array.from({ length: epochs }, (_, epoch) => steps(epoch)) };

@@ -1,6 +1,6 @@
 /** A set's model and what is read from it: log-probabilities of tokens, values before tokens, or classes of whole sequences. */
 import { wrongInput } from '../../core/errors.ts';
-import type { Sequence } from '../../core/training.ts';
+import type { Sequence } from '../../core/training-plan.ts';
 import type { Head } from '../nn/heads.ts';
 import type { Lora } from '../nn/lora.ts';
 import { lastStates, scoredStates } from '../nn/model.ts';
@@ -46,7 +46,7 @@ export function readOut(model: Model, batch: PackedBatch, readout: Readout, temp
 function headOf({ head }: Model, kind: 'value' | 'classes'): Head {
   if (head?.kind !== kind)
     throw wrongInput(
-      'lesson.head',
+      'training plan.head',
       `The parameter set has ${head ? `a head of kind ${head.kind}` : 'no head'}.`,
       {
         expected: `one of kind ${kind}`,

@@ -4,17 +4,17 @@
  * version (weights, heads, optimisers, memory), so a crash loses no more than the time since the last publish. The sets of the
  * last version stay on the device only to save loading them again.
  */
-import { lessonOf, type TaughtRecipe } from '../../core/lesson.ts';
+import { planTraining, type TaughtRecipe } from '../../core/plan-training.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import { memoryOf } from '../../core/text/policy-memory.ts';
-import type { Lesson, WeightsRef } from '../../core/training.ts';
+import { recipeStateOf } from '../../core/text/recipe-state.ts';
+import type { TrainingPlan, WeightsRef } from '../../core/training-plan.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
 import { type LoadObjective, objectiveModules, withObjectives } from './objective-modules.ts';
-import { type PlannedUpdate, planLesson } from './plan.ts';
+import { type PlannedUpdate, planSteps } from './plan.ts';
 import type { Model } from './readouts.ts';
 import { RoundScores } from './scores.ts';
 import { takeSteps } from './steps.ts';
@@ -69,7 +69,7 @@ export class RoundTrainer {
 
   /**
    * Throws `give-up` where there is nothing to train on, a loss or gradient is not finite, or every gradient has exploded, and
-   * `wrong-input` for a lesson that does not fit the recipe's sets; nothing of such a round may be published.
+   * `wrong-input` for a training plan that does not fit the recipe's sets; nothing of such a round may be published.
    */
   async train(work: RoundToTrain): Promise<TrainedRound> {
     const held = await this.#hold(work);
@@ -95,20 +95,20 @@ export class RoundTrainer {
         ? await sets.get(ref.set)
         : { params: await this.#frozen.get(policy, ref, load) };
     const tools = learnTools({ policy, files, sets, find, tokenBudget });
-    const records = { round, proposals, groups, memory: memoryOf(files), version: parent };
-    const taught = await lessonOf(recipe, records, tools);
-    const lesson = await withObjectives(taught, recipe.name, this.#objectives);
-    const plan = planLesson(lesson, recipe.sets, round.id);
+    const records = { round, proposals, groups, recipeState: recipeStateOf(files), version: parent };
+    const taught = await planTraining(recipe, records, tools);
+    const plan = await withObjectives(taught, recipe.name, this.#objectives);
+    const planned = planSteps(plan, recipe.sets, round.id);
     const scores = new RoundScores(tokenBudget, find);
-    for (const { set, epochs } of plan) await scores.add(set, await sets.get(set), unitsOf(epochs));
-    const watched = await watchedRoles({ round, groups, parent, plan, sets, find, tokenBudget });
-    const steps = await takeSteps(plan, sets, scores, tokenBudget);
+    for (const { set, epochs } of planned) await scores.add(set, await sets.get(set), unitsOf(epochs));
+    const watched = await watchedRoles({ round, groups, parent, plan: planned, sets, find, tokenBudget });
+    const steps = await takeSteps(planned, sets, scores, tokenBudget);
     await sets.average();
     return {
-      files: { ...(await sets.files()), ...memoryFile(lesson) },
-      report: withRoles(reportOf(plan, scores, steps), watched),
-      figures: { ...figuresOf(steps), ...lesson.figures },
-      earnings: lesson.earnings,
+      files: { ...(await sets.files()), ...memoryFile(plan) },
+      report: withRoles(reportOf(planned, scores, steps), watched),
+      figures: { ...figuresOf(steps), ...plan.figures },
+      earnings: plan.earnings,
     };
   }
 
@@ -140,5 +140,5 @@ const keyOf = ({ recipe, round }: RoundToTrain, version: number): string =>
 /** All units of an update, in the order of its first epoch. */
 const unitsOf = (epochs: PlannedUpdate['epochs']) => epochs[0]!.flat();
 
-const memoryFile = ({ memory }: Lesson): VersionFiles =>
-  memory === undefined ? {} : { 'memory.json': new TextEncoder().encode(JSON.stringify(memory)) };
+const memoryFile = ({ recipeState }: TrainingPlan): VersionFiles =>
+  recipeState === undefined ? {} : { 'memory.json': new TextEncoder().encode(JSON.stringify(recipeState)) };

@@ -3,7 +3,7 @@
  * log-probabilities under frozen references. Ratios are taken against them; they give KL terms and preference losses their
  * reference, stale samples their correction, and the report its figures.
  */
-import type { Sequence, WeightsRef } from '../../core/training.ts';
+import type { Sequence, WeightsRef } from '../../core/training-plan.ts';
 import * as tf from '../tfjs.ts';
 import { groupByTokens, microBatches, sequenceTokens, temperatureOf } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';

@@ -1,6 +1,6 @@
 /** The optimiser steps of a plan, one after the other, and what they leave: figures on the device until the end, then one reading. */
 import { RollmeshError } from '../../core/errors.ts';
-import type { UpdatePart } from '../../core/training.ts';
+import type { UpdatePart } from '../../core/training-plan.ts';
 import * as tf from '../tfjs.ts';
 import { type HeldSets, skipNormOf } from './held-sets.ts';
 import type { Unit } from './parts/kind.ts';
@@ -27,7 +27,7 @@ export interface StepFigures {
  * exploded; the weights are then void.
  */
 export async function takeSteps(
-  plan: readonly PlannedUpdate[],
+  planned: readonly PlannedUpdate[],
   sets: HeldSets,
   scores: RoundScores,
   tokenBudget: number,
@@ -35,7 +35,7 @@ export async function takeSteps(
   const taken: (Pick<StepFigures, 'set' | 'units' | 'rate'> & { record: StepRecord; skipNorm: number })[] =
     [];
   try {
-    for (const { set, epochs } of plan) {
+    for (const { set, epochs } of planned) {
       const { settings, ...learner } = await sets.learner(set);
       for (const units of epochs.flat()) {
         const warm = Math.min(1, (learner.optimizer.steps + 1) / Math.max(1, settings.warmup));

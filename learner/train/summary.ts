@@ -1,7 +1,7 @@
 /** A round's training in figures: by role for what a policy objective trains, by name for everything else. */
-import { klOfLogRatio } from '../../core/rl/kl.ts';
+import { klOfLogRatio } from '../../core/rl/corrections/index.ts';
 import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
-import type { PolicyPart } from '../../core/training.ts';
+import type { PolicyPart } from '../../core/training-plan.ts';
 import { agreement } from './agreement.ts';
 import { unitTokens } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';
@@ -15,14 +15,14 @@ const mean = (values: readonly number[]): number =>
   values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
 
 export function reportOf(
-  plan: readonly PlannedUpdate[],
+  planned: readonly PlannedUpdate[],
   scores: RoundScores,
   steps: readonly StepFigures[],
 ): TrainingReport {
   const skipped = steps.filter((step) => step.skipped).length;
   const clipped = steps.flatMap((step) => shareOf(step, ({ part }) => part.kind === 'policy'));
   return {
-    ...summarizeScores(plan, scores),
+    ...summarizeScores(planned, scores),
     tokens: sumOf(steps, ({ units }) => sumOf(units, unitTokens)),
     updates: steps.length,
     ...(skipped ? { skipped } : {}),
@@ -83,10 +83,10 @@ interface Sampled extends Scored {
 
 /** Figures by role, and the agreement with the rollouts' log-probabilities. */
 function summarizeScores(
-  plan: readonly PlannedUpdate[],
+  planned: readonly PlannedUpdate[],
   scores: RoundScores,
 ): Pick<TrainingReport, 'roles' | 'mismatch' | 'ratio'> {
-  const sampled = plan.flatMap(({ set, epochs }) =>
+  const sampled = planned.flatMap(({ set, epochs }) =>
     epochs[0]!.flat().flatMap((unit): Sampled[] => {
       if (unit.part.kind !== 'policy') return [];
       const { own, reference } = scores.of(unit);

@@ -2,7 +2,7 @@
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import type { LearnTools, Sequence } from '../../core/training.ts';
+import type { LearnTools, Sequence } from '../../core/training-plan.ts';
 import type { HeldSets } from './held-sets.ts';
 import type { Model, Readout } from './readouts.ts';
 import { type FindModel, readEach } from './scores.ts';

@@ -1,5 +1,5 @@
 /** One optimiser step: the losses of all parts, accumulated over micro-batches, then AdamW. Nothing is read from the device. */
-import type { UpdatePart } from '../../core/training.ts';
+import type { UpdatePart } from '../../core/training-plan.ts';
 import type { AdamW } from '../nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../nn/loss-and-grads.ts';
 import type { Trainable } from '../nn/trainable.ts';
@@ -27,7 +27,7 @@ export interface StepRecord {
 type WeightOf = ReadonlyMap<Unit, UnitWeights>;
 
 /** Weights over the whole step, before it is cut into micro-batches. */
-const weigh = (step: readonly Unit[]): WeightOf =>
+const withAdvantages = (step: readonly Unit[]): WeightOf =>
   new Map(
     byPart(step).flatMap((units) => {
       const { part } = units[0]!;
@@ -43,7 +43,7 @@ export function updateStep(
   scores: RoundScores,
   { rate, tokenBudget }: { readonly rate: number; readonly tokenBudget: number },
 ): StepRecord {
-  const weights = weigh(step);
+  const weights = withAdvantages(step);
   const parts = byPart(step).map((units) => units[0]!.part);
   let total: LossAndGrads | undefined;
   const figures = new Map<UpdatePart, tf.Tensor1D>();

@@ -3,9 +3,9 @@
  * every step, so that no demonstration is seen twice. Loss on completions alone.
  */
 import { Random } from '../../core/random.ts';
-import type { Demonstration } from '../../core/tasks/demonstrations.ts';
-import type { WarmStart } from '../../core/tasks/warm-starts.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
+import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
+import type { WarmStart } from '../../tasks/warm-starts.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { disposeResult, lossAndGrads } from '../nn/loss-and-grads.ts';
 import { packSequences } from '../nn/pack.ts';

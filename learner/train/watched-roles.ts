@@ -1,14 +1,13 @@
 /**
  * Entropy and distance from the start of roles that no policy objective trains. Preferences, imitation and heads ask for neither, but
  * a policy that collapses under them must say so, too. Where nobody speaks with the trained weights, as in genrm, whose verifier
- * speaks in exams alone, they are watched on what they imitate.
+ * speaks in evaluations alone, they are watched on what they imitate.
  */
-
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { Sequence } from '../../core/training.ts';
+import type { Sequence } from '../../core/training-plan.ts';
 import type { HeldSets } from './held-sets.ts';
 import { startOf } from './parts/policy.ts';
 import type { PlannedUpdate } from './plan.ts';
@@ -29,12 +28,12 @@ export interface Watched {
 }
 
 /** The set of a role whose weights are trained this round by something else than a policy objective; undefined for other roles. */
-function watchedSet({ round, parent, plan }: Watched, role: string): string | undefined {
+function watchedSet({ round, parent, plan: planned }: Watched, role: string): string | undefined {
   const binding = round.roles[role];
   // One that speaks with older weights says nothing about those that are trained.
   if (binding?.version !== parent) return undefined;
   const set = binding.set ?? MAIN_SET;
-  const parts = plan.filter((update) => update.set === set).flatMap((update) => partsOf(update));
+  const parts = planned.filter((update) => update.set === set).flatMap((update) => partsOf(update));
   return parts.length && parts.every(({ kind }) => kind !== 'policy') ? set : undefined;
 }
 
@@ -42,25 +41,25 @@ const partsOf = ({ epochs }: PlannedUpdate) => [...new Set(epochs[0]!.flat().map
 
 /** What roles imitate, and the set that learns it; none where a policy objective trains, which is watched by itself. */
 function imitated(
-  plan: readonly PlannedUpdate[],
+  planned: readonly PlannedUpdate[],
 ): { role: string; set: string; items: readonly Sequence[] }[] {
-  const taught = plan.flatMap((update) => partsOf(update).map((part) => ({ set: update.set, part })));
+  const taught = planned.flatMap((update) => partsOf(update).map((part) => ({ set: update.set, part })));
   if (taught.some(({ part }) => part.kind === 'policy')) return [];
   return taught.flatMap(({ set, part }) =>
-    part.kind === 'imitation' ? [{ role: part.role, set, items: part.items }] : [],
+    part.kind === 'sft' ? [{ role: part.role, set, items: part.items }] : [],
   );
 }
 
 /** Before the round's first step, at temperature 1, on the round's own samples of each such role; where none speaks, on what they imitate. */
 export async function watchedRoles(watched: Watched): Promise<TrainingReport['roles']> {
-  const { groups, sets, find, plan, tokenBudget } = watched;
+  const { groups, sets, find, plan: planned, tokenBudget } = watched;
   const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
   const spoken = [...new Set(samples.map((sample) => sample.role))].flatMap((role) => {
     const set = watchedSet(watched, role);
     return set === undefined ? [] : [{ role, set, items: samples.filter((sample) => sample.role === role) }];
   });
   const figures: [string, TrainingReport['roles'][string]][] = [];
-  for (const { role, set, items } of spoken.length ? spoken : imitated(plan)) {
+  for (const { role, set, items } of spoken.length ? spoken : imitated(planned)) {
     const some = items.filter(({ ids }) => ids.length).slice(0, MOST);
     if (some.length === 0) continue;
     const own = await readEach(await sets.get(set), some, 'logprobs', tokenBudget);

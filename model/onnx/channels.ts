@@ -4,7 +4,7 @@
  * other row: rows go in as multiples of their root mean square, and what is beyond a range of that saturates.
  */
 
-/** Largest activation that is told apart, in root mean squares of its row, by what a product reads. Chosen by the error they leave on the seed policy. */
+/** Largest activation that is told apart, in root mean squares of its row, by what a product reads. Chosen by the error they leave on the start policy. */
 export const RANGES = { normed: 4.5, attended: 6, gated: 10 } as const;
 export type Activation = keyof typeof RANGES;
 

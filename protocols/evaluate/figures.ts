@@ -1,6 +1,6 @@
 /** The figures of answered questions, each with its 95 % interval, and the comparison of two versions on the same questions. */
 import { plain } from '../../core/checkers/exact.ts';
-import { readNumber } from '../../core/checkers/number.ts';
+import { parseNumber } from '../../core/checkers/number.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { clusteredInterval, type Interval, wilsonInterval } from '../../core/statistics/intervals.ts';
 import { type AnswerCount, majorityAtK } from '../../core/statistics/majority-at-k.ts';
@@ -69,7 +69,7 @@ function countsOf(samples: readonly CheckedAnswer[]): { answers: AnswerCount[]; 
     if (isRight(sample)) right++;
     else if (sample.answer === null) silent++;
     else {
-      const number = readNumber(sample.answer);
+      const number = parseNumber(sample.answer);
       const key = number.ok ? number.value.value.toFraction() : plain(sample.answer);
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }

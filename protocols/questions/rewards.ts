@@ -1,9 +1,9 @@
 /** What answers to a question can be paid by, a group at a time. The controls that any gain must beat stand beside the checker. */
 import { plain } from '../../core/checkers/exact.ts';
-import { readNumber } from '../../core/checkers/number.ts';
-import { majorityRewards } from '../../core/rl/votes.ts';
+import { parseNumber } from '../../core/checkers/number.ts';
+import { majorityRewards } from '../../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../../core/role.ts';
-import { coinOf } from '../../core/roles/gold.ts';
+import { coinOf } from '../gold.ts';
 
 /** A group's answers as rewards see them; lists are [samples]. The task itself is left out, since it holds the reference answer. */
 export interface QuestionEvidence {
@@ -22,28 +22,28 @@ export interface QuestionReward extends RewardInfo {
 /** One name for all ways to write an answer: equal numbers and equal texts vote together. */
 const voteOf = (answer: string | null): string | null => {
   if (answer === null) return null;
-  const number = readNumber(answer);
+  const number = parseNumber(answer);
   return number.ok ? number.value.value.toFraction() : plain(answer);
 };
 
 export const QUESTION_REWARDS = {
   checker: {
-    says: '1 for an answer that the checker accepts, else 0',
+    description: '1 for an answer that the checker accepts, else 0',
     usesGold: true,
     pay: ({ gold }) => gold().map(Number),
   },
   majority: {
-    says: '1 for the answer that most of the group’s samples give',
+    description: '1 for the answer that most of the group’s samples give',
     usesGold: false,
     pay: ({ answers }) => majorityRewards(answers.map(voteOf)),
   },
   format: {
-    says: 'control: 1 for any answer that can be read',
+    description: 'control: 1 for any answer that can be read',
     usesGold: false,
     pay: ({ answers }) => answers.map((answer) => Number(answer !== null)),
   },
   random: {
-    says: 'control: a fair coin',
+    description: 'control: a fair coin',
     usesGold: false,
     pay: ({ sampleIds }) => sampleIds.map((id) => Number(coinOf(id))),
   },

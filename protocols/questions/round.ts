@@ -8,17 +8,17 @@ import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundShape } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import { admitTasks } from '../../core/roles/drawn-tasks.ts';
-import { sealedGold } from '../../core/roles/gold.ts';
-import { rewardNamed, SOLVER } from '../../core/roles/solver-recipe.ts';
-import { type Exam, type Stage, sampleOf } from '../../core/roles/stage.ts';
+import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import type { AdmittedTask, RolledGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import type { TaskSet } from '../../tasks/file/task-set.ts';
+import { admitTasks } from '../drawn-tasks.ts';
 import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, checkAnswer } from '../evaluate/questions.ts';
+import { sealedGold } from '../gold.ts';
+import { rewardNamed, SOLVER } from '../solver.ts';
 import type { QuestionReward } from './rewards.ts';
 import { readTask, writeTask } from './task-text.ts';
 
@@ -44,7 +44,7 @@ const EXAMINED = 500;
 function checkedGroup(
   { checker, extract }: Questions,
   renderer: Renderer,
-  group: Pick<RolledGroup, 'task' | 'samples'>,
+  group: Pick<RolloutGroup, 'task' | 'samples'>,
 ) {
   const check = checker.prepare(readTask(group.task));
   return group.samples.map(({ prompt, ids }) => checkAnswer(renderer.read(prompt, ids), check, extract));
@@ -52,36 +52,36 @@ function checkedGroup(
 
 async function rollOut(
   questions: Questions,
-  stage: Stage,
+  context: RoundContext,
   tasks: readonly AdmittedTask[],
-): Promise<RolledGroup[]> {
-  const renderer = stage.renderer();
-  const { round } = stage;
+): Promise<RolloutGroup[]> {
+  const renderer = context.renderer();
+  const { round } = context;
   const prompts = tasks.map(({ group, task }) => ({
     ids: renderer.begin(readTask(task).messages).ids,
     sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(group, SOLVER, i)),
   }));
-  const completions = await stage.generate(SOLVER, prompts);
+  const completions = await context.generate(SOLVER, prompts);
   return tasks.map((task, t) => {
     const { ids: prompt, sampleIds } = prompts[t]!;
     const samples = completions[t]!.map((completion, i): Sample => {
       const { text, ended } = renderer.read(prompt, completion.ids);
       // The record says whether the text holds an answer; whether the checker can read it is a matter of the reward.
       const outcome = !ended ? 'cut-off' : extractAnswer(text, questions.extract).ok ? 'ok' : 'off-grammar';
-      return sampleOf(stage, SOLVER, sampleIds[i]!, prompt, completion, outcome);
+      return sampleOf(context, SOLVER, sampleIds[i]!, prompt, completion, outcome);
     });
     return { round: round.id, ...task, samples };
   });
 }
 
-function pay(questions: Questions, stage: Stage, group: RolledGroup): ScoredGroup {
-  const checked = checkedGroup(questions, stage.renderer(), group);
+function pay(questions: Questions, context: RoundContext, group: RolloutGroup): ScoredGroup {
+  const checked = checkedGroup(questions, context.renderer(), group);
   const right = checked.map(({ outcome }) => outcome === 'right');
-  const { pay: payGroup } = rewardNamed(questions.rewards, stage.round.settings.reward);
+  const { pay: payGroup } = rewardNamed(questions.rewards, context.round.settings.reward);
   const rewards = payGroup({
     sampleIds: group.samples.map(({ id }) => id),
     answers: checked.map(({ answer }) => answer),
-    gold: sealedGold(stage, right),
+    gold: sealedGold(context, right),
   });
   const gold = checked.map(({ answer }, i) => (answer === null ? null : right[i]!));
   return {
@@ -93,14 +93,14 @@ function pay(questions: Questions, stage: Stage, group: RolledGroup): ScoredGrou
   };
 }
 
-async function examine(questions: Questions, exam: Exam): Promise<Evaluation> {
+async function examine(questions: Questions, context: EvaluationContext): Promise<Evaluation> {
   const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
-  const { heldOut, most } = exam.examTasks;
+  const { heldOut, most } = context.evaluationTasks;
   // Pilots, on which settings are chosen, are examined on questions that are trained on.
   const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
   const answered = await answerQuestions(
-    { generate: (prompts, settings) => exam.generate(SOLVER, prompts, settings) },
-    exam.renderer(),
+    { generate: (prompts, settings) => context.generate(SOLVER, prompts, settings) },
+    context.renderer(),
     side.slice(0, Math.min(examined, most)),
     { checker, extract, maxNew, samples: 1, temperature, seed: 0 },
   );
@@ -121,16 +121,16 @@ export function questionRound(questions: Questions): RoundShape {
   return {
     taskName: name,
     rewards,
-    roles: { [SOLVER]: { says: 'answers questions', sampling: { maxNew, temperature } } },
+    roles: { [SOLVER]: { description: 'answers questions', sampling: { maxNew, temperature } } },
     freezable: [],
     propose: async ({ round }) =>
       admitTasks(
         round,
         drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks).map(writeTask),
       ),
-    rollOut: (stage, admitted) => rollOut(questions, stage, admitted),
-    judge: async (stage, groups) => groups.map((group) => pay(questions, stage, group)),
-    evaluate: (exam) => examine(questions, exam),
+    rollOut: (context, admitted) => rollOut(questions, context, admitted),
+    judge: async (context, groups) => groups.map((group) => pay(questions, context, group)),
+    evaluate: (context) => examine(questions, context),
     ...(isRated ? { describe: { difficulty: (task: string) => readTask(task).difficulty! } } : {}),
   };
 }

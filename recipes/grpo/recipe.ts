@@ -4,21 +4,20 @@
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { gae } from '../../core/rl/gae.ts';
-import { reinforcePlusPlus } from '../../core/rl/reinforce-plus-plus.ts';
+import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
-import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../core/roles/solver-recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type {
   AdapterSettings,
   LearnTools,
-  Lesson,
   OptimizerSettings,
   PolicyItem,
   RoundRecords,
+  TrainingPlan,
   Update,
-} from '../../core/training.ts';
+} from '../../core/training-plan.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
+import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
 import { GRPO, type Method, VARIANTS } from './variants.ts';
 
 const CRITIC = 'critic';
@@ -103,12 +102,12 @@ function figuresOf({ groups }: Pick<RoundRecords, 'groups'>): Record<string, num
   return { unanimous: mean(unanimous.map(Number)), tokens: mean(lengths) };
 }
 
-export async function lessonOf(
+export async function planTraining(
   records: Pick<RoundRecords, 'groups'>,
   tools: Pick<LearnTools, 'values'>,
   { credit, objective, aggregation, kl }: Method,
   { maxNew, temperature = 1, epochs = 1 }: { maxNew: number; temperature?: number; epochs?: number },
-): Promise<Lesson> {
+): Promise<TrainingPlan> {
   const { items, critic } =
     credit === 'critic'
       ? await byCritic(records, tools)
@@ -158,7 +157,7 @@ export function grpoOn({
         'The solver is the only role: it answers each question of a round as often as the group is large.',
       rewards:
         'The checker pays 1 for a right answer and 0 otherwise. An answer that is cut off at the limit of tokens is not right.',
-      credit: `As published: ${GRPO.says}. Every other method is a variant by its name.`,
+      credit: `As published: ${GRPO.description}. Every other method is a variant by its name.`,
       objective:
         'The policy gradient of the variant, without a penalty for distance from the start unless the variant has one.',
       schedule: 'Each round draws fresh questions and trains on all of their answers.',
@@ -170,7 +169,9 @@ export function grpoOn({
     start,
     tasks,
     group,
-    variants: Object.fromEntries(Object.entries(VARIANTS).map(([name, { says }]) => [name, says])),
+    variants: Object.fromEntries(
+      Object.entries(VARIANTS).map(([name, { description }]) => [name, description]),
+    ),
     sets: {
       [MAIN_SET]: { ...trained, ...(adapter ? { adapter } : {}) },
       // Trained by the variant `ppo` alone; until then it is version 0 with a head of zeros.
@@ -178,6 +179,6 @@ export function grpoOn({
     },
     ...questionRound(questions),
     learn: (records, tools) =>
-      lessonOf(records, tools, methodOf(records.round.settings.variant), { maxNew, temperature, epochs }),
+      planTraining(records, tools, methodOf(records.round.settings.variant), { maxNew, temperature, epochs }),
   };
 }

@@ -3,21 +3,23 @@
  * one row each, with the settings of its paper or of the framework that is named. ρ is the ratio of the trained policy to the old one.
  */
 import type { Aggregation } from '../../core/rl/aggregation.ts';
-import { groupCentredBatchScaled } from '../../core/rl/group-centred.ts';
-import { grpo } from '../../core/rl/grpo.ts';
-import { maxRl } from '../../core/rl/maxrl.ts';
-import { meanCentred } from '../../core/rl/mean-centred.ts';
+import {
+  groupCentredBatchScaled,
+  grpo,
+  maxRl,
+  meanCentred,
+  raw,
+  rloo,
+} from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
-import { raw } from '../../core/rl/raw.ts';
-import { rloo } from '../../core/rl/rloo.ts';
 import type { Key, Maybe } from '../../core/rl/types.ts';
-import type { PolicyPart } from '../../core/training.ts';
+import type { PolicyPart } from '../../core/training-plan.ts';
 
 /** Rewards [n] and groups [n] to one advantage a sample [n]. */
 type Estimator = (rewards: ArrayLike<Maybe>, groups: ArrayLike<Key>) => Maybe[];
 
 export interface Method {
-  readonly says: string;
+  readonly description: string;
   /** From rewards to advantages: by sample, by REINFORCE++'s whitened returns, or by a critic (GAE). */
   readonly credit: Estimator | 'whitened-returns' | 'critic';
   readonly objective: PolicyObjectiveSpec;
@@ -33,7 +35,8 @@ const bySum = (): Aggregation => ({ mode: 'seq-mean-token-sum' });
 
 /** What runs without `--variant`. */
 export const GRPO: Method = {
-  says: 'A = (r − mean)/deviation of the group, ρ clipped to [0.8, 1.2], mean over each answer’s tokens',
+  description:
+    'A = (r − mean)/deviation of the group, ρ clipped to [0.8, 1.2], mean over each answer’s tokens',
   credit: grpo,
   objective: CLIP,
   aggregation: bySequence,
@@ -42,89 +45,96 @@ export const GRPO: Method = {
 export const VARIANTS: Readonly<Record<string, Method>> = {
   kl: {
     ...GRPO,
-    says: 'GRPO with its paper’s penalty: 0.04 times the k3 estimate of KL to version 0',
+    description: 'GRPO with its paper’s penalty: 0.04 times the k3 estimate of KL to version 0',
     kl: { weight: 0.04, estimator: 'k3', reference: { set: 'main', version: 0 } },
   },
   'dr-grpo': {
     ...GRPO,
-    says: 'Dr.GRPO: centred by the group and not divided, sums over tokens divided by the longest answer',
+    description:
+      'Dr.GRPO: centred by the group and not divided, sums over tokens divided by the longest answer',
     credit: meanCentred,
     aggregation: (maxNew) => ({ mode: 'seq-sum-constant', length: maxNew }),
   },
   dapo: {
     ...GRPO,
-    says: 'DAPO’s objective: ρ clipped to [0.8, 1.28], mean over all tokens',
+    description: 'DAPO’s objective: ρ clipped to [0.8, 1.28], mean over all tokens',
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
     aggregation: byToken,
   },
   'batch-scaled': {
     ...GRPO,
-    says: 'centred by the group and divided by the deviation of the whole batch',
+    description: 'centred by the group and divided by the deviation of the whole batch',
     credit: groupCentredBatchScaled,
   },
   rloo: {
-    says: 'RLOO: against the mean of the others in the group, policy gradient without a ratio, sum over each answer’s tokens',
+    description:
+      'RLOO: against the mean of the others in the group, policy gradient without a ratio, sum over each answer’s tokens',
     credit: rloo,
     objective: { kind: 'reinforce' },
     aggregation: bySum,
   },
   reinforce: {
-    says: 'REINFORCE: the bare reward, no baseline and no ratio',
+    description: 'REINFORCE: the bare reward, no baseline and no ratio',
     credit: (rewards) => raw(rewards),
     objective: { kind: 'reinforce' },
     aggregation: bySum,
   },
   'reinforce-plus-plus': {
-    says: 'REINFORCE++: returns whitened over all tokens of the batch, ρ clipped to [0.8, 1.2], mean over all tokens',
+    description:
+      'REINFORCE++: returns whitened over all tokens of the batch, ρ clipped to [0.8, 1.2], mean over all tokens',
     credit: 'whitened-returns',
     objective: CLIP,
     aggregation: byToken,
   },
   maxrl: {
     ...GRPO,
-    says: 'MaxRL: (r − mean)/mean of the group, so that rare successes weigh most',
+    description: 'MaxRL: (r − mean)/mean of the group, so that rare successes weigh most',
     credit: maxRl,
   },
   gspo: {
     ...GRPO,
-    says: 'GSPO: the geometric mean of an answer’s ratios, clipped to [1 − 3e-4, 1 + 4e-4]',
+    description: 'GSPO: the geometric mean of an answer’s ratios, clipped to [1 − 3e-4, 1 + 4e-4]',
     objective: { kind: 'gspo', clipLow: 3e-4, clipHigh: 4e-4 },
   },
   cispo: {
     ...GRPO,
-    says: 'CISPO: the ratio as a weight, at most 5, through which no gradient flows; mean over all tokens',
+    description:
+      'CISPO: the ratio as a weight, at most 5, through which no gradient flows; mean over all tokens',
     objective: { kind: 'cispo', clipLow: 1, clipHigh: 4 },
     aggregation: byToken,
   },
   gmpo: {
     ...GRPO,
-    says: 'GMPO: the geometric mean of an answer’s clipped ratios, log-ratios within ±0.4 nats',
+    description: 'GMPO: the geometric mean of an answer’s clipped ratios, log-ratios within ±0.4 nats',
     objective: { kind: 'gmpo', clipLow: 0.4, clipHigh: 0.4 },
   },
   sapo: {
     ...GRPO,
-    says: 'SAPO: a soft gate in place of the clip, temperatures 1 and 1.05',
+    description: 'SAPO: a soft gate in place of the clip, temperatures 1 and 1.05',
     objective: { kind: 'sapo', tauPositive: 1, tauNegative: 1.05 },
   },
   aipo: {
-    says: 'AIPO: centred by the group, importance weights of at most 2 against the sampler itself',
+    description: 'AIPO: centred by the group, importance weights of at most 2 against the sampler itself',
     credit: meanCentred,
     objective: { kind: 'aipo', maxRatio: 2 },
     aggregation: byToken,
   },
   'dppo-tv': {
     ...GRPO,
-    says: 'DPPO: a token counts while its probability has moved by less than 0.2, with a small square penalty',
+    description:
+      'DPPO: a token counts while its probability has moved by less than 0.2, with a small square penalty',
     objective: { kind: 'dppo-tv', delta: 0.2, squareWeight: 1e-3 },
     aggregation: byToken,
   },
   'decoupled-ppo': {
     ...GRPO,
-    says: 'decoupled PPO: the clip is around a proximal policy, and weights of at most 5 correct for the sampler',
+    description:
+      'decoupled PPO: the clip is around a proximal policy, and weights of at most 5 correct for the sampler',
     objective: { kind: 'decoupled-ppo', clipLow: 0.2, clipHigh: 0.2, cap: 5 },
   },
   ppo: {
-    says: 'PPO: a critic of its own, generalised advantage estimation with γ = 1 and λ = 0.95, whitened over all tokens',
+    description:
+      'PPO: a critic of its own, generalised advantage estimation with γ = 1 and λ = 0.95, whitened over all tokens',
     credit: 'critic',
     objective: CLIP,
     aggregation: byToken,

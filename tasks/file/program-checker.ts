@@ -6,15 +6,15 @@
 import * as v from 'valibot';
 import { type Checker, shown, wrongReference } from '../../core/checkers/checker.ts';
 import { read } from '../../core/checkers/reading.ts';
-import { outputOf, sameList } from '../../core/tasks/programs/interpreter.ts';
-import { parseProgram } from '../../core/tasks/programs/language.ts';
+import { outputOf, sameList } from '../programs/interpreter.ts';
+import { parseProgram } from '../programs/language.ts';
 
 const list = v.pipe(v.array(v.pipe(v.number(), v.safeInteger())), v.maxLength(16));
 const tests = v.pipe(v.array(v.object({ input: list, output: list })), v.minLength(1), v.maxLength(100));
 
 export const program: Checker = {
   name: 'program',
-  says: 'A program in the list language whose output is right on every test in metadata.tests.',
+  description: 'A program in the list language whose output is right on every test in metadata.tests.',
   prepare: ({ metadata }) => {
     const expected = v.safeParse(tests, metadata.tests);
     if (!expected.success)

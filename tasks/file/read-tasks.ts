@@ -58,9 +58,9 @@ const written = (value: unknown): string =>
 function answerOf(row: Row['value'], { fields = {}, reference = ['whole'] }: TaskFileSettings): string {
   const text = written(row[fields.answer ?? 'answer']);
   if (text === '') return '';
-  const reading = extractAnswer(text, reference);
-  if (reading.ok) return reading.value;
-  throw new RowFault(`its answer has no reference answer in it (${reading.reason})`);
+  const parsed = extractAnswer(text, reference);
+  if (parsed.ok) return parsed.value;
+  throw new RowFault(`its answer has no reference answer in it (${parsed.reason})`);
 }
 
 /** All fields that are not read here, and those of the field `metadata`. */

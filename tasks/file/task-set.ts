@@ -3,7 +3,7 @@
  * split goes by what is asked, and a question that is held out is never trained on, whichever file it stands in.
  */
 import { wrongInput } from '../../core/errors.ts';
-import { isHeldOutKey } from '../../core/tasks/split.ts';
+import { isHeldOutKey } from '../../core/split.ts';
 import { type PlacedTask, questionKey } from './task.ts';
 
 export interface TaskSource {

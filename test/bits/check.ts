@@ -8,10 +8,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { openDevice } from '../../learner/device/device.ts';
-import { type FileHashes, undisturbed } from '../../mesh/faults/undisturbed.ts';
-import { readSeed } from '../../model/seed-files.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
+import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
 
 interface Recorded {
   /** Where the hashes come from. Another Node or platform may come to other bits without any change of ours. */
@@ -42,7 +42,7 @@ const weightsOf = (files: FileHashes): FileHashes =>
 
 async function play(order: RunOrder): Promise<FileHashes[]> {
   const run = runOf(shipped, order);
-  const files = await undisturbed(run, await readSeed(join('models', run.recipe.start)));
+  const files = await referenceRun(run, await readPolicyFolder(join('models', run.recipe.start)));
   const versions = files.map(weightsOf);
   const untrained = Object.entries(versions[0]!).filter(
     ([file, hash]) => versions.at(-1)![file as VersionFile] === hash,

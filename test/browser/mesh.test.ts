@@ -1,13 +1,13 @@
-/** The page over the real mesh: the Workers of wrangler.toml in Miniflare, the seed policy, no learner. */
+/** The page over the real mesh: the Workers of wrangler.toml in Miniflare, the start policy, no learner. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
-import { ensureShipped } from '../../cli/import-policy.ts';
-import { orderRounds } from '../../cli/signed-webhook.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { type Mesh, startMesh } from '../../mesh/start.ts';
 import { complaintsOf } from './complaints.ts';
 

@@ -133,7 +133,7 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
   });
 
   test('a line breaks where a figure is missing and goes on where none was measured', async () => {
-    const drawn = await inPage<{ path: string; says: string }>(`
+    const drawn = await inPage<{ path: string; description: string }>(`
       const { Geometry, picture } = await $('chart-image');
       const { svg } = await $('dom');
       const series = [{ name: 'a', ink: 1, values: [0, undefined, 1, null, 0.5, 0.5, 0.5] }];
@@ -141,10 +141,10 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
       const at = new Geometry(plot, 354, 132);
       const image = picture(plot, at, { id: 'c', title: 'A', overlay: svg('g') });
       const path = image.querySelector('.series path').getAttribute('d');
-      return { path, says: image.querySelector('desc').textContent };`);
+      return { path, description: image.querySelector('desc').textContent };`);
     // 300 px for six rounds from x = 44, 100 px for values from y = 110 up to 10
     expect(drawn.path).toBe('M44.0 110.0L144.0 10.0M244.0 60.0L294.0 60.0L344.0 60.0');
-    expect(drawn.says).toBe('a: from 0 to 0.5, lowest 0, highest 1');
+    expect(drawn.description).toBe('a: from 0 to 0.5, lowest 0, highest 1');
   });
 
   test('attributes that could run something are refused', async () => {

@@ -62,7 +62,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       const row = await page.locator('.rounds tr:has(a[href$="round=25"]) td').allInnerTexts();
       expect(row[2]).toBe(at(25).monitors.reward.toFixed(2));
       expect(row.join(' ')).toContain((100 * after).toFixed(1));
-      expect(await page.locator('.rounds tbody tr').first().innerText()).toContain('solving');
+      expect(await page.locator('.rounds tbody tr').first().innerText()).toContain('rollout');
     }));
 
   test('what a model writes is text: nothing of it runs, nothing is fetched for it', () =>

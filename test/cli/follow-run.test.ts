@@ -1,6 +1,6 @@
 /** Following a run over a gateway that answers from a list: what is passed, what ends it, and what the next start orders. */
 import { expect, test } from 'vitest';
-import { type Followed, followRun, missingRounds } from '../../cli/follow-run.ts';
+import { type Followed, followRun, missingRounds } from '../../cli/start/follow-run.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import { roundOf } from '../../core/schema/round.ts';
 
@@ -20,14 +20,14 @@ const round = (index: number, more: Partial<RoundState>): RoundState => {
     expected: 4,
     proposed: 4,
     proposalsSha256: null,
-    groups: { rolling: 0, scored: 0, trained: 4, failed: 0 },
+    groups: { rollout: 0, scored: 0, trained: 4, failed: 0 },
     failures: [],
     reason: null,
     version: index,
     report: {},
     usage: null,
     createdAt: NOW - 120_000,
-    solvingAt: null,
+    rolloutAt: null,
     trainingAt: null,
     // Longer ago than a line waits for an evaluation.
     endedAt: NOW - 90_000,

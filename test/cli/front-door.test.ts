@@ -42,7 +42,7 @@ async function called(folder: string, ...args: string[]) {
 
 /** A module whose default export is a shipped recipe under another name. */
 const renamed = (name: string, change = '') =>
-  `import { dapo } from ${JSON.stringify(installed('recipes/dapo.ts'))};
+  `import { dapo } from ${JSON.stringify(installed('recipes/dapo/recipe.ts'))};
    export default { ...dapo, name: '${name}'${change} };`;
 
 test('a recipe is found by its name, by a path, and as a package; shipped ones stay known', async () => {

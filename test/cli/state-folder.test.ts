@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openStateFolder } from '../../cli/state-folder.ts';
+import { openStateFolder } from '../../cli/shared/state-folder.ts';
 import { ensureSecrets } from '../../mesh/secrets.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-folder-'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
-import { type TasksOption, tasksOption } from '../../cli/run-options.ts';
+import { type TasksOption, tasksOption } from '../../cli/shared/run-options.ts';
 import {
   readTaskRecipe,
   type TaskRecipeOptions,
@@ -32,7 +32,7 @@ const read = (tasks: readonly string[], more: Partial<TaskRecipeOptions> = {}) =
     checker: 'number',
     extract: ['whole'],
     set: [],
-    start: 'seed',
+    start: 'arithmetic-base',
     ...more,
   });
 

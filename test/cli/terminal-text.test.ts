@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { expectedFailure } from '../../cli/expected-failure.ts';
 import { printable, printableLines } from '../../cli/printable.ts';
-import { roundLines } from '../../cli/progress.ts';
+import { roundLines } from '../../cli/start/progress.ts';
 import { parseConfig } from '../../model/config.ts';
 
 const ESC = '\u001b';
@@ -75,9 +75,9 @@ test.each([
   [system('EROFS', 'x'), 'file.denied: This user may not write at x: EROFS.'],
   [system('EMFILE'), 'file.many: Too many files are open.'],
   [system('ERR_RUNTIME_FAILURE'), 'mesh.start: The runtime of the mesh'],
-])('%s', (error, says) => {
+])('%s', (error, description) => {
   const failure = expectedFailure(error);
-  expect(`${failure?.code}: ${failure?.message}`).toContain(says);
+  expect(`${failure?.code}: ${failure?.message}`).toContain(description);
 });
 
 test('a bug stays a bug', () => {

@@ -16,9 +16,9 @@ describe.concurrent('refused without a stack', () => {
     ['bench/index.ts', ['scaling', '--turn', '3'], "bench.options: Unknown option '--turn'"],
     ['cli/rollmesh.ts', ['claims'], 'claims.names: No recipe is named.'],
     ['cli/rollmesh.ts', ['stop'], "missing required argument 'run'"],
-  ])('%s %j', { timeout: 1120_000 }, async (script, args, says) => {
+  ])('%s %j', { timeout: 1120_000 }, async (script, args, description) => {
     const { code, stderr } = await runCommand(script, args);
-    expect(stderr).toContain(says);
+    expect(stderr).toContain(description);
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
   });

@@ -1,16 +1,16 @@
 /** What a recipe carries from round to round is held to its schema, in and out. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
+import { planTraining } from '../../core/plan-training.ts';
 import { readState } from '../../core/recipe-state.ts';
-import type { LearnTools, RoundRecords } from '../../core/training.ts';
+import type { LearnTools, RoundRecords } from '../../core/training-plan.ts';
 import { recipes } from '../../recipes/index.ts';
 
 const schema = v.object({ tasks: v.array(v.string()) });
 const records = { groups: [], round: { settings: { freeze: [] } } } as unknown as RoundRecords;
-const leaving = (memory: unknown, state?: typeof schema) =>
-  lessonOf(
-    { name: 'own', learn: () => ({ updates: [], memory }), ...(state ? { state } : {}) },
+const leaving = (recipeState: unknown, state?: typeof schema) =>
+  planTraining(
+    { name: 'own', learn: () => ({ updates: [], recipeState }), ...(state ? { state } : {}) },
     records,
     {} as LearnTools,
   );
@@ -26,10 +26,10 @@ test('a version that carries something else is refused, with the place and what 
   );
 });
 
-test('a lesson cannot leave what its stages could not read, nor anything that the recipe does not declare', async () => {
-  await expect(leaving({ tasks: [] }, schema)).resolves.toMatchObject({ memory: { tasks: [] } });
+test('a training plan cannot leave what its stages could not read, nor anything that the recipe does not declare', async () => {
+  await expect(leaving({ tasks: [] }, schema)).resolves.toMatchObject({ recipeState: { tasks: [] } });
   await expect(leaving(undefined)).resolves.toMatchObject({ updates: [] });
-  await expect(leaving([1], schema)).rejects.toThrow(/What a lesson of own leaves is not the state/);
+  await expect(leaving([1], schema)).rejects.toThrow(/What a training plan of own leaves is not the state/);
   await expect(leaving({ tasks: [] })).rejects.toThrow(/own leaves a state, and the recipe declares none/);
 });
 

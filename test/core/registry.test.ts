@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { checkRecipe } from '../../core/check-recipe.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { registry } from '../../core/registry.ts';
-import { dapo } from '../../recipes/dapo.ts';
+import { dapo } from '../../recipes/dapo/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
-import { trio } from '../../recipes/trio.ts';
+import { trio } from '../../recipes/trio/recipe.ts';
 
 const failure = (work: () => unknown): RollmeshError => {
   try {

@@ -1,10 +1,9 @@
 /** A run that samples with smaller weights: which refs name them, what makes it a run of its own, and what is allowed for. */
-
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
+import { warningsOf } from '../../core/monitor/warnings.ts';
 import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
-import { openExam, type StageParts } from '../../core/roles/stage.ts';
-import { warningsOf } from '../../core/roles/warnings.ts';
+import { openEvaluationContext, type RoundContextParts } from '../../core/round-context.ts';
 import type { RoundMonitors, TrainingReport } from '../../core/schema/report.ts';
 import { roundOf, roundSpec, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
@@ -29,7 +28,7 @@ test('it is another run, with a policy of its own', () => {
   expect(() => order({ weights: 'float16' })).toThrow(/int8/);
 });
 
-test('every role samples with them, frozen or not; exams do not', async () => {
+test('every role samples with them, frozen or not; evaluations do not', async () => {
   const { recipe, settings } = order({ weights: 'w8a8' });
   const round = roundOf(settings, bindingsOf(recipe, settings), 3, 2);
   expect(Object.values(round.roles).map(({ version, weights }) => [version, weights])).toEqual([
@@ -38,15 +37,15 @@ test('every role samples with them, frozen or not; exams do not', async () => {
     [0, 'w8a8'],
   ]);
   const asked: PolicyRef[] = [];
-  const use: StageParts['use'] = async (ref) => {
+  const use: RoundContextParts['use'] = async (ref) => {
     asked.push(ref);
     throw new Error('no policy');
   };
   const tokenizer = openTokenizer(characterTokenizer().json);
-  const memory = () => Promise.resolve(null);
-  const exam = openExam({ recipe, round, tokenizer, use, memory }, 5, new Map());
-  for (const stage of [exam, exam.start])
-    await stage.generate('solver', [{ ids: [1], sampleIds: ['a'] }]).catch(() => {});
+  const recipeState = () => Promise.resolve(null);
+  const evaluation = openEvaluationContext({ recipe, round, tokenizer, use, recipeState }, 5, new Map());
+  for (const context of [evaluation, evaluation.atStart])
+    await context.generate('solver', [{ ids: [1], sampleIds: ['a'] }]).catch(() => {});
   expect(asked).toEqual([
     { name: settings.policy, version: 5 },
     { name: settings.policy, version: 0 },

@@ -1,14 +1,14 @@
-/** Stages, exams, bindings and lessons: which weights speak, and what is taught. */
+/** Stages, evaluations, bindings and training plans: which weights speak, and what is taught. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
+import { planTraining } from '../../core/plan-training.ts';
 import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { openExam, openStage } from '../../core/roles/stage.ts';
+import { openEvaluationContext, openRoundContext } from '../../core/round-context.ts';
 import { boundVersion, newestOf, type RoleBinding, roundOf } from '../../core/schema/round.ts';
-import type { LearnTools, Lesson } from '../../core/training.ts';
-import { textTokenizer } from '../roles/scripted-policy.ts';
+import type { LearnTools, TrainingPlan } from '../../core/training-plan.ts';
+import { textTokenizer } from '../protocols/scripted-policy.ts';
 
 const settings = {
   recipe: 'x',
@@ -22,7 +22,7 @@ const settings = {
 const bindings: Record<string, RoleBinding> = {
   solver: {},
   judge: { set: 'verifier' },
-  opponent: { holds: 3 },
+  opponent: { refreshEvery: 3 },
 };
 const recipe = {
   name: 'x',
@@ -46,26 +46,28 @@ function scene() {
       score: () => Promise.resolve([]),
       dispose: () => Promise.resolve(),
     });
-  const parts = { recipe, tokenizer: textTokenizer(), use, memory: () => Promise.resolve(undefined) };
+  const parts = { recipe, tokenizer: textTokenizer(), use, recipeState: () => Promise.resolve(undefined) };
   return { asked, parts };
 }
 const prompt = { ids: [1], sampleIds: ['a'] };
 const any = new Random('any');
 
 test('a lagging role is so many versions behind, never below 0', () => {
-  expect(boundVersion({ behind: 4 }, 3, 2, any)).toBe(0);
-  expect(boundVersion({ behind: 4 }, 7, 6, any)).toBe(2);
+  expect(boundVersion({ lag: 4 }, 3, 2, any)).toBe(0);
+  expect(boundVersion({ lag: 4 }, 7, 6, any)).toBe(2);
 });
 
 test('a role that holds moves every so many rounds; a fixed one never', () => {
-  const versions = [1, 2, 3, 4, 5, 6, 7].map((index) => boundVersion({ holds: 3 }, index, index - 1, any));
+  const versions = [1, 2, 3, 4, 5, 6, 7].map((index) =>
+    boundVersion({ refreshEvery: 3 }, index, index - 1, any),
+  );
   expect(versions).toEqual([0, 0, 0, 3, 3, 3, 6]);
-  expect(boundVersion({ fixed: true, pool: 4 }, 9, 8, any)).toBe(0);
+  expect(boundVersion({ pinned: true, sampleFrom: 4 }, 9, 8, any)).toBe(0);
 });
 
 test('a pool is drawn from evenly, anew each round, by the run and the role; early on from what there is', () => {
   const rounds = Array.from({ length: 400 }, (_, i) =>
-    roundOf(settings, { first: { pool: 4 }, second: { pool: 4, behind: 1 } }, i + 1, 9),
+    roundOf(settings, { first: { sampleFrom: 4 }, second: { sampleFrom: 4, lag: 1 } }, i + 1, 9),
   );
   const drawn = (role: string) => rounds.map(({ roles }) => roles[role]!.version);
   for (const [role, versions] of [
@@ -79,12 +81,12 @@ test('a pool is drawn from evenly, anew each round, by the run and the role; ear
   }
   expect(drawn('first').map((version) => version - 1)).not.toEqual(drawn('second'));
   const early = [0, 1].map(
-    (newest) => roundOf(settings, { first: { pool: 4 } }, 1, newest).roles.first!.version,
+    (newest) => roundOf(settings, { first: { sampleFrom: 4 } }, 1, newest).roles.first!.version,
   );
   expect(early[0]).toBe(0);
   expect([0, 1]).toContain(early[1]);
-  expect(roundOf(settings, { first: { pool: 4 } }, 7, 9)).toEqual(
-    roundOf(settings, { first: { pool: 4 } }, 7, 9),
+  expect(roundOf(settings, { first: { sampleFrom: 4 } }, 7, 9)).toEqual(
+    roundOf(settings, { first: { sampleFrom: 4 } }, 7, 9),
   );
 });
 
@@ -100,10 +102,10 @@ test('a round names version and set of each role; frozen roles stay at 0', () =>
 
 test('a stage speaks with the weights of the role, by its sampling, and asks nobody for nothing', async () => {
   const { asked, parts } = scene();
-  const stage = openStage({ ...parts, round: roundOf(settings, bindings, 3, 2) });
-  await stage.generate('judge', [prompt]);
-  await stage.generate('solver', [prompt], { temperature: 0 });
-  expect(await stage.generate('solver', [])).toEqual([]);
+  const context = openRoundContext({ ...parts, round: roundOf(settings, bindings, 3, 2) });
+  await context.generate('judge', [prompt]);
+  await context.generate('solver', [prompt], { temperature: 0 });
+  expect(await context.generate('solver', [])).toEqual([]);
   const stop = [parts.tokenizer.id('<eos>')];
   expect(asked).toEqual([
     { ref: { name: 'p', version: 2, set: 'verifier' }, settings: { maxNew: 7, temperature: 0.7, stop } },
@@ -113,21 +115,21 @@ test('a stage speaks with the weights of the role, by its sampling, and asks nob
 
 test('a role that the recipe or the round does not know is named', async () => {
   const { parts } = scene();
-  const stage = openStage({ ...parts, round: roundOf(settings, bindings, 1, 0) });
-  await expect(async () => stage.generate('critic', [prompt])).rejects.toThrow('no critic');
-  await expect(async () => stage.generate('opponent', [prompt])).rejects.toThrow('no role "opponent"');
+  const context = openRoundContext({ ...parts, round: roundOf(settings, bindings, 1, 0) });
+  await expect(async () => context.generate('critic', [prompt])).rejects.toThrow('no critic');
+  await expect(async () => context.generate('opponent', [prompt])).rejects.toThrow('no role "opponent"');
 });
 
-test('an exam asks all sets at one version, frozen or not, and makes a yardstick once', async () => {
+test('an evaluation asks all sets at one version, frozen or not, and makes a yardstick once', async () => {
   const { asked, parts } = scene();
   const round = roundOf({ ...settings, freeze: ['judge'] }, bindings, 9, 8);
   const kept = new Map<string, Promise<unknown>>();
   let made = 0;
   for (const version of [0, 8]) {
-    const exam = openExam({ ...parts, round }, version, kept);
-    await exam.generate('judge', [prompt]);
-    await exam.start.generate('solver', [prompt]);
-    expect(await exam.once('yardstick', async () => ++made)).toBe(1);
+    const context = openEvaluationContext({ ...parts, round }, version, kept);
+    await context.generate('judge', [prompt]);
+    await context.atStart.generate('solver', [prompt]);
+    expect(await context.once('yardstick', async () => ++made)).toBe(1);
   }
   expect(asked.map(({ ref }) => [ref.set ?? 'main', ref.version])).toEqual([
     ['verifier', 0],
@@ -137,7 +139,7 @@ test('an exam asks all sets at one version, frozen or not, and makes a yardstick
   ]);
 });
 
-test('a lesson leaves out frozen roles, and is given the groups in order', async () => {
+test('a training plan leaves out frozen roles, and is given the groups in order', async () => {
   const round = roundOf({ ...settings, freeze: ['judge'] }, bindings, 1, 0);
   const group = (index: number) => ({
     round: round.id,
@@ -151,29 +153,32 @@ test('a lesson leaves out frozen roles, and is given the groups in order', async
     truth: [],
   });
   let order: number[] = [];
-  const part = (role: string) => ({ kind: 'imitation' as const, role, weight: 1, items: [] });
-  const lesson = await lessonOf(
+  const part = (role: string) => ({ kind: 'sft' as const, role, weight: 1, items: [] });
+  const plan = await planTraining(
     {
       name: 'x',
       state: v.object({ seen: v.number() }),
-      learn: ({ groups }): Lesson => {
+      learn: ({ groups }): TrainingPlan => {
         order = groups.map(({ index }) => index);
-        return { updates: [{ set: 'main', parts: [part('solver'), part('judge')] }], memory: { seen: 2 } };
+        return {
+          updates: [{ set: 'main', parts: [part('solver'), part('judge')] }],
+          recipeState: { seen: 2 },
+        };
       },
     },
     {
       round,
       proposals: { round: round.id, samples: [], tasks: [] },
       groups: [group(2), group(0), group(1)],
-      memory: undefined,
+      recipeState: undefined,
       version: 0,
     },
     {} as LearnTools,
   );
   expect(order).toEqual([0, 1, 2]);
-  expect(lesson).toEqual({
+  expect(plan).toEqual({
     updates: [{ set: 'main', parts: [part('solver')] }],
-    memory: { seen: 2 },
+    recipeState: { seen: 2 },
     earnings: {},
   });
 });

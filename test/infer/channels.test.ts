@@ -7,8 +7,8 @@ import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
 import { type Activation, quantizeChannels, RANGES } from '../../model/onnx/channels.ts';
 import { declareWeights } from '../../model/onnx/graph-weights.ts';
 import { packWeights, WEIGHTS_FILE } from '../../model/onnx/weights.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
-import { readSeed } from '../../model/seed-files.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 
 test('hand-worked: each output channel by its largest value, columns times the gain, turned round', () => {
@@ -93,14 +93,14 @@ describe.each([
   });
 });
 
-test('the seed policy keeps its log-probabilities to a tenth of a nat', async () => {
-  const files = await readSeed('models/seed');
+test('the start policy keeps its log-probabilities to a tenth of a nat', async () => {
+  const files = await readPolicyFolder('models/arithmetic-base');
   const seed = parseConfig(JSON.parse(new TextDecoder().decode(files['config.json'])));
   const weights = readSafetensors(files['model.safetensors']!);
   const open = async (weightType: 'float32' | 'w8a8') =>
     createPolicy({
       runtime: await loadOrt(),
-      ref: { name: 'seed', version: 0 },
+      ref: { name: 'arithmetic-base', version: 0 },
       config: seed,
       weights,
       weightType,

@@ -29,10 +29,10 @@ describe('grammars', () => {
 
   test('between two and three of a set, then an end', () => {
     const grammar = someOf([2, 3], { least: 2, most: 3, end: 0, vocabSize: 6 });
-    const readings = [[0], [2, 0], [2, 3], [2, 3, 0], [3, 3, 3, 0], [2, 2, 2, 2], [4]].map((ids) =>
+    const parses = [[0], [2, 0], [2, 3], [2, 3, 0], [3, 3, 3, 0], [2, 2, 2, 2], [4]].map((ids) =>
       read(grammar, ids),
     );
-    expect(readings).toEqual(['refused', 'refused', 'open', 'ended', 'ended', 'refused', 'refused']);
+    expect(parses).toEqual(['refused', 'refused', 'open', 'ended', 'ended', 'refused', 'refused']);
   });
 
   test('until a text, wherever tokens cut it', () => {

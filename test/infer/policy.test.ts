@@ -241,6 +241,6 @@ describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
   });
 });
 
-test('the wasm heap of a seed policy stays small', async () => {
+test('the wasm heap of a start policy stays small', async () => {
   expect((await loadOrt()).heapBytes()).toBeLessThan(64 * 2 ** 20);
 });

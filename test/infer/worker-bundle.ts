@@ -1,5 +1,4 @@
 /** Bundles a Worker of the tests and starts it in workerd, ONNX Runtime's wasm as a precompiled module. */
-
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { build } from 'esbuild';

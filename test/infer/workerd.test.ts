@@ -20,7 +20,7 @@ const ask = async (asked: WorkerRequest) => {
 };
 
 test.each(types)(
-  'Node and workerd give the same bits with %s weights, and a seed policy fits an isolate',
+  'Node and workerd give the same bits with %s weights, and a start policy fits an isolate',
   async (weightType) => {
     await worker.dispatchFetch('http://worker/', {
       method: 'POST',

@@ -1,7 +1,7 @@
 /** A parameter set that trains adapters alone: what a version holds, that it can be gone on from, and that rollouts agree with it. */
 import { beforeAll, expect, test } from 'vitest';
-import { playStages } from '../../core/roles/play-stages.ts';
-import { openStage } from '../../core/roles/stage.ts';
+import { playStages } from '../../core/play-stages.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -9,10 +9,10 @@ import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
-import { readSeed } from '../../model/seed-files.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
-import { trio } from '../../recipes/trio.ts';
+import { trio } from '../../recipes/trio/recipe.ts';
 
 const adapter = { rank: 3, alpha: 6 };
 const recipe = { ...trio, sets: { main: { ...trio.sets.main!, adapter } } };
@@ -26,9 +26,9 @@ async function played(index: number, files: VersionFiles) {
   const round = roundOf(settings, bindingsOf(trio, settings), index, index - 1);
   const policy = await openVersion(nodeEngines, { name: 'p', version: index - 1 }, files);
   const tokenizer = tokenizerOf(seed, 'p');
-  const memory = () => Promise.resolve(undefined);
+  const recipeState = () => Promise.resolve(undefined);
   const records = await playStages(
-    openStage({ recipe: trio, round, tokenizer, memory, use: (_, work) => work(policy) }),
+    openRoundContext({ recipe: trio, round, tokenizer, recipeState, use: (_, work) => work(policy) }),
   );
   await policy.dispose();
   return { round, ...records };
@@ -44,7 +44,7 @@ const work = async (index: number, files: VersionFiles): Promise<RoundToTrain> =
 
 beforeAll(async () => {
   await openDevice({ device: 'cpu', threads: 1 });
-  seed = await readSeed('models/seed');
+  seed = await readPolicyFolder('models/arithmetic-base');
   first = (await new RoundTrainer().train(await work(1, seed))).files;
 });
 

@@ -2,11 +2,11 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
-import type { Lesson } from '../../core/training.ts';
+import type { TrainingPlan } from '../../core/training-plan.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { sampleOf, sequences, teach, version } from './lesson-fixture.ts';
+import { sampleOf, sequences, teach, version } from './plan-fixture.ts';
 
 const CLIP = { clipLow: 0.01, clipHigh: 0.02 };
 const modules = [{ recipe: { name: 'r' }, file: fileURLToPath(import.meta.url) }];
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 /** Samples whose ratios come to the clip's bounds: two passes, and log-probabilities of another policy. */
-const lesson = (objective: PolicyObjectiveSpec): Lesson => {
+const plan = (objective: PolicyObjectiveSpec): TrainingPlan => {
   const items = sequences(3, 5, 4).map((sequence, i) => ({
     sample: sampleOf(
       sequence,
@@ -39,7 +39,7 @@ const lesson = (objective: PolicyObjectiveSpec): Lesson => {
 const play = (
   objective: PolicyObjectiveSpec,
   trainer = new RoundTrainer({ objectives: objectiveModules(modules) }),
-) => teach(lesson(objective), { versions: [version('own-objective')], trainer });
+) => teach(plan(objective), { versions: [version('own-objective')], trainer });
 const module = (path: string): PolicyObjectiveSpec => ({ kind: 'module', module: path, options: CLIP });
 
 test('the same loss as a module gives the same weights and the same report as the built-in one', async () => {

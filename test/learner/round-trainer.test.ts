@@ -1,18 +1,18 @@
-/** The trainer over real samples of the seed policy: a small round of the flagship, in memory. */
+/** The trainer over real samples of the start policy: a small round of the flagship, in memory. */
 import { beforeAll, expect, test } from 'vitest';
-import { playStages } from '../../core/roles/play-stages.ts';
-import { openStage } from '../../core/roles/stage.ts';
+import { playStages } from '../../core/play-stages.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { PolicyItem } from '../../core/training.ts';
+import type { PolicyItem } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { readSeed } from '../../model/seed-files.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
-import { trio } from '../../recipes/trio.ts';
+import { trio } from '../../recipes/trio/recipe.ts';
 
 const settings = {
   recipe: 'trio',
@@ -30,12 +30,12 @@ let records: Pick<RoundToTrain, 'proposals' | 'groups'>;
 
 beforeAll(async () => {
   await openDevice({ device: 'cpu', threads: 1 });
-  seed = await readSeed('models/seed');
+  seed = await readPolicyFolder('models/arithmetic-base');
   const policy = await openVersion(nodeEngines, { name: 'p', version: 0 }, seed);
   const tokenizer = tokenizerOf(seed, 'p');
-  const memory = () => Promise.resolve(undefined);
+  const recipeState = () => Promise.resolve(undefined);
   records = await playStages(
-    openStage({ recipe: trio, round, tokenizer, memory, use: (_, work) => work(policy) }),
+    openRoundContext({ recipe: trio, round, tokenizer, recipeState, use: (_, work) => work(policy) }),
   );
   await policy.dispose();
 });
@@ -57,14 +57,14 @@ const trioWith = (
 ): RoundToTrain['recipe'] => ({
   ...trio,
   learn: async (all, tools) => {
-    const lesson = await trio.learn(all, tools);
-    const updates = lesson.updates.map((update) => ({
+    const plan = await trio.learn(all, tools);
+    const updates = plan.updates.map((update) => ({
       ...update,
       parts: update.parts.map((part) =>
         part.kind === 'policy' && roles.includes(part.role) ? { ...part, items: change(part.items) } : part,
       ),
     }));
-    return { ...lesson, updates };
+    return { ...plan, updates };
   },
 });
 const bytes = (files: VersionFiles, file: 'model.safetensors' | 'optimizer.safetensors') =>
@@ -142,7 +142,7 @@ const imitating: RoundToTrain['recipe'] = {
   ...trio,
   learn: ({ groups }) => {
     const items = groups.flatMap(({ samples }) => samples.map(({ prompt, ids }) => ({ prompt, ids })));
-    return { updates: [{ set: 'main', parts: [{ kind: 'imitation', role: 'solver', weight: 1, items }] }] };
+    return { updates: [{ set: 'main', parts: [{ kind: 'sft', role: 'solver', weight: 1, items }] }] };
   },
 };
 

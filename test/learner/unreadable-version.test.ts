@@ -5,7 +5,7 @@ import { sha256Hex } from '../../core/random.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type AuditSettings, openAudit } from '../../learner/loop/auditor.ts';
-import { learn } from '../../learner/loop/loop.ts';
+import { runLearner } from '../../learner/loop/loop.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -113,7 +113,7 @@ test('it keeps no other round waiting', async () => {
   const acknowledged: string[] = [];
   const events: string[] = [];
   let pulls = [[...messages, other]];
-  const learning = learn(
+  const learning = runLearner(
     {
       gateway: {
         ...gateway,

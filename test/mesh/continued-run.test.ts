@@ -1,22 +1,22 @@
 /** A run in one process that continues a policy which another run trained. */
 import { expect, test } from 'vitest';
-import { explainStart } from '../../cli/progress.ts';
-import { HELD_OUT } from '../../core/tasks/split.ts';
+import { explainStart } from '../../cli/start/progress.ts';
+import { HELD_OUT } from '../../core/split.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { MemoryRunStore } from '../../mesh/run-store.ts';
-import { progressOf, runInProcess } from '../../mesh/single-process.ts';
-import { readSeed } from '../../model/seed-files.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { MemoryRunStore } from '../../run/run-store.ts';
+import { progressOf, runInProcess } from '../../run/single-process.ts';
 
 test('it begins at the newest version, goes on from its own rounds, and its curve begins there', async () => {
   await openDevice({ device: 'cpu', threads: 1 });
   const store = new MemoryRunStore();
-  const seed = await readSeed('models/seed');
+  const seed = await readPolicyFolder('models/arithmetic-base');
   await store.commitVersion({ name: 'shared', version: 0 }, seed);
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const trainer = new RoundTrainer();
@@ -34,7 +34,7 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
       tokenizer: tokenizerOf(seed, 'shared'),
       use: policies.use,
       roles: bindingsOf(recipe, settings),
-      examTasks: { ...HELD_OUT, most: 8 },
+      evaluationTasks: { ...HELD_OUT, most: 8 },
     });
     return { settings, progress, summary };
   };

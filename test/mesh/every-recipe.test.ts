@@ -2,7 +2,6 @@
  * Every recipe plays through the Workers, queues, R2 and the learner, as many rounds as it takes to train its policy, and comes to the
  * bytes of one process.
  */
-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { weightsFile } from '../../core/schema/policy.ts';

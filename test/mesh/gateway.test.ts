@@ -89,7 +89,7 @@ describe('versions', () => {
   });
 
   test('a manifest holds only if its files do, and only once', async () => {
-    const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+    const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
     const about = { policy: 'again', version: 0, parent: null, groups: [], round: null, settings: {} };
     expect((await scene.gateway.putVersion(files, about)).created).toBe(true);
     expect((await scene.gateway.putVersion(files, about)).created).toBe(false);
@@ -114,8 +114,8 @@ describe('versions', () => {
   });
 
   test('weights of another model are not those that a manifest names', async () => {
-    const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
-    const manifest = await scene.gateway.getManifest({ name: 'seed', version: 0 });
+    const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
+    const manifest = await scene.gateway.getManifest({ name: 'arithmetic-base', version: 0 });
     const weights = files['model.safetensors']!.slice();
     new DataView(weights.buffer).setFloat32(weights.length - 8, 0.5, true);
     for (const [file, bytes] of Object.entries({ ...files, 'model.safetensors': weights })) {
@@ -134,7 +134,7 @@ describe('versions', () => {
   });
 
   test('weights that are no finite numbers never become a version', async () => {
-    const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+    const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
     const weights = files['model.safetensors']!.slice();
     new DataView(weights.buffer).setFloat32(weights.length - 8, Number.NaN, true);
     const about = { policy: 'nan', version: 0, parent: null, groups: [], round: null, settings: {} };
@@ -152,10 +152,10 @@ describe('versions', () => {
 describe('tokens', () => {
   test('writing needs the learner’s, and nothing that looks like it', async () => {
     const routes: [string, string][] = [
-      ['GET', '/api/objects/policies/seed/0/config.json'],
-      ['PUT', '/api/policies/seed/versions/1'],
-      ['PUT', '/api/policies/seed/versions/1/files/config.json'],
-      ['POST', '/api/policies/seed/rollback'],
+      ['GET', '/api/objects/policies/arithmetic-base/0/config.json'],
+      ['PUT', '/api/policies/arithmetic-base/versions/1'],
+      ['PUT', '/api/policies/arithmetic-base/versions/1/files/config.json'],
+      ['POST', '/api/policies/arithmetic-base/rollback'],
       ['POST', `/api/runs/${ID}/stop`],
       ['POST', `/api/rounds/${ID}/report`],
       ['POST', `/api/rounds/${ID}/groups/${ID}/failure`],
@@ -230,7 +230,7 @@ test(`${HOSTILE} hostile requests: none taken, no 500, no stack`, { timeout: 600
     'null',
     "'; DROP TABLE rounds;--",
     '{"$ne":1}',
-    'seed',
+    'arithmetic-base',
     '0',
     'config.json',
     'manifest.json',

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
-import { PullQueue } from '../../api/pull-queue.ts';
-import { followRun } from '../../cli/follow-run.ts';
-import { ensureShipped } from '../../cli/import-policy.ts';
-import { orderRounds } from '../../cli/signed-webhook.ts';
+import { PullQueue } from '../../api/pull-client.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
+import { followRun } from '../../cli/start/follow-run.ts';
 import { groupContent, roundListing } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
@@ -18,14 +18,14 @@ import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
-import { learn } from '../../learner/loop/loop.ts';
+import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { MemoryRunStore } from '../../mesh/run-store.ts';
-import { runInProcess } from '../../mesh/single-process.ts';
 import { type Mesh, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
-import { readSeed } from '../../model/seed-files.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { MemoryRunStore } from '../../run/run-store.ts';
+import { runInProcess } from '../../run/single-process.ts';
 
 const ROUNDS = 2;
 const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
@@ -49,7 +49,7 @@ beforeAll(async () => {
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
   const evaluator = new Evaluator(gateway, shipped, ROUNDS);
-  learning = learn(
+  learning = runLearner(
     {
       queue,
       gateway,
@@ -107,7 +107,7 @@ test('the rounds report rollouts, training and held-out accuracy', () => {
 });
 
 test('the same settings in one process give the same weights, bit for bit, and report the same', async () => {
-  const seed = await readSeed('models/seed');
+  const seed = await readPolicyFolder('models/arithmetic-base');
   const store = new MemoryRunStore();
   await store.commitVersion({ name: settings.policy, version: 0 }, seed);
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));

@@ -3,22 +3,22 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
-import { PullQueue } from '../../api/pull-queue.ts';
-import { ensureShipped, importPolicy } from '../../cli/import-policy.ts';
-import { orderRounds } from '../../cli/signed-webhook.ts';
+import { PullQueue } from '../../api/pull-client.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
+import { ensureShipped, importPolicy } from '../../cli/shared/import-policy.ts';
 import type { Registry } from '../../core/registry.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
-import { learn } from '../../learner/loop/loop.ts';
+import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { type FileHashes, hashesOf, undisturbed } from '../../mesh/faults/undisturbed.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
-import { readSeed } from '../../model/seed-files.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { type FileHashes, hashesOf, referenceRun } from '../../run/reference-run.ts';
 
 /** Hashes of the last version's files, from the mesh and from one process, and of those of the version before it. */
 export interface Played {
@@ -51,7 +51,7 @@ export async function openPlaying(
   const gateway = new GatewayClient({ url: mesh.url, token });
   for (const start of new Set(starts)) await ensureShipped(gateway, start);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const learning = learn(
+  const learning = runLearner(
     { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
     {
       recipes,
@@ -71,7 +71,10 @@ export async function openPlaying(
       const run = runOf(recipes, order);
       await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
       const own = imported.get(run.settings.policy);
-      const alone = await undisturbed(run, own ?? (await readSeed(join('models', run.recipe.start))));
+      const alone = await referenceRun(
+        run,
+        own ?? (await readPolicyFolder(join('models', run.recipe.start))),
+      );
       const id = runIdOf(run.settings);
       for (;;) {
         const rounds = await gateway.listRounds(id);

@@ -1,6 +1,6 @@
 /** The pull API's stand-in as the client sees it: leases, attempts, delays, refusals, and dead letters in the end. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PullQueue } from '../../api/pull-queue.ts';
+import { PullQueue } from '../../api/pull-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 

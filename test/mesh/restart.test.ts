@@ -23,7 +23,7 @@ test('a round that is cut off in any stage ends, with each group scored once', {
   opened.push(second);
   expect((await second.gateway.getRound(round)).stage).toBe('proposing');
   await second.mesh.cron();
-  await second.reach(round, ['solving']);
+  await second.reach(round, ['rollout']);
   // Stopped in the middle: rollout and judge messages are lost.
   await second.stop(true);
 
@@ -31,7 +31,7 @@ test('a round that is cut off in any stage ends, with each group scored once', {
   opened.push(third);
   await third.mesh.cron();
   const state = await third.reach(round, ['training']);
-  expect(state.groups).toEqual({ rolling: 0, scored: 24, trained: 0, failed: 0 });
+  expect(state.groups).toEqual({ rollout: 0, scored: 24, trained: 0, failed: 0 });
   const groups = await third.gateway.getGroups(round);
   const leased = await third.pullOf(round, groups.length);
   // Acknowledged, and then the learner's machine is gone: nobody has them any more but the clock, which seals them again.

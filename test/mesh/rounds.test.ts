@@ -1,6 +1,6 @@
 /** Rounds through all four Workers: once only, one after the other, and with every message delivered twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureShipped } from '../../cli/import-policy.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { stopRun } from '../../cli/stop-run.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
@@ -14,7 +14,7 @@ let scene: Scene;
 let files: VersionFiles;
 beforeAll(async () => {
   scene = await openScene();
-  files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+  files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
 });
 afterAll(() => scene.stop());
 
@@ -31,7 +31,7 @@ async function commit({ spec, id }: RoundState, groups: readonly string[]) {
 test('a webhook becomes sealed, scored groups; a commit makes the next round', async () => {
   const { run, round } = await scene.order({ ...ORDER, seed: 1, rounds: 2 });
   const first = await scene.reach(round, ['training']);
-  expect(first.groups).toEqual({ rolling: 0, scored: 4, trained: 0, failed: 0 });
+  expect(first.groups).toEqual({ rollout: 0, scored: 4, trained: 0, failed: 0 });
   const pulled = (await scene.pullOf(round, 4)).map(bodyOf);
   expect(new Set(pulled.map(({ group }) => group)).size).toBe(4);
   for (const message of pulled) {
@@ -198,7 +198,7 @@ test('the page of a group of a recipe without a solver has texts', async () => {
 });
 
 test('samples of roles with other names are found by their id and have their texts', async () => {
-  await ensureShipped(scene.gateway, 'tiring');
+  await ensureShipped(scene.gateway, 'arithmetic-late-slips');
   const { round } = await scene.order({ recipe: 'r-zero', tasks: 4, group: 2, seed: 7 });
   await scene.reach(round, ['training']);
   for (const query of ['', `?round=${round}`]) {

@@ -1,11 +1,11 @@
-/** A local mesh in a temporary folder with the seed policy in it, and the small hands that the tests need. */
+/** A local mesh in a temporary folder with the start policy in it, and the small hands that the tests need. */
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
-import { type PulledMessage, PullQueue } from '../../api/pull-queue.ts';
-import { ensureShipped } from '../../cli/import-policy.ts';
+import { type PulledMessage, PullQueue } from '../../api/pull-client.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';

@@ -26,7 +26,7 @@ test('a round of 32 groups: every message three operations a hop, at most five r
   const { round } = await scene.order({ recipe: 'trio', seed: 3, tasks: TASKS, group: 2 });
   const state = await scene.reach(round, ['training']);
   const pulled = await scene.drain();
-  const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+  const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
   const { policy } = state.spec.settings;
   const groups = (await learner.getGroups(round)).map(({ group }) => group);
   const about = { policy, version: 1, parent: 0, groups, round, settings: {} };

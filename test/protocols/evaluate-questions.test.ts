@@ -26,7 +26,7 @@ const tokenizer = tokenizerOf(files, 'p');
 const plainFiles = versionFiles({ eos_token: '<|endoftext|>' });
 
 /** Says the next of the given texts each time it is asked for a sample. */
-const says = (texts: readonly string[]) => {
+const description = (texts: readonly string[]) => {
   const left = [...texts];
   const asked: { prompts: readonly GeneratePrompt[]; settings: SamplingSettings }[] = [];
   return {
@@ -53,7 +53,7 @@ const settings = {
 } as const;
 
 test('greedy and sampled answers, each with what became of it', async () => {
-  const policy = says([
+  const policy = description([
     // Greedy, then two samples for each of the questions.
     String.raw`So \boxed{7}<|im_end|>`,
     '<answer>twelve</answer><|im_end|>',
@@ -90,7 +90,7 @@ test('plain text ends at the next question, which a grammar finds', async () => 
     expect(state, String(i)).toBeGreaterThanOrEqual(0);
   }
   expect(grammar!.ends[state]).toBe(true);
-  const policy = says([' 7\n\nQuestion:', ' 7', ' 8\n\nQuestion:']);
+  const policy = description([' 7\n\nQuestion:', ' 7', ' 8\n\nQuestion:']);
   const [only] = await answerQuestions(policy, renderer, [task('3+4', '7')], {
     ...settings,
     extract: ['whole'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { proposedKind } from '../../core/roles/proposed-programs.ts';
-import { azr, proposerReward, solveRate } from '../../recipes/azr.ts';
+import { proposedKind } from '../../recipes/azr/proposed-programs.ts';
+import { azr, proposerReward, solveRate } from '../../recipes/azr/recipe.ts';
 import { playSolver } from './play-solver.ts';
 
 test('the proposer is paid for what is sometimes failed, and pays for what is not valid', () => {
@@ -39,7 +39,7 @@ async function play(order: { variant?: string; reward?: string } = {}) {
 }
 
 test('a round without a buffer: all are shown the first program, the interpreter gates, attempts are paid', async () => {
-  const { proposals: proposed, groups, lesson } = await play();
+  const { proposals: proposed, groups, plan } = await play();
   expect(proposed.samples.map(({ outcome }) => outcome)).toEqual([
     'ok',
     'unbalanced',
@@ -58,8 +58,8 @@ test('a round without a buffer: all are shown the first program, the interpreter
   ]);
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, -0.5, 1, -1]);
   expect(groups[1]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 1, -0.5]);
-  expect(lesson.memory).toEqual(groups.map(({ task }) => task));
-  expect(lesson.figures).toMatchObject({
+  expect(plan.recipeState).toEqual(groups.map(({ task }) => task));
+  expect(plan.figures).toMatchObject({
     valid: expect.closeTo(5 / 6),
     // 1/2, 3/4, 0, 1, 1.
     interior: expect.closeTo(2 / 5),
@@ -70,8 +70,8 @@ test('a round without a buffer: all are shown the first program, the interpreter
 });
 
 const advantagesOf = async (variant?: string) => {
-  const { lesson } = await play(variant ? { variant } : {});
-  return lesson.updates[0]!.parts.map((part) =>
+  const { plan } = await play(variant ? { variant } : {});
+  return plan.updates[0]!.parts.map((part) =>
     part.kind === 'policy' ? part.items.map(({ advantage }) => advantage as number) : [],
   );
 };
@@ -102,7 +102,7 @@ test('pooled: one mean for everything', async () => {
 });
 
 test('a full buffer fills the places of proposals that failed, and references come from it', async () => {
-  const memory = ['d:dup;3', 'a:rev;1 2'];
+  const recipeState = ['d:dup;3', 'a:rev;1 2'];
   const prompts: string[] = [];
   const left = [...proposals];
   const { groups } = await playSolver(
@@ -113,7 +113,7 @@ test('a full buffer fills the places of proposals that failed, and references co
       return left.shift()!;
     },
     2,
-    memory,
+    recipeState,
   );
   expect(groups.map(({ task, proposal }) => [task, proposal !== null])).toContainEqual(['d:dup;3', false]);
   for (const prompt of prompts) expect(prompt).toMatch(/^<propose>[dai]:(?:dup|rev)(?:;(?:dup|rev))?$/);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runningTotals } from '../../core/tasks/arithmetic.ts';
+import { runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const right = (task: string) => `<answer>${runningTotals(task).at(-1)}`;
@@ -25,9 +25,9 @@ test('a round larger than there are easy tasks goes on with hard ones', async ()
 });
 
 test('trains on the first mixed groups, as many as were asked for', async () => {
-  const { groups, lesson } = await playSolver(order, mixed);
+  const { groups, plan } = await playSolver(order, mixed);
   const some = groups.filter(({ task }) => Number(task[0]) % 3 !== 0).slice(0, 8);
-  const { items } = policyPart(lesson);
+  const { items } = policyPart(plan);
   expect(items.map(({ sample }) => sample.id)).toEqual(
     some.flatMap(({ samples }) => samples.map(({ id }) => id)),
   );
@@ -35,20 +35,20 @@ test('trains on the first mixed groups, as many as were asked for', async () => 
   expect(items.slice(0, 4).map(({ advantage }) => advantage)).toEqual(
     [1, -1, 1, -1].map((sign) => expect.closeTo(sign * Math.sqrt(3 / 4), 5)),
   );
-  expect(lesson.figures).toMatchObject({ trainedGroups: 8, unanimous: 0 });
+  expect(plan.figures).toMatchObject({ trainedGroups: 8, unanimous: 0 });
 });
 
 test('without dynamic sampling unanimous groups stay and teach nothing', async () => {
-  const { groups, lesson } = await playSolver({ ...order, variant: 'no-dynamic-sampling' }, mixed);
+  const { groups, plan } = await playSolver({ ...order, variant: 'no-dynamic-sampling' }, mixed);
   const unanimous = groups.filter(({ task }) => Number(task[0]) % 3 === 0).length;
   expect(groups).toHaveLength(8);
-  expect(policyPart(lesson).items).toHaveLength(32);
-  expect(lesson.figures).toMatchObject({ trainedGroups: 8, unanimous });
+  expect(policyPart(plan).items).toHaveLength(32);
+  expect(plan.figures).toMatchObject({ trainedGroups: 8, unanimous });
 });
 
 test('a wave without a mixed group teaches nothing', async () => {
-  const { lesson } = await playSolver(order, right);
-  expect(lesson.updates).toEqual([]);
+  const { plan } = await playSolver(order, right);
+  expect(plan.updates).toEqual([]);
 });
 
 test('an exact answer is paid less over the last half of forty-eight tokens, a wrong one is punished more; checks cost nothing else', async () => {
@@ -71,7 +71,7 @@ test('an exact answer is paid less over the last half of forty-eight tokens, a w
 
 test('each repair is one setting of the loss', async () => {
   const partOf = async (variant?: string) =>
-    policyPart((await playSolver({ ...order, ...(variant ? { variant } : {}) }, mixed)).lesson);
+    policyPart((await playSolver({ ...order, ...(variant ? { variant } : {}) }, mixed)).plan);
   expect((await partOf()).objective).toEqual({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 });
   expect((await partOf()).aggregation).toEqual({ mode: 'token-mean' });
   expect((await partOf()).kl).toBeUndefined();

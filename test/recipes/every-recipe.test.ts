@@ -1,8 +1,7 @@
 /** What must hold for every recipe by its definition alone: arms, roles, sets and starts that exist, and words for all of it. */
-
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { claimOf } from '../../core/claims.ts';
+import { claimOf } from '../../core/claim.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
@@ -60,11 +59,11 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
 
   test('says what it is', () => {
     expect(recipe.summary.length).toBeGreaterThan(80);
-    for (const { says } of [
+    for (const { description } of [
       ...Object.values(recipe.rewards),
       ...Object.values(recipe.roles),
       ...claimOf(recipe).arms,
     ])
-      expect(says.length).toBeGreaterThan(2);
+      expect(description.length).toBeGreaterThan(2);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
+import { planTraining } from '../../core/plan-training.ts';
 import { Random } from '../../core/random.ts';
-import { bestOf, verdictProbabilities, withoutVerifier } from '../../core/roles/best-of-n.ts';
-import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../core/tasks/checks.ts';
-import type { ImitationPart, LabelPart, LearnTools } from '../../core/training.ts';
-import { genrm } from '../../recipes/genrm.ts';
-import { scriptedPolicy } from '../roles/scripted-policy.ts';
+import type { ClassificationPart, LearnTools, SftPart } from '../../core/training-plan.ts';
+import { bestOf, verdictProbabilities, withoutVerifier } from '../../protocols/evaluate/best-of-n.ts';
+import { genrm } from '../../recipes/genrm/recipe.ts';
+import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../tasks/arithmetic/checks.ts';
+import { scriptedPolicy } from '../protocols/scripted-policy.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
 
 const solution = { steps: ['3', '1'], answer: '1' };
@@ -99,11 +99,11 @@ const tools = {
   classes: (_set: string, sequences: readonly object[]) =>
     Promise.resolve(sequences.map((_, i) => Float32Array.of(0, i))),
 } as unknown as LearnTools;
-const lesson = (variant?: string) =>
-  lessonOf(genrm, recordsOf('genrm', groups, variant ? { variant } : {}), tools);
+const plan = (variant?: string) =>
+  planTraining(genrm, recordsOf('genrm', groups, variant ? { variant } : {}), tools);
 
 test('as many right as wrong answers are taught, beside the right answers themselves', async () => {
-  const [verifying, solving] = (await lesson('direct')).updates[0]!.parts as ImitationPart[];
+  const [verifying, solving] = (await plan('direct')).updates[0]!.parts as SftPart[];
   expect(verifying!.items.map(({ ids }) => tokenizer.decode(ids)).sort()).toEqual([
     '<right><eos>',
     '<wrong><eos>',
@@ -114,13 +114,13 @@ test('as many right as wrong answers are taught, beside the right answers themse
 });
 
 test('the head reads the whole answer; baselines are asked on fresh tasks before they learn', async () => {
-  const { updates, figures } = await lesson('head');
-  const part = updates[0]!.parts[0] as LabelPart;
+  const { updates, figures } = await plan('head');
+  const part = updates[0]!.parts[0] as ClassificationPart;
   expect(part.items.map(({ label }) => label).sort()).toEqual([0, 1]);
-  const [{ prompt, ids }] = part.items as [LabelPart['items'][number]];
+  const [{ prompt, ids }] = part.items as [ClassificationPart['items'][number]];
   expect(tokenizer.decode([...prompt, ...ids]).startsWith('<judge>1+2-3<sep>')).toBe(true);
   expect(prompt).toHaveLength(1);
   // The head likes the last answer most, which is wrong; the glance the first, which is right.
   expect(figures).toEqual({ bestFresh: 0 });
-  expect((await lesson('direct')).figures).toEqual({ bestFresh: 1 });
+  expect((await plan('direct')).figures).toEqual({ bestFresh: 1 });
 });

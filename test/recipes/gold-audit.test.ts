@@ -5,15 +5,15 @@
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Recipe } from '../../core/recipe.ts';
-import { SOLVER } from '../../core/roles/solver-recipe.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import { chains } from '../../core/tasks/chains.ts';
-import { equations } from '../../core/tasks/equations.ts';
-import { programs } from '../../core/tasks/programs/family.ts';
-import { rambling } from '../../core/tasks/rambling.ts';
-import { rewriting } from '../../core/tasks/rewriting/prover.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
-import { type Moment, playLesson } from './played-lesson.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
+import { chains } from '../../tasks/chains/family.ts';
+import { equations } from '../../tasks/equations/family.ts';
+import { programs } from '../../tasks/programs/family.ts';
+import { rewriting } from '../../tasks/rewriting/family.ts';
+import { type Moment, playLesson } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
   const world = { lies: false };
@@ -29,26 +29,26 @@ const { world, contrary } = vi.hoisted(() => {
 });
 
 /** Exact checkers that are functions of a module. */
-vi.mock('../../core/tasks/style.ts', async (actual) => {
-  const style = await actual<typeof import('../../core/tasks/style.ts')>();
+vi.mock('../../tasks/style/family.ts', async (actual) => {
+  const style = await actual<typeof import('../../tasks/style/family.ts')>();
   return { ...style, styleScore: contrary(style.styleScore, (points) => 5 - points) };
 });
-vi.mock('../../core/tasks/judging/questions.ts', async (actual) => {
-  const questions = await actual<typeof import('../../core/tasks/judging/questions.ts')>();
+vi.mock('../../tasks/arithmetic/questions.ts', async (actual) => {
+  const questions = await actual<typeof import('../../tasks/arithmetic/questions.ts')>();
   const opposite = (word: string) => (word === 'sound' ? 'unsolvable' : 'sound');
   return { ...questions, soundness: contrary(questions.soundness, opposite) };
 });
-vi.mock('../../core/tasks/judging/pairwise.ts', async (actual) => {
-  const pairwise = await actual<typeof import('../../core/tasks/judging/pairwise.ts')>();
+vi.mock('../../tasks/arithmetic/pairwise.ts', async (actual) => {
+  const pairwise = await actual<typeof import('../../tasks/arithmetic/pairwise.ts')>();
   const opposite = (better: 'A' | 'B' | null) => better && (better === 'A' ? 'B' : 'A');
   return { ...pairwise, betterOf: contrary(pairwise.betterOf, opposite) };
 });
-vi.mock('../../core/tasks/knowledge/episode.ts', async (actual) => {
-  const episode = await actual<typeof import('../../core/tasks/knowledge/episode.ts')>();
+vi.mock('../../tasks/knowledge/episode.ts', async (actual) => {
+  const episode = await actual<typeof import('../../tasks/knowledge/episode.ts')>();
   return { ...episode, answerOf: contrary(episode.answerOf, () => 'nobody') };
 });
-vi.mock('../../core/tasks/grids/play.ts', async (actual) => {
-  const play = await actual<typeof import('../../core/tasks/grids/play.ts')>();
+vi.mock('../../tasks/grids/play.ts', async (actual) => {
+  const play = await actual<typeof import('../../tasks/grids/play.ts')>();
   const gridOutcome = contrary(play.gridOutcome, (outcome) => ({
     ...outcome,
     total: -outcome.total,
@@ -58,7 +58,7 @@ vi.mock('../../core/tasks/grids/play.ts', async (actual) => {
 });
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
-const FAMILIES = [arithmetic, chains, equations, programs, rambling, rewriting];
+const FAMILIES = [arithmetic, chains, equations, programs, verboseArithmetic, rewriting];
 
 function lie(): void {
   world.lies = true;
@@ -91,7 +91,7 @@ const LABELLED = [
 
 /** Rounds beyond the first, where a recipe's phases differ in whom they pay and teach; the last is one in which the reward pays. */
 const LATER: Readonly<Record<string, readonly Moment[]>> = {
-  'r-zero': [{ index: 8 }, { index: 9, memory: LABELLED }],
+  'r-zero': [{ index: 8 }, { index: 9, recipeState: LABELLED }],
   tango: [{ index: 13 }],
   prime: [{ index: 9 }],
 };
@@ -116,8 +116,8 @@ describe('recipes in phases', () => {
     '$name: the last of its moments teaches the policy that is paid',
     async (recipe) => {
       const { taught } = await playLesson(recipe, Object.keys(recipe.rewards)[0]!, momentsOf(recipe).at(-1)!);
-      const lesson = expect.objectContaining({ kind: 'policy', role: SOLVER });
-      expect(taught).toContainEqual(lesson);
+      const plan = expect.objectContaining({ kind: 'policy', role: SOLVER });
+      expect(taught).toContainEqual(plan);
     },
   );
 });

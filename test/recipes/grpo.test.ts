@@ -6,23 +6,23 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { randomTask, runningTotals } from '../../core/tasks/arithmetic.ts';
-import type { LearnTools, Lesson, PolicyPart } from '../../core/training.ts';
+import type { LearnTools, PolicyPart, TrainingPlan } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { MemoryRunStore } from '../../mesh/run-store.ts';
-import { runInProcess } from '../../mesh/single-process.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
-import { readSeed } from '../../model/seed-files.ts';
 import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
 import type { Questions } from '../../protocols/questions/round.ts';
 import { readTask } from '../../protocols/questions/task-text.ts';
-import { grpoOn, lessonOf, methodOf } from '../../recipes/grpo/recipe.ts';
+import { grpoOn, methodOf, planTraining } from '../../recipes/grpo/recipe.ts';
 import { VARIANTS } from '../../recipes/grpo/variants.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
+import { MemoryRunStore } from '../../run/run-store.ts';
+import { runInProcess } from '../../run/single-process.ts';
+import { randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { readTasks } from '../../tasks/file/read-tasks.ts';
 import { taskSet } from '../../tasks/file/task-set.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
@@ -30,44 +30,44 @@ import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { recordsOf, solved } from './records.ts';
 
 const noValues: Pick<LearnTools, 'values'> = { values: () => Promise.reject(new Error('no critic here')) };
-const policyPart = ({ updates }: Lesson): PolicyPart => {
+const policyPart = ({ updates }: TrainingPlan): PolicyPart => {
   const part = updates.at(-1)!.parts[0]!;
   if (part.kind !== 'policy') throw new Error('the last update is the policy’s');
   return part;
 };
-const advantagesOf = (lesson: Lesson) => policyPart(lesson).items.map(({ advantage }) => advantage);
+const advantagesOf = (plan: TrainingPlan) => policyPart(plan).items.map(({ advantage }) => advantage);
 
-describe('lessons', () => {
+describe('training plans', () => {
   // Two groups: rewards 1, 0, 0 and 1, 1. Texts of 3, 2 and 1 characters.
   const groups = () => [
     { group: 'a', samples: [solved('123', 1), solved('12', 0), solved('1', 0)] },
     { group: 'b', samples: [solved('1', 1), solved('12', 1)] },
   ];
-  const lesson = (variant?: string, tools = noValues) =>
-    lessonOf(recordsOf('grpo', groups()), tools, methodOf(variant), { maxNew: 10 });
+  const plan = (variant?: string, tools = noValues) =>
+    planTraining(recordsOf('grpo', groups()), tools, methodOf(variant), { maxNew: 10 });
   const close = (values: readonly number[]) => values.map((value) => expect.closeTo(value, 4));
 
   test('advantages by sample, worked by hand', async () => {
     // Mean 1/3, deviation √(1/3) with ddof 1: (2/3)/0.57735 and (−1/3)/0.57735; a unanimous group has nothing to say.
-    expect(advantagesOf(await lesson())).toEqual(close([1.1547, -0.57735, -0.57735, 0, 0]));
-    expect(advantagesOf(await lesson('dr-grpo'))).toEqual(close([2 / 3, -1 / 3, -1 / 3, 0, 0]));
-    expect(advantagesOf(await lesson('rloo'))).toEqual(close([1, -1 / 2, -1 / 2, 0, 0]));
-    expect(advantagesOf(await lesson('maxrl'))).toEqual(close([2, -1, -1, 0, 0]));
-    expect(advantagesOf(await lesson('reinforce'))).toEqual([1, 0, 0, 1, 1]);
+    expect(advantagesOf(await plan())).toEqual(close([1.1547, -0.57735, -0.57735, 0, 0]));
+    expect(advantagesOf(await plan('dr-grpo'))).toEqual(close([2 / 3, -1 / 3, -1 / 3, 0, 0]));
+    expect(advantagesOf(await plan('rloo'))).toEqual(close([1, -1 / 2, -1 / 2, 0, 0]));
+    expect(advantagesOf(await plan('maxrl'))).toEqual(close([2, -1, -1, 0, 0]));
+    expect(advantagesOf(await plan('reinforce'))).toEqual([1, 0, 0, 1, 1]);
     // Centred 2/3, −1/3, −1/3, 0, 0: their deviation with ddof 0 is √(2/15).
     const spread = Math.sqrt(2 / 15);
-    expect(advantagesOf(await lesson('batch-scaled'))).toEqual(
+    expect(advantagesOf(await plan('batch-scaled'))).toEqual(
       close([2 / 3 / spread, -1 / 3 / spread, -1 / 3 / spread, 0, 0]),
     );
-    expect(policyPart(await lesson('dr-grpo')).aggregation).toEqual({ mode: 'seq-sum-constant', length: 10 });
-    expect(policyPart(await lesson('kl')).kl).toMatchObject({ weight: 0.04, reference: { version: 0 } });
-    expect((await lesson()).figures).toEqual({ unanimous: 0.5, tokens: 9 / 5 });
+    expect(policyPart(await plan('dr-grpo')).aggregation).toEqual({ mode: 'seq-sum-constant', length: 10 });
+    expect(policyPart(await plan('kl')).kl).toMatchObject({ weight: 0.04, reference: { version: 0 } });
+    expect((await plan()).figures).toEqual({ unanimous: 0.5, tokens: 9 / 5 });
   });
 
   test('REINFORCE++ whitens the returns of all tokens', async () => {
     // Tokens 1 1 1, 0 0, 0, 1, 1 1: mean 6/9, variance 9·(6/9)(3/9)/8 = 1/4.
     const [one, nothing] = [(1 - 2 / 3) / 0.5, (0 - 2 / 3) / 0.5];
-    expect(advantagesOf(await lesson('reinforce-plus-plus'))).toEqual([
+    expect(advantagesOf(await plan('reinforce-plus-plus'))).toEqual([
       close([one, one, one]),
       close([nothing, nothing]),
       close([nothing]),
@@ -84,7 +84,7 @@ describe('lessons', () => {
       // The critic says one half everywhere.
       return sequences.map(({ ids }) => new Float32Array(ids.length).fill(0.5));
     };
-    const { updates } = await lesson('ppo', { values });
+    const { updates } = await plan('ppo', { values });
     expect(asked).toHaveLength(5);
     expect(updates.map(({ set }) => set)).toEqual(['critic', 'main']);
     const [value] = updates[0]!.parts;
@@ -96,7 +96,7 @@ describe('lessons', () => {
     expect(flat.reduce((sum, x) => sum + x, 0)).toBeCloseTo(0, 6);
   });
 
-  test('every variant has a lesson, and a missing reward is no zero', async () => {
+  test('every variant has a training plan, and a missing reward is no zero', async () => {
     const values: LearnTools['values'] = async (_, sequences) =>
       sequences.map(({ ids }) => new Float32Array(ids.length));
     for (const variant of Object.keys(VARIANTS)) {
@@ -106,7 +106,9 @@ describe('lessons', () => {
           (sample, i): Sample => (i === 1 ? { ...sample, rewards: { reward: null } } : sample),
         ),
       }));
-      const made = await lessonOf(recordsOf('grpo', missing), { values }, methodOf(variant), { maxNew: 10 });
+      const made = await planTraining(recordsOf('grpo', missing), { values }, methodOf(variant), {
+        maxNew: 10,
+      });
       expect(policyPart(made).items, variant).toHaveLength(3);
       expect(policyPart(made).objective, variant).toEqual(methodOf(variant).objective);
     }
@@ -176,7 +178,7 @@ describe('rounds', { timeout: 120_000 }, () => {
   }
 
   test('a small policy is trained on a file in its tags, again to the same bytes', async () => {
-    const seed = await readSeed('models/seed');
+    const seed = await readPolicyFolder('models/arithmetic-base');
     const questions: Questions = {
       name: 'sums',
       tasks: await sums(),
@@ -219,7 +221,7 @@ describe('rounds', { timeout: 120_000 }, () => {
       // Random weights know nothing: what ends in time is right for some pattern, so that there is something to learn.
       checker: {
         name: 'short',
-        says: 'an answer of few characters',
+        description: 'an answer of few characters',
         prepare: () => (answer) => ({ ok: true, value: answer.length < 12 }),
       },
       extract: ['whole'],
@@ -246,8 +248,8 @@ describe('rounds', { timeout: 120_000 }, () => {
       start: 'seed',
     });
     const round = { id: 'r', run: 'r', index: 1, settings: { tasks: 200 } };
-    const stage = { round } as unknown as Parameters<typeof recipe.propose>[0];
-    const { tasks: drawn } = await recipe.propose(stage);
+    const context = { round } as unknown as Parameters<typeof recipe.propose>[0];
+    const { tasks: drawn } = await recipe.propose(context);
     const questions = drawn.map(({ task }) => readTask(task).messages[0]!.content);
     expect(drawn).toHaveLength(tasks.sources[0]!.tasks.length);
     for (const { messages } of tasks.heldOut) expect(questions).not.toContain(messages[0]!.content);

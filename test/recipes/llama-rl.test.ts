@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims.ts';
+import type { ArmResults } from '../../core/claim.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { runningTotals } from '../../core/tasks/arithmetic.ts';
-import { claim } from '../../recipes/claims/llama-rl.ts';
 import { shipped } from '../../recipes/index.ts';
+import { claim } from '../../recipes/llama-rl/claim.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const order = { recipe: 'llama-rl', tasks: 2, group: 4 };
@@ -30,7 +30,7 @@ test('the sampler stays so many versions behind, and never before the start', ()
 });
 
 test('advantages are centred by group and not divided; ratios are against the sampler', async () => {
-  const part = policyPart((await playSolver({ ...order, variant: 'aipo-4' }, script)).lesson);
+  const part = policyPart((await playSolver({ ...order, variant: 'aipo-4' }, script)).plan);
   // One right of four: 1 - 1/4 and 0 - 1/4.
   expect(part.items.slice(0, 4).map(({ advantage }) => advantage)).toEqual([0.75, -0.25, -0.25, -0.25]);
   expect(part).toMatchObject({ objective: { kind: 'aipo' }, old: 'sampler' });
@@ -41,7 +41,7 @@ test('advantages are centred by group and not divided; ratios are against the sa
 
 test('variants name the objective and the delay', async () => {
   const objective = async (variant: string) =>
-    policyPart((await playSolver({ ...order, variant }, script)).lesson).objective;
+    policyPart((await playSolver({ ...order, variant }, script)).plan).objective;
   expect(await objective('none-16')).toEqual({ kind: 'reinforce' });
   expect(await objective('ppo-clip-1')).toMatchObject({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 });
 });
@@ -58,8 +58,8 @@ test('what a delay costs is the end with fresh samples minus the end with old on
   const results: ArmResults = Object.fromEntries(
     Object.entries(ends).map(([arm, sampled]) => [arm, [{ heldout: [{ sampled }] }]]),
   ) as unknown as ArmResults;
-  const measured = (says: string) =>
-    claim.conditions.find((condition) => condition.says.includes(says))!.measure(results, 0);
+  const measured = (description: string) =>
+    claim.conditions.find((condition) => condition.description.includes(description))!.measure(results, 0);
   // AIPO loses .02; the uncorrected gradient .11, PPO's clip .07.
   expect(measured('sampled accuracy that sixteen versions cost, none above AIPO')).toBeCloseTo(0.09, 9);
   expect(measured('sampled accuracy that sixteen versions cost, PPO’s clip above AIPO')).toBeCloseTo(0.05, 9);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
+import { planTraining } from '../../core/plan-training.ts';
 import { deriveId } from '../../core/random.ts';
-import { appraise } from '../../core/roles/question-store.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { read, refuse } from '../../core/tasks/family.ts';
-import type { LearnTools } from '../../core/training.ts';
-import { mae, proposerReward, ratingValue, solverReward } from '../../recipes/mae.ts';
+import { invalid, ok } from '../../core/task-family.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import { appraise } from '../../recipes/mae/question-store.ts';
+import { mae, proposerReward, ratingValue, solverReward } from '../../recipes/mae/recipe.ts';
 
 const forbidden = () => {
   throw new Error('read the oracle');
@@ -22,10 +22,10 @@ test('rewards by hand', () => {
 });
 
 test('a rating counts (score - 1)/9, half where it cannot be read; the oracle is read for gold alone', () => {
-  const evidence = { rating: read(10), gold: forbidden, coin: false };
+  const evidence = { rating: ok(10), gold: forbidden, coin: false };
   expect(ratingValue('ratings', evidence)).toBe(1);
-  expect(ratingValue('ratings', { ...evidence, rating: read(4) })).toBeCloseTo(1 / 3);
-  expect(ratingValue('ratings', { ...evidence, rating: refuse('off-grammar') })).toBe(0.5);
+  expect(ratingValue('ratings', { ...evidence, rating: ok(4) })).toBeCloseTo(1 / 3);
+  expect(ratingValue('ratings', { ...evidence, rating: invalid('off-grammar') })).toBe(0.5);
   expect(ratingValue('random', evidence)).toBe(0);
   expect(ratingValue('format', evidence)).toBe(1);
   expect(ratingValue('gold', { ...evidence, gold: () => false })).toBe(0);
@@ -97,7 +97,7 @@ test('a question’s quality is the mean of its own ratings, its difficulty what
   expect(appraise(bad, 0.5)).toEqual({ task: '7+*3', quality: 0.3, difficulty: 1 });
 });
 
-async function lesson(variant: string) {
+async function plan(variant: string) {
   const off = { ...sample('off', 'proposer', {}), outcome: 'off-grammar' as const };
   const heldOut = { ...sample('held', 'proposer', {}), outcome: 'held-out' as const };
   const round = {
@@ -121,21 +121,21 @@ async function lesson(variant: string) {
     samples: [sample('good', 'proposer', {}), sample('bad', 'proposer', {}), off, heldOut],
     tasks: [],
   };
-  const records = { round, proposals, groups: [good, bad, ...stored], memory: ['9-9'], version: 0 };
-  return lessonOf(mae, records, {} as LearnTools);
+  const records = { round, proposals, groups: [good, bad, ...stored], recipeState: ['9-9'], version: 0 };
+  return planTraining(mae, records, {} as LearnTools);
 }
 
 test('the gate keeps a poor question out of the store and from being paid for difficulty', async () => {
-  const gated = await lesson('');
-  expect(gated.memory).toEqual(['9-9', '3+4']);
+  const gated = await plan('');
+  expect(gated.recipeState).toEqual(['9-9', '3+4']);
   expect(gated.figures).toMatchObject({ stored: 2, unsolvable: 0, unsolvableProposed: 0.5 });
-  const open = await lesson('no-gate');
-  expect(open.memory).toEqual(['9-9', '3+4', '7+*3']);
+  const open = await plan('no-gate');
+  expect(open.recipeState).toEqual(['9-9', '3+4', '7+*3']);
   expect(open.figures?.unsolvable).toBeCloseTo(1 / 3);
 });
 
 test('each role is whitened alone: three proposals with a reward, stored answers and their ratings', async () => {
-  const { updates } = await lesson('');
+  const { updates } = await plan('');
   const items = updates[0]!.parts.map((part) => (part.kind === 'policy' ? part.items : []));
   // Rewards .8, (0.3 + 1)/3 = .4333 and 0: mean .4111, deviation sqrt(((.3889)^2 + (.0222)^2 + (.4111)^2) / 3) = .3270.
   const rewards = [0.8, 1.3 / 3, 0];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { arithmetic, runningTotals } from '../../core/tasks/arithmetic.ts';
-import { riseAfterLearned } from '../../recipes/claims/one-shot.ts';
-import { EXAMPLE } from '../../recipes/one-shot.ts';
+import { riseAfterLearned } from '../../recipes/one-shot/claim.ts';
+import { EXAMPLE } from '../../recipes/one-shot/recipe.ts';
+import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const order = { recipe: 'one-shot', tasks: 3, group: 4 };
@@ -27,7 +27,7 @@ test('the label pays the exact answer, the wrong label another, format any answe
 });
 
 test('one right of four: advantages by hand; KL to the start and entropy', async () => {
-  const part = policyPart((await playSolver(order, script)).lesson);
+  const part = policyPart((await playSolver(order, script)).plan);
   // Mean 1/4, sample deviation 1/2: (1 - 1/4)/(1/2) and (0 - 1/4)/(1/2).
   expect(part.items.slice(0, 4).map(({ advantage }) => advantage)).toEqual(
     [1.5, -0.5, -0.5, -0.5].map((a) => expect.closeTo(a, 4)),
@@ -36,12 +36,12 @@ test('one right of four: advantages by hand; KL to the start and entropy', async
 });
 
 test('entropy only: no advantage is left; many tasks: every group has its own', async () => {
-  const quiet = policyPart((await playSolver({ ...order, variant: 'entropy-only' }, script)).lesson);
+  const quiet = policyPart((await playSolver({ ...order, variant: 'entropy-only' }, script)).plan);
   expect(quiet.items.map(({ advantage }) => advantage)).toEqual(new Array(12).fill(0));
   expect(quiet.entropy).toBe(1e-3);
   const { groups } = await playSolver({ ...order, variant: 'many-tasks' }, script);
   expect(new Set(groups.map(({ task }) => task)).size).toBe(3);
-  const still = policyPart((await playSolver({ ...order, variant: 'no-entropy' }, script)).lesson);
+  const still = policyPart((await playSolver({ ...order, variant: 'no-entropy' }, script)).plan);
   expect(still.entropy).toBe(0);
 });
 

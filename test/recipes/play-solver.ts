@@ -1,5 +1,5 @@
 /** Plays a round of a recipe with one solver whose answers are written by the test. */
-import type { Lesson, PolicyPart } from '../../core/training.ts';
+import type { PolicyPart, TrainingPlan } from '../../core/training-plan.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { playWritten } from '../../testing/play-written.ts';
@@ -9,12 +9,12 @@ export const playSolver = (
   order: Partial<RunOrder> & Pick<RunOrder, 'recipe'>,
   answer: (task: string, i: number) => string,
   index = 1,
-  memory?: unknown,
+  recipeState?: unknown,
 ) =>
   playWritten(
     shipped.find(order.recipe),
     (prompt, i) => `${answer(prompt.replace('<solve>', '').replace('<sep>', ''), i)}<eos>`,
-    { ...order, index, memory },
+    { ...order, index, recipeState },
   );
 
-export const policyPart = ({ updates }: Lesson) => updates[0]!.parts[0] as PolicyPart;
+export const policyPart = ({ updates }: TrainingPlan) => updates[0]!.parts[0] as PolicyPart;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
-import { areaUnderRoc } from '../../core/rl/area-under-roc.ts';
-import type { LearnTools, OutcomePart, PolicyPart } from '../../core/training.ts';
-import { prime, weighAnswers } from '../../recipes/prime.ts';
+import { planTraining } from '../../core/plan-training.ts';
+import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
+import type { ImplicitPrmPart, LearnTools, PolicyPart } from '../../core/training-plan.ts';
+import { answersWithAdvantages, prime } from '../../recipes/prime/recipe.ts';
 import { expectRows, recordsOf, solved, tokenizer } from './records.ts';
 
 test('AUC counts the pairs in order, ties as half', () => {
@@ -19,7 +19,7 @@ test('outcome and process credit, mixed and whitened over the tokens', () => {
   // [-1 -.5]. Outcomes ±1, and twice that. Sums [3 0], [-3 -2]: mean -.5, squares about it 12.25 .25 6.25 2.25, variance 7.
   const { groups } = recordsOf('prime', [{ samples: [right, wrong] }]);
   const flat = (q: readonly number[][]) =>
-    weighAnswers(groups, q).flatMap(({ advantage }) => advantage as number[]);
+    answersWithAdvantages(groups, q).flatMap(({ advantage }) => advantage as number[]);
   const dense = flat([
     [1, 0],
     [0, 0],
@@ -51,13 +51,13 @@ const tools = {
       sequences.map(({ ids }) => Float32Array.from(ids, (id) => (version === 0 || id !== two ? -2 : -1))),
     ),
 } as unknown as LearnTools;
-const lesson = (index: number, settings: { variant?: string } = {}) =>
-  lessonOf(prime, recordsOf('prime', groups, { index, ...settings }), tools);
+const plan = (index: number, settings: { variant?: string } = {}) =>
+  planTraining(prime, recordsOf('prime', groups, { index, ...settings }), tools);
 
 test('the reward model learns from all answers, both kinds weighing the same, the policy from the band', async () => {
-  const { updates, figures } = await lesson(9);
+  const { updates, figures } = await plan(9);
   expect(updates.map(({ set }) => set)).toEqual(['prm', 'main']);
-  const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [OutcomePart, PolicyPart];
+  const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [ImplicitPrmPart, PolicyPart];
   expect(outcome.items.map((item) => item.outcome)).toEqual([1, 0, 1, 1]);
   // Four answers, two kinds: the three right ones weigh 4/(2·3) each, the wrong one 4/(2·1)
   expectRows([outcome.items.map((item) => item.weight!)], [[2 / 3, 2, 2 / 3, 2 / 3]]);
@@ -81,8 +81,8 @@ test('the policy’s batch is eight tasks of the band, the round’s first, and 
     Array.from({ length: 11 }, (_, i) => task(i)),
     { index: 9 },
   );
-  const { updates, figures } = await lessonOf(prime, records, tools);
-  const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [OutcomePart, PolicyPart];
+  const { updates, figures } = await planTraining(prime, records, tools);
+  const [outcome, policy] = updates.map(({ parts }) => parts[0]) as [ImplicitPrmPart, PolicyPart];
   expect(outcome.items).toHaveLength(22);
   expect(figures).toMatchObject({ kept: 10 });
   const groups = policy.items.map(({ sample }) => sample.id.split('-')[0]);
@@ -91,13 +91,13 @@ test('the policy’s batch is eight tasks of the band, the round’s first, and 
 });
 
 test('nothing to tell apart: the reward model rests', async () => {
-  const { updates } = await lessonOf(prime, recordsOf('prime', groups.slice(1), { index: 1 }), tools);
+  const { updates } = await planTraining(prime, recordsOf('prime', groups.slice(1), { index: 1 }), tools);
   expect(updates).toEqual([]);
 });
 
 test('the reward model learns alone first; frozen only then, and never where outcomes alone pay', async () => {
   const sets = async (index: number, variant?: string) =>
-    (await lesson(index, variant === undefined ? {} : { variant })).updates.map(({ set }) => set);
+    (await plan(index, variant === undefined ? {} : { variant })).updates.map(({ set }) => set);
   expect(await sets(8)).toEqual(['prm']);
   expect(await sets(9)).toEqual(['prm', 'main']);
   expect(await sets(8, 'frozen')).toEqual(['prm']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ITERATION, phaseOf } from '../../recipes/claims/r-zero.ts';
-import { challengerReward, inBand, solverReward } from '../../recipes/r-zero.ts';
+import { ITERATION, phaseOf } from '../../recipes/r-zero/claim.ts';
+import { challengerReward, inBand, solverReward } from '../../recipes/r-zero/recipe.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 test('rewards by hand', () => {
@@ -31,21 +31,21 @@ const script = (questions: readonly string[]) => (task: string, i: number) =>
 
 test('a challenge: a split vote is paid, repetition and bad form cost, baselines are of four', async () => {
   const questions = ['1+1', '1+1', '9-8+7-6', 'xx'];
-  const { lesson, groups } = await playSolver({ recipe: 'r-zero', tasks: 4 }, script(questions));
+  const { plan, groups } = await playSolver({ recipe: 'r-zero', tasks: 4 }, script(questions));
   expect(groups.map(({ samples }) => samples.length)).toEqual([10, 10, 10]);
-  expect(lesson.updates.map(({ set }) => set)).toEqual(['challenger']);
+  expect(plan.updates.map(({ set }) => set)).toEqual(['challenger']);
   // Rewards 0 - 2/4 twice, 1/2 - 1/4, -1 - 1/4: mean -1/2, sample deviation sqrt((.75² + .75²)/3) = .75·sqrt(2/3).
   const one = 1 / Math.sqrt(2 / 3);
-  expect(policyPart(lesson).items.map(({ advantage }) => advantage)).toEqual(
+  expect(policyPart(plan).items.map(({ advantage }) => advantage)).toEqual(
     [0, 0, one, -one].map((a) => expect.closeTo(a, 4)),
   );
   // Shares 1, 1 and 1/2; of the three labels 2, 2 and 2 the last is exact too: 9 - 8 + 7 - 6 = 2.
-  expect(lesson.figures).toMatchObject({ agreement: expect.closeTo(2.5 / 3), labelAccuracy: 1 });
+  expect(plan.figures).toMatchObject({ agreement: expect.closeTo(2.5 / 3), labelAccuracy: 1 });
   const free = await playSolver({ recipe: 'r-zero', tasks: 4, variant: 'no-penalty' }, script(questions));
   // Rewards 0, 0, 1/2, -1: mean -1/8.
   const rewards = [0, 0, 0.5, -1].map((r) => r + 1 / 8);
   const deviation = Math.sqrt(rewards.reduce((sum, r) => sum + r * r, 0) / 3);
-  expect(policyPart(free.lesson).items.map(({ advantage }) => advantage)).toEqual(
+  expect(policyPart(free.plan).items.map(({ advantage }) => advantage)).toEqual(
     rewards.map((r) => expect.closeTo(r / deviation, 4)),
   );
 });
@@ -54,24 +54,24 @@ test('collecting keeps what the solver is in two minds about, with its vote, and
   const questions = ['1+1', '9-8+7-6', '2+2'];
   const collect = (variant?: string) =>
     playSolver({ recipe: 'r-zero', tasks: 1, ...(variant ? { variant } : {}) }, script(questions), 8);
-  const { lesson } = await collect();
-  expect(lesson.updates).toEqual([]);
-  expect(lesson.memory).toEqual([
+  const { plan } = await collect();
+  expect(plan.updates).toEqual([]);
+  expect(plan.recipeState).toEqual([
     { task: '9-8+7-6', label: '2', share: 0.5 },
     { task: '2+2', label: '5', share: 0.8 },
   ]);
-  expect(lesson.figures).toMatchObject({ kept: expect.closeTo(2 / 3), keptAccuracy: 0.5 });
-  expect((await collect('no-filter')).lesson.memory).toHaveLength(3);
+  expect(plan.figures).toMatchObject({ kept: expect.closeTo(2 / 3), keptAccuracy: 0.5 });
+  expect((await collect('no-filter')).plan.recipeState).toHaveLength(3);
 });
 
 test('training pays the label, right or wrong; the oracle arm pays the truth', async () => {
-  const memory = [{ task: '2+2', label: '5', share: 0.8 }];
+  const recipeState = [{ task: '2+2', label: '5', share: 0.8 }];
   // Attempts: 5, 4, no answer, 5, 5.
   const write = (_: string, i: number) => ['<answer>5', '<answer>4', 'x', '<answer>5', '<answer>5'][i]!;
   const train = async (reward: string) => {
-    const { groups, lesson } = await playSolver({ recipe: 'r-zero', tasks: 8, reward }, write, 9, memory);
-    expect(lesson.updates.map(({ set }) => set)).toEqual(['main']);
-    expect(lesson.memory).toBeUndefined();
+    const { groups, plan } = await playSolver({ recipe: 'r-zero', tasks: 8, reward }, write, 9, recipeState);
+    expect(plan.updates.map(({ set }) => set)).toEqual(['main']);
+    expect(plan.recipeState).toBeUndefined();
     return groups[0]!.samples.map(({ rewards }) => rewards.reward);
   };
   expect(await train('votes')).toEqual([1, 0.1, 0, 1, 1]);

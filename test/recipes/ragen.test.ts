@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { type ArmResults, claimOf } from '../../core/claims.ts';
-import { lessonOf } from '../../core/lesson.ts';
+import { type ArmResults, claimOf } from '../../core/claim.ts';
+import { planTraining } from '../../core/plan-training.ts';
+import { playStages } from '../../core/play-stages.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { worldsAtRandom, worldsThatDiffer } from '../../core/roles/episode-credit.ts';
-import { playStages } from '../../core/roles/play-stages.ts';
-import { openStage, type Stage } from '../../core/roles/stage.ts';
+import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { bestLakeMoves, type Lake, lakeDistance } from '../../core/tasks/grids/lake.ts';
-import { openGrid } from '../../core/tasks/grids/play.ts';
-import type { LearnTools, PolicyPart, Update } from '../../core/training.ts';
-import { collapses, reaches } from '../../recipes/claims/ragen.ts';
-import { ragen } from '../../recipes/ragen.ts';
-import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import type { LearnTools, PolicyPart, Update } from '../../core/training-plan.ts';
+import { worldsAtRandom, worldsThatDiffer } from '../../protocols/episode-credit.ts';
+import { collapses, reaches } from '../../recipes/ragen/claim.ts';
+import { ragen } from '../../recipes/ragen/recipe.ts';
+import { bestLakeMoves, type Lake, lakeDistance } from '../../tasks/grids/lake.ts';
+import { openGrid } from '../../tasks/grids/play.ts';
+import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
@@ -40,7 +40,7 @@ test('the filter keeps the share of the worlds whose returns differ most', () =>
 
 async function lessonIn(variant: string): Promise<{ update: Update; part: PolicyPart; worlds: string[] }> {
   const records = recordsOf('ragen', worlds, { variant, reward: 'return' });
-  const { updates } = await lessonOf(ragen, records, {} as LearnTools);
+  const { updates } = await planTraining(ragen, records, {} as LearnTools);
   const part = updates[0]!.parts[0] as PolicyPart;
   const taught = new Set(part.items.map(({ sample }) => sample.id));
   const kept = worlds.filter(({ samples }) => samples.some(({ id }) => taught.has(id)));
@@ -87,7 +87,7 @@ function leadOf(figures: Readonly<Record<'gradientNorm' | 'entropy' | 'returnSpr
   }));
   const results = { 'filter 100': [{ monitors }] } as unknown as ArmResults;
   return claimOf(ragen)
-    .conditions.find(({ says }) => says.includes('gradient norm'))!
+    .conditions.find(({ description }) => description.includes('gradient norm'))!
     .measure(results, 0);
 }
 
@@ -119,21 +119,24 @@ test('worlds at random are as many, whatever their returns, and others in anothe
 
 const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 2, group: 2 };
 
-function stageOf(write: (prompt: string, id: string, i: number) => string, reward = 'return'): Stage<Recipe> {
+function stageOf(
+  write: (prompt: string, id: string, i: number) => string,
+  reward = 'return',
+): RoundContext<Recipe> {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
-  return openStage({
+  return openRoundContext({
     recipe: ragen,
     round: roundOf({ ...settings, reward }, { agent: {} }, 1, 3),
     tokenizer,
-    memory: () => Promise.resolve(undefined),
+    recipeState: () => Promise.resolve(undefined),
     use: (_ref, work) => work(policy),
   });
 }
 
 test('an agent that makes one good move a turn reaches the goal and is paid 1 less its moves for every turn', async () => {
-  const stage = stageOf(() => '');
-  const { tasks } = await ragen.propose(stage);
+  const context = stageOf(() => '');
+  const { tasks } = await ragen.propose(context);
   const lakeTask = { ...tasks[0]!, task: 'lake 5' };
   const start = openGrid('lake 5').start().state as Lake;
   const way: string[] = [];

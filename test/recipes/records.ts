@@ -4,7 +4,7 @@ import { deriveId } from '../../core/random.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import type { RoundRecords } from '../../core/training.ts';
+import type { RoundRecords } from '../../core/training-plan.ts';
 
 export const tokenizer = openTokenizer(characterTokenizer().json);
 const policy = { name: 'p', version: 2 };
@@ -43,9 +43,9 @@ export function recordsOf(
   groups: readonly Partial<ScoredGroup>[],
   {
     index = 1,
-    memory,
+    recipeState,
     ...settings
-  }: { index?: number; memory?: unknown; variant?: string; freeze?: string[]; reward?: string } = {},
+  }: { index?: number; recipeState?: unknown; variant?: string; freeze?: string[]; reward?: string } = {},
 ): RoundRecords {
   const id = deriveId('round', recipe);
   return {
@@ -78,7 +78,7 @@ export function recordsOf(
       truth: (group.samples ?? []).map(({ rewards }) => rewards.reward === 1),
       ...group,
     })),
-    memory,
+    recipeState,
     version: 2,
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
-import type { LearnTools, PolicyPart, ValuePart } from '../../core/training.ts';
-import { grade, rise } from '../../recipes/rise.ts';
+import { planTraining } from '../../core/plan-training.ts';
+import type { LearnTools, PolicyPart, ValuePart } from '../../core/training-plan.ts';
+import { grade, rise } from '../../recipes/rise/recipe.ts';
 import { expectRows, recordsOf, solved, verdict } from './records.ts';
 
 test('one rule for solutions and verdicts: 1, -0.5, -1', () => {
@@ -28,7 +28,7 @@ const judged = { ...verdict(solution, '', 0), ids: [3, 4], logprobs: [-1, -1] };
 const records = recordsOf('rise', [{ samples: [solution], judgments: [judged] }]);
 
 test('solutions and verdicts share a batch: advantages are whitened together, the critic learns the returns', async () => {
-  const { updates } = await lessonOf(rise, records, tools);
+  const { updates } = await planTraining(rise, records, tools);
   const [critic, main] = updates;
   expect([critic!.set, main!.set]).toEqual(['critic', 'main']);
   const values = critic!.parts as ValuePart[];
@@ -51,7 +51,7 @@ test('solutions and verdicts share a batch: advantages are whitened together, th
 });
 
 test('without verdicts the solver is trained alone', async () => {
-  const { updates } = await lessonOf(
+  const { updates } = await planTraining(
     rise,
     recordsOf('rise', [{ samples: [solution], judgments: [judged] }], { freeze: ['judge'] }),
     tools,

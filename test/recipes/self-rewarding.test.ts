@@ -1,11 +1,11 @@
 /** Self-rewarding by hand: which pairs scores make, and a round in which the policy compares its own answers. */
 import { expect, test } from 'vitest';
-import { openStage } from '../../core/roles/stage.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training.ts';
-import { pairsOf, selfRewarding } from '../../recipes/self-rewarding.ts';
-import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import { pairsOf, selfRewarding } from '../../recipes/self-rewarding/recipe.ts';
+import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const group = (rewards: readonly (number | null)[]): ScoredGroup => ({
   round: '0'.repeat(32),
@@ -59,26 +59,26 @@ async function roundWith(verdict: (shown: string) => string, reward = 'judge') {
     return `<answer>${verdict(`${first} ${second}`)}<eos>`;
   });
   const round = roundOf({ ...settings, reward }, { responder: {}, judge: {} }, 1, 3);
-  const stage = openStage({
+  const context = openRoundContext({
     recipe: selfRewarding,
     round,
     tokenizer,
-    memory: () => Promise.resolve(undefined),
+    recipeState: () => Promise.resolve(undefined),
     use: (_ref, work) => work(policy),
   });
-  const proposals = await selfRewarding.propose(stage);
-  const groups = await selfRewarding.judge(stage, await selfRewarding.rollOut(stage, proposals.tasks));
+  const proposals = await selfRewarding.propose(context);
+  const groups = await selfRewarding.judge(context, await selfRewarding.rollOut(context, proposals.tasks));
   const tools = { decode: (ids) => tokenizer.decode(ids) } as LearnTools;
-  const lesson = await selfRewarding.learn(
-    { round, proposals, groups, memory: undefined, version: 3 },
+  const plan = await selfRewarding.learn(
+    { round, proposals, groups, recipeState: undefined, version: 3 },
     tools,
   );
-  return { groups, lesson };
+  return { groups, plan };
 }
 
 test('a round: two comparisons of two answers, the share won is the worth of every response that gave the answer', async () => {
   // 7 wins shown second, and wins shown first: it wins both, 5 none.
-  const { groups, lesson } = await roundWith((shown) => (shown === '5A 7B' ? 'B' : 'A'));
+  const { groups, plan } = await roundWith((shown) => (shown === '5A 7B' ? 'B' : 'A'));
   expect(groups).toHaveLength(2);
   for (const { samples, judgments } of groups) {
     expect(samples.map(({ rewards }) => rewards.reward)).toEqual([0, 1, 0, 0]);
@@ -86,7 +86,7 @@ test('a round: two comparisons of two answers, the share won is the worth of eve
     // Each judgment is recorded with the response whose answer is shown first.
     expect(judgments.map(({ of }) => samples.findIndex(({ id }) => id === of))).toEqual([0, 1]);
   }
-  expect(lesson.updates[0]!.parts[0]).toMatchObject({
+  expect(plan.updates[0]!.parts[0]).toMatchObject({
     kind: 'preference',
     objective: { kind: 'dpo', beta: 0.1 },
     reference: { set: 'main', version: 3 },
@@ -104,10 +104,10 @@ test('a judge that always says A prefers no answer, but any answer to none', asy
 });
 
 test('where no comparison can be read the worth is missing, which is not nothing', async () => {
-  const { groups, lesson } = await roundWith(() => 'C');
+  const { groups, plan } = await roundWith(() => 'C');
   for (const { samples } of groups)
     expect(samples.map(({ rewards }) => rewards.reward)).toEqual([null, null, null, 0]);
-  expect(lesson.updates).toEqual([]);
+  expect(plan.updates).toEqual([]);
 });
 
 test('controls ask the judge nothing', async () => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { deriveId } from '../../core/random.ts';
-import { consistency, pairAccuracy, positionBias } from '../../core/roles/pair-exam.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { read, refuse } from '../../core/tasks/family.ts';
-import type { Choice } from '../../core/tasks/judging/pairwise.ts';
+import { invalid, ok } from '../../core/task-family.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { worstStep } from '../../recipes/claims/self-taught-evaluators.ts';
-import { agreement, keep } from '../../recipes/self-taught-evaluators.ts';
+import { worstStep } from '../../recipes/self-taught-evaluators/claim.ts';
+import { consistency, pairAccuracy, positionBias } from '../../recipes/self-taught-evaluators/evaluate.ts';
+import { agreement, keep } from '../../recipes/self-taught-evaluators/recipe.ts';
+import type { Choice } from '../../tasks/arithmetic/pairwise.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
-const said = (choice: Choice) => read({ totals: [], choice });
+const said = (choice: Choice) => ok({ totals: [], choice });
 const forbidden = () => {
   throw new Error('read the oracle');
 };
@@ -19,11 +19,11 @@ test('a judgment agrees with the construction, the oracle, a coin, or is readabl
   const evidence = { label: 'A' as Choice, gold: forbidden, coin: false };
   expect(agreement('construction', said('A'), evidence)).toBe(1);
   expect(agreement('construction', said('B'), evidence)).toBe(0);
-  expect(agreement('construction', refuse('off-grammar'), evidence)).toBe(0);
+  expect(agreement('construction', invalid('off-grammar'), evidence)).toBe(0);
   expect(agreement('random', said('B'), evidence)).toBe(1);
   expect(agreement('random', said('B'), { ...evidence, coin: true })).toBe(0);
   expect(agreement('format', said('B'), evidence)).toBe(1);
-  expect(agreement('format', refuse('off-grammar'), evidence)).toBe(0);
+  expect(agreement('format', invalid('off-grammar'), evidence)).toBe(0);
   expect(agreement('gold', said('B'), { ...evidence, gold: () => 'B' })).toBe(1);
   expect(agreement('gold', said('A'), { ...evidence, gold: () => null })).toBeNull();
 });

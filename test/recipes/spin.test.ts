@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
+import { planTraining } from '../../core/plan-training.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import { boundVersion } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import { CORPUS_SIZE, exactTrace, workedCorpus } from '../../core/tasks/worked-corpus.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import type { LearnTools } from '../../core/training.ts';
-import { pairOf, spin } from '../../recipes/spin.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import { pairOf, spin } from '../../recipes/spin/recipe.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { CORPUS_SIZE, exactTrace, workedCorpus } from '../../tasks/arithmetic/worked-corpus.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const tools = { encode: tokenizer.encode, decode: tokenizer.decode } as LearnTools;
@@ -35,7 +35,7 @@ test('the data’s response is preferred to the opponent’s; the same response 
 });
 
 /** A round in which the opponent, version 2, wrote `answer` to each task. */
-function records(settings: { reward?: string; variant?: string; freeze?: string[] }, memory: unknown) {
+function records(settings: { reward?: string; variant?: string; freeze?: string[] }, recipeState: unknown) {
   const policy = { name: 'p', version: 2 };
   const group = (task: string, text: string, index: number): ScoredGroup => ({
     round: ID,
@@ -85,17 +85,17 @@ function records(settings: { reward?: string; variant?: string; freeze?: string[
     },
     proposals: { round: ID, samples: [], tasks: [] },
     groups,
-    memory,
+    recipeState,
     version: 2,
   };
 }
-const partOf = async (settings: Parameters<typeof records>[0], memory?: unknown) =>
-  (await lessonOf(spin, records(settings, memory), tools)).updates[0]!.parts[0]!;
+const partOf = async (settings: Parameters<typeof records>[0], recipeState?: unknown) =>
+  (await planTraining(spin, records(settings, recipeState), tools)).updates[0]!.parts[0]!;
 
 test('pairs of this iteration and the one before; the reference is the opponent; the next round remembers this one', async () => {
   const before = [{ task: '4-1', ids: tokenizer.encode('<answer>5<eos>') }];
-  const lesson = await lessonOf(spin, records({}, before), tools);
-  const part = lesson.updates[0]!.parts[0]!;
+  const plan = await planTraining(spin, records({}, before), tools);
+  const part = plan.updates[0]!.parts[0]!;
   if (part.kind !== 'preference') throw new Error(part.kind);
   expect(part.pairs.map((pair) => tokenizer.decode(pair.rejected.ids))).toEqual([
     '<answer>3<eos>',
@@ -106,7 +106,7 @@ test('pairs of this iteration and the one before; the reference is the opponent;
   expect(part.objective).toEqual({ kind: 'spin', lambda: 1 });
   const published = await partOf({ variant: 'published-lambda' });
   expect(published).toMatchObject({ objective: { kind: 'spin', lambda: 0.1 } });
-  expect((lesson.memory as { task: string }[]).map(({ task }) => task)).toEqual(['1+2', '2+1', '1+1']);
+  expect((plan.recipeState as { task: string }[]).map(({ task }) => task)).toEqual(['1+2', '2+1', '1+1']);
   expect(boundVersion({}, 3, 2, new Random('spin'))).toBe(2);
 });
 
@@ -122,7 +122,7 @@ test('controls: a coin swaps, more fine-tuning takes every response of the data'
     ]).toContainEqual(pair);
   }
   const sft = await partOf({ variant: 'sft' });
-  expect(sft.kind === 'imitation' && sft.items.map(({ ids }) => tokenizer.decode(ids))).toEqual([
+  expect(sft.kind === 'sft' && sft.items.map(({ ids }) => tokenizer.decode(ids))).toEqual([
     '<step>3<answer>3<eos>',
     '<step>3<answer>3<eos>',
     '<step>2<answer>2<eos>',

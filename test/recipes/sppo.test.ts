@@ -1,16 +1,16 @@
 /** SPPO's game by hand: who is preferred to whom, and which pair a group makes. */
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { exploitability } from '../../core/rl/exploitability.ts';
-import { openExam, openStage, type StageParts } from '../../core/roles/stage.ts';
+import { exploitability } from '../../core/rl/measures/exploitability.ts';
+import { openEvaluationContext, openRoundContext, type RoundContextParts } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { isHeldOutStyle, styleScore } from '../../core/tasks/style.ts';
-import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../core/tasks/style-game.ts';
-import type { LearnTools, Sequence } from '../../core/training.ts';
-import { lateOf, outplays } from '../../recipes/claims/sppo.ts';
-import { pairsOf, sppo } from '../../recipes/sppo.ts';
-import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import type { LearnTools, Sequence } from '../../core/training-plan.ts';
+import { lateOf, outplays } from '../../recipes/sppo/claim.ts';
+import { pairsOf, sppo } from '../../recipes/sppo/recipe.ts';
+import { isHeldOutStyle, styleScore } from '../../tasks/style/family.ts';
+import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../tasks/style/game.ts';
+import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const TASK = 'az 2-4:tok bel ana dim';
 const SETTINGS = {
@@ -139,10 +139,16 @@ test('a round: win rates within a group, itself counted as one half, become the 
       .join(' ')}<eos>`;
   });
   const round = roundOf(SETTINGS, { responder: {} }, 1, 3);
-  const memory = () => Promise.resolve(undefined);
-  const stage = openStage({ recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) });
-  const proposals = await sppo.propose(stage);
-  const groups = await sppo.judge(stage, await sppo.rollOut(stage, proposals.tasks));
+  const recipeState = () => Promise.resolve(undefined);
+  const context = openRoundContext({
+    recipe: sppo,
+    round,
+    tokenizer,
+    recipeState,
+    use: (_ref, work) => work(policy),
+  });
+  const proposals = await sppo.propose(context);
+  const groups = await sppo.judge(context, await sppo.rollOut(context, proposals.tasks));
   // One medium response against four equal short ones of the same points: it loses to each with odds e^2.
   const lost = 1 / (1 + Math.exp(2));
   for (const { samples } of groups) {
@@ -151,7 +157,7 @@ test('a round: win rates within a group, itself counted as one half, become the 
     for (const rate of rates.slice(1)) expect(rate).toBeCloseTo((4 * 0.5 + (1 - lost)) / 5, 10);
   }
   // Version 3 wrote the responses, and by now version 5 is the parent.
-  const records = { round, proposals, groups, memory: undefined, version: 5 };
+  const records = { round, proposals, groups, recipeState: undefined, version: 5 };
   const tools = (likelihood: number) =>
     ({
       decode: (ids: readonly number[]) => tokenizer.decode(ids),
@@ -174,8 +180,8 @@ test('a round: win rates within a group, itself counted as one half, become the 
   expect(first.figures).not.toHaveProperty('chosen');
   // Two pairs: log-likelihoods -3 + 0 and -3 + 1, then -2.25 + 0 and -2.25 + 1, whichever version is the parent by then.
   const chosen = groups.map(({ samples }) => ({ prompt: samples[1]!.prompt, ids: samples[1]!.ids }));
-  expect(first.memory).toEqual({ responses: chosen, likelihood: -2.5 });
-  const second = await sppo.learn({ ...records, memory: first.memory, version: 9 }, tools(-2.25));
+  expect(first.recipeState).toEqual({ responses: chosen, likelihood: -2.5 });
+  const second = await sppo.learn({ ...records, recipeState: first.recipeState, version: 9 }, tools(-2.25));
   expect(second.figures!.chosen).toBe(0.75);
 });
 
@@ -184,19 +190,28 @@ test('a round without a pair leaves the weights as they are, and the next round 
   const equal = group([0.5, 0.5]);
   const records = { round, proposals: { round: round.id, samples: [], tasks: [] }, version: 3 };
   const tools = { decode: () => '', score: () => Promise.resolve([]) } as unknown as LearnTools;
-  const { updates, memory } = await sppo.learn({ ...records, groups: [equal], memory: undefined }, tools);
+  const { updates, recipeState } = await sppo.learn(
+    { ...records, groups: [equal], recipeState: undefined },
+    tools,
+  );
   expect(updates).toEqual([]);
-  const next = await sppo.learn({ ...records, groups: [equal], memory }, tools);
+  const next = await sppo.learn({ ...records, groups: [equal], recipeState }, tools);
   expect(next.figures).toEqual({ pairs: 0, points: 0 });
 });
 
-test('an exam in which nothing can be read has no exploitability', async () => {
+test('an evaluation in which nothing can be read has no exploitability', async () => {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, () => 'no answer<eos>');
   const round = roundOf(SETTINGS, { responder: {} }, 1, 3);
-  const memory = () => Promise.resolve(undefined);
-  const parts: StageParts = { recipe: sppo, round, tokenizer, memory, use: (_ref, work) => work(policy) };
-  const { figures, heldOut } = await sppo.evaluate(openExam(parts, 3, new Map()));
+  const recipeState = () => Promise.resolve(undefined);
+  const parts: RoundContextParts = {
+    recipe: sppo,
+    round,
+    tokenizer,
+    recipeState,
+    use: (_ref, work) => work(policy),
+  };
+  const { figures, heldOut } = await sppo.evaluate(openEvaluationContext(parts, 3, new Map()));
   expect(heldOut.formatRate).toBe(0);
   expect(figures).not.toHaveProperty('exploitability');
   expect(figures).not.toHaveProperty('short');

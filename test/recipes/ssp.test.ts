@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { lessonOf } from '../../core/lesson.ts';
+import { planTraining } from '../../core/plan-training.ts';
+import { playStages } from '../../core/play-stages.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { playStages } from '../../core/roles/play-stages.ts';
-import { theWorld } from '../../core/roles/searchers.ts';
-import { openStage, type Stage } from '../../core/roles/stage.ts';
-import { poolAfter } from '../../core/roles/task-pool.ts';
+import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { isHeldOutQuestion } from '../../core/tasks/knowledge/episode.ts';
-import { readDocument } from '../../core/tasks/knowledge/world.ts';
-import type { LearnTools, PolicyPart } from '../../core/training.ts';
-import { proposerRewards, ssp } from '../../recipes/ssp.ts';
-import { scriptedPolicy, textTokenizer } from '../roles/scripted-policy.ts';
+import type { LearnTools, PolicyPart } from '../../core/training-plan.ts';
+import { proposerRewards, ssp } from '../../recipes/ssp/recipe.ts';
+import { theWorld } from '../../recipes/ssp/searchers.ts';
+import { poolAfter } from '../../recipes/ssp/task-pool.ts';
+import { isHeldOutQuestion } from '../../tasks/knowledge/episode.ts';
+import { readDocument } from '../../tasks/knowledge/world.ts';
+import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
@@ -58,12 +58,17 @@ test('the proposer learns first, by what its questions earn as it stands; then t
   const solved = [1, 0, 0, 0].flatMap((reward, i) => turnsOf(`s${i}`, 'solver', i === 0 ? 2 : 1, reward));
   const groups = [groupOf('g0', 0, 'the land of q0? a', solved, asked[0]!.id)];
   const learnt = async (variant: string, index: number) => {
-    const records = recordsOf('ssp', groups, { variant, index, reward: 'given', memory: { tasks: ['old'] } });
+    const records = recordsOf('ssp', groups, {
+      variant,
+      index,
+      reward: 'given',
+      recipeState: { tasks: ['old'] },
+    });
     const tasks = [task(asked[0]!.id, 0)];
     const proposals = { ...records.proposals, samples: [...asked, ...refused], tasks };
-    return lessonOf(ssp, { ...records, proposals }, {} as LearnTools);
+    return planTraining(ssp, { ...records, proposals }, {} as LearnTools);
   };
-  const { updates, memory, figures } = await learnt('', 9);
+  const { updates, recipeState, figures } = await learnt('', 9);
   const parts = updates.map(({ set, parts: [part] }) => ({ set, ...(part as PolicyPart) }));
   expect(parts.map(({ set, role, items }) => [set, role, items.map(({ advantage }) => advantage)])).toEqual([
     // 1 less the solver's mean of a quarter, on both turns; the refused question's one turn is worth nothing
@@ -76,9 +81,9 @@ test('the proposer learns first, by what its questions earn as it stands; then t
     expect(kl).toEqual({ weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } });
     expect(aggregation).toEqual({ mode: 'token-mean' });
   }
-  expect(memory).toEqual({ tasks: ['old', groups[0]!.task] });
+  expect(recipeState).toEqual({ tasks: ['old', groups[0]!.task] });
   expect(figures).toMatchObject({ valid: 1 / 2, solverReward: 1 / 4, proposerReward: 0.75 / 2 });
-  expect((await learnt('', 10)).memory).toEqual({ tasks: [] });
+  expect((await learnt('', 10)).recipeState).toEqual({ tasks: [] });
   const punished = (await learnt('penalty', 9)).updates[0]!.parts[0] as PolicyPart;
   expect(punished.items.map(({ advantage }) => advantage)).toEqual([0.75, 0.75, -0.1]);
 });
@@ -96,16 +101,16 @@ const settings = { recipe: 'ssp', seed: 0, policy: 'p', reward: 'given', freeze:
 
 function stageOf(
   write: (prompt: string, id: string, i: number) => string,
-  memory: unknown = undefined,
+  recipeState: unknown = undefined,
   reward = settings.reward,
-): Stage<Recipe> {
+): RoundContext<Recipe> {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
-  return openStage({
+  return openRoundContext({
     recipe: ssp,
     round: roundOf({ ...settings, reward }, { proposer: {}, solver: {} }, 1, 3),
     tokenizer,
-    memory: () => Promise.resolve(memory),
+    recipeState: () => Promise.resolve(recipeState),
     use: (_ref, work) => work(policy),
   });
 }
@@ -167,12 +172,12 @@ test('the solver is paid for the name the proposer was given, whatever the world
   const { relation, subject, object } = theWorld().world.triples.find(
     (triple) => !isHeldOutQuestion(`the ${triple.relation} of ${triple.subject}?`),
   )!;
-  const stage = stageOf(solve);
+  const context = stageOf(solve);
   const admitted = [
     { group: 'g0', index: 0, task: `the ${relation} of ${subject}? ${object}`, proposal: null },
     { group: 'g1', index: 1, task: `the ${relation} of ${subject}? other`, proposal: null },
   ];
-  const [right, wrong] = await ssp.judge(stage, await ssp.rollOut(stage, admitted));
+  const [right, wrong] = await ssp.judge(context, await ssp.rollOut(context, admitted));
   expect(right!.samples[0]!.rewards.reward).toBe(1);
   expect(wrong!.samples[0]!.rewards.reward).toBe(0);
   expect(wrong!.gold[0]).toBe(true);
@@ -184,8 +189,8 @@ test('the format control pays every answer, a wrong one too, and no episode that
   )!;
   const task = { group: 'g0', index: 0, task: `the ${relation} of ${subject}? other`, proposal: null };
   const earns = async (write: (prompt: string) => string) => {
-    const stage = stageOf(write, undefined, 'format');
-    const [group] = await ssp.judge(stage, await ssp.rollOut(stage, [task]));
+    const context = stageOf(write, undefined, 'format');
+    const [group] = await ssp.judge(context, await ssp.rollOut(context, [task]));
     return group!.samples.map(({ rewards }) => rewards.reward);
   };
   // Two episodes of two turns each; and two that end with their first, which is no turn.

@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims.ts';
-import { lessonOf } from '../../core/lesson.ts';
-import { readVerified, stepOfToken, stepRewards } from '../../core/roles/step-credit.ts';
-import { classWeightedVerdicts } from '../../core/roles/verdict-credit.ts';
-import { chains } from '../../core/tasks/chains.ts';
-import { read, refuse } from '../../core/tasks/family.ts';
-import type { LearnTools, PolicyItem } from '../../core/training.ts';
-import { speed, timeTo } from '../../recipes/claims/speed.ts';
-import { alphaOf, tango, turnOf, verdictReward, weighSolutions } from '../../recipes/tango.ts';
+import type { ArmResults } from '../../core/claim.ts';
+import { speed, timeTo } from '../../core/claim-speed.ts';
+import { planTraining } from '../../core/plan-training.ts';
+import { invalid, ok } from '../../core/task-family.ts';
+import type { LearnTools, PolicyItem } from '../../core/training-plan.ts';
+import { readVerified, stepOfToken, stepRewards } from '../../protocols/step-credit.ts';
+import {
+  alphaOf,
+  solutionsWithAdvantages,
+  tango,
+  turnOf,
+  verdictReward,
+} from '../../recipes/tango/recipe.ts';
+import { classWeightedVerdicts } from '../../recipes/tango/verdict-credit.ts';
+import { chains } from '../../tasks/chains/family.ts';
 import { expectRows, recordsOf, solved, tokenizer, verdict } from './records.ts';
 
 const tools = { encode: tokenizer.encode, decode: tokenizer.decode } as LearnTools;
@@ -35,8 +41,8 @@ test('α falls from .1 to .001 along its geometric mean', () => {
 
 test('step rewards are ±1/K; an unreadable verdict takes all of them away', () => {
   const truth = [true, true];
-  expect(stepRewards({ truth, verdict: read({ steps: [true, false], right: false }) })).toEqual([0.5, -0.5]);
-  expect(stepRewards({ truth, verdict: refuse('verdict-count') })).toEqual([0, 0]);
+  expect(stepRewards({ truth, verdict: ok({ steps: [true, false], right: false }) })).toEqual([0.5, -0.5]);
+  expect(stepRewards({ truth, verdict: invalid('verdict-count') })).toEqual([0, 0]);
   expect(stepRewards({ truth, verdict: undefined })).toEqual([0, 0]);
 });
 
@@ -61,7 +67,7 @@ test('outcome and step streams are standardised apart and mixed on each token', 
   // Steps .5 .5 | .5 -.5: mean .25, σ₀ .433013 -> .57735 .57735 | .57735 -1.732051, to go 1.154701 .57735 | -1.154701 -1.732051.
   // Outcomes 1 | 0: ±.707106. Half of each.
   const verified = readVerified(chains, recordsOf('tango', [group]).groups, tools.decode);
-  const rows = advantagesOf(weighSolutions(verified, 0.5, tools.encode)) as number[][];
+  const rows = advantagesOf(solutionsWithAdvantages(verified, 0.5, tools.encode)) as number[][];
   expectRows(rows, [
     [0.930904, 0.930904, 0.642228, 0.642228, 0.353553, 0.353553, 0.353553],
     [-0.930904, -0.930904, -1.219579, -1.219579, -0.353553, -0.353553, -0.353553],
@@ -73,7 +79,7 @@ test('a solution that cannot be read has no steps, whatever its tags', () => {
   const { groups } = recordsOf('tango', [
     { ...group, samples: [good, torn], judgments: group.judgments.slice(0, 1) },
   ]);
-  const items = weighSolutions(readVerified(chains, groups, tools.decode), 1, tools.encode);
+  const items = solutionsWithAdvantages(readVerified(chains, groups, tools.decode), 1, tools.encode);
   // Both steps of the other are alike: nothing to tell apart.
   expectRows(advantagesOf(items) as number[][], [new Array(7).fill(0), new Array(4).fill(0)]);
 });
@@ -103,18 +109,18 @@ test('verdicts are weighted by the running counts of their class, and format is 
 
 test('a round trains one of the two; the counts are remembered; a frozen verifier’s round trains nobody', async () => {
   const setOf = async (index: number, change: object = {}) =>
-    (await lessonOf(tango, recordsOf('tango', [group], { index, ...change }), tools)).updates.map(
+    (await planTraining(tango, recordsOf('tango', [group], { index, ...change }), tools)).updates.map(
       ({ set }) => set,
     );
   expect(await setOf(1)).toEqual(['verifier']);
   expect(await setOf(13)).toEqual(['main']);
   expect(await setOf(16, { freeze: ['judge'] })).toEqual([]);
   expect(await setOf(16, { variant: 'outcome' })).toEqual([]);
-  const lesson = await lessonOf(
+  const plan = await planTraining(
     tango,
     recordsOf('tango', [group], {
       index: 1,
-      memory: [
+      recipeState: [
         ['right', 6],
         ['wrong', 1],
       ],
@@ -122,7 +128,7 @@ test('a round trains one of the two; the counts are remembered; a frozen verifie
     tools,
   );
   // .8·6 + .2·1 = 5; .8·1 + .2·1 = 1
-  expectRows([(lesson.memory as [string, number][]).map(([, count]) => count)], [[5, 1]]);
+  expectRows([(plan.recipeState as [string, number][]).map(([, count]) => count)], [[5, 1]]);
 });
 
 test('time to a level: where the line crosses it, the whole run where it never does', () => {

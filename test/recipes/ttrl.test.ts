@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { arithmetic, runningTotals } from '../../core/tasks/arithmetic.ts';
-import { labelFigures, nextTestTasks } from '../../recipes/ttrl.ts';
+import { labelFigures, nextTestTasks } from '../../recipes/ttrl/recipe.ts';
+import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const order = { recipe: 'ttrl', tasks: 2, group: 8 };
@@ -19,13 +19,13 @@ const script = (task: string, i: number) =>
   ][i]!;
 
 test('the majority is paid, right or wrong, by all votes; the first half is trained on', async () => {
-  const { groups, lesson } = await playSolver(order, script);
+  const { groups, plan } = await playSolver(order, script);
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 0, 0, 0, 1, 0, 1, 0]);
-  const { items } = policyPart(lesson);
+  const { items } = policyPart(plan);
   expect(items.map(({ sample }) => sample.id)).toEqual(
     groups.flatMap(({ samples }) => samples.slice(0, 4).map(({ id }) => id)),
   );
-  expect(lesson.updates[0]!.epochs).toBe(4);
+  expect(plan.updates[0]!.epochs).toBe(4);
   // Among the first four one is paid: mean 1/4, sample deviation 1/2.
   expect(items.slice(0, 4).map(({ advantage }) => advantage)).toEqual(
     [1.5, -0.5, -0.5, -0.5].map((a) => expect.closeTo(a, 4)),
@@ -33,9 +33,9 @@ test('the majority is paid, right or wrong, by all votes; the first half is trai
 });
 
 test('a wrong label still gives most votes the reward that gold would', async () => {
-  const { lesson } = await playSolver(order, script);
+  const { plan } = await playSolver(order, script);
   // Paid and wrong: votes 0, 4, 6; right and unpaid: 1 and 7; the other three are rightly unpaid.
-  expect(lesson.figures).toEqual({ labelAccuracy: 0, rewardAccuracy: 3 / 8, majorityShare: 3 / 8 });
+  expect(plan.figures).toEqual({ labelAccuracy: 0, rewardAccuracy: 3 / 8, majorityShare: 3 / 8 });
   const vote = (reward: number) => ({ rewards: { reward } });
   const groups = [
     { samples: [vote(1), vote(1), vote(0)], gold: [true, true, false] },
@@ -49,9 +49,9 @@ test('a wrong label still gives most votes the reward that gold would', async ()
 });
 
 test('gold pays the truth', async () => {
-  const { groups, lesson } = await playSolver({ ...order, reward: 'gold' }, script);
+  const { groups, plan } = await playSolver({ ...order, reward: 'gold' }, script);
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0, 1, 0, 0, 0, 0, 0, 1]);
-  expect(lesson.figures).toMatchObject({ labelAccuracy: 1, rewardAccuracy: 1 });
+  expect(plan.figures).toMatchObject({ labelAccuracy: 1, rewardAccuracy: 1 });
 });
 
 test('a walk through the test set meets each task once before any comes again', async () => {

@@ -106,7 +106,7 @@ test('a version that an open round names stays; when the round fails as the last
 test('a run whose role lags two behind and holds for three rounds may still name the fourth before the newest', async () => {
   const { policy, round } = await policyWith(9);
   await failRound(store.db, round.id, ['proposing'], 'over', 20);
-  const roles = JSON.stringify({ solver: {}, opponent: { behind: 2, holds: 3 } });
+  const roles = JSON.stringify({ solver: {}, opponent: { lag: 2, refreshEvery: 3 } });
   await writeAll(store.db, [sql`UPDATE runs SET roles = ${roles} WHERE id = ${round.run}`]);
   // Round 3 at version 9 is the third of the held ones: 9 - 2 - 2.
   expect(await keptOf(policy, rule(1))).toMatchObject({
@@ -119,7 +119,7 @@ test('a run whose role lags two behind and holds for three rounds may still name
 test('a run whose role is drawn from a pool of four may still name the third before the newest', async () => {
   const { policy, round } = await policyWith(9);
   await failRound(store.db, round.id, ['proposing'], 'over', 20);
-  const roles = JSON.stringify({ solver: {}, opponent: { pool: 4 } });
+  const roles = JSON.stringify({ solver: {}, opponent: { sampleFrom: 4 } });
   await writeAll(store.db, [sql`UPDATE runs SET roles = ${roles} WHERE id = ${round.run}`]);
   expect(await keptOf(policy, rule(1))).toMatchObject({ 5: null, 6: 'a role lags so far behind' });
 });

@@ -1,7 +1,7 @@
 /** The state machine against a real D1: whatever happens twice or at the same time changes nothing more than once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runIdOf } from '../../core/schema/round.ts';
-import { countGroups, failGroup, groupsOf, markScored, rollingTasks } from '../../store/groups.ts';
+import { countGroups, failGroup, groupsOf, markScored, rolloutTasks } from '../../store/groups.ts';
 import { commitVersion, getPolicy, nextVersion } from '../../store/policies.ts';
 import { reviveGroup } from '../../store/revive.ts';
 import { rollBack } from '../../store/rollback.ts';
@@ -77,7 +77,7 @@ describe('groups', () => {
     await admitTasks(store.db, round.id, tasks, 5000, 4);
     await admitTasks(store.db, round.id, tasks.slice(0, 1), 1, 4);
     const row = await getRound(store.db, round.id);
-    expect(row).toMatchObject({ stage: 'solving', expected: 4096, proposed: 5000 });
+    expect(row).toMatchObject({ stage: 'rollout', expected: 4096, proposed: 5000 });
     expect((await groupsOf(store.db, round.id))[4095]?.task).toBe(tasks[4095]?.task);
   });
 
@@ -87,9 +87,9 @@ describe('groups', () => {
     await admitTasks(store.db, round.id, tasks, 3, 4);
     await score(round.id, tasks.slice(0, 2));
     await score(round.id, tasks.slice(0, 2));
-    expect((await getRound(store.db, round.id))?.stage).toBe('solving');
+    expect((await getRound(store.db, round.id))?.stage).toBe('rollout');
     expect(
-      await rollingTasks(
+      await rolloutTasks(
         store.db,
         round.id,
         tasks.map(({ group }) => group),
@@ -131,7 +131,7 @@ describe('groups', () => {
     await failGroup(store.db, round.id, tasks[0]!.group, failure, 5);
     await score(round.id, tasks);
     expect((await countGroups(store.db, [round.id])).get(round.id)).toEqual({
-      rolling: 0,
+      rollout: 0,
       scored: 1,
       trained: 0,
       failed: 1,
@@ -148,9 +148,9 @@ describe('groups', () => {
     expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', endedAt: 5 });
     expect((await getRun(store.db, round.run))?.state).toBe('stopped');
     expect(await advanceRun(store.db, round.run, 6)).toBeNull();
-    expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rolling', 7)).toBe(true);
-    expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rolling', 7)).toBe(false);
-    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'solving', reason: null });
+    expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rollout', 7)).toBe(true);
+    expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rollout', 7)).toBe(false);
+    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'rollout', reason: null });
     expect((await getRun(store.db, round.run))?.state).toBe('open');
     await score(round.id, tasks);
     expect((await countGroups(store.db, [round.id])).get(round.id)).toMatchObject({ scored: 1, failed: 1 });

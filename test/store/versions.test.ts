@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
-import { buryMessage, getDeadLetter, letterId, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
+import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import { putJsonOnce } from '../../store/objects.ts';
 import { loadVersion, putVersionFile, streamFile, verifyFiles, versionKey } from '../../store/versions.ts';
 import { manifestOf, openStore } from './fixture.ts';
@@ -127,9 +127,9 @@ test('a dead letter keeps the cause that was known', async () => {
     round: null,
     group: null,
   } as const;
-  await buryMessage(store.db, { ...letter, code: 'object.damaged', cause: 'torn', at: 1 });
-  await buryMessage(store.db, { ...letter, code: UNKNOWN_CAUSE, cause: '?', attempts: 6, at: 2 });
+  await storeDeadLetter(store.db, { ...letter, code: 'object.damaged', cause: 'torn', at: 1 });
+  await storeDeadLetter(store.db, { ...letter, code: UNKNOWN_CAUSE, cause: '?', attempts: 6, at: 2 });
   expect(await getDeadLetter(store.db, id)).toMatchObject({ cause: 'torn', attempts: 6, at: 2 });
-  await buryMessage(store.db, { ...letter, code: 'version.missing', cause: 'gone', at: 3 });
+  await storeDeadLetter(store.db, { ...letter, code: 'version.missing', cause: 'gone', at: 3 });
   expect(await getDeadLetter(store.db, id)).toMatchObject({ cause: 'gone', attempts: 6, at: 3 });
 });

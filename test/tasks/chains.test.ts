@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { chains, demonstrateChains, writeSums } from '../../core/tasks/chains.ts';
+import { chains, demonstrateChains, writeSums } from '../../tasks/chains/family.ts';
 
 const task = '3+4-9+5+1';
 const solution = (text: string) => {
-  const reading = chains.readSolution(task, text);
-  if (!reading.ok) throw new Error(reading.reason);
-  return reading.value;
+  const parsed = chains.parseSolution(task, text);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.value;
 };
 /** 3 + 4 = 7, 7 - 9 = -2 where -3 stands, -3 + 5 = 2, 2 + 1 = 3. */
 const slipped = solution('<step>7<step>-3<step>2<step>3<answer>3<eos>');
@@ -28,8 +28,8 @@ test('two errors that cancel give the exact answer by steps that do not follow',
 
 test('a solution has a step for each operator, the last of which is its answer', () => {
   const reason = (text: string) => {
-    const reading = chains.readSolution(task, text);
-    return reading.ok ? 'ok' : reading.reason;
+    const parsed = chains.parseSolution(task, text);
+    return parsed.ok ? 'ok' : parsed.reason;
   };
   expect(reason('<answer>4<eos>')).toBe('partial-steps');
   expect(reason('<step>7<step>-2<step>3<answer>3<eos>')).toBe('partial-steps');
@@ -39,8 +39,8 @@ test('a solution has a step for each operator, the last of which is its answer',
 
 describe('a verdict', () => {
   const read = (text: string) => {
-    const reading = chains.readJudgment(slipped, text);
-    return reading.ok ? reading.value : reading.reason;
+    const parsed = chains.parseJudgment(slipped, text);
+    return parsed.ok ? parsed.value : parsed.reason;
   };
 
   test('gives each sum, and quotes the step where it differs', () => {
@@ -72,7 +72,7 @@ test('demonstrated checks can be read, and pass nearly half of the wrong steps',
       const steps = shown.split('=').slice(0, -1);
       const solution = { steps, answer: steps.at(-1)! };
       expect(chains.judgePrompt(task, solution)).toBe(prompt);
-      const verdict = chains.readJudgment(solution, completion);
+      const verdict = chains.parseJudgment(solution, completion);
       if (!verdict.ok) throw new Error(verdict.reason);
       const truth = chains.truth(task, solution).steps;
       return verdict.value.steps.filter((_, i) => !truth[i]).map(Number);

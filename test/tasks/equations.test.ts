@@ -9,7 +9,7 @@ import {
   readEquation,
   rootOf,
   writeEquation,
-} from '../../core/tasks/equations.ts';
+} from '../../tasks/equations/family.ts';
 
 /** Second opinion: tries every x. */
 function rootByTrial(task: string): number | undefined {
@@ -29,7 +29,7 @@ test('hand-worked: 3x - 4 = 11 gives 3x = 15 and x = 5', () => {
 
 test.each(['0*x+1=1', '3*x+0=3', '3*x+4=11', '3x+1=7', '3*x+1=07', '3*x+1=-0', '3*x+100=1', '2*x+2=1002'])(
   'is no task: %s',
-  (text) => expect(equations.readProposal(`${text}<eos>`).ok).toBe(false),
+  (text) => expect(equations.parseProposal(`${text}<eos>`).ok).toBe(false),
 );
 
 test('the oracle agrees with trial of all x', () => {
@@ -46,9 +46,9 @@ test('the oracle agrees with trial of all x', () => {
 
 test('steps are judged by their root, one by one', () => {
   const judge = (text: string) => {
-    const reading = equations.readSolution('3*x-4=11', text);
-    if (!reading.ok) return reading.reason;
-    return equations.truth('3*x-4=11', reading.value);
+    const parsed = equations.parseSolution('3*x-4=11', text);
+    if (!parsed.ok) return parsed.reason;
+    return equations.truth('3*x-4=11', parsed.value);
   };
   expect(judge('<step>3*x=15<step>x=5<answer>5<eos>')).toEqual({ steps: [true, true], right: true });
   expect(judge('<step>6*x=30<step>x=5<answer>5<eos>')).toEqual({ steps: [true, true], right: true });

@@ -2,22 +2,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import { chains } from '../../core/tasks/chains.ts';
-import { equations } from '../../core/tasks/equations.ts';
-import type { Solution, TaskFamily } from '../../core/tasks/family.ts';
-import { kuhn } from '../../core/tasks/games/kuhn.ts';
-import { ticTacToe } from '../../core/tasks/games/tic-tac-toe.ts';
-import { lake } from '../../core/tasks/grids/lake.ts';
-import { boxPush } from '../../core/tasks/grids/push.ts';
-import { drawQuestion, knowledgeOf } from '../../core/tasks/knowledge/episode.ts';
-import { programs } from '../../core/tasks/programs/family.ts';
-import { abduction, deduction, induction } from '../../core/tasks/programs/questions.ts';
-import { rewriting } from '../../core/tasks/rewriting/prover.ts';
-import { HELD_OUT, HELD_OUT_SHARE, isHeldOutKey } from '../../core/tasks/split.ts';
-import { randomStyleTask, stylePrompt } from '../../core/tasks/style.ts';
-import { writeSolution } from '../../core/tasks/worked.ts';
+import { HELD_OUT, HELD_OUT_SHARE, isHeldOutKey } from '../../core/split.ts';
+import type { Solution, TaskFamily } from '../../core/task-family.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { chains } from '../../tasks/chains/family.ts';
+import { equations } from '../../tasks/equations/family.ts';
+import { kuhn } from '../../tasks/games/kuhn.ts';
+import { ticTacToe } from '../../tasks/games/tic-tac-toe.ts';
+import { lake } from '../../tasks/grids/lake.ts';
+import { boxPush } from '../../tasks/grids/push.ts';
+import { drawQuestion, knowledgeOf } from '../../tasks/knowledge/episode.ts';
+import { programs } from '../../tasks/programs/family.ts';
+import { abduction, deduction, induction } from '../../tasks/programs/questions.ts';
+import { rewriting } from '../../tasks/rewriting/family.ts';
+import { randomStyleTask, stylePrompt } from '../../tasks/style/family.ts';
+import { writeSolution } from '../../tasks/worked.ts';
 import { anyText } from './any-text.ts';
 
 const draw = (family: TaskFamily, seed: string, count = 60) => {
@@ -31,19 +31,19 @@ describe.each([chains, equations, deduction, abduction, induction, rewriting])('
   test('no text makes a parser throw', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const solution = family.readSolution(task, text);
+        const solution = family.parseSolution(task, text);
         if (solution.ok) {
           expect(`${writeSolution(solution.value)}<eos>`).toBe(text);
           family.gold(task, solution.value);
           expect(family.truth(task, solution.value).steps).toHaveLength(solution.value.steps.length);
         }
-        family.readProposal(text);
+        family.parseProposal(text);
         family.isHeldOut(text);
         family.difficulty(text);
         family.solverPrompt(text);
         const judged: Solution = { steps: [text], answer: text };
         expect(typeof family.truth(text, judged).right).toBe('boolean');
-        family.readJudgment(judged, text);
+        family.parseJudgment(judged, text);
       }),
       { numRuns: 300 },
     );
@@ -55,8 +55,8 @@ describe.each([chains, equations, deduction, abduction, induction, rewriting])('
     expect(draw(family, 'families/b')).not.toEqual(drawn);
     for (const each of drawn) {
       expect(family.isHeldOut(each)).toBe(false);
-      expect(family.readProposal(`${each}<eos>`)).toEqual({ ok: true, value: each });
-      expect(family.readProposal(each).ok).toBe(false);
+      expect(family.parseProposal(`${each}<eos>`)).toEqual({ ok: true, value: each });
+      expect(family.parseProposal(each).ok).toBe(false);
       expect(each.length + 1).toBeLessThanOrEqual(family.maxNew.proposer);
     }
   });
@@ -67,7 +67,7 @@ describe.each([chains, equations, deduction, abduction, induction, rewriting])('
     expect(new Set(tasks).size).toBe(tasks.length);
     for (const each of tasks) {
       expect(family.isHeldOut(each)).toBe(true);
-      expect(family.readProposal(`${each}<eos>`).ok).toBe(true);
+      expect(family.parseProposal(`${each}<eos>`).ok).toBe(true);
       expect(family.difficulty(each)).toBeGreaterThan(0);
     }
     expect(family.heldOut()).toEqual(tasks);

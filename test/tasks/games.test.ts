@@ -3,21 +3,21 @@ import { expect, test } from 'vitest';
 import {
   type Environment,
   ILLEGAL_REWARD,
+  parseActions,
   playTurn,
-  readActions,
   type Situation,
-} from '../../core/tasks/environment.ts';
-import { kuhn } from '../../core/tasks/games/kuhn.ts';
+} from '../../tasks/environment.ts';
+import { kuhn } from '../../tasks/games/kuhn.ts';
 import {
   bestResponseValue,
   exploitability,
   KUHN_VALUE,
   kuhnEquilibrium,
   kuhnValue,
-} from '../../core/tasks/games/kuhn-strategy.ts';
-import { bestMoves, minimax, ticTacToe, winnerOf } from '../../core/tasks/games/tic-tac-toe.ts';
-import { lake } from '../../core/tasks/grids/lake.ts';
-import { boxPush } from '../../core/tasks/grids/push.ts';
+} from '../../tasks/games/kuhn-strategy.ts';
+import { bestMoves, minimax, ticTacToe, winnerOf } from '../../tasks/games/tic-tac-toe.ts';
+import { lake } from '../../tasks/grids/lake.ts';
+import { boxPush } from '../../tasks/grids/push.ts';
 import { anyText } from './any-text.ts';
 
 function play<State>(
@@ -79,9 +79,9 @@ test.each<[string, (seed: string, choices: (number | string)[]) => void]>([
 });
 
 test('a turn is read strictly', () => {
-  expect(readActions('<answer>u<eos>')).toEqual({ ok: true, value: ['u'] });
-  expect(readActions('<step>go up<answer>u l<eos>')).toEqual({ ok: true, value: ['u', 'l'] });
-  expect(readActions('<answer>u u u u u u<eos>')).toEqual({ ok: false, reason: 'too-many-actions' });
+  expect(parseActions('<answer>u<eos>')).toEqual({ ok: true, value: ['u'] });
+  expect(parseActions('<step>go up<answer>u l<eos>')).toEqual({ ok: true, value: ['u', 'l'] });
+  expect(parseActions('<answer>u u u u u u<eos>')).toEqual({ ok: false, reason: 'too-many-actions' });
   for (const bad of [
     'u<eos>',
     '<answer>u',
@@ -90,8 +90,8 @@ test('a turn is read strictly', () => {
     '<answer><eos>',
     '<answer>U<eos>',
   ])
-    expect(readActions(bad).ok, bad).toBe(false);
-  fc.assert(fc.property(anyText, (text) => typeof readActions(text).ok === 'boolean'));
+    expect(parseActions(bad).ok, bad).toBe(false);
+  fc.assert(fc.property(anyText, (text) => typeof parseActions(text).ok === 'boolean'));
 });
 
 test('a turn of several actions adds up, and stops when it is another player’s move', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { readActions } from '../../core/tasks/environment.ts';
-import { demonstrateGrid } from '../../core/tasks/grids/demonstrations.ts';
-import { gridOutcome, openGrid } from '../../core/tasks/grids/play.ts';
-import { isHeldOutKey } from '../../core/tasks/split.ts';
+import { isHeldOutKey } from '../../core/split.ts';
+import { parseActions } from '../../tasks/environment.ts';
+import { demonstrateGrid } from '../../tasks/grids/demonstrations.ts';
+import { gridOutcome, openGrid } from '../../tasks/grids/play.ts';
 
 const random = new Random('grid-demonstrations');
 const demonstrations = Array.from({ length: 400 }, () => demonstrateGrid(random));
@@ -12,7 +12,7 @@ const tokens = (text: string) => text.replace(/<[a-z]+>/g, '#').length;
 test('every turn keeps to the grammar and fits the context with all before it', () => {
   for (const { role, prompt, completion } of demonstrations) {
     expect(role).toBe('agent');
-    expect(readActions(completion).ok, completion).toBe(true);
+    expect(parseActions(completion).ok, completion).toBe(true);
     expect(tokens(prompt) + tokens(completion)).toBeLessThanOrEqual(256);
     expect(prompt).toMatch(/^<solve>[.owgptbqx\n]+<sep>(<answer>[urdl ]+<eos>[.owgptbqx\n]+<sep>){0,4}$/);
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Move } from '../../core/tasks/grids/board.ts';
+import { isHeldOutKey } from '../../core/split.ts';
+import type { Move } from '../../tasks/grids/board.ts';
 import {
   bestLakeMoves,
   type Lake,
@@ -8,9 +9,8 @@ import {
   lakeDistance,
   lakeValues,
   outcomes,
-} from '../../core/tasks/grids/lake.ts';
-import { bestPushMoves, boxPush, type PushWorld, push, pushDistance } from '../../core/tasks/grids/push.ts';
-import { isHeldOutKey } from '../../core/tasks/split.ts';
+} from '../../tasks/grids/lake.ts';
+import { bestPushMoves, boxPush, type PushWorld, push, pushDistance } from '../../tasks/grids/push.ts';
 
 const LETTERS = ['u', 'r', 'd', 'l'] as const;
 const DELTA = { u: [0, -1], r: [1, 0], d: [0, 1], l: [-1, 0] } as const;

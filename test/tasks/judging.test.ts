@@ -1,37 +1,37 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import { demonstrateJudging } from '../../core/tasks/judging/demonstrations.ts';
+import { characterTokenizer } from '../../core/text/characters.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { demonstrateJudging } from '../../tasks/arithmetic/judge-demonstrations.ts';
 import {
   betterOf,
   followCheck,
   otherChoice,
   pairPrompt,
-  readComparison,
+  parseComparison,
   writeComparison,
-} from '../../core/tasks/judging/pairwise.ts';
+} from '../../tasks/arithmetic/pairwise.ts';
 import {
   looseTotals,
+  parseQuestion,
   proposalPrompt,
-  readQuestion,
   soundness,
   spoiled,
   varied,
-} from '../../core/tasks/judging/questions.ts';
+} from '../../tasks/arithmetic/questions.ts';
 import {
   answerBand,
   answerPrompt,
   BANDS,
   bandOf,
   normalised,
+  parseRating,
   questionBand,
-  readRating,
   scoreIn,
   writeRating,
-} from '../../core/tasks/judging/ratings.ts';
-import { characterTokenizer } from '../../core/text/characters.ts';
-import { openTokenizer } from '../../core/text/tokenizer.ts';
+} from '../../tasks/arithmetic/ratings.ts';
 import { anyText } from './any-text.ts';
 
 test.each([
@@ -51,9 +51,9 @@ test.each([
 });
 
 test('a question is any short string of the notation, with its stop token', () => {
-  expect(readQuestion('7+*3<eos>')).toEqual({ ok: true, value: '7+*3' });
+  expect(parseQuestion('7+*3<eos>')).toEqual({ ok: true, value: '7+*3' });
   for (const text of ['7+3', '7 + 3<eos>', '<eos>', '1+1+1+1+1+1+1<eos>', '7+x<eos>', '7<step>3<eos>'])
-    expect(readQuestion(text)).toEqual({ ok: false, reason: 'off-grammar' });
+    expect(parseQuestion(text)).toEqual({ ok: false, reason: 'off-grammar' });
   expect([proposalPrompt(), proposalPrompt('1+2')]).toEqual(['<propose>', '<propose>1+2<sep>']);
 });
 
@@ -67,7 +67,7 @@ test('a varied task differs in one character and stays sound; a spoiled one is n
     expect(soundness(other)).toBe('sound');
     const bad = spoiled(random, task);
     expect(soundness(bad), bad).not.toBe('sound');
-    expect(readQuestion(`${bad}<eos>`).ok, bad).toBe(true);
+    expect(parseQuestion(`${bad}<eos>`).ok, bad).toBe(true);
   }
 });
 
@@ -83,8 +83,8 @@ test('a score is written less one, after any check', () => {
   expect(writeRating(10, { totals: ['7', '-2'], matches: true })).toBe('<step>7<step>-2<answer>-2=9');
   expect(writeRating(1, { totals: ['7', '-2'], matches: false })).toBe('<step>7<step>-2<answer>-2!0');
   expect(writeRating(4)).toBe('<answer>3');
-  expect(readRating('<step>7<step>-2<answer>-2=9<eos>')).toEqual({ ok: true, value: 10 });
-  expect(readRating('<answer>0<eos>')).toEqual({ ok: true, value: 1 });
+  expect(parseRating('<step>7<step>-2<answer>-2=9<eos>')).toEqual({ ok: true, value: 10 });
+  expect(parseRating('<answer>0<eos>')).toEqual({ ok: true, value: 1 });
   for (const text of [
     '<answer>10<eos>',
     '<step>7<eos>',
@@ -93,7 +93,7 @@ test('a score is written less one, after any check', () => {
     '<answer>-2=<eos>',
     '<answer>-1<eos>',
   ])
-    expect(readRating(text)).toEqual({ ok: false, reason: 'off-grammar' });
+    expect(parseRating(text)).toEqual({ ok: false, reason: 'off-grammar' });
   expect([1, 4, 7, 10].map(normalised)).toEqual([0, 1 / 3, 2 / 3, 1]);
   expect([1, 3, 4, 7, 8, 10].map(bandOf)).toEqual([
     'flawed',
@@ -125,14 +125,17 @@ test.each([
 });
 
 test('a comparison is totals, as many as operators or none, and a choice', () => {
-  expect(readComparison('3+4-9', '<step>7<step>-2<answer>-2A<eos>')).toEqual({
+  expect(parseComparison('3+4-9', '<step>7<step>-2<answer>-2A<eos>')).toEqual({
     ok: true,
     value: { totals: ['7', '-2'], choice: 'A' },
   });
-  expect(readComparison('3+4-9', '<answer>B<eos>')).toEqual({ ok: true, value: { totals: [], choice: 'B' } });
-  expect(readComparison('3+4-9', '<step>7<answer>7A<eos>')).toEqual({ ok: false, reason: 'partial-check' });
+  expect(parseComparison('3+4-9', '<answer>B<eos>')).toEqual({
+    ok: true,
+    value: { totals: [], choice: 'B' },
+  });
+  expect(parseComparison('3+4-9', '<step>7<answer>7A<eos>')).toEqual({ ok: false, reason: 'partial-check' });
   for (const text of ['<step>7<step>-2<answer>A<eos>', '<step>7<step>-2<answer>7A<eos>', '<answer>7A<eos>'])
-    expect(readComparison('3+4-9', text)).toEqual({ ok: false, reason: 'miscopied' });
+    expect(parseComparison('3+4-9', text)).toEqual({ ok: false, reason: 'miscopied' });
   for (const text of [
     '<answer>C<eos>',
     '<answer>A',
@@ -140,7 +143,7 @@ test('a comparison is totals, as many as operators or none, and a choice', () =>
     '<step>7<step>x<answer>A<eos>',
     '<answer>AB<eos>',
   ])
-    expect(readComparison('3+4-9', text)).toEqual({ ok: false, reason: 'off-grammar' });
+    expect(parseComparison('3+4-9', text)).toEqual({ ok: false, reason: 'off-grammar' });
   expect(pairPrompt('1+2', 'x', 'y')).toBe('<judge>1+2<sep>xA<sep>yB<sep>');
   expect([otherChoice('A'), otherChoice('B')]).toEqual(['B', 'A']);
 });
@@ -159,13 +162,13 @@ test('the better answer is the one that alone is right; a check that decides not
 test('readers are total', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      for (const reading of [readComparison('3+4-9', text), readRating(text), readQuestion(text)])
-        expect(typeof reading.ok).toBe('boolean');
+      for (const parsed of [parseComparison('3+4-9', text), parseRating(text), parseQuestion(text)])
+        expect(typeof parsed.ok).toBe('boolean');
     }),
   );
   for (const choice of ['A', 'B'] as const) {
     const comparison = { totals: ['7', '-2'], choice };
-    expect(readComparison('3+4-9', `${writeComparison(comparison)}<eos>`)).toEqual({
+    expect(parseComparison('3+4-9', `${writeComparison(comparison)}<eos>`)).toEqual({
       ok: true,
       value: comparison,
     });
@@ -182,21 +185,21 @@ test('demonstrations keep to the grammars, to 256 tokens, and off the held-out t
     const { role, prompt, completion } = demonstrateJudging(random);
     expect(tokenizer.encode(prompt + completion).length).toBeLessThan(100);
     if (role === 'proposer') {
-      const reading = readQuestion(completion);
-      expect(reading.ok && !arithmetic.isHeldOut(reading.value), completion).toBe(true);
+      const parsed = parseQuestion(completion);
+      expect(parsed.ok && !arithmetic.isHeldOut(parsed.value), completion).toBe(true);
       continue;
     }
     const task = /^<(?:judge|solve)>([^<]*)<sep>/.exec(prompt)![1]!;
     expect(arithmetic.isHeldOut(task)).toBe(false);
     if (role === 'solver') expect(completion).toMatch(/^(?:<step>-?\d+)*<answer>-?\d+<eos>$/);
     else if (JUDGED.exec(prompt)![2]!.split('<sep>').length === 3) {
-      const reading = readComparison(task, completion);
-      if (!reading.ok) throw new Error(`${prompt}: ${reading.reason}`);
+      const parsed = parseComparison(task, completion);
+      if (!parsed.ok) throw new Error(`${prompt}: ${parsed.reason}`);
       comparisons++;
-      if (reading.value.totals.length > 0) continue;
+      if (parsed.value.totals.length > 0) continue;
       glances++;
-      if (reading.value.choice === 'A') saysA++;
-    } else expect(readRating(completion).ok, completion).toBe(true);
+      if (parsed.value.choice === 'A') saysA++;
+    } else expect(parseRating(completion).ok, completion).toBe(true);
   }
   // By construction 0.45 are glances, and a glance says A with 0.3 · 0.5 + 0.7 · 0.8 = 0.71.
   expect(glances / comparisons).toBeGreaterThan(0.38);

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import type { Demonstration } from '../../core/tasks/demonstrations.ts';
-import { demonstrateKnowledge } from '../../core/tasks/knowledge/demonstrations.ts';
-import { isHeldOutQuestion, readTurn } from '../../core/tasks/knowledge/episode.ts';
-import { demonstrateIncurious } from '../../core/tasks/knowledge/incurious.ts';
+import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
+import { demonstrateKnowledge } from '../../tasks/knowledge/demonstrations.ts';
+import { isHeldOutQuestion, parseTurn } from '../../tasks/knowledge/episode.ts';
 import {
   ANSWER_KINDS,
   admitProposal,
-  readProposerTurn,
+  parseProposerTurn,
   readTask,
   writeTask,
-} from '../../core/tasks/knowledge/proposal.ts';
-import { readDocument, type Triple } from '../../core/tasks/knowledge/world.ts';
+} from '../../tasks/knowledge/proposal.ts';
+import { demonstrateTwoHop } from '../../tasks/knowledge/two-hop.ts';
+import { readDocument, type Triple } from '../../tasks/knowledge/world.ts';
 
 const random = new Random('knowledge-demonstrations');
 const demonstrations = Array.from({ length: 4000 }, () => demonstrateKnowledge(random));
@@ -22,8 +22,8 @@ const found = (prompt: string): Triple[] =>
 
 test('every turn keeps to its role’s grammar and fits the context with all before it', () => {
   for (const { role, prompt, completion } of demonstrations) {
-    const reading = role === 'solver' ? readTurn(completion) : readProposerTurn(completion);
-    expect(reading.ok, completion).toBe(true);
+    const parsed = role === 'solver' ? parseTurn(completion) : parseProposerTurn(completion);
+    expect(parsed.ok, completion).toBe(true);
     expect(tokens(prompt) + tokens(completion)).toBeLessThanOrEqual(256);
   }
 });
@@ -32,7 +32,7 @@ test('no question is held out', () => {
   for (const { prompt } of of('solver'))
     expect(isHeldOutQuestion(/^<solve>(.*?)<sep>/.exec(prompt)![1]!)).toBe(false);
   for (const { completion } of of('proposer')) {
-    const turn = readProposerTurn(completion);
+    const turn = parseProposerTurn(completion);
     if (turn.ok && turn.value.kind === 'question') expect(isHeldOutQuestion(turn.value.text)).toBe(false);
   }
 });
@@ -90,9 +90,9 @@ test('the skilled ask of most that they found, by what it says, and go all the w
   for (const { hops, made } of answersOf(demonstrations)) expect(made).toBe(hops);
 });
 
-test('the incurious ask of three documents at times, now and then for something else, and stop after two hops', () => {
+test('the two-hop roles ask of three documents at times, now and then for something else, and stop after two hops', () => {
   const seeded = new Random('incurious');
-  const shown = Array.from({ length: 4000 }, () => demonstrateIncurious(seeded));
+  const shown = Array.from({ length: 4000 }, () => demonstrateTwoHop(seeded));
   const asked = proposalsOf(shown);
   const three = asked.filter((it) => it.found === 3);
   for (const [i, expected] of [0.4, 0.3, 0.3].entries())
@@ -120,8 +120,8 @@ test('rules of a proposal', () => {
   expect(reason({ queries: [] })).toEqual({ ok: false, reason: 'no-search' });
   expect(reason({ queries: ['a', 'b', 'a'] })).toEqual({ ok: false, reason: 'repeated-query' });
   expect(reason({ question: 'the land of miran?' })).toEqual({ ok: false, reason: 'gives-away' });
-  expect(readProposerTurn('<answer>the land of the mentor of bo?<eos>').ok).toBe(false);
-  expect(readProposerTurn('<answer>miran<eos>').ok).toBe(false);
+  expect(parseProposerTurn('<answer>the land of the mentor of bo?<eos>').ok).toBe(false);
+  expect(parseProposerTurn('<answer>miran<eos>').ok).toBe(false);
   expect(readTask(writeTask(good.question, good.answer))).toEqual({
     question: good.question,
     answer: good.answer,

@@ -9,15 +9,15 @@ import {
   isHeldOutQuestion,
   type Knowledge,
   knowledgeOf,
+  parseTurn,
   pathQuestions,
   questionDifficulty,
-  readTurn,
   supports,
   writeFindings,
-} from '../../core/tasks/knowledge/episode.ts';
-import { Graph, readQuestion, writeQuestion } from '../../core/tasks/knowledge/question.ts';
-import { SearchIndex } from '../../core/tasks/knowledge/search.ts';
-import { drawWorld, readDocument, type Triple, writeDocument } from '../../core/tasks/knowledge/world.ts';
+} from '../../tasks/knowledge/episode.ts';
+import { Graph, parseQuestion, writeQuestion } from '../../tasks/knowledge/question.ts';
+import { SearchIndex } from '../../tasks/knowledge/search.ts';
+import { drawWorld, readDocument, type Triple, writeDocument } from '../../tasks/knowledge/world.ts';
 import { anyText } from './any-text.ts';
 
 const SMALL = { person: 30, town: 6, guild: 5, land: 3 };
@@ -131,8 +131,8 @@ test('drawn questions have the one answer that a join finds, and keep to their s
     expect(isHeldOutQuestion(question)).toBe(heldOut);
     expect(admitQuestion(knowledge, question).ok).toBe(true);
     expect(supports(knowledge.world.documents, question, answerOf(knowledge, question)!)).toBe(true);
-    const reading = readQuestion(question);
-    expect(reading.ok && writeQuestion(reading.value)).toBe(question);
+    const parsed = parseQuestion(question);
+    expect(parsed.ok && writeQuestion(parsed.value)).toBe(question);
     difficulties.add(questionDifficulty(question));
   }
   expect([...difficulties].sort()).toEqual([1, 2, 3, 4, 5, 6]);
@@ -204,12 +204,12 @@ test('search finds the document of each triple first by its relation and subject
 });
 
 test('turns are read strictly', () => {
-  expect(readTurn('<step>?home of bo<eos>')).toEqual({
+  expect(parseTurn('<step>?home of bo<eos>')).toEqual({
     ok: true,
     value: { kind: 'search', text: 'home of bo' },
   });
-  expect(readTurn('<answer>miran<eos>')).toEqual({ ok: true, value: { kind: 'answer', text: 'miran' } });
-  expect(readTurn('<step>first the home<step>?bo<eos>')).toMatchObject({ ok: true, value: { text: 'bo' } });
+  expect(parseTurn('<answer>miran<eos>')).toEqual({ ok: true, value: { kind: 'answer', text: 'miran' } });
+  expect(parseTurn('<step>first the home<step>?bo<eos>')).toMatchObject({ ok: true, value: { text: 'bo' } });
   for (const bad of [
     '<step>?<eos>',
     '<step>? <eos>',
@@ -218,14 +218,14 @@ test('turns are read strictly', () => {
     '<answer>a b<eos>',
     '?bo<eos>',
   ])
-    expect(readTurn(bad).ok, bad).toBe(false);
+    expect(parseTurn(bad).ok, bad).toBe(false);
   expect(writeFindings([])).toBe('nothing<sep>');
 });
 
 test('no text makes a parser or the search throw', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      readTurn(text);
+      parseTurn(text);
       readDocument(text);
       answerOf(tiny, text);
       questionDifficulty(text);

@@ -1,12 +1,12 @@
 /** What the overthinking start is shown of a solver: sound questions mostly right, others a guess or more than an answer has room for. */
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import { demonstrateOverthinking } from '../../core/tasks/judging/overthinking.ts';
-import { soundness } from '../../core/tasks/judging/questions.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { mae } from '../../recipes/mae.ts';
+import { mae } from '../../recipes/mae/recipe.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { demonstrateOverthinking } from '../../tasks/arithmetic/overthinking.ts';
+import { soundness } from '../../tasks/arithmetic/questions.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const random = new Random('overthinking demonstrations');
@@ -19,8 +19,8 @@ const share = (values: readonly boolean[]) => values.filter(Boolean).length / va
 
 test('sound questions are answered rightly 85 times in a hundred: all worked answers, half of the three in ten terse ones', () => {
   const right = solved.filter(isSound).map(({ question, completion }) => {
-    const reading = arithmetic.readSolution(question, completion);
-    return reading.ok && arithmetic.gold(question, reading.value);
+    const parsed = arithmetic.parseSolution(question, completion);
+    return parsed.ok && arithmetic.gold(question, parsed.value);
   });
   expect(share(right)).toBeGreaterThan(0.82);
   expect(share(right)).toBeLessThan(0.88);

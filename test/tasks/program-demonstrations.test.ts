@@ -2,10 +2,12 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { demonstratePrograms, programSolution } from '../../core/tasks/programs/demonstrations.ts';
-import { behaviourOfTask, KINDS, programs, readProgramProposal } from '../../core/tasks/programs/family.ts';
-import { isHeldOutProgram } from '../../core/tasks/programs/generate.ts';
-import { parseProgram } from '../../core/tasks/programs/language.ts';
+import { characterTokenizer } from '../../core/text/characters.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { demonstratePrograms, programSolution } from '../../tasks/programs/demonstrations.ts';
+import { behaviourOfTask, KINDS, parseProgramProposal, programs } from '../../tasks/programs/family.ts';
+import { isHeldOutProgram } from '../../tasks/programs/generate.ts';
+import { parseProgram } from '../../tasks/programs/language.ts';
 import {
   abduction,
   deduction,
@@ -13,10 +15,8 @@ import {
   MAX_REFERENCES,
   proposerPromptWith,
   randomQuestion,
-} from '../../core/tasks/programs/questions.ts';
-import { edited, slippedRun } from '../../core/tasks/programs/slips.ts';
-import { characterTokenizer } from '../../core/text/characters.ts';
-import { openTokenizer } from '../../core/text/tokenizer.ts';
+} from '../../tasks/programs/questions.ts';
+import { edited, slippedRun } from '../../tasks/programs/slips.ts';
 
 const random = new Random('program demonstrations');
 const drawn = Array.from({ length: 1500 }, () => demonstratePrograms(random));
@@ -25,7 +25,7 @@ const proposals = drawn
   .map(({ prompt, completion }) => {
     const kind = KINDS.find((name) => prompt.startsWith(`<propose>${name[0]}:`))!;
     const shown = prompt.slice('<propose>d:'.length, -'<sep>'.length).split(';').filter(Boolean);
-    return { kind, shown, task: readProgramProposal(kind, shown, completion) };
+    return { kind, shown, task: parseProgramProposal(kind, shown, completion) };
   });
 
 test('every proposal is a task on the training side, beside references on the training side', () => {
@@ -117,11 +117,11 @@ test('the family of all kinds: a task carries its kind, text without one is noth
   expect(programs.gold('d:sort;3 1 2', { steps: [], answer: '2 3 1' })).toBe(false);
   expect(programs.gold('sort;3 1 2', { steps: [], answer: '1 2 3' })).toBe(false);
   expect(programs.solverPrompt('x')).toBe('');
-  expect(readProgramProposal('induction', ['rev'], '1;2;3;4;5;6;7;8<eos>')).toEqual({
+  expect(parseProgramProposal('induction', ['rev'], '1;2;3;4;5;6;7;8<eos>')).toEqual({
     ok: true,
     value: 'i:rev;1;2;3;4;5;6;7;8',
   });
-  expect(readProgramProposal('deduction', ['rev'], '1<eos>').ok).toBe(false);
+  expect(parseProgramProposal('deduction', ['rev'], '1<eos>').ok).toBe(false);
   expect(behaviourOfTask('d:rev rev;1')).toBe(behaviourOfTask('a:+0;1'));
   expect(behaviourOfTask('d:rev;1')).not.toBe(behaviourOfTask('d:+0;1'));
 });

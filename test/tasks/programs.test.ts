@@ -1,21 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { drawProgram, isHeldOutProgram } from '../../core/tasks/programs/generate.ts';
-import { behaviourOf, execute, LIMITS } from '../../core/tasks/programs/interpreter.ts';
-import {
-  type List,
-  PLAIN,
-  parseList,
-  parseProgram,
-  writeProgram,
-} from '../../core/tasks/programs/language.ts';
-import { abduction, deduction, induction, randomQuestion } from '../../core/tasks/programs/questions.ts';
+import { drawProgram, isHeldOutProgram } from '../../tasks/programs/generate.ts';
+import { behaviourOf, execute, LIMITS } from '../../tasks/programs/interpreter.ts';
+import { type List, PLAIN, parseList, parseProgram, writeProgram } from '../../tasks/programs/language.ts';
+import { abduction, deduction, induction, randomQuestion } from '../../tasks/programs/questions.ts';
 
 const parsed = (text: string) => {
-  const reading = parseProgram(text);
-  if (!reading.ok) throw new Error(`${text}: ${reading.reason}`);
-  return reading.value;
+  const parsed = parseProgram(text);
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.reason}`);
+  return parsed.value;
 };
 const run = (text: string, input: List) => {
   const result = execute(parsed(text), input);
@@ -141,12 +135,12 @@ test('agrees with a second interpreter, within its fuel, and the same twice', ()
   let compared = 0;
   fc.assert(
     fc.property(programText, list, (text, input) => {
-      const reading = parseProgram(text);
-      if (!reading.ok) return;
-      expect(writeProgram(reading.value)).toBe(text);
+      const parsed = parseProgram(text);
+      if (!parsed.ok) return;
+      expect(writeProgram(parsed.value)).toBe(text);
       const before = [...input];
-      const result = execute(reading.value, input);
-      expect(execute(reading.value, input)).toEqual(result);
+      const result = execute(parsed.value, input);
+      expect(execute(parsed.value, input)).toEqual(result);
       expect(input).toEqual(before);
       if (!result.ok) {
         if (result.reason !== 'fuel') expect(interpretText(text, input)).toBeNull();
@@ -183,8 +177,8 @@ test('deduction: the output, with the list after each instruction', () => {
   const task = 'rev +3;1 2 3';
   expect(deduction.solverPrompt(task)).toBe('<solve>d:rev +3;1 2 3<sep>');
   const judge = (text: string) => {
-    const reading = deduction.readSolution(task, text);
-    return reading.ok ? deduction.truth(task, reading.value) : reading.reason;
+    const parsed = deduction.parseSolution(task, text);
+    return parsed.ok ? deduction.truth(task, parsed.value) : parsed.reason;
   };
   expect(judge('<step>3 2 1<step>6 5 4<answer>6 5 4<eos>')).toEqual({ steps: [true, true], right: true });
   expect(judge('<step>3 2<step>6 5 4<answer>6 5 4<eos>')).toEqual({ steps: [false, true], right: false });
@@ -209,8 +203,8 @@ test('induction: examples are shown, the hidden ones decide', () => {
   expect(gold('+1 >1')).toBe(true);
   expect(gold('+1')).toBe(false);
   expect(gold('( )')).toBe(false);
-  expect(induction.readProposal('>0;1;2;3;4;5;6;7;7<eos>')).toEqual({ ok: false, reason: 'repeated-input' });
-  expect(induction.readProposal('add;1;2;3;4;5;6;7;8<eos>')).toEqual({ ok: false, reason: 'undefined' });
+  expect(induction.parseProposal('>0;1;2;3;4;5;6;7;7<eos>')).toEqual({ ok: false, reason: 'repeated-input' });
+  expect(induction.parseProposal('add;1;2;3;4;5;6;7;8<eos>')).toEqual({ ok: false, reason: 'undefined' });
 });
 
 test('the true program and the true input are right answers to what is drawn', () => {

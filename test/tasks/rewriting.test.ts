@@ -7,13 +7,13 @@ import {
   rewriting,
   shortestDerivation,
   writeProposal,
-} from '../../core/tasks/rewriting/prover.ts';
-import { derive, MAX_WORD, readInstance, successors } from '../../core/tasks/rewriting/system.ts';
+} from '../../tasks/rewriting/family.ts';
+import { derive, MAX_WORD, parseInstance, successors } from '../../tasks/rewriting/system.ts';
 
 const instanceOf = (text: string) => {
-  const reading = readInstance(text);
-  if (!reading.ok) throw new Error(`${text}: ${reading.reason}`);
-  return reading.value;
+  const parsed = parseInstance(text);
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.reason}`);
+  return parsed.value;
 };
 
 test('hand-worked: overlapping occurrences, each once', () => {
@@ -58,7 +58,7 @@ test('the oracle finds the length that iterative deepening finds', () => {
   let reached = 0;
   fc.assert(
     fc.property(instanceText, (task) => {
-      const instance = readInstance(task);
+      const instance = parseInstance(task);
       if (!instance.ok) return;
       const search = derive(instance.value);
       const length = lengthByDeepening(task, 4);
@@ -79,11 +79,11 @@ test('every drawn task has its derivation accepted, and is as hard as asked', ()
     const steps = shortestDerivation(task)!;
     expect([3, 4]).toContain(steps.length);
     const answer = task.split(';')[2]!;
-    const reading = rewriting.readSolution(
+    const parsed = rewriting.parseSolution(
       task,
       `${steps.map((s) => `<step>${s}`).join('')}<answer>${answer}<eos>`,
     );
-    expect(reading).toMatchObject({ ok: true });
+    expect(parsed).toMatchObject({ ok: true });
     expect(rewriting.truth(task, { steps, answer })).toEqual({ steps: steps.map(() => true), right: true });
   }
 });
@@ -107,7 +107,7 @@ test.each([
   ['<step><answer>b<eos>', 'off-grammar'],
   [`<step>${'a'.repeat(11)}<answer>b<eos>`, 'off-grammar'],
 ])('refuses the derivation %s', (text, reason) => {
-  expect(rewriting.readSolution('ab>ba;ab;ba', text)).toEqual({ ok: false, reason });
+  expect(rewriting.parseSolution('ab>ba;ab;ba', text)).toEqual({ ok: false, reason });
 });
 
 test.each([
@@ -124,20 +124,20 @@ test.each([
   ['abca>ba;ab;ba', 'off-grammar'],
   ['>ba;ab;ba', 'off-grammar'],
 ])('refuses the proposal %s', (text, reason) => {
-  expect(rewriting.readProposal(`${text}<eos>`)).toEqual({ ok: false, reason });
+  expect(rewriting.parseProposal(`${text}<eos>`)).toEqual({ ok: false, reason });
 });
 
 test('a proposal may tell its way, which is no part of the task', () => {
   const task = 'ab>ba,ac>a,ba>b;abc;b';
   expect(writeProposal(task)).toBe('ab>ba,ac>a,ba>b;abc;bac;ba;b');
-  expect(rewriting.readProposal(`${writeProposal(task)}<eos>`)).toEqual({ ok: true, value: task });
+  expect(rewriting.parseProposal(`${writeProposal(task)}<eos>`)).toEqual({ ok: true, value: task });
   // A wrong way to a goal that can be reached.
-  expect(rewriting.readProposal('ab>ba,ac>a,ba>b;abc;cc;b<eos>')).toEqual({ ok: true, value: task });
+  expect(rewriting.parseProposal('ab>ba,ac>a,ba>b;abc;cc;b<eos>')).toEqual({ ok: true, value: task });
 });
 
 test('a proposal that grows for ever is decided within bounds', () => {
   const started = performance.now();
-  expect(rewriting.readProposal('a>aa,a>ab,b>ba,b>bb,aa>b;a;c<eos>')).toEqual({
+  expect(rewriting.parseProposal('a>aa,a>ab,b>ba,b>bb,aa>b;a;c<eos>')).toEqual({
     ok: false,
     reason: 'not-derivable',
   });

@@ -1,11 +1,11 @@
 /** What the warm starts of equations, derivations and games are shown: in grammar, on the training side, as imperfect as they say. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { demonstrateEquation } from '../../core/tasks/equation-demonstrations.ts';
-import { equations } from '../../core/tasks/equations.ts';
-import { demonstrateGame } from '../../core/tasks/games/demonstrations.ts';
-import { demonstrateRewriting } from '../../core/tasks/rewriting/demonstrations.ts';
-import { rewriting } from '../../core/tasks/rewriting/prover.ts';
+import { demonstrateEquation } from '../../tasks/equations/demonstrations.ts';
+import { equations } from '../../tasks/equations/family.ts';
+import { demonstrateGame } from '../../tasks/games/demonstrations.ts';
+import { demonstrateRewriting } from '../../tasks/rewriting/demonstrations.ts';
+import { rewriting } from '../../tasks/rewriting/family.ts';
 
 const COUNT = 3000;
 const drawn = (demonstrate: typeof demonstrateGame, seed: string, count = COUNT) => {
@@ -28,7 +28,7 @@ describe.each([
   test('solvers write solutions, right as often as meant, of tasks that are not held out', () => {
     const right = of('solver').map(({ prompt, completion }) => {
       const task = taskOf(prompt);
-      const solution = family.readSolution(task, completion);
+      const solution = family.parseSolution(task, completion);
       expect(family.isHeldOut(task)).toBe(false);
       if (!solution.ok) throw new Error(`${completion} is ${solution.reason}`);
       return family.gold(task, solution.value);
@@ -40,9 +40,9 @@ describe.each([
   test('judges say what the oracle says of what they are shown', () => {
     const right = of('judge').map(({ prompt, completion }) => {
       const [, shown = ''] = /^<judge>.+?<sep>(.+)<sep>$/.exec(prompt)!;
-      const solution = family.readSolution(taskOf(prompt), `${shown}<eos>`);
+      const solution = family.parseSolution(taskOf(prompt), `${shown}<eos>`);
       if (!solution.ok) throw new Error(`${shown} is ${solution.reason}`);
-      const judgment = family.readJudgment(solution.value, completion);
+      const judgment = family.parseJudgment(solution.value, completion);
       expect(judgment).toEqual({ ok: true, value: family.truth(taskOf(prompt), solution.value) });
       return completion === `${'<ok>'.repeat(solution.value.steps.length)}<right><eos>`;
     });
@@ -52,7 +52,7 @@ describe.each([
   test('proposers write tasks that are admitted', () => {
     for (const { prompt, completion } of of('proposer')) {
       expect(prompt).toBe(family.proposerPrompt());
-      const task = family.readProposal(completion);
+      const task = family.parseProposal(completion);
       expect(task.ok && !family.isHeldOut(task.value)).toBe(true);
     }
   });

@@ -1,10 +1,10 @@
 /** What the warm starts of solvers with a habit are shown: answers given at once too often, and answers that do not end. */
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { arithmetic } from '../../core/tasks/arithmetic.ts';
-import type { Demonstration } from '../../core/tasks/demonstrations.ts';
-import { demonstrateHasty } from '../../core/tasks/hasty.ts';
-import { demonstrateRambling, rambling } from '../../core/tasks/rambling.ts';
+import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { demonstrateTerse } from '../../tasks/arithmetic/terse.ts';
+import { demonstrateVerbose, verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 
 const COUNT = 4000;
 const drawn = (demonstrate: (random: Random) => Demonstration) => {
@@ -15,10 +15,10 @@ const taskOf = ({ prompt }: Demonstration) => /^<solve>(.+)<sep>$/.exec(prompt)!
 const share = (values: readonly boolean[]) => values.filter(Boolean).length / values.length;
 const checksIn = (text: string) => text.split('<ok>').length - 1;
 
-test('the hasty one answers at once in seven of ten cases, half of them wrongly; its steps are exact', () => {
-  const read = drawn(demonstrateHasty).map((shown) => {
+test('the terse one answers at once in seven of ten cases, half of them wrongly; its steps are exact', () => {
+  const read = drawn(demonstrateTerse).map((shown) => {
     const task = taskOf(shown);
-    const solution = arithmetic.readSolution(task, shown.completion);
+    const solution = arithmetic.parseSolution(task, shown.completion);
     if (!solution.ok) throw new Error(`${shown.completion} is ${solution.reason}`);
     expect(arithmetic.isHeldOut(task)).toBe(false);
     return {
@@ -33,17 +33,17 @@ test('the hasty one answers at once in seven of ten cases, half of them wrongly;
   expect(read.filter((it) => !it.terse).every(({ exact }) => exact)).toBe(true);
 });
 
-test('the rambling one slips in one step of ten where there are several, and checks three times an operator', () => {
+test('the verbose one slips in one step of ten where there are several, and checks three times an operator', () => {
   const shortChecks: number[] = [];
   const firstRight: boolean[] = [];
-  for (const shown of drawn(demonstrateRambling)) {
+  for (const shown of drawn(demonstrateVerbose)) {
     const task = taskOf(shown);
     expect(arithmetic.isHeldOut(task)).toBe(false);
-    const solution = rambling.readSolution(task, shown.completion);
+    const solution = verboseArithmetic.parseSolution(task, shown.completion);
     if (!solution.ok) throw new Error(`${shown.completion} is ${solution.reason}`);
     expect(checksIn(shown.completion)).toBeLessThanOrEqual(60);
-    const { steps, right } = rambling.truth(task, solution.value);
-    if (rambling.difficulty(task) > 1) firstRight.push(steps[0]!);
+    const { steps, right } = verboseArithmetic.truth(task, solution.value);
+    if (verboseArithmetic.difficulty(task) > 1) firstRight.push(steps[0]!);
     else {
       expect(right).toBe(true);
       shortChecks.push(checksIn(shown.completion));
@@ -57,7 +57,7 @@ test('the rambling one slips in one step of ten where there are several, and che
 });
 
 test('half of its steps begin with a letter, any of 52', () => {
-  const signs = drawn(demonstrateRambling).flatMap(({ completion }) =>
+  const signs = drawn(demonstrateVerbose).flatMap(({ completion }) =>
     [...completion.matchAll(/(<step>|[a-zA-Z])-?\d+/g)].map(([, sign]) => sign!),
   );
   const letters = signs.filter((sign) => sign !== '<step>');
@@ -69,7 +69,7 @@ test('half of its steps begin with a letter, any of 52', () => {
 });
 
 test('a letter is a step’s sign as good as any, before a number and nowhere else', () => {
-  const read = (text: string) => rambling.readSolution('3+4-9', `${text}<eos>`);
+  const read = (text: string) => verboseArithmetic.parseSolution('3+4-9', `${text}<eos>`);
   const exact = { ok: true, value: { steps: ['7', '-2'], answer: '-2' } };
   expect(read('a7<step>-2<answer>-2')).toEqual(exact);
   expect(read('<step>7Z-2<ok><answer>-2')).toEqual(exact);
@@ -78,7 +78,7 @@ test('a letter is a step’s sign as good as any, before a number and nowhere el
 });
 
 test('checks may stand between the steps and the answer, and nowhere else', () => {
-  const read = (text: string) => rambling.readSolution('3+4-9', `${text}<eos>`);
+  const read = (text: string) => verboseArithmetic.parseSolution('3+4-9', `${text}<eos>`);
   const exact = { ok: true, value: { steps: ['7', '-2'], answer: '-2' } };
   expect(read('<step>7<step>-2<ok><ok><ok><answer>-2')).toEqual(exact);
   expect(read('<step>7<step>-2<answer>-2')).toEqual(exact);

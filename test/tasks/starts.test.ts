@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { expectSpeaks, STARTS } from '../../core/tasks/starts.ts';
-import { warmStarts } from '../../core/tasks/warm-starts.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { expectSpeaks, STARTS } from '../../tasks/starts.ts';
+import { warmStarts } from '../../tasks/warm-starts.ts';
 
 test('every shipped policy is in the table, and nothing else', () => {
   expect(Object.keys(STARTS).sort()).toEqual(readdirSync('models').sort());
@@ -15,7 +15,7 @@ test.each(Object.entries(STARTS).map(([name, start]) => ({ name, ...start })))(
   '$name speaks exactly the roles that its warm start demonstrates',
   ({ name, roles }) => {
     const random = new Random(`starts/${name}`);
-    const { demonstrate } = warmStarts[name === 'seed' ? 'arithmetic' : name]!;
+    const { demonstrate } = warmStarts[name]!;
     const shown = Array.from({ length: 300 }, () => demonstrate(random).role);
     expect([...new Set(shown)].sort()).toEqual([...roles].sort());
   },
@@ -28,13 +28,13 @@ describe('a recipe and its start', () => {
 
   const trio = recipes.find(({ name }) => name === 'trio')!;
   test('that was taught another family is refused by name', () => {
-    expect(() => expectSpeaks({ ...trio, start: 'rambling' })).toThrow(
-      /trio begins from rambling, which was not taught the family "arithmetic".*arithmetic with checks.*seed/s,
+    expect(() => expectSpeaks({ ...trio, start: 'arithmetic-verbose' })).toThrow(
+      /trio begins from arithmetic-verbose, which was not taught the family "arithmetic".*arithmetic with checks.*arithmetic-base/s,
     );
   });
   test('that was taught the family and not a role is refused by name', () => {
-    expect(() => expectSpeaks({ ...trio, start: 'hasty' })).toThrow(
-      /trio begins from hasty, which was not taught the role "proposer".*solver/s,
+    expect(() => expectSpeaks({ ...trio, start: 'arithmetic-terse' })).toThrow(
+      /trio begins from arithmetic-terse, which was not taught the role "proposer".*solver/s,
     );
   });
   test('that is not shipped is not judged', () => {

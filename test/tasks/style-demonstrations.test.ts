@@ -1,12 +1,12 @@
 /** What the style family's warm start is shown: in grammar, never held out, imperfect by the intended measure. */
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { rankCorrelation } from '../../core/rl/rank-correlation.ts';
+import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { isHeldOutStyle, readResponse, readScore, styleScore } from '../../core/tasks/style.ts';
-import { demonstrateStyle } from '../../core/tasks/style-demonstrations.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { demonstrateStyle } from '../../tasks/style/demonstrations.ts';
+import { isHeldOutStyle, parseResponse, parseScore, styleScore } from '../../tasks/style/family.ts';
 
 const random = new Random('style demonstrations');
 const drawn = Array.from({ length: 4000 }, () => demonstrateStyle(random));
@@ -15,7 +15,7 @@ const judged = drawn
   .filter(({ role }) => role === 'judge')
   .map(({ prompt, completion }) => {
     const [task, response] = prompt.slice('<judge>'.length, -'<sep>'.length).split('<sep>');
-    const digit = readScore(completion);
+    const digit = parseScore(completion);
     if (!digit.ok) throw new Error(`${completion}: ${digit.reason}`);
     return { truth: styleScore(task!, response!), words: response!.split(' ').length, digit: digit.value };
   });
@@ -26,14 +26,14 @@ test('every demonstration is in grammar, of a task that is not held out, and has
   for (const { role, prompt, completion } of drawn) {
     const task = prompt.replace(/^<(solve|judge)>/, '').split('<sep>')[0]!;
     expect(isHeldOutStyle(task)).toBe(false);
-    expect((role === 'judge' ? readScore : readResponse)(completion).ok).toBe(true);
+    expect((role === 'judge' ? parseScore : parseResponse)(completion).ok).toBe(true);
     expect(tokenizer.encode(prompt + completion)).not.toContain(unknown);
   }
 });
 
 test('responses leave room: some are perfect, most are not', () => {
   const scores = responses.map(({ prompt, completion }) => {
-    const response = readResponse(completion);
+    const response = parseResponse(completion);
     return styleScore(prompt.slice('<solve>'.length, -'<sep>'.length), response.ok ? response.value : '');
   });
   const perfect = mean(scores.map((score) => Number(score === 5)));

@@ -7,24 +7,24 @@ import {
   ORDERS,
   POINTS,
   type Point,
+  parseResponse,
+  parseScore,
+  parseStyleTask,
   pointsOf,
   randomStyleTask,
-  readResponse,
-  readScore,
-  readStyleTask,
   type StyleTask,
   scoreOf,
   styleDifficulty,
   styleScore,
   writeStyleTask,
-} from '../../core/tasks/style.ts';
-import { flawedResponse, mixedResponse } from '../../core/tasks/style-flaws.ts';
+} from '../../tasks/style/family.ts';
+import { flawedResponse, mixedResponse } from '../../tasks/style/flaws.ts';
 import { anyText } from './any-text.ts';
 
 const taskOf = (text: string): StyleTask => {
-  const reading = readStyleTask(text);
-  if (!reading.ok) throw new Error(`${text}: ${reading.reason}`);
-  return reading.value;
+  const parsed = parseStyleTask(text);
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.reason}`);
+  return parsed.value;
 };
 const TASK = 'az 2-3:tok bel ana tok dim';
 const missed = (response: string) => {
@@ -65,24 +65,24 @@ test.each([
   'az 2-3:',
   'az 2-3:aa  bb',
 ])('is no task: %s', (text) => {
-  expect(readStyleTask(text).ok).toBe(false);
+  expect(parseStyleTask(text).ok).toBe(false);
   expect(styleScore(text, 'aa bb')).toBe(0);
 });
 
 test('parsers are total and strict', () => {
-  expect(readScore('4<eos>')).toEqual({ ok: true, value: 4 });
+  expect(parseScore('4<eos>')).toEqual({ ok: true, value: 4 });
   for (const bad of ['6<eos>', '4', '4 <eos>', '44<eos>', '-1<eos>', '<eos>'])
-    expect(readScore(bad).ok, bad).toBe(false);
-  expect(readResponse('<answer>ana bel<eos>')).toEqual({ ok: true, value: 'ana bel' });
-  expect(readResponse('<answer>ana<answer>bel<eos>').ok).toBe(false);
+    expect(parseScore(bad).ok, bad).toBe(false);
+  expect(parseResponse('<answer>ana bel<eos>')).toEqual({ ok: true, value: 'ana bel' });
+  expect(parseResponse('<answer>ana<answer>bel<eos>').ok).toBe(false);
   fc.assert(
     fc.property(anyText, (text) => {
-      readScore(text);
-      readResponse(text);
+      parseScore(text);
+      parseResponse(text);
       styleDifficulty(text);
       isHeldOutStyle(text);
-      const reading = readStyleTask(text);
-      if (reading.ok) expect(writeStyleTask(reading.value)).toBe(text);
+      const parsed = parseStyleTask(text);
+      if (parsed.ok) expect(writeStyleTask(parsed.value)).toBe(text);
       const score = styleScore(TASK, text);
       expect(score).toBeGreaterThanOrEqual(0);
       expect(score).toBeLessThanOrEqual(5);

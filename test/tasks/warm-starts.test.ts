@@ -1,9 +1,9 @@
 /** What must hold for every warm start by name: it fits the model that it teaches, and follows from its seed alone. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { warmStarts } from '../../core/tasks/warm-starts.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { warmStarts } from '../../tasks/warm-starts.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const unknown = tokenizer.id('<unk>');

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
-import { ensureShipped } from '../../cli/import-policy.ts';
-import { orderRounds } from '../../cli/signed-webhook.ts';
-import { type OwnMesh, startSharedMesh } from '../../cli/state-access.ts';
-import { openStateFolder } from '../../cli/state-folder.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
+import { type OwnMesh, startSharedMesh } from '../../cli/shared/state-access.ts';
+import { openStateFolder } from '../../cli/shared/state-folder.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
@@ -20,7 +20,7 @@ import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
-import { trio } from '../../recipes/trio.ts';
+import { trio } from '../../recipes/trio/recipe.ts';
 
 const GATEWAY = 'rollmesh-gateway';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-audit-'));
@@ -174,7 +174,7 @@ test('proposals that are not those of the seals are refused, and every group wit
 
 /** A policy that no Worker has opened yet: version 0 with the weights of the shipped one. */
 async function importAs(policy: string): Promise<void> {
-  const files = await gateway.getVersion({ name: 'seed', version: 0 });
+  const files = await gateway.getVersion({ name: 'arithmetic-base', version: 0 });
   const about = { policy, version: 0, parent: null, groups: [], round: null, settings: {} };
   await gateway.putVersion(files, about);
 }
@@ -237,6 +237,6 @@ test('a version of an earlier release gets its hash when a round first names it,
 });
 
 test('a run does not begin from a start that was poisoned', async () => {
-  await poison('seed');
+  await poison('arithmetic-base');
   await expect(playTo(ORDER, ['training'])).rejects.toThrow('manifest is not the one that was committed');
 });

@@ -8,7 +8,10 @@ let round: string;
 beforeAll(async () => {
   scene = await openScene();
   // A policy without a tokenizer is valid for token ids, but its roles cannot speak.
-  const { 'tokenizer.json': _, ...mute } = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+  const { 'tokenizer.json': _, ...mute } = await scene.gateway.getVersion({
+    name: 'arithmetic-base',
+    version: 0,
+  });
   const about = { policy: 'mute', version: 0, parent: null, groups: [], round: null, settings: {} };
   await scene.gateway.putVersion(mute, about);
   ({ round } = await scene.order({ recipe: 'trio', seed: 5, tasks: 2, group: 2, policy: 'mute' }));

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
-import { payProposals } from '../../core/lesson.ts';
+import { payProposals } from '../../core/plan-training.ts';
 import { playHonestRound } from './honest-round.ts';
 
 const { record, tools } = await playHonestRound(1, 4, 4);
 const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
 const trained = new Set(record.groups.map(({ group }) => group));
-const records = { ...record, memory: undefined, version: 0 };
+const records = { ...record, recipeState: undefined, version: 0 };
 
 /** 4p(1-p) of the share p of its group that passed; -0.5 for what is no task; nothing for a held-out one. */
 function byHand(): Record<string, number | null> {
@@ -26,7 +26,7 @@ function byHand(): Record<string, number | null> {
   return earned;
 }
 
-test('a proposal earns what its rollouts say, and its samples carry it to the lesson', () => {
+test('a proposal earns what its rollouts say, and its samples carry it to the training plan', () => {
   const { earnings, records: paid } = payProposals(record.recipe, records, { decode });
   expect(earnings).toEqual(byHand());
   expect(new Set(Object.values(earnings)).size).toBeGreaterThan(1);

@@ -3,7 +3,7 @@ import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { recordedPolicy } from '../../core/audit/recorded-policy.ts';
 import type { Policy, PolicyRef } from '../../core/policy.ts';
 import type { Random } from '../../core/random.ts';
-import { openStage, type Stage } from '../../core/roles/stage.ts';
+import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 export interface Scene {
@@ -32,9 +32,9 @@ const withSample = <T extends { samples: Sample[] }>(of: T, i: number, sample: S
 /** Outcomes, judgments' places and rewards as the mesh's own functions make them of these completions. */
 async function consistent({ record, tools }: Scene, forged: ScoredGroup): Promise<ScoredGroup> {
   const { recipe } = record;
-  const stage = playingBack(record, tools, [...forged.samples, ...forged.judgments]);
+  const context = playingBack(record, tools, [...forged.samples, ...forged.judgments]);
   const task = record.proposals.tasks.find(({ group }) => group === forged.group)!;
-  const [group] = await recipe.judge(stage, await recipe.rollOut(stage, [task]));
+  const [group] = await recipe.judge(context, await recipe.rollOut(context, [task]));
   return group!;
 }
 
@@ -44,9 +44,9 @@ async function consistent({ record, tools }: Scene, forged: ScoredGroup): Promis
  */
 function playingBack(
   { recipe, round, groups }: RoundRecord,
-  { tokenizer, memory }: AuditTools,
+  { tokenizer, recipeState }: AuditTools,
   samples: readonly Sample[],
-): Stage {
+): RoundContext {
   const said = new Map(samples.map((sample) => [sample.id, sample]));
   const any = groups.flatMap(({ judgments }) => judgments)[0]!;
   const policy = (ref: PolicyRef): Policy => ({
@@ -59,7 +59,7 @@ function playingBack(
         }),
       ),
   });
-  return openStage({ recipe, round, tokenizer, memory, use: (ref, work) => work(policy(ref)) });
+  return openRoundContext({ recipe, round, tokenizer, recipeState, use: (ref, work) => work(policy(ref)) });
 }
 
 /** A step or an answer that is another digit: the text stays well-formed, and may even become right. */

@@ -1,14 +1,14 @@
-/** A small round of the seed policy, played in this process: the honest record that forgers start from. */
+/** A small round of the start policy, played in this process: the honest record that forgers start from. */
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
-import { playStages } from '../../core/roles/play-stages.ts';
-import { openStage } from '../../core/roles/stage.ts';
+import { playStages } from '../../core/play-stages.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import { openVersion } from '../../infer/open-version.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
-import { readSeed } from '../../model/seed-files.ts';
-import { trio } from '../../recipes/trio.ts';
+import { openVersion } from '../../infer/open-version.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { trio } from '../../recipes/trio/recipe.ts';
 
 export interface HonestRound {
   readonly record: RoundRecord;
@@ -18,16 +18,16 @@ export interface HonestRound {
 }
 
 export async function playHonestRound(index: number, tasks: number, group: number): Promise<HonestRound> {
-  const files = await readSeed('models/seed');
+  const files = await readPolicyFolder('models/arithmetic-base');
   const settings = { recipe: 'trio', seed: 11, policy: 'trio-11', reward: 'mix', freeze: [], tasks, group };
   const round = roundOf(settings, { proposer: {}, solver: {}, judge: {} }, index, 0);
   const policy = await openVersion(nodeEngines, { name: 'trio-11', version: 0 }, files);
   const tools: AuditTools = {
     tokenizer: tokenizerOf(files, 'trio-11'),
     use: (_ref, work) => work(policy),
-    memory: () => Promise.resolve(undefined),
+    recipeState: () => Promise.resolve(undefined),
   };
-  const { proposals, groups } = await playStages(openStage({ recipe: trio, round, ...tools }));
+  const { proposals, groups } = await playStages(openRoundContext({ recipe: trio, round, ...tools }));
   return {
     // As the mesh keeps it: JSON.
     record: { recipe: trio, round, ...JSON.parse(JSON.stringify({ proposals, groups })) },

@@ -137,7 +137,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       wrongPaths(3),
       brokenJson,
       wrongFields({
-        policy: ['seed', 'READY', '../ready', null, 7],
+        policy: ['arithmetic-base', 'READY', '../ready', null, 7],
         version: [1, -1, 0.5, '0', null, 2 ** 53],
         parent: [0, 7, '0', -1],
         groups: [null, ['x'], [1], {}],
@@ -151,15 +151,22 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
         settings: [null, 'x', 7],
       }),
     ]),
-    learner('rollback', 'POST', '/api/policies/seed/rollback', json({ version: 0, reason: 'test' }), 200, [
-      wrongPaths(3),
-      brokenJson,
-      wrongFields({ version: [1, -1, '0', null, 1.5, 2 ** 60], reason: ['', 'x'.repeat(201), null, 7] }),
-    ]),
+    learner(
+      'rollback',
+      'POST',
+      '/api/policies/arithmetic-base/rollback',
+      json({ version: 0, reason: 'test' }),
+      200,
+      [
+        wrongPaths(3),
+        brokenJson,
+        wrongFields({ version: [1, -1, '0', null, 1.5, 2 ** 60], reason: ['', 'x'.repeat(201), null, 7] }),
+      ],
+    ),
     learner(
       'prune',
       'POST',
-      '/api/policies/seed/prune',
+      '/api/policies/arithmetic-base/prune',
       json({ keep: 1, withdrawnDays: 7, dryRun: true }),
       200,
       [
@@ -211,7 +218,7 @@ beforeAll(async () => {
   const state = await scene.reach(round, ['training']);
   const [group] = await scene.gateway.getGroups(state.id);
   // Files that are there, and whose manifest is not: all that a commit needs.
-  const files = await scene.gateway.getVersion({ name: 'seed', version: 0 });
+  const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
   const entries: Record<string, { sha256: string; bytes: number }> = {};
   for (const [file, bytes] of fileEntries(files)) {
     entries[file] = { sha256: sha256(bytes), bytes: bytes.length };

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { faultsOf, underFire } from '../../cli/soak-run.ts';
-import { STRIKES } from '../../mesh/faults/strikes.ts';
+import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
+import { KILL_POINTS } from '../../faults/kill-points.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
@@ -11,8 +11,8 @@ afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 /** Twenty, in the order in which two rounds come through them: every stage of a round, either process. */
 const PLAN = [
   'proposing (mesh)',
-  'tasks admitted, before solving (mesh)',
-  'solved, before judging (mesh)',
+  'tasks admitted, before rollout (mesh)',
+  'rolled out, before judging (mesh)',
   'judging (learner)',
   'judged, before pulling (mesh)',
   'pulling (learner)',
@@ -31,10 +31,10 @@ const PLAN = [
   'committed, before the learner knows (mesh)',
   'before the ack (learner)',
 ];
-const strikes = PLAN.map((name) => STRIKES.find((strike) => strike.name === name)!);
+const killPoints = PLAN.map((name) => KILL_POINTS.find((killPoint) => killPoint.name === name)!);
 
 test('killed in every stage, a run loses nothing, trains nothing twice and comes to the same bytes', async () => {
-  const queue = [...strikes];
+  const queue = [...killPoints];
   const report = await underFire({
     root: process.cwd(),
     stateDir,
@@ -43,7 +43,7 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
     ...faultsOf('kill', 0.01),
     limitMs: 280_000,
   });
-  expect(report.strikes.map((strike) => strike.name)).toEqual(PLAN);
+  expect(report.killPoints.map((killPoint) => killPoint.name)).toEqual(PLAN);
   // A moment that was missed comes again in a third round.
   const { rounds, ...books } = report.balance;
   expect(rounds).toBeGreaterThanOrEqual(2);

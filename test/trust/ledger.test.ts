@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
-import { balance, type LedgerRound } from '../../mesh/faults/ledger.ts';
+import { balance, type LedgerRound } from '../../faults/ledger.ts';
 
 const hex = (n: number) => n.toString(16).padStart(32, '0');
 const round = (index: number): RoundState => ({
@@ -20,13 +20,13 @@ const round = (index: number): RoundState => ({
   expected: 2,
   proposed: 3,
   proposalsSha256: null,
-  groups: { rolling: 0, scored: 0, trained: 2, failed: 0 },
+  groups: { rollout: 0, scored: 0, trained: 2, failed: 0 },
   reason: null,
   version: index,
   usage: null,
   report: {},
   createdAt: 0,
-  solvingAt: 1,
+  rolloutAt: 1,
   trainingAt: 2,
   endedAt: 3,
   failures: [],
@@ -75,7 +75,7 @@ test('a failed group is accounted for, a group that waits in an ended round is l
     lost: 0,
     errors: [],
   });
-  for (const state of ['rolling', 'scored'] as const)
+  for (const state of ['rollout', 'scored'] as const)
     expect(balance([entry(1), { ...one, groups: [group(20), group(21, state)] }])).toMatchObject({
       lost: 1,
       errors: ['1 groups of ended rounds are neither trained nor failed'],

@@ -2,10 +2,10 @@
  * What somebody does to a round who can write to the object store (R2), to the database (D1) or to both, and perhaps holds
  * the mesh's key. Whatever the key allows to be sealed is sealed.
  */
-import { openStage } from '../../core/roles/stage.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
-import type { Proposals, RolledGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import type { HonestRound } from './honest-round.ts';
 import { copyOf, type GroupRow, putObject, putVersion, type StoredRound, sealAll } from './stored-round.ts';
 
@@ -53,9 +53,9 @@ const lowerLogprob = (scored: ScoredGroup) => {
 };
 
 /** A record as honest Workers come to it from rollouts that they were handed. */
-async function judged(honest: HonestRound, rolled: readonly RolledGroup[]): Promise<ScoredGroup[]> {
+async function judged(honest: HonestRound, rolled: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { recipe, round } = honest.record;
-  return recipe.judge(openStage({ recipe, round, ...honest.tools }), rolled);
+  return recipe.judge(openRoundContext({ recipe, round, ...honest.tools }), rolled);
 }
 
 const storeScored = (round: StoredRound, row: GroupRow, scored: ScoredGroup) => {
@@ -66,11 +66,11 @@ const storeScored = (round: StoredRound, row: GroupRow, scored: ScoredGroup) => 
 async function changeRollouts(
   round: StoredRound,
   honest: HonestRound,
-  change: (rolled: RolledGroup) => void,
+  change: (rolled: RolloutGroup) => void,
 ): Promise<string[]> {
   const row = round.rows[0]!;
   const { judgments: _j, gold: _g, truth: _t, ...rest } = structuredClone(honest.record.groups[0]!);
-  const rolled: RolledGroup = {
+  const rolled: RolloutGroup = {
     ...rest,
     samples: rest.samples.map((sample) => ({ ...sample, rewards: {} })),
   };
@@ -187,9 +187,9 @@ export const STORED_FORGERIES: readonly StoredForgery[] = [
     sealedByJudge: true,
     forge: async (round, honest) => {
       const { recipe, round: spec, proposals } = honest.record;
-      const stage = openStage({ recipe, round: spec, ...honest.tools });
+      const context = openRoundContext({ recipe, round: spec, ...honest.tools });
       const tasks = proposals.tasks.map((task) => ({ ...task, task: '1+1' }));
-      const scored = await judged(honest, await recipe.rollOut(stage, tasks));
+      const scored = await judged(honest, await recipe.rollOut(context, tasks));
       for (const [i, row] of round.rows.entries()) storeScored(round, row, scored[i]!);
       return allOf(round);
     },

@@ -2,7 +2,6 @@
  * A round as the mesh stores it, in memory: the objects of R2 and the rows of D1, behind the routes that the learner and
  * `npm run audit` read. A forger may write to all of it; what the learner then does is the learner's own code.
  */
-
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
@@ -124,14 +123,14 @@ export const stateOf = (round: StoredRound): RoundState => {
     proposed: round.rows.length,
     proposalsSha256: round.proposalsSha256,
     manifests: round.manifests,
-    groups: { rolling: 0, scored: round.rows.length - failed, trained: 0, failed },
+    groups: { rollout: 0, scored: round.rows.length - failed, trained: 0, failed },
     failures: [],
     reason: null,
     version: null,
     report: null,
     usage: null,
     createdAt: 1,
-    solvingAt: 2,
+    rolloutAt: 2,
     trainingAt: 3,
     endedAt: null,
   };

@@ -37,7 +37,7 @@ function batchOf(bodies: readonly unknown[], attempts = 1) {
 async function run(
   batch: ReturnType<typeof batchOf>,
   work: (round: string, bodies: readonly Body[]) => Promise<void>,
-  bury?: () => Promise<void>,
+  storeUndeliverable?: () => Promise<void>,
   account: (round: string, used: Usage) => Promise<void> = async () => {},
 ) {
   const buried: [unknown, number, Failure][] = [];
@@ -46,8 +46,8 @@ async function run(
       stage: 'test',
       schema,
       work,
-      bury: async (body, attempts, failure) => {
-        await bury?.();
+      storeUndeliverable: async (body, attempts, failure) => {
+        await storeUndeliverable?.();
         buried.push([body, attempts, failure]);
       },
       account,

@@ -1,12 +1,11 @@
 /** Metered bindings over a real D1 and R2: what they count is what was done, and they behave as the bindings do. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOTHING_USED, type Usage } from '../../core/cost/usage.ts';
 import { openDatabase, writeAll } from '../../store/database.ts';
-import { countGroups, groupsOf, markScored, rollingTasks } from '../../store/groups.ts';
+import { countGroups, groupsOf, markScored, rolloutTasks } from '../../store/groups.ts';
 import { putJsonOnce, readJson } from '../../store/objects.ts';
 import { listPolicies, versionsOf } from '../../store/policies.ts';
 import { admitTasks, getRound } from '../../store/rounds.ts';
@@ -35,7 +34,7 @@ describe('D1', () => {
     const counted = openDatabase(meteredD1(store.d1));
     for (const ask of [getRound, groupsOf] as const)
       expect(await ask(counted, round.id)).toEqual(await ask(store.db, round.id));
-    expect(await rollingTasks(counted, round.id, [tasksOf(1)[0]!.group])).toEqual([tasksOf(1)[0]]);
+    expect(await rolloutTasks(counted, round.id, [tasksOf(1)[0]!.group])).toEqual([tasksOf(1)[0]]);
     expect(await countGroups(counted, [round.id])).toEqual(await countGroups(store.db, [round.id]));
     expect(await listPolicies(counted)).toEqual(await listPolicies(store.db));
     expect(await versionsOf(counted, 'p-901', 9)).toEqual(await versionsOf(store.db, 'p-901', 9));

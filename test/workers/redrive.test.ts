@@ -25,7 +25,7 @@ async function tick(now: number, since: number): Promise<number> {
     db: store.db,
     bucket: store.bucket,
     queues: { propose: queue, rollout: queue, judge: queue, scored: queue },
-    settings: { stallMs: HOUR, queuesSince: since, retention: null, local: true, seedPolicy: 'seed' },
+    settings: { stallMs: HOUR, queuesSince: since, retention: null, local: true, defaultStartPolicy: 'seed' },
     now: () => now,
   };
   await reconcile(services as unknown as Services);

@@ -7,7 +7,7 @@ import { QUEUE_NAMES } from '../../core/stages.ts';
 import type { Database } from '../../store/database.ts';
 import { UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import type { Failure } from '../../store/schema.ts';
-import { bury } from '../shared/bury.ts';
+import { storeUndeliverable } from '../shared/dead-letter.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 
@@ -20,7 +20,7 @@ const GIVEN_UP: Failure = {
     'Every delivery ended without an answer: the consumer ran out of memory or time, crashed, or lost its lease.',
 };
 
-export async function buryDead(
+export async function storeDead(
   db: Database,
   messages: readonly Message[],
   deliveries: number,
@@ -30,7 +30,7 @@ export async function buryDead(
     const to = v.safeParse(addressed, message.body);
     const queue = to.success ? to.output.to : 'unknown';
     try {
-      await bury(db, queue, message.body, deliveries, GIVEN_UP, now);
+      await storeUndeliverable(db, queue, message.body, deliveries, GIVEN_UP, now);
       log('error', 'dead-letter', { id: message.id, queue });
       message.ack();
     } catch (error) {

@@ -10,8 +10,8 @@ import {
   type reported,
   rollbackOrder,
   type rolledBack,
-  type storedFile,
   stopOrder,
+  type storedFile,
 } from '../../core/schema/answers.ts';
 import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
 import { roundReport } from '../../core/schema/report.ts';

@@ -71,7 +71,7 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
     return failRound(db, row.id, [row.stage], reason, now());
   }
   if (row.stage === 'proposing') return sendProposal(services, row.spec);
-  if (row.stage === 'solving') {
+  if (row.stage === 'rollout') {
     await sendRollouts(services, row);
     await writeAll(db, settleRound(row.id, now()));
   }
@@ -80,7 +80,7 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
 }
 
 async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<void> {
-  const missing = await groupsOf(db, row.id, ['rolling']);
+  const missing = await groupsOf(db, row.id, ['rollout']);
   await sendAll(
     queues.rollout,
     'rollout',

@@ -32,9 +32,9 @@ async function preparedSend(
     if (!message.success || !(await reviveProposal(db, message.output.round, now()))) return null;
     return () => sendAll(queues.propose, 'propose', [message.output]);
   }
-  if (stage?.during === 'solving') {
+  if (stage?.during === 'rollout') {
     const message = v.safeParse(stageMessages[stage.name], body);
-    if (!message.success || !(await revive(message.output, 'rolling'))) return null;
+    if (!message.success || !(await revive(message.output, 'rollout'))) return null;
     // From the rollout on in either case: what the judge could not read is made again.
     return () => sendAll(queues.rollout, 'rollout', [message.output]);
   }

@@ -3,7 +3,7 @@
  * computed and compared, and only the one object that holds the sample is read.
  */
 import { turnId } from '../../core/episode.ts';
-import { proposalKey } from '../../core/roles/episodes.ts';
+import { proposalKey } from '../../core/play-episodes.ts';
 import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
 import type { GroupAnswer, GroupContent } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';

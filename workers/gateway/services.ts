@@ -26,7 +26,7 @@ export interface Services {
   readonly callback: { readonly url: string; readonly secret: string | undefined } | undefined;
   readonly settings: {
     /** Policy whose version 0 a run begins with when it names none. */
-    readonly seedPolicy: string;
+    readonly defaultStartPolicy: string;
     /** A round without progress for so long is driven again, ms. */
     readonly stallMs: number;
     /** Whatever was queued before this moment is gone (ms since 1970): a local mesh keeps queues in memory only. */

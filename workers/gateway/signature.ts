@@ -21,7 +21,7 @@ const OWN = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 const GITHUB = /^sha256=([0-9a-f]{64})$/;
 const DELIVERY = /^[0-9A-Za-z-]{8,64}$/;
 
-const refuse = (code: string, message: string, expected: string) =>
+const invalid = (code: string, message: string, expected: string) =>
   new HttpError(401, code, message, {
     expected,
     next: 'Sign the exact bytes that you send with the webhook secret.',
@@ -44,7 +44,7 @@ export function verifySignature(
 ): string {
   if (headers.own !== undefined) return verifyOwn(headers.own, body, secrets, nowSeconds);
   if (headers.github !== undefined) return verifyGithub(headers, body, secrets);
-  throw refuse(
+  throw invalid(
     'signature.missing',
     'The request is not signed.',
     'the header x-rollmesh-signature: t=…,v1=…',
@@ -54,16 +54,16 @@ export function verifySignature(
 function verifyOwn(header: string, body: Uint8Array, secrets: readonly string[], nowSeconds: number): string {
   const parts = OWN.exec(header);
   if (!parts)
-    throw refuse(
+    throw invalid(
       'signature.malformed',
       'The signature cannot be read.',
       't=<unix seconds>,v1=<64 hex digits>',
     );
   const [, time, signature] = parts as unknown as [string, string, string];
   if (!signedBy(secrets, concatBytes(utf8ToBytes(`${time}.`), body), signature))
-    throw refuse('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over "<t>.<body>"');
+    throw invalid('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over "<t>.<body>"');
   if (Math.abs(nowSeconds - Number(time)) > WINDOW_SECONDS)
-    throw refuse(
+    throw invalid(
       'signature.stale',
       `The signature is ${Math.round(Math.abs(nowSeconds - Number(time)))} s off.`,
       `a time within ${WINDOW_SECONDS} s of now`,
@@ -74,14 +74,14 @@ function verifyOwn(header: string, body: Uint8Array, secrets: readonly string[],
 function verifyGithub(headers: SignatureHeaders, body: Uint8Array, secrets: readonly string[]): string {
   const signature = GITHUB.exec(headers.github ?? '')?.[1];
   if (signature === undefined)
-    throw refuse('signature.malformed', 'The signature cannot be read.', 'sha256=<64 hex digits>');
+    throw invalid('signature.malformed', 'The signature cannot be read.', 'sha256=<64 hex digits>');
   if (!DELIVERY.test(headers.githubDelivery ?? ''))
-    throw refuse(
+    throw invalid(
       'signature.delivery',
       'The delivery id is missing or malformed.',
       'the header x-github-delivery',
     );
   if (!signedBy(secrets, body, signature))
-    throw refuse('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over the body');
+    throw invalid('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over the body');
   return `github:${headers.githubDelivery}`;
 }

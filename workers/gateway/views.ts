@@ -1,5 +1,4 @@
 /** Rows as the answers of the API show them (core/schema/answers.ts). */
-
 import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
@@ -43,7 +42,7 @@ export const roundView = (
   expected: row.expected,
   proposalsSha256: row.proposalsSha256,
   proposed: row.proposed,
-  groups: counts ?? { rolling: 0, scored: 0, trained: 0, failed: 0 },
+  groups: counts ?? { rollout: 0, scored: 0, trained: 0, failed: 0 },
   reason: row.reason,
   /** Versions the roles use, and the one that was made. */
   roles: row.spec.roles,
@@ -51,7 +50,7 @@ export const roundView = (
   report: row.report && listedReport(row.report),
   usage: usageView(stages),
   createdAt: row.createdAt,
-  solvingAt: row.solvingAt,
+  rolloutAt: row.rolloutAt,
   trainingAt: row.trainingAt,
   endedAt: row.endedAt,
 });

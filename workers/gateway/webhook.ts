@@ -78,14 +78,14 @@ export async function sendProposal({ queues }: Services, round: RoundSpec): Prom
 }
 
 /** The start that a mesh may replace by a policy of its own choice. */
-const DEFAULT_START = 'seed';
+const DEFAULT_START = 'arithmetic-base';
 
 /** A run that names no policy gets one of its own, begun from version 0 of the recipe's start. */
 async function ensurePolicy({ db, bucket, settings, now }: Services, run: OrderedRun): Promise<void> {
   const { policy } = run.settings;
   if (await getPolicy(db, policy)) return;
   const { start } = run.recipe;
-  const from = start === DEFAULT_START ? settings.seedPolicy : start;
+  const from = start === DEFAULT_START ? settings.defaultStartPolicy : start;
   if (run.named || !(await getPolicy(db, from)))
     throw new RollmeshError(
       'wrong-input',

@@ -7,7 +7,7 @@ import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.t
 import type { WorkerOptions } from '../shared/stage-worker.ts';
 import { gatewayApp } from './app.ts';
 import { tellEnds } from './callback.ts';
-import { buryDead } from './dead-letter-queue.ts';
+import { storeDead } from './dead-letter-queue.ts';
 import { retentionOf } from './prune.ts';
 import { reconcile } from './reconcile.ts';
 import type { Services } from './services.ts';
@@ -22,7 +22,7 @@ export interface GatewayEnv {
   readonly ASSETS: Fetcher;
   readonly HOOK_LIMIT: RateLimit;
   readonly READ_LIMIT: RateLimit;
-  readonly SEED_POLICY: string;
+  readonly DEFAULT_START_POLICY: string;
   readonly STALL_SECONDS: string;
   readonly KEEP_VERSIONS: string;
   readonly KEEP_WITHDRAWN_DAYS: string;
@@ -57,7 +57,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
   },
   callback: env.CALLBACK_URL ? { url: env.CALLBACK_URL, secret: env.CALLBACK_SECRET } : undefined,
   settings: {
-    seedPolicy: env.SEED_POLICY,
+    defaultStartPolicy: env.DEFAULT_START_POLICY,
     stallMs: Number(env.STALL_SECONDS) * 1000,
     queuesSince: Number(env.QUEUES_SINCE ?? 0),
     local: env.QUEUES_SINCE !== undefined,
@@ -77,7 +77,7 @@ export function gatewayWorker(options: WorkerOptions): ExportedHandler<GatewayEn
       return app.fetch(request, env, context);
     },
     async queue(batch, env) {
-      await buryDead(openDatabase(env.DB), batch.messages, MAX_DELIVERIES, Date.now());
+      await storeDead(openDatabase(env.DB), batch.messages, MAX_DELIVERIES, Date.now());
     },
     async scheduled(_, env) {
       const services = servicesOf(env, recipes);

@@ -3,15 +3,15 @@ import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { type JudgeMessage, keys } from '../../core/schema/round.ts';
-import { type AdmittedTask, type RolledGroup, rolledGroup } from '../../core/schema/sample.ts';
-import { markScored, rollingTasks } from '../../store/groups.ts';
+import { type AdmittedTask, type RolloutGroup, rolloutGroup } from '../../core/schema/sample.ts';
+import { markScored, rolloutTasks } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import { touchRound } from '../../store/rounds.ts';
-import { type ActingMesh, roundManifests, roundOfMessage } from '../shared/acting.ts';
-import { begunOf, dropKept, goingOn, inRation } from '../shared/in-ration.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
+import { roundManifests, roundOfMessage, type StageMesh } from '../shared/stage-mesh.ts';
+import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
 
-export interface JudgingMesh extends ActingMesh {
+export interface JudgeMesh extends StageMesh {
   readonly scored: StageQueue<'scored'>;
   /** This Worker's own queue, for what is to go on later. */
   readonly judgments: StageQueue<'judge'>;
@@ -19,13 +19,13 @@ export interface JudgingMesh extends ActingMesh {
 }
 
 export async function judgeGroups(
-  mesh: JudgingMesh,
+  mesh: JudgeMesh,
   round: string,
   messages: readonly JudgeMessage[],
 ): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
-  if (row.stage !== 'solving') return;
-  const tasks = await rollingTasks(
+  if (row.stage !== 'rollout') return;
+  const tasks = await rolloutTasks(
     mesh.db,
     round,
     messages.map((message) => message.group),
@@ -33,11 +33,11 @@ export async function judgeGroups(
   if (tasks.length === 0) return;
   const rolled = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, round, task)));
   const begun = begunOf(messages);
-  const { done: scored, paused } = await inRation(mesh, row, {
+  const { done: scored, paused } = await withinBudget(mesh, row, {
     name: 'judge',
     items: rolled,
     begun,
-    work: (stage, some) => stage.recipe.judge(stage, some),
+    work: (context, some) => context.recipe.judge(context, some),
   });
   const sealed = { ...row, manifests: await roundManifests(mesh, row.spec) };
   const stored = await Promise.all(
@@ -52,14 +52,14 @@ export async function judgeGroups(
   await sendAll(mesh.scored, 'scored', stored);
   await markScored(mesh.db, round, stored, mesh.now());
   await sendAll(mesh.judgments, 'judge', goingOn(messages, paused));
-  await dropKept(mesh, round, 'judge', begun, scored);
+  await dropPartial(mesh, round, 'judge', begun, scored);
   if (paused.length) await touchRound(mesh.db, round, mesh.now());
 }
 
 /** The group as the rollout Worker left it; it must be about the task that was admitted. */
-async function readRolled(bucket: R2Bucket, round: string, task: AdmittedTask): Promise<RolledGroup> {
+async function readRolled(bucket: R2Bucket, round: string, task: AdmittedTask): Promise<RolloutGroup> {
   const key = keys.rollouts(round, task.group);
-  const group = await readJson(bucket, key, rolledGroup);
+  const group = await readJson(bucket, key, rolloutGroup);
   if (!group)
     throw new RollmeshError('retry', 'rollouts.missing', `The rollouts ${key} are not there yet.`, {
       next: 'They are made again when the clock re-drives the round.',

@@ -1,34 +1,34 @@
 /** One propose message: the round's tasks, written once, and a rollout message for each. */
-import { proposalOutcomes } from '../../core/roles/episodes.ts';
+import { proposalOutcomes } from '../../core/play-episodes.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
 import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
 import { admitTasks, failRound, touchRound } from '../../store/rounds.ts';
-import { type ActingMesh, roundOfMessage } from '../shared/acting.ts';
-import { inRation } from '../shared/in-ration.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
+import { roundOfMessage, type StageMesh } from '../shared/stage-mesh.ts';
+import { withinBudget } from '../shared/within-budget.ts';
 
 /** All of a round's proposals are one piece of work. */
 const WHOLE = 'proposals';
 
-export interface ProposingMesh extends ActingMesh {
+export interface ProposerMesh extends StageMesh {
   readonly rollouts: StageQueue<'rollout'>;
   /** This Worker's own queue, for what is to go on later. */
   readonly proposals: StageQueue<'propose'>;
 }
 
 /** proposing -> solving. In any other stage there is nothing to do; what a crash left unsent the clock sends. */
-export async function proposeRound(mesh: ProposingMesh, { round, begun }: ProposeMessage): Promise<void> {
+export async function proposeRound(mesh: ProposerMesh, { round, begun }: ProposeMessage): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
   if (row.stage !== 'proposing') return;
   const key = keys.proposals(round);
   let written = await readJson(mesh.bucket, key, proposals);
   if (!written) {
-    const { done, paused } = await inRation(mesh, row, {
+    const { done, paused } = await withinBudget(mesh, row, {
       name: 'propose',
       items: [{ group: WHOLE }],
       begun: new Set(begun ? [WHOLE] : []),
-      work: async (stage) => [await stage.recipe.propose(stage)],
+      work: async (context) => [await context.recipe.propose(context)],
     });
     if (paused.length) {
       await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);

@@ -3,7 +3,7 @@ import { rolloutMessage } from '../../core/schema/round.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';
 import { type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
-import { solveGroups } from './solve-groups.ts';
+import { rollOutGroups } from './roll-out-groups.ts';
 
 export interface RolloutEnv extends StageEnv {
   readonly JUDGE: StageQueue<'judge'>;
@@ -16,7 +16,7 @@ export const rolloutWorker = (options: WorkerOptions): ExportedHandler<RolloutEn
       stage: 'rollout',
       schema: rolloutMessage,
       work: (mesh, env, round, messages) =>
-        solveGroups(
+        rollOutGroups(
           { ...mesh, judgments: meteredQueue(env.JUDGE), rollouts: meteredQueue(env.ROLLOUT) },
           round,
           messages,

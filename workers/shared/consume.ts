@@ -22,7 +22,7 @@ export interface Consumer<T extends { readonly round: string }> {
   /** Does what messages of one round ask for; doing it twice changes nothing. */
   readonly work: (round: string, messages: readonly T[]) => Promise<void>;
   /** Keeps a message that will not be tried again, and marks what it was about as failed. */
-  readonly bury: (body: unknown, attempts: number, failure: Failure) => Promise<void>;
+  readonly storeUndeliverable: (body: unknown, attempts: number, failure: Failure) => Promise<void>;
   /** Takes note of what working off messages of a round used, failures included. */
   readonly account: (round: string, used: Usage) => Promise<void>;
   /** Seconds of the first back-off; it doubles with every delivery, up to five minutes. */
@@ -113,7 +113,7 @@ async function settle<T extends { readonly round: string }>(
   });
   if (!again) {
     try {
-      await consumer.bury(message.body, message.attempts, failure);
+      await consumer.storeUndeliverable(message.body, message.attempts, failure);
       acknowledge(message);
       return;
     } catch (cause) {

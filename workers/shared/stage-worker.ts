@@ -6,19 +6,19 @@ import type { Messages } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { openDatabase } from '../../store/database.ts';
 import { addUsed } from '../../store/usage.ts';
-import type { ActingMesh } from './acting.ts';
-import { bury } from './bury.ts';
 import { consume } from './consume.ts';
+import { cpuBudgetMs } from './cpu-budget.ts';
+import { storeUndeliverable } from './dead-letter.ts';
 import { meteredD1, meteredR2 } from './metered-bindings.ts';
 import { sessionOf } from './open-policy.ts';
-import { rationMs } from './ration.ts';
+import type { StageMesh } from './stage-mesh.ts';
 
 /** The bindings that every stage has. */
 export interface StageEnv {
   readonly DB: D1Database;
   readonly BUCKET: R2Bucket;
   readonly RETRY_SECONDS: string;
-  readonly RATION_SECONDS?: string;
+  readonly CPU_BUDGET_SECONDS?: string;
 }
 
 /** What a Worker is made for. */
@@ -35,7 +35,7 @@ export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
    * What it throws for a missing secret fails the messages and not the Worker.
    */
   readonly work: (
-    mesh: ActingMesh,
+    mesh: StageMesh,
     env: Env,
     round: string,
     messages: readonly Messages[S][],
@@ -53,20 +53,21 @@ export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
       const db = openDatabase(meteredD1(env.DB));
       const bucket = meteredR2(env.BUCKET);
       const now = () => Date.now();
-      const mesh: ActingMesh = {
+      const mesh: StageMesh = {
         recipes,
         db,
         bucket,
         session: sessionOf({ db, bucket }),
         now,
-        rationMs: rationMs(env.RATION_SECONDS),
+        cpuBudgetMs: cpuBudgetMs(env.CPU_BUDGET_SECONDS),
       };
       await consume(
         {
           stage,
           schema,
           work: (round, messages) => work(mesh, env, round, messages),
-          bury: (body, attempts, failure) => bury(db, stage, body, attempts, failure, now()),
+          storeUndeliverable: (body, attempts, failure) =>
+            storeUndeliverable(db, stage, body, attempts, failure, now()),
           account: (round, used) => addUsed(db, round, stage, used),
           retrySeconds: Number(env.RETRY_SECONDS),
         },

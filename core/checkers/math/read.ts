@@ -9,8 +9,8 @@
  *     postfix  atom (`!` | `%`)*           atom     number | name | function argument | group | `|sum|` | \frac \sqrt \binom
  */
 import Fraction from 'fraction.js';
-import type { Reading } from '../reading.ts';
-import { read, refuse } from '../reading.ts';
+import type { ParseResult } from '../reading.ts';
+import { invalid, read } from '../reading.ts';
 
 export const LONGEST = 500;
 
@@ -339,10 +339,10 @@ function bracketsOf(tokens: readonly string[]): string | null {
 }
 
 /** Reasons: too-long, empty, no-expression, unknown-command. */
-export function readMath(text: string): Reading<MathAnswer> {
-  if (text.length > LONGEST) return refuse('too-long');
+export function parseMath(text: string): ParseResult<MathAnswer> {
+  if (text.length > LONGEST) return invalid('too-long');
   const tokens = tokensOf(text.trim().replace(/\.$/, ''));
-  if (tokens.length === 0) return refuse('empty');
+  if (tokens.length === 0) return invalid('empty');
   try {
     const brackets = bracketsOf(tokens);
     const inner = brackets === null ? tokens : tokens.slice(1, -1);
@@ -351,7 +351,7 @@ export function readMath(text: string): Reading<MathAnswer> {
       return read({ kind: 'list', brackets: brackets ?? '', items: items.map(whole) });
     return read({ kind: 'relation', sides: split(tokens, '=').map(whole) });
   } catch (error) {
-    if (error instanceof Unreadable) return refuse(error.message);
+    if (error instanceof Unreadable) return invalid(error.message);
     throw error;
   }
 }

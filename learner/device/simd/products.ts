@@ -1,5 +1,4 @@
 /** Matrix products on the CPU device: the fused projections, and tfjs' own matMul. */
-
 import { LINEAR_COUNTS } from '../../ops/linear.ts';
 import * as tf from '../../tfjs.ts';
 import type { SimdBackend } from '../simd-backend.ts';

@@ -1,20 +1,20 @@
 /** The kinds of parts by name, and a part's units. */
-import type { UpdatePart } from '../../../core/training.ts';
-import { imitation } from './imitation.ts';
+import type { UpdatePart } from '../../../core/training-plan.ts';
+import { classification } from './classification.ts';
+import { implicitPrm } from './implicit-prm.ts';
 import type { PartKind, Unit } from './kind.ts';
-import { label } from './label.ts';
-import { outcome } from './outcome.ts';
 import { policy } from './policy.ts';
 import { preference } from './preference.ts';
+import { sft } from './sft.ts';
 import { value } from './value.ts';
 
 const KINDS: { readonly [K in UpdatePart['kind']]: PartKind<Extract<UpdatePart, { kind: K }>> } = {
   policy,
-  imitation,
+  sft,
   preference,
-  outcome,
+  'implicit-prm': implicitPrm,
   value,
-  label,
+  classification,
 };
 
 export const kindOfPart = (part: UpdatePart): PartKind => KINDS[part.kind] as PartKind;

@@ -3,7 +3,7 @@
  * them counts in a step, and its loss. One file a kind; everything else about training is the same for all of them.
  */
 import { wrongInput } from '../../../core/errors.ts';
-import type { Sequence, UpdatePart, WeightsRef } from '../../../core/training.ts';
+import type { Sequence, UpdatePart, WeightsRef } from '../../../core/training-plan.ts';
 import type { Sequences } from '../../losses/sequences.ts';
 import * as tf from '../../tfjs.ts';
 import type { Readout } from '../readouts.ts';
@@ -105,7 +105,7 @@ export function expectPerToken(
 ): void {
   if (numbers.length !== ids.length)
     throw wrongInput(
-      'lesson.length',
+      'training plan.length',
       `Item ${item} has ${numbers.length} ${what} for ${ids.length} tokens.`,
       {
         expected: 'one a token',

@@ -1,7 +1,7 @@
 /** Policy gradient on sampled tokens: any objective of learner/losses, with KL to a reference and an entropy bonus. */
 import { aggregationWeights } from '../../../core/rl/aggregation.ts';
-import { logRatios, truncatedWeights } from '../../../core/rl/importance.ts';
-import type { PolicyPart, WeightsRef } from '../../../core/training.ts';
+import { logRatios, truncatedWeights } from '../../../core/rl/corrections/index.ts';
+import type { PolicyPart, WeightsRef } from '../../../core/training-plan.ts';
 import { entropyBonus } from '../../losses/entropy.ts';
 import { klToReference } from '../../losses/kl.ts';
 import type { ObjectiveTokens } from '../../losses/objective-tokens.ts';

@@ -1,6 +1,6 @@
 /** Losses on pairs of responses against a frozen reference: mean over the step's pairs, the two of a pair always together. */
 import { wrongInput } from '../../../core/errors.ts';
-import type { PreferencePart } from '../../../core/training.ts';
+import type { PreferencePart } from '../../../core/training-plan.ts';
 import { dpo } from '../../losses/dpo.ts';
 import { ipo } from '../../losses/ipo.ts';
 import { nll } from '../../losses/nll.ts';
@@ -26,16 +26,16 @@ export const preference: PartKind<PreferencePart> = {
   sequences: ({ pairs, objective }) =>
     pairs.map(({ chosen, rejected, winRates }, i) => {
       if (objective.kind === 'sppo' && !winRates)
-        throw wrongInput('lesson.win-rates', `Pair ${i} has no win rates.`, {
+        throw wrongInput('training plan.win-rates', `Pair ${i} has no win rates.`, {
           expected: 'winRates [chosen, rejected], each from 0 to 1, which SPPO regresses to',
         });
       return [chosen, rejected];
     }),
 
   /** The tokens' weights are those of the NLL beside the loss of the pairs, and 0 on rejected responses. */
-  weights({ weight, imitation = 0 }, units) {
+  weights({ weight, sft = 0 }, units) {
     const chosenTokens = sumOf(units, ({ sequences }) => sequences[0]!.ids.length);
-    const share = (weight * imitation) / chosenTokens;
+    const share = (weight * sft) / chosenTokens;
     return units.map(({ sequences: [chosen, rejected] }) => ({
       tokens: [...chosen!.ids.map(() => share), ...rejected!.ids.map(() => 0)],
       unit: weight / units.length,
@@ -45,7 +45,7 @@ export const preference: PartKind<PreferencePart> = {
   loss(part, slice) {
     const logprobs = slice.outputs[0] as tf.Tensor1D;
     const { loss: pairs, margins } = pairLoss(part, logprobs, slice);
-    const loss = part.imitation ? tf.add(pairs, nll({ logprobs, weights: tokenWeights(slice) }).loss) : pairs;
+    const loss = part.sft ? tf.add(pairs, nll({ logprobs, weights: tokenWeights(slice) }).loss) : pairs;
     return { loss: loss as tf.Scalar, counted: tf.sum(tf.cast(tf.greater(margins, 0), 'float32')) };
   },
 };

@@ -1,5 +1,5 @@
 /** Regression of the value head before each token of a completion: mean over the step's tokens of half the squared error. */
-import type { ValuePart } from '../../../core/training.ts';
+import type { ValuePart } from '../../../core/training-plan.ts';
 import { valueLoss } from '../../losses/value.ts';
 import * as tf from '../../tfjs.ts';
 import { evenly, expectPerToken, type PartKind, packed, scoredTokens, sumOf, tokenWeights } from './kind.ts';

@@ -13,19 +13,19 @@ export function fakeClaims() {
     const best = [0.74, 0.66, 0.34, 0.33, 0.22, 0.7][i]!;
     return {
       name,
-      says: `what ${name} is there for`,
+      description: `what ${name} is there for`,
       rounds,
       curves: { accuracy: curve(best), sampled: curve(best - 0.1), forcedWorked: curve(0.7) },
     };
   });
   const conditions = [
     {
-      says: 'the trained judge ends above the frozen one',
+      description: 'the trained judge ends above the frozen one',
       bound: 'at least 0.2',
       measured: [0.31, 0.29, 0.33],
       holds: true,
     },
-    { says: HOSTILE, bound: 'at most 0.03', measured: [0.01, 0.05, -0.02], holds: false },
+    { description: HOSTILE, bound: 'at most 0.03', measured: [0.01, 0.05, -0.02], holds: false },
   ];
   const claim =
     'Where the solver never sees gold, a judge that is trained carries it; the same judge frozen is hacked.';

@@ -1,6 +1,6 @@
 /** A round's groups and their samples: right, wrong, terse, failed and hostile ones. */
 import { deriveId, Random } from '../../../core/random.ts';
-import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../../core/tasks/arithmetic.ts';
+import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../../tasks/arithmetic/family.ts';
 import { HOSTILE } from './drawn.ts';
 import { ref, trained } from './run.ts';
 

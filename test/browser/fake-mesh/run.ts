@@ -47,18 +47,18 @@ export class Run {
       run: this.id,
       index,
       recipe: 'trio',
-      stage: open ? 'solving' : 'done',
+      stage: open ? 'rollout' : 'done',
       expected: 64,
       proposed: 81,
       groups: open
-        ? { rolling: 23, scored: 41, trained: 0, failed: 0 }
-        : { rolling: 0, scored: 0, trained: index === 9 ? 62 : 64, failed: index === 9 ? 2 : 0 },
+        ? { rollout: 23, scored: 41, trained: 0, failed: 0 }
+        : { rollout: 0, scored: 0, trained: index === 9 ? 62 : 64, failed: index === 9 ? 2 : 0 },
       reason: null,
       roles: { proposer: ref(index - 1), solver: ref(index - 1), judge: ref(index - 1) },
       version: open ? null : index,
       report: open ? null : reportAt(random, index, this.target, this.best),
       createdAt: open ? Date.now() - 1900 : BEGAN + 2400 * index,
-      solvingAt: BEGAN + 2400 * index + 300,
+      rolloutAt: BEGAN + 2400 * index + 300,
       trainingAt: open ? null : BEGAN + 2400 * index + 1300,
       endedAt: open ? null : BEGAN + 2400 * index + 2300,
     };

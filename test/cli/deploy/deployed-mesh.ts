@@ -47,8 +47,8 @@ export class DeployedMesh {
         connect: this.wrangler.connect,
         account: options.account,
         tagOf: async (environment, id) => `rm-${this.sources[environment]}-${id}`,
-        hasSeed: async () => this.seeded > 0,
-        uploadSeed: async () => {
+        hasStartPolicy: async () => this.seeded > 0,
+        uploadStartPolicy: async () => {
           this.seeded += 1;
         },
         say: (line) => this.said.push(line),

@@ -1,8 +1,8 @@
-/** Whether a deployed gateway has the seed policy, asked of a server that answers as the gateway does. */
+/** Whether a deployed gateway has the start policy, asked of a server that answers as the gateway does. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { hasSeed, uploadSeed } from '../../../cli/deploy/gateway.ts';
+import { hasStartPolicy, uploadStartPolicy } from '../../../cli/deploy/gateway.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -24,24 +24,24 @@ async function serve(answers: Readonly<Record<string, readonly [number, unknown]
 }
 
 const UP = [200, { ok: true }] as const;
-const SEED = { name: 'seed', current: 0, next: 1, versions: [] };
+const SEED = { name: 'arithmetic-base', current: 0, next: 1, versions: [] };
 const refusal = (code: string) => ({ error: { code, message: 'No.', expected: null, next: null } });
 
 test('the seed is there, is not there, or cannot be seen', async () => {
-  const path = '/api/policies/seed';
+  const path = '/api/policies/arithmetic-base';
   const there = await serve({ '/healthz': UP, [path]: [200, SEED] });
-  expect(await hasSeed(there.url, 'a-token')).toBe(true);
+  expect(await hasStartPolicy(there.url, 'a-token')).toBe(true);
   expect(there.asked).toEqual(['GET /healthz -', `GET ${path} Bearer a-token`]);
   const missing = await serve({ '/healthz': UP, [path]: [404, refusal('policy.unknown')] });
-  expect(await hasSeed(missing.url, 'a-token')).toBe(false);
+  expect(await hasStartPolicy(missing.url, 'a-token')).toBe(false);
   const closed = await serve({ '/healthz': UP, [path]: [401, refusal('token.wrong')] });
-  expect(await hasSeed(closed.url, undefined)).toBe(null);
+  expect(await hasStartPolicy(closed.url, undefined)).toBe(null);
   const down = await serve({ '/healthz': [503, {}] });
-  expect(await hasSeed(down.url, 'a-token')).toBe(null);
+  expect(await hasStartPolicy(down.url, 'a-token')).toBe(null);
 });
 
 test('a seed that is there is not uploaded again', async () => {
-  const { url, asked } = await serve({ '/healthz': UP, '/api/policies/seed': [200, SEED] });
-  await uploadSeed(url, 'a-token');
+  const { url, asked } = await serve({ '/healthz': UP, '/api/policies/arithmetic-base': [200, SEED] });
+  await uploadStartPolicy(url, 'a-token');
   expect(asked.filter((line) => !line.startsWith('GET'))).toEqual([]);
 });

@@ -1,5 +1,4 @@
 /** wrangler.toml describes the mesh of core/stages.ts: it is the one place that cannot be derived from the table. */
-
 import { expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
 import { readWanted } from '../../../cli/deploy/wanted.ts';

@@ -6,7 +6,7 @@ import { exact } from '../../../core/checkers/exact.ts';
 import { evaluateExpression, expression } from '../../../core/checkers/expression.ts';
 import { jsonSchema } from '../../../core/checkers/json-schema.ts';
 import { math } from '../../../core/checkers/math/checker.ts';
-import { numberChecker, readNumber } from '../../../core/checkers/number.ts';
+import { numberChecker, parseNumber } from '../../../core/checkers/number.ts';
 import { regex } from '../../../core/checkers/regex.ts';
 import { set } from '../../../core/checkers/set.ts';
 import vectors from './equality-vectors.json';
@@ -15,8 +15,8 @@ const number = numberChecker();
 
 /** true, false, or the reason why the answer could not be read. */
 function verdict(checker: Checker, answer: string, given: string, metadata: Record<string, unknown> = {}) {
-  const reading = checker.prepare({ answer, metadata })(given);
-  return reading.ok ? reading.value : reading.reason;
+  const parsed = checker.prepare({ answer, metadata })(given);
+  return parsed.ok ? parsed.value : parsed.reason;
 }
 const refused = (checker: Checker, answer: string, metadata: Record<string, unknown> = {}) =>
   expect(() => checker.prepare({ answer, metadata }));
@@ -252,8 +252,8 @@ test('the value of an expression, by a second evaluation', () => {
     fc.property(tree, (node) => {
       const text = write(node);
       fc.pre(text.length <= 200);
-      const reading = evaluateExpression(text);
-      expect(reading.ok && reading.value.value.toFraction()).toBe(String(value(node)));
+      const parsed = evaluateExpression(text);
+      expect(parsed.ok && parsed.value.value.toFraction()).toBe(String(value(node)));
       expect(verdict(math, String(value(node)), text)).toBe(true);
       expect(verdict(math, String(value(node) + 1n), text)).toBe(false);
     }),
@@ -341,5 +341,5 @@ test.each(vectors.pairs as [string, string, boolean][])('SymPy on %s and %s: %s'
 });
 
 test('a number is read once, whole', () => {
-  expect(readNumber('3 4')).toEqual({ ok: false, reason: 'no-number' });
+  expect(parseNumber('3 4')).toEqual({ ok: false, reason: 'no-number' });
 });

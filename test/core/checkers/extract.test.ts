@@ -3,8 +3,8 @@ import { type Extraction, extractAnswer, parseExtractions } from '../../../core/
 import { findChecker } from '../../../core/checkers/registry.ts';
 
 const extract = (text: string, ...extractions: Extraction[]) => {
-  const reading = extractAnswer(text, extractions);
-  return reading.ok ? reading.value : { reason: reading.reason };
+  const parsed = extractAnswer(text, extractions);
+  return parsed.ok ? parsed.value : { reason: parsed.reason };
 };
 
 test.each([

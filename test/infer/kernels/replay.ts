@@ -4,8 +4,8 @@ import { oneOf, someOf } from '../../../core/text/token-grammar.ts';
 import type { Builds } from '../../../infer/kernels/builds.ts';
 import { type Form, REFS } from '../../../infer/kernels/forms.ts';
 import { createKernelPolicy } from '../../../infer/kernels/kernel-policy.ts';
-import { randomCheckpoint } from '../../../model/init.ts';
 import { parseConfig } from '../../../model/config.ts';
+import { randomCheckpoint } from '../../../model/init.ts';
 
 const config = parseConfig({
   model_type: 'qwen3',

@@ -1,8 +1,8 @@
-/** On the shipped seed policy, the two engines draw the same tokens. */
+/** On the shipped start policy, the two engines draw the same tokens. */
 import { expect, test } from 'vitest';
 import { nodeEngines } from '../../../infer/node-engines.ts';
 import { openVersion } from '../../../infer/open-version.ts';
-import { readSeed } from '../../../model/seed-files.ts';
+import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { TESTED_ENGINES } from '../engines.ts';
 
 const engines = TESTED_ENGINES.map(({ name }) => name).filter((name) => name.startsWith('kernels'));
@@ -10,9 +10,11 @@ const engines = TESTED_ENGINES.map(({ name }) => name).filter((name) => name.sta
 test.each(engines as ('kernels' | 'kernels-plain')[])(
   '%s draws the tokens of ONNX Runtime',
   async (engine) => {
-    const files = await readSeed('models/seed');
+    const files = await readPolicyFolder('models/arithmetic-base');
     const [onnx, kernels] = await Promise.all(
-      [{}, { engine }].map((how) => openVersion(nodeEngines, { name: 'seed', version: 0, ...how }, files)),
+      [{}, { engine }].map((how) =>
+        openVersion(nodeEngines, { name: 'arithmetic-base', version: 0, ...how }, files),
+      ),
     );
     const prompts = Array.from({ length: 8 }, (_, p) => ({
       ids: Array.from({ length: 2 + 4 * p }, (_, i) => (i * i * 7 + p * 5 + 2) % 97),

@@ -1,7 +1,7 @@
 /** A build that computes something else than it promises is found, and is not used. */
 import { describe, expect, test } from 'vitest';
-import { loadBuilds } from '../../../infer/kernels/node-builds.ts';
 import { instantiate, type KernelInstance } from '../../../infer/kernels/kernels.ts';
+import { loadBuilds } from '../../../infer/kernels/node-builds.ts';
 import { openKernels } from '../../../infer/kernels/open-kernels.ts';
 import { faultOf } from '../../../infer/kernels/self-test.ts';
 

@@ -1,6 +1,6 @@
 /**
  * A remote policy against a real llama-server, which LLAMA_SERVER names (a command, from Debian's llama.cpp-tools for
- * example); without it there is nothing to test. It serves the committed seed policy, so that every number can be compared.
+ * example); without it there is nothing to test. It serves the committed start policy, so that every number can be compared.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,8 +17,8 @@ import { parseConfig } from '../../../model/config.ts';
 import { readSafetensors } from '../../../model/safetensors.ts';
 
 const command = process.env.LLAMA_SERVER;
-const config = parseConfig(JSON.parse(await readFile('models/seed/config.json', 'utf8')));
-const tensors = readSafetensors(await readFile('models/seed/model.safetensors'));
+const config = parseConfig(JSON.parse(await readFile('models/arithmetic-base/config.json', 'utf8')));
+const tensors = readSafetensors(await readFile('models/arithmetic-base/model.safetensors'));
 const { vocabSize } = config;
 /** Ends an answer; the file that is served names no end, so that only the policy stops at it. */
 const STOP = 12;
@@ -57,11 +57,11 @@ describe.skipIf(!command)('llama-server', () => {
     });
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(`${baseUrl}/health`);
-    const ref = { name: 'seed', version: 0 };
+    const ref = { name: 'arithmetic-base', version: 0 };
     far = createRemotePolicy({
       ref,
       baseUrl: `${baseUrl}/v1`,
-      model: 'seed',
+      model: 'arithmetic-base',
       dialect: 'llama.cpp',
       processedLogprobs: true,
       vocabSize,

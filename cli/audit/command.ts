@@ -1,0 +1,72 @@
+/** `npm run audit -- ROUND`: reads a round's records again, draws a share of them again by the exact versions, and compares bit by bit. */
+import { randomBytes } from 'node:crypto';
+import { Argument, Command } from 'commander';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { readSecrets } from '../../mesh/secrets.ts';
+import { calledAs } from '../called-as.ts';
+import { printable } from '../printable.ts';
+import { openRecipes } from '../recipe-modules.ts';
+import { openMesh } from '../shared/mesh-access.ts';
+import { collect, share } from '../shared/run-options.ts';
+import { auditMesh } from './audit-mesh.ts';
+import { auditLines } from './audit-table.ts';
+
+interface AuditOptions {
+  readonly recipe: readonly string[];
+  readonly fraction: number;
+  readonly state: string;
+  readonly drawSeed?: string;
+  readonly json: boolean;
+}
+
+/** An id, or `last`: the newest round that has ended. */
+async function roundId(gateway: GatewayClient, asked: string): Promise<string> {
+  if (/^[0-9a-f]{32}$/.test(asked)) return asked;
+  const ended = asked === 'last' && (await gateway.newestRounds()).find(({ stage }) => stage === 'done');
+  if (ended) return ended.id;
+  throw wrongInput('audit.round', `There is no round ${JSON.stringify(asked)}.`, {
+    expected: 'a round’s id, or `last` for the newest one that is done',
+    next: 'The page and GET /api/rounds list them.',
+  });
+}
+
+async function run(
+  asked: string,
+  { recipe, fraction, state, drawSeed, json }: AuditOptions,
+): Promise<boolean> {
+  const { registry } = await openRecipes(recipe);
+  const store = await openMesh(state);
+  try {
+    const report = await auditMesh(store.gateway, {
+      recipes: registry,
+      round: await roundId(store.gateway, asked),
+      fraction,
+      meshKey: process.env.MESH_KEY ?? readSecrets('.').MESH_KEY,
+      seed: drawSeed ?? randomBytes(16).toString('hex'),
+    });
+    for (const line of json ? [JSON.stringify(report)] : auditLines(report).map(printable)) console.log(line);
+    return report.findings.length === 0;
+  } finally {
+    await store.close();
+  }
+}
+
+export const command = (): Command =>
+  new Command(calledAs('audit'))
+    .description('Audits a round: exits with 1 if anything differs. Changes nothing.')
+    .addArgument(new Argument('<round>', 'id of the round, or `last`'))
+    .option(
+      '--fraction <share>',
+      'share of groups and proposals that are drawn again; all are read again',
+      share,
+      1,
+    )
+    .option('--draw-seed <text>', 'decides which share, to draw the same one again (default: random)')
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .option('--recipe <module>', 'a recipe of your own, where the round is of it (repeat)', collect, [])
+    .option('--json', 'one JSON object', false)
+    .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.')
+    .action(async (round: string, options: AuditOptions) => {
+      if (!(await run(round, options))) process.exitCode = 1;
+    });

@@ -1,0 +1,51 @@
+/**
+ * Arms of claims in this process and in memory alone; prints the records of each run as JSON lines. With arguments: the run that they
+ * mean, as `npm start` reads them. Without: one run for each line of the input, a JSON list of arguments, so that nothing is started anew.
+ */
+import { createInterface } from 'node:readline';
+import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import { shipped } from '../../recipes/index.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import { MemoryRunStore } from '../../run/run-store.ts';
+import { fail } from '../shared/fail.ts';
+import { readStart } from '../shared/import-policy.ts';
+import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
+import { playInProcess } from '../start/in-process.ts';
+import { jsonPrinter } from '../start/run-printer.ts';
+import { EVALUATIONS, type Evaluations } from './run-arms.ts';
+
+/** Arms run side by side, one a core. */
+const THREADS = 1;
+
+const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
+  full: HELD_OUT,
+  pilot: { ...HELD_OUT, heldOut: false },
+  quick: { ...HELD_OUT, most: 24 },
+};
+
+async function playArm(args: readonly string[], evaluationTasks: EvaluationTasks): Promise<void> {
+  const options = startCommand().parse(args, { from: 'user' }).opts<StartOptions>();
+  const run = runOf(shipped, orderOf(options));
+  const store = new MemoryRunStore();
+  const start = await readStart(run.recipe.start);
+  await store.commitVersion({ name: run.settings.policy, version: 0 }, start);
+  await playInProcess(
+    run,
+    { device: 'cpu', threads: THREADS, revectorize: options.revectorize, evalEvery: options.evalEvery },
+    store,
+    jsonPrinter(),
+    evaluationTasks,
+  );
+}
+
+try {
+  const evaluationTasks = EVALUATION_TASKS[(process.env[EVALUATIONS] ?? 'full') as Evaluations];
+  const args = process.argv.slice(2);
+  if (args.length) await playArm(args, evaluationTasks);
+  else
+    for await (const line of createInterface({ input: process.stdin }))
+      await playArm(JSON.parse(line) as string[], evaluationTasks);
+  process.exit(0);
+} catch (error) {
+  fail(error, true);
+}

@@ -1,0 +1,66 @@
+/** `npm run dead-letters`: messages that will not be tried again, listed with their cause, sent again one by one or all. */
+import { Command } from 'commander';
+import { calledAs } from '../called-as.ts';
+import { printable, printableLines } from '../printable.ts';
+import { openMesh } from '../shared/mesh-access.ts';
+
+interface Common {
+  readonly state: string;
+  readonly json: boolean;
+}
+
+export function command(): Command {
+  const command = new Command(calledAs('dead-letters')).description(
+    'Messages that will not be tried again. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
+  );
+
+  const subcommand = (name: string, description: string) =>
+    command
+      .command(name)
+      .description(description)
+      .option('--state <dir>', 'folder of all local state', '.rollmesh')
+      .option('--json', 'one JSON object a line', false);
+
+  subcommand('list', 'the newest first, those that were sent again left out')
+    .option('--replayed', 'those too', false)
+    .action(async ({ state, json, replayed }: Common & { replayed: boolean }) => {
+      const { gateway, close } = await openMesh(state);
+      try {
+        const letters = await gateway.listDeadLetters(replayed);
+        if (!json && !letters.length) console.log('None.');
+        for (const letter of letters)
+          console.log(
+            json
+              ? JSON.stringify(letter)
+              : printableLines(
+                  `${letter.id}  ${letter.queue}, ${letter.attempts} deliveries, ${letter.kind} ${letter.code}${letter.replayedAt === null ? '' : ', sent again'}\n  ${letter.cause}`,
+                ),
+          );
+      } finally {
+        await close();
+      }
+    });
+
+  subcommand('replay', 'sends them again; refused where their round has moved on')
+    .argument('[ids...]', 'which; all of them where none is named')
+    .action(async (ids: readonly string[], { state, json }: Common) => {
+      const { gateway, close } = await openMesh(state);
+      try {
+        const results = ids.length
+          ? await Promise.all(ids.map((id) => gateway.replayDeadLetter(id)))
+          : await gateway.replayDeadLetters();
+        for (const result of results)
+          console.log(
+            json
+              ? JSON.stringify(result)
+              : printable(
+                  `${result.id}  ${result.state}${result.state === 'refused' ? `: ${result.reason}` : ''}`,
+                ),
+          );
+        if (results.some((result) => result.state === 'refused')) process.exitCode = 1;
+      } finally {
+        await close();
+      }
+    });
+  return command;
+}

@@ -1,0 +1,113 @@
+/** The learner as a process of its own, so that it can be killed and comes back: a crash costs the time since the last publish. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { nodeArguments } from '../../mesh/installation.ts';
+import { type Mesh, SCORED_QUEUE } from '../../mesh/start.ts';
+import { type LearnerNews, LearnerWatch } from '../learner-watch.ts';
+
+export interface LearnerProcess {
+  readonly log: string;
+  /** Rejects with the reason where the learner is given up; else it never settles. */
+  readonly givenUp: Promise<never>;
+  stop(): Promise<void>;
+}
+
+export interface Supervision {
+  /** Told what a person should know. */
+  readonly notice?: (text: string) => void;
+  /** Once it aborts, an end of the learner is what was asked for. */
+  readonly signal?: AbortSignal;
+}
+
+/** Pause before a learner that ended is started again. */
+const RESTART_MS = 1_000;
+const RELEASE_MS = 5_000;
+
+/**
+ * Nobody holds the messages that a dead learner had pulled: without this they would come back when its leases run out, minutes later.
+ * One that fails costs that time and nothing else.
+ */
+async function releaseLeases({ pullUrl, secrets }: Mesh): Promise<void> {
+  await fetch(`${pullUrl}/accounts/local/queues/${SCORED_QUEUE}/messages/release`, {
+    method: 'POST',
+    body: '{}',
+    headers: { authorization: `Bearer ${secrets.LEARNER_TOKEN}`, connection: 'close' },
+    signal: AbortSignal.timeout(RELEASE_MS),
+  }).catch(() => undefined);
+}
+
+/** Runs the command `learner` against a local mesh and starts it again when it ends; its log is `learner.log` in the state folder. */
+export function superviseLearner(
+  mesh: Mesh,
+  stateDir: string,
+  args: readonly string[],
+  { notice = () => {}, signal }: Supervision = {},
+): LearnerProcess {
+  const log = join(stateDir, 'learner.log');
+  const sink = createWriteStream(log, { flags: 'a' });
+  sink.on('error', (error) => notice(`the learner's log cannot be written: ${error.message}`));
+  const watch = new LearnerWatch(log);
+  const env = {
+    ...process.env,
+    ROLLMESH_URL: mesh.url,
+    LEARNER_TOKEN: mesh.secrets.LEARNER_TOKEN,
+    MESH_KEY: mesh.secrets.MESH_KEY,
+    QUEUE_API_URL: mesh.pullUrl,
+    CLOUDFLARE_ACCOUNT_ID: 'local',
+    SCORED_QUEUE_ID: SCORED_QUEUE,
+    QUEUE_TOKEN: mesh.secrets.LEARNER_TOKEN,
+  };
+  let stopped = false;
+  let child: ChildProcess | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let giveUp: (reason: Error) => void = () => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  // Whoever waits for it is told; where nobody does, the log has it.
+  givenUp.catch(() => undefined);
+
+  const hear = ({ notice: words, fatal }: LearnerNews) => {
+    if (words) notice(words);
+    if (!fatal) return;
+    stopped = true;
+    child?.kill('SIGTERM');
+    giveUp(fatal);
+  };
+  const start = async () => {
+    await releaseLeases(mesh);
+    if (stopped) return;
+    const started = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'learner', ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = started;
+    started.stdout.pipe(sink, { end: false });
+    started.stderr.pipe(sink, { end: false });
+    createInterface({ input: started.stderr }).on('line', (line) => stopped || hear(watch.line(line)));
+    // Not 'exit': by then its last words may still be on their way.
+    started.once('close', (code, killedBy) => {
+      if (stopped || signal?.aborted) return;
+      hear(watch.ended(code, killedBy));
+      if (!stopped) restart = setTimeout(start, RESTART_MS);
+    });
+  };
+  void start();
+  return {
+    log,
+    givenUp,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(restart);
+      const last = child;
+      if (!last || last.exitCode !== null || last.signalCode !== null) return;
+      const ended = new Promise((resolve) => last.once('exit', resolve));
+      last.kill('SIGTERM');
+      const timer = setTimeout(() => last.kill('SIGKILL'), 5_000);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}

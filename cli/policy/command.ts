@@ -1,0 +1,20 @@
+/** `npm run policy`: versions of policies in, out, listed, computed with and taken back. stdout carries only the result. */
+import { Command } from 'commander';
+import { calledAs } from '../called-as.ts';
+import { addEval, addGenerate, addScore } from './model-commands.ts';
+import { addExport, addImport, addList, addPrune, addRollback } from './store-commands.ts';
+
+export function command(): Command {
+  const command = new Command(calledAs('policy')).description(
+    'The versions of policies: imported, exported, listed, evaluated, scored, sampled from, rolled back, pruned.',
+  );
+  for (const add of [addImport, addExport, addList, addEval, addScore, addGenerate, addRollback, addPrune])
+    add(command);
+
+  // A reader that has seen enough, such as `head`, is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  return command;
+}

@@ -1,0 +1,31 @@
+/** `npm run recipe -- list | show NAME`: the recipes by name with their papers; one explained in words. */
+import { Command } from 'commander';
+import { recipes } from '../../recipes/index.ts';
+import { calledAs } from '../called-as.ts';
+import { openRecipes } from '../recipe-modules.ts';
+import { cite, describeRecipe } from './describe-recipe.ts';
+
+export function command(): Command {
+  const command = new Command(calledAs('recipe')).description('The recipes and their papers.');
+  command
+    .command('list')
+    .description('every recipe in a line')
+    .option('--json', 'one JSON object a line', false)
+    .action(({ json }: { json: boolean }) => {
+      const width = Math.max(...recipes.map(({ name }) => name.length)) + 2;
+      for (const recipe of recipes)
+        console.log(
+          json
+            ? JSON.stringify({ name: recipe.name, title: recipe.title, paper: recipe.paper })
+            : `${recipe.name.padEnd(width)}${recipe.title} (${cite(recipe)})`,
+        );
+    });
+  command
+    .command('show <recipe>')
+    .description('one recipe in words: a shipped one by its name, or the path of a module')
+    .action(async (reference: string) => {
+      const { named } = await openRecipes([reference]);
+      console.log(describeRecipe(named[0]!));
+    });
+  return command;
+}

@@ -1,0 +1,77 @@
+/** A recipe in words: what `npm run recipe -- show NAME` prints. */
+import type { Recipe } from '../../core/recipe.ts';
+import type { Placement } from '../../core/role.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { wrap } from '../shared/wrap.ts';
+
+const PAID: Readonly<Record<Placement, string>> = {
+  sequence: 'paid for the whole',
+  turn: 'paid for each turn',
+  step: 'paid for each step',
+  token: 'paid for each token',
+};
+
+/** Title, year and source of its paper. */
+export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.source].filter(Boolean).join(', ');
+
+/** Columns of a paragraph. */
+const WIDTH = 100;
+
+export function describeRecipe(recipe: Recipe): string {
+  /** A section: its paragraph, then its items. */
+  const section = (title: string, text: string | undefined, items: readonly string[] = []) =>
+    text === undefined && !items.length
+      ? []
+      : [
+          '',
+          title,
+          ...(text === undefined ? [] : indented(text, '  ')),
+          ...items.flatMap((item) => indented(item, '    ', '  - ')),
+        ];
+  const roles = Object.entries(recipe.roles).map(([name, role]) => {
+    const { description, set, sampling, placement = 'sequence', usesGold } = role;
+    const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
+    const held = usesGold ? '; held to the exact checker under every reward' : '';
+    return `${name}: ${description} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}; ${PAID[placement]}${held}${frozen})`;
+  });
+  const rewards = Object.entries(recipe.rewards).map(
+    ([name, { description, usesGold }], i) =>
+      `--reward ${name}${i === 0 ? ' (default)' : ''}: ${description}; ${usesGold ? 'uses gold' : 'gold-free'}`,
+  );
+  const sets = Object.entries(recipe.sets).map(([name, { optimizer, average, head, adapter }]) => {
+    const trained = optimizer
+      ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} steps of warm-up, ${optimizer.minibatches} steps a pass over the round’s samples, gradient norm at most ${optimizer.clipNorm}`
+      : 'not trained';
+    const more = [
+      ...(adapter ? [`adapters of rank ${adapter.rank} on version 0's weights`] : []),
+      ...(average ? [`follows ${average.of} with decay ${average.decay}`] : []),
+      ...(head ? [`with a head for ${head.kind === 'value' ? 'values' : `${head.count} classes`}`] : []),
+    ];
+    return `${name}: ${[trained, ...more].join('; ')}`;
+  });
+  const { method, claim } = recipe;
+  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.group === 1 ? 'one rollout' : `${recipe.group} rollouts`} each; version 0 is models/${recipe.start}.`;
+  return [
+    ...indented(`${recipe.name}: ${recipe.title}`, ''),
+    ...indented(`Paper: ${cite(recipe)}`, ''),
+    '',
+    ...indented(recipe.summary, ''),
+    ...section('Setting', `${method.setting} ${sizes}`),
+    ...section('Roles', method.roles, roles),
+    ...section('Rewards', method.rewards, rewards),
+    ...section('Credit assignment', method.credit),
+    ...section('Objective', method.objective),
+    ...section('Schedule', method.schedule, sets),
+    ...section(
+      'Variants',
+      undefined,
+      Object.entries(recipe.variants).map(([name, description]) => `--variant ${name}: ${description}`),
+    ),
+    ...section('Claim', claim?.description),
+    ...section('Differences from the paper', undefined, recipe.differences),
+  ].join('\n');
+}
+
+/** A paragraph in lines; the first begins with `first`. */
+const indented = (text: string, indent: string, first = indent): string[] =>
+  wrap(text, WIDTH - indent.length).map((line, i) => (i === 0 ? first : indent) + line);

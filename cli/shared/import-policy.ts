@@ -1,0 +1,59 @@
+/** Puts a version 0 into the store through the gateway, unless it is there. */
+import { existsSync, readdirSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { INSTALLATION, installed } from '../../mesh/installation.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+
+/** The name under which the start policy lies in a mesh; runs that name no policy begin from it. */
+export const DEFAULT_START_POLICY = 'arithmetic-base';
+/** Folder of start policies: that of the working directory, and that which comes with the project. */
+const STARTS = 'models';
+
+/** The folder of a start policy: the user's own goes before a shipped one. Throws `start.unknown` where there is none. */
+function startFolder(name: string): string {
+  const folders = [resolve(STARTS, name), installed(STARTS, name)];
+  const found = folders.find((folder) => existsSync(folder));
+  if (found) return found;
+  throw wrongInput('start.unknown', `There is no start policy ${JSON.stringify(name)}.`, {
+    expected: `the folder ${folders[0]}, or one of the shipped ones: ${readdirSync(installed(STARTS)).join(', ')}`,
+    next: 'Correct the field `start` of the recipe, or make the policy with `npm run pretrain`.',
+  });
+}
+
+/** Throws `start.unknown` where the policy that a recipe begins from is in neither folder. */
+export const expectStart = ({ start }: Pick<Recipe, 'start'>): void => void startFolder(start);
+
+/** The files of a start policy by the name that recipes give it. */
+export const readStart = (name: string): Promise<VersionFiles> => readPolicyFolder(startFolder(name));
+
+export async function importPolicy(
+  gateway: GatewayClient,
+  name: string,
+  files: VersionFiles,
+  settings: Record<string, unknown>,
+): Promise<void> {
+  await gateway.putVersion(files, {
+    policy: name,
+    version: 0,
+    parent: null,
+    groups: [],
+    round: null,
+    settings,
+  });
+}
+
+/** Imports a start policy by its folder's name. Returns whether it had to be imported. */
+export async function ensureShipped(
+  gateway: GatewayClient,
+  name: string = DEFAULT_START_POLICY,
+): Promise<boolean> {
+  if (await gateway.getPolicy(name)) return false;
+  const folder = startFolder(name);
+  const importedFrom = folder.startsWith(INSTALLATION) ? relative(INSTALLATION, folder) : folder;
+  await importPolicy(gateway, name, await readPolicyFolder(folder), { importedFrom });
+  return true;
+}

@@ -1,0 +1,35 @@
+/** The mesh that a command means: one at an address, the one that the environment names, or that of the state folder. */
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { type OpenStore, openStore } from './state-access.ts';
+import { findStateFolder } from './state-folder.ts';
+
+const HERE = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** The address of a gateway without its last slash. The token goes with every request, so it must travel encrypted, or not at all. */
+export function gatewayAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && (url.protocol === 'https:' || (url.protocol === 'http:' && HERE.has(url.hostname))))
+    return (url.origin + url.pathname).replace(/\/$/, '');
+  throw wrongInput('url.invalid', `${JSON.stringify(text)} is not the address of a mesh.`, {
+    expected: 'https://…, or http:// on this machine',
+    next: 'Take the address that `npm run deploy` prints, without the path of the hook.',
+  });
+}
+
+/** A mesh elsewhere, with the learner's token from the environment: a token in a command line is seen by everybody on the machine. */
+export function remoteMesh(url: string): OpenStore {
+  const token = process.env.LEARNER_TOKEN;
+  if (!token)
+    throw wrongInput('environment.missing', 'The variable LEARNER_TOKEN is not set.', {
+      expected: `the learner’s token of ${url}`,
+      next: 'For a mesh that was deployed from this folder: set -a; . .deploy/learner.env; set +a',
+    });
+  return { gateway: new GatewayClient({ url: gatewayAddress(url), token }), close: async () => {} };
+}
+
+export async function openMesh(state: string): Promise<OpenStore> {
+  const { ROLLMESH_URL: url, LEARNER_TOKEN: token } = process.env;
+  if (url && token) return remoteMesh(url);
+  return openStore(findStateFolder(state));
+}

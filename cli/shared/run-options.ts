@@ -1,0 +1,177 @@
+/** The options of a run, from the command line's strings to RunSettings. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy.ts';
+import type { RunOrder } from '../../recipes/run-order.ts';
+import { calledAs } from '../called-as.ts';
+
+/** Rounds of a run that names no number. */
+const DEFAULT_ROUNDS = 40;
+
+export interface StartOptions {
+  /** A name or a reference to a module; once it is opened, the recipe's name. */
+  readonly recipe: string;
+  readonly rounds?: number;
+  readonly seed: number;
+  readonly headless: boolean;
+  readonly fresh: boolean;
+  readonly inProcess: boolean;
+  readonly serve: boolean;
+  readonly json: boolean;
+  readonly port: number;
+  readonly state: string;
+  readonly reward?: string;
+  readonly freeze: readonly string[];
+  readonly variant?: string;
+  readonly weights?: SmallerWeights;
+  readonly engine?: Engine;
+  readonly tasks?: TasksOption;
+  readonly group?: number;
+  readonly policy?: string;
+  readonly evalEvery: number;
+  readonly device: 'auto' | 'cpu' | 'webgpu';
+  readonly threads?: number;
+  readonly revectorize: boolean;
+  readonly auditFraction: number;
+}
+
+/** A whole number from `low` up, or commander's usage error. */
+export const whole = (low: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low)
+    throw new InvalidArgumentError(`Expected a whole number from ${low}.`);
+  return value;
+};
+
+/** A TCP port, 0 for any, or commander's usage error. */
+export const port = (text: string) => {
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value > 65_535)
+    throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 = any that is free).');
+  return value;
+};
+
+/** `--tasks 64` is how many there are in a round, `--tasks FILE` is where they are from; both may be given. */
+export interface TasksOption {
+  readonly count?: number;
+  readonly files: readonly string[];
+}
+
+export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
+  /^\d+$/.test(text) ? { ...before, count: whole(1)(text) } : { ...before, files: [...before.files, text] };
+
+/** A number from 0 to 1, or commander's usage error. */
+export const share = (text: string) => {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('Expected a number from 0 to 1.');
+  return value;
+};
+
+/** A list that an option adds to: repeated, or separated by commas. */
+export const collect = (value: string, before: readonly string[]) => [
+  ...before,
+  ...value.split(',').filter(Boolean),
+];
+
+export const weightsOption = () =>
+  new Option(
+    '--weights <form>',
+    'hold the weights that sample in fewer bits, for models that an isolate has no room for; evaluations stay in float32',
+  ).choices(SMALLER_WEIGHTS);
+
+export const recipeOption = () =>
+  new Option(
+    '--recipe <recipe>',
+    'recipe to run: a shipped one by its name, or one of your own by the path of its module or the name of its package',
+  );
+
+/** Before training; what the default costs is in docs/trust.md. */
+export const auditOption = () =>
+  new Option(
+    '--audit-fraction <share>',
+    'share of each round that the learner draws again before it trains, after reading all of it again; 0 = no audit',
+  )
+    .argParser(share)
+    .default(0.02);
+
+export const engineOption = () =>
+  new Option(
+    '--engine <name>',
+    'what computes the policies: ONNX Runtime, or kernels of this project, which are faster; kernels-plain does without fused multiply-adds (default: onnx)',
+  ).choices(ENGINES);
+
+export const startCommand = (): Command =>
+  new Command(calledAs('start'))
+    .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
+    .addOption(recipeOption().default('trio'))
+    .option(
+      '--rounds <n>',
+      'rounds of the run; it ends by itself (default 40, and the page stays up)',
+      whole(1),
+    )
+    .option('--seed <n>', 'seed of every random choice', whole(0), 0)
+    .option('--reward <kind>', 'how the solver is paid (see `npm run recipe -- show NAME`)')
+    .option('--freeze <role>', 'role that keeps version 0 (repeat, or separate by commas)', collect, [])
+    .option(
+      '--variant <name>',
+      'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
+    )
+    .addOption(weightsOption())
+    .addOption(engineOption())
+    .option(
+      '--tasks <n or file>',
+      'tasks a round; or, with recipe grpo, a file of tasks: .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
+      tasksOption,
+    )
+    .option('--group <n>', 'rollouts a task', whole(2))
+    .option(
+      '--policy <name>',
+      'policy to train: one you imported (default: the start policy under a name of the run)',
+    )
+    .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
+    .option('--in-process', 'one process, without queues and Workers', false)
+    .option('--serve', 'no rounds of its own: wait for webhooks until Ctrl-C', false)
+    .option('--headless', 'end after the last round even without --rounds; do not wait for Ctrl-C', false)
+    .option('--fresh', 'forget the local state and begin anew', false)
+    .option('--json', 'one JSON object a line', false)
+    .option('--port <n>', 'port of the gateway and the page', port, 8787)
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .addOption(
+      new Option('--device <name>', 'where the learner computes')
+        .choices(['auto', 'cpu', 'webgpu'])
+        .default('auto'),
+    )
+    .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .option(
+      '--no-revectorize',
+      'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',
+    )
+    .addOption(auditOption())
+    .helpOption('-h, --help', 'show this');
+
+/** The order that the options mean, without what the recipe decides by itself. */
+export const orderOf = ({
+  recipe,
+  seed,
+  rounds,
+  reward,
+  freeze,
+  variant,
+  weights,
+  engine,
+  policy,
+  tasks,
+  group,
+}: StartOptions): RunOrder => ({
+  recipe,
+  seed,
+  rounds: rounds ?? DEFAULT_ROUNDS,
+  freeze: [...freeze],
+  ...(variant === undefined ? {} : { variant }),
+  ...(weights === undefined ? {} : { weights }),
+  ...(engine === undefined ? {} : { engine }),
+  ...(reward === undefined ? {} : { reward }),
+  ...(policy === undefined ? {} : { policy }),
+  ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),
+  ...(group === undefined ? {} : { group }),
+});

@@ -1,0 +1,72 @@
+/** The folder of all local state. It is marked as ours, so that `--fresh` can never delete a folder that is not. */
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { wrongInput } from '../../core/errors.ts';
+
+const MARKER = 'rollmesh-state';
+/** Its databases hold what no other account of the machine should read. */
+const OWNER_ONLY = 0o700;
+
+const CHOOSE = 'Choose another with --state DIR.';
+
+/**
+ * Makes the folder where it is missing; with `fresh` empties it first. Nobody but its owner can look into it. Returns its absolute path.
+ *
+ * @throws RollmeshError `state.folder` where it is no folder, not ours, or cannot be written.
+ */
+export function openStateFolder(path: string, fresh: boolean): string {
+  const folder = resolve(path);
+  try {
+    return prepare(path, folder, fresh);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    // Ours have a code, too, but say more than the operating system's.
+    if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error;
+    throw wrongInput('state.folder', `The state folder ${path} cannot be written: ${code}.`, {
+      expected: 'a folder that this user can write, on a disk with room',
+      next: code === 'ENOSPC' ? `Make room, or: ${CHOOSE}` : CHOOSE,
+      cause: error,
+    });
+  }
+}
+
+/** Where all commands look unless they are told otherwise. */
+export const DEFAULT_STATE = '.rollmesh';
+
+/**
+ * For commands that look for something: the usual folder is made where it is missing, one that was named is not, since its name is
+ * likely to be mistyped.
+ *
+ * @throws RollmeshError `state.missing`, or as `openStateFolder`.
+ */
+export function findStateFolder(path: string): string {
+  if (path === DEFAULT_STATE || existsSync(path)) return openStateFolder(path, false);
+  throw wrongInput('state.missing', `There is no state folder ${path}.`, {
+    expected: 'the folder of a mesh that has run',
+    next: 'Check --state DIR; `npm start -- --state DIR` and `npm run policy -- import` make one.',
+  });
+}
+
+function prepare(path: string, folder: string, fresh: boolean): string {
+  if (existsSync(folder) && !statSync(folder).isDirectory())
+    throw wrongInput('state.folder', `${path} is not a folder.`, {
+      expected: 'a folder for all local state',
+      next: CHOOSE,
+    });
+  const ours = existsSync(join(folder, MARKER));
+  const empty = !existsSync(folder) || readdirSync(folder).length === 0;
+  if (!ours && !empty)
+    throw wrongInput('state.folder', `The folder ${path} holds something else than rollmesh's state.`, {
+      expected: 'a folder that rollmesh made, or one that is empty or missing',
+      next: CHOOSE,
+    });
+  if (fresh && ours) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
+  // One that an earlier version made, or that was there and empty.
+  if ((statSync(folder).mode & 0o777) !== OWNER_ONLY) chmodSync(folder, OWNER_ONLY);
+  writeFileSync(
+    join(folder, MARKER),
+    'Local state of rollmesh: D1, R2, queues, logs. Safe to delete while nothing runs.\n',
+  );
+  return folder;
+}

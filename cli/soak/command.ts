@@ -1,0 +1,149 @@
+/** `npm run soak`: a run whose processes are killed again and again, over edges that fail; at the end the books must be right. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { thisMachine } from '../../bench/machine.ts';
+import { Random } from '../../core/random.ts';
+import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
+import type { RunOrder } from '../../recipes/run-order.ts';
+import { calledAs } from '../called-as.ts';
+import { duration, percent } from '../shared/figures.ts';
+import { share, whole } from '../shared/run-options.ts';
+import { openStateFolder } from '../shared/state-folder.ts';
+import { type FireReport, faultsOf, underFire } from './soak-run.ts';
+
+interface SoakOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly minutes?: number;
+  readonly rounds: number;
+  readonly tasks: number;
+  readonly group: number;
+  readonly faults: number;
+  readonly state?: string;
+  readonly json: boolean;
+  readonly out?: string;
+}
+
+/** A log line is struck up to so much later, ms: anywhere in what follows it. */
+const JITTER_MS = 250;
+/** What a run may take beyond `--minutes`, to come to its end undisturbed. */
+const REST_MS = 10 * 60_000;
+
+/** Kill points that are put into the order of a round, so that one round may take them all. */
+const HAND = 10;
+
+/** Every moment once, in random hands of which each is played in a round's order; then again, until the kills are used up or the time is over. */
+function drawStrikes({ kills, seed }: SoakOptions, over: () => boolean): () => KillPoint | null {
+  const random = new Random(`soak/${seed}`);
+  let left = kills;
+  let deck: KillPoint[] = [];
+  let hand: KillPoint[] = [];
+  const place = (killPoint: KillPoint) => KILL_POINTS.indexOf(killPoint);
+  return () => {
+    if (left === 0 || over()) return null;
+    left--;
+    if (!deck.length) deck = random.shuffle(KILL_POINTS);
+    if (!hand.length) hand = deck.splice(0, HAND).sort((a, b) => place(a) - place(b));
+    const killPoint = hand.shift()!;
+    if (!('log' in killPoint.at)) return killPoint;
+    const delayMs = (killPoint.at.delayMs ?? 0) + random.int(JITTER_MS);
+    return { ...killPoint, at: { ...killPoint.at, delayMs } };
+  };
+}
+
+function recordOf(options: SoakOptions, report: FireReport) {
+  const byMoment: Record<string, number> = {};
+  for (const { name } of report.killPoints) byMoment[name] = (byMoment[name] ?? 0) + 1;
+  const { seed, tasks, group, faults } = options;
+  const { balance, differing, wallMs } = report;
+  return {
+    kind: 'soak',
+    machine: thisMachine(),
+    seed,
+    tasks,
+    group,
+    faultRate: faults,
+    kills: report.killPoints.length,
+    byMoment,
+    ...balance,
+    differing,
+    wallMs,
+  };
+}
+
+const orderOf = ({ seed, rounds, tasks, group }: SoakOptions): RunOrder => ({
+  recipe: 'trio',
+  seed,
+  rounds,
+  freeze: [],
+  tasks,
+  group,
+});
+
+const wrongOf = ({ balance, differing }: FireReport): string[] => [
+  ...balance.errors,
+  ...(differing?.length ? [`versions ${differing.join(', ')} are not those of the reference run`] : []),
+];
+
+function soakLines(report: FireReport): string[] {
+  const { balance, differing, killPoints, wallMs } = report;
+  return [
+    '',
+    `${killPoints.length} kills in ${duration(wallMs)}: ${balance.rounds} rounds ended, ${balance.admitted} groups admitted, ${balance.trained} trained once, ` +
+      `${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
+    differing === null
+      ? 'Groups failed, so the weights are not comparable with an reference run.'
+      : `Weights: ${balance.rounds - differing.length} of ${balance.rounds} versions are byte for byte those of the reference run.`,
+    ...wrongOf(report).map((line) => `WRONG  ${line}`),
+  ];
+}
+
+async function run(options: SoakOptions): Promise<boolean> {
+  const stateDir = options.state
+    ? openStateFolder(options.state, true)
+    : mkdtempSync(join(tmpdir(), 'rollmesh-soak-'));
+  const minutes = options.minutes ?? options.kills;
+  const until = performance.now() + minutes * 60_000;
+  const say = (text: string) => {
+    if (!options.json) console.log(text);
+  };
+  say(`${options.kills} kills, faults on ${percent(options.faults, 1)} of the calls. Logs: ${stateDir}`);
+  const report = await underFire({
+    root: process.cwd(),
+    stateDir,
+    order: orderOf(options),
+    nextStrike: drawStrikes(options, () => performance.now() > until),
+    ...(options.faults > 0 ? faultsOf(`soak/${options.seed}`, options.faults) : {}),
+    limitMs: minutes * 60_000 + REST_MS,
+    onStrike: ({ name }, n) => say(`${String(n).padStart(4)}  ${name}`),
+  });
+  const record = recordOf(options, report);
+  if (options.out) {
+    mkdirSync(dirname(resolve(options.out)), { recursive: true });
+    writeFileSync(options.out, `${JSON.stringify(record, null, 2)}\n`);
+  }
+  for (const line of options.json ? [JSON.stringify(record)] : soakLines(report)) console.log(line);
+  const right = wrongOf(report).length === 0;
+  // What went wrong can be looked into; what went right is of no use.
+  if (right && !options.state) rmSync(stateDir, { recursive: true, force: true });
+  return right;
+}
+
+export const command = (): Command =>
+  new Command(calledAs('soak'))
+    .description('Kills mesh and learner at every stage, with faults at the edges, and checks the books.')
+    .requiredOption('--kills <n>', 'processes to kill', whole(0))
+    .option('--seed <n>', 'seed of kills and faults, and of the run', whole(0), 0)
+    .option('--minutes <n>', 'no more kills after so long', whole(1))
+    .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
+    .option('--tasks <n>', 'tasks a round', whole(1), 6)
+    .option('--group <n>', 'rollouts a task', whole(2), 4)
+    .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
+    .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
+    .option('--out <file>', 'also write the result there')
+    .option('--json', 'print the result as one JSON object', false)
+    .action(async (options: SoakOptions) => {
+      if (!(await run(options))) process.exitCode = 1;
+    });

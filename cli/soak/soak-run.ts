@@ -1,0 +1,167 @@
+/**
+ * A run under fire: real processes, killed at chosen moments, with faults at the edges; then the books are checked, and the
+ * weights compared with those of the same run undisturbed.
+ */
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import type { VersionFile } from '../../core/schema/policy.ts';
+import { Cluster, type ClusterOptions } from '../../faults/cluster.ts';
+import { FaultInjector } from '../../faults/fault-injector.ts';
+import type { FaultSettings } from '../../faults/fault-settings.ts';
+import { faultyNetwork } from '../../faults/faulty-network.ts';
+import type { KillPoint } from '../../faults/kill-points.ts';
+import { type Balance, balance, type LedgerRound, readLedger } from '../../faults/ledger.ts';
+import { forwardAll, type Handler } from '../../faults/proxy.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { moduleFile } from '../../mesh/installation.ts';
+import { shipped } from '../../recipes/index.ts';
+import { type RunOrder, runOf } from '../../recipes/run-order.ts';
+import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
+import { ensureShipped, readStart } from '../shared/import-policy.ts';
+
+export interface UnderFire {
+  readonly root: string;
+  readonly stateDir: string;
+  /** `rounds`: at least so many; more follow while kill points are left. */
+  readonly order: RunOrder;
+  /** The kill point that follows; null = no more. */
+  readonly nextStrike: () => KillPoint | null;
+  readonly handler?: Handler;
+  readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
+  /** Gives up after so long, ms. */
+  readonly limitMs: number;
+  readonly onStrike?: (killPoint: KillPoint, n: number) => void;
+}
+
+/** Faults on a share of the calls at the edges, drawn from a seed: between learner and mesh, and under every Worker. */
+export const faultsOf = (seed: string, rate: number): Pick<UnderFire, 'handler' | 'meshOptions'> => ({
+  handler: faultyNetwork(seed, rate),
+  meshOptions: (start) => ({
+    around: moduleFile('faults/faulty.worker'),
+    vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate } satisfies FaultSettings) },
+  }),
+});
+
+export interface FireReport {
+  readonly killPoints: readonly KillPoint[];
+  readonly balance: Balance;
+  /** Versions whose files differ from the undisturbed run's; null where groups failed, so that nothing is promised. */
+  readonly differing: readonly number[] | null;
+  readonly wallMs: number;
+}
+
+/** Two cores are shared by mesh, learner and this process; one thread keeps the learner's arithmetic the same everywhere. */
+const THREADS = 1;
+const LEARNER = ['--device=cpu', `--threads=${THREADS}`, '--eval-every=0', '--lease-seconds=1'];
+/** Silence after which the clock drives a round again: long against a stage of such small rounds, short against patience. */
+const VARS = { STALL_SECONDS: '3', RETRY_SECONDS: '1' };
+const CRON_MS = 500;
+const POLL_MS = 200;
+/** How long a kill point may wait after the last round before another round is ordered for it. */
+const GRACE_MS = 2_000;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export async function underFire(fire: UnderFire): Promise<FireReport> {
+  const began = performance.now();
+  const injector = new FaultInjector(fire.nextStrike, (killPoint) =>
+    fire.onStrike?.(killPoint, injector.done.length),
+  );
+  const handler = injector.wrap(fire.handler ?? forwardAll);
+  const cluster = await Cluster.create({
+    root: fire.root,
+    stateDir: fire.stateDir,
+    vars: VARS,
+    cronMs: CRON_MS,
+    learnerArgs: LEARNER,
+    handler: () => handler,
+    onEvent: injector.onEvent,
+    ...(fire.meshOptions ? { meshOptions: fire.meshOptions } : {}),
+  });
+  try {
+    await cluster.start('mesh');
+    await cluster.start('learner');
+    const gateway = new GatewayClient({ url: cluster.url, token: cluster.secrets.LEARNER_TOKEN });
+    await ensureShipped(gateway);
+    injector.attach(cluster);
+    const ledger = await playToTheEnd(fire, cluster, gateway, injector, began);
+    const books = balance(ledger);
+    return {
+      killPoints: injector.done,
+      balance: books,
+      differing: books.failed ? null : await differingVersions(fire.order, ledger),
+      wallMs: Math.round(performance.now() - began),
+    };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/** Until all rounds are done and no kill point waits; orders further rounds as long as one does. */
+async function playToTheEnd(
+  { order, limitMs }: UnderFire,
+  cluster: Cluster,
+  gateway: GatewayClient,
+  injector: FaultInjector,
+  began: number,
+): Promise<LedgerRound[]> {
+  const { run } = await place(cluster, order);
+  let endedAt: number | undefined;
+  for (;;) {
+    await sleep(POLL_MS);
+    if (performance.now() - began > limitMs)
+      throw new RollmeshError(
+        'give-up',
+        'soak.endless',
+        `The run has not ended after ${Math.round(limitMs / 1000)} s.`,
+        { next: `The logs are in ${cluster.stateDir}.` },
+      );
+    cluster.revive();
+    // The mesh may be down at this moment; and where an answer was lost, it may have taken an order twice.
+    const state = await gateway.getRun(run).catch(() => null);
+    const rounds = await gateway.listRounds(run).catch(() => []);
+    const ended = rounds.filter(({ stage }) => stage === 'done' || stage === 'failed').length;
+    if (!state || ended < state.target) continue;
+    // The last strike's moment may still come: the acknowledgement follows the commit.
+    endedAt ??= performance.now();
+    if (injector.busy && performance.now() - endedAt < GRACE_MS) continue;
+    endedAt = undefined;
+    if (injector.busy) {
+      await place(cluster, { ...order, rounds: 1 });
+      continue;
+    }
+    await injector.settled();
+    return readLedger(gateway, run);
+  }
+}
+
+/** Orders until the mesh has taken the order. A second order in the same second would be the same delivery. */
+async function place(cluster: Cluster, order: RunOrder): ReturnType<typeof orderRounds> {
+  for (;;) {
+    try {
+      return await orderRounds(cluster.url, cluster.secrets.WEBHOOK_SECRET, order);
+    } catch {
+      await sleep(1_100);
+    }
+  }
+}
+
+async function differingVersions(order: RunOrder, ledger: readonly LedgerRound[]): Promise<number[]> {
+  const device = await openDevice({ device: 'cpu', threads: THREADS });
+  try {
+    const wanted = await referenceRun(
+      { ...runOf(shipped, order), rounds: ledger.length },
+      await readStart('arithmetic-base'),
+    );
+    return ledger.flatMap(({ round: { index }, manifest }) =>
+      manifest && sameFiles(manifest.files, wanted[index]!) ? [] : [index],
+    );
+  } finally {
+    device.close();
+  }
+}
+
+const sameFiles = (files: Readonly<Record<string, { readonly sha256: string }>>, wanted: FileHashes) =>
+  Object.keys(files).length === Object.keys(wanted).length &&
+  Object.entries(files).every(([file, { sha256 }]) => wanted[file as VersionFile] === sha256);

@@ -1,0 +1,38 @@
+/** `npm start`: see cli/shared/run-options.ts for what it takes. */
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { runOf } from '../../recipes/run-order.ts';
+import { refuseTakenPort } from '../port.ts';
+import { openRecipes, withRecipe } from '../recipe-modules.ts';
+import { fail } from '../shared/fail.ts';
+import { expectStart } from '../shared/import-policy.ts';
+import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
+import { refuseBusy, refuseShared } from '../shared/state-access.ts';
+import { openStateFolder } from '../shared/state-folder.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
+import { jsonPrinter, textPrinter } from './run-printer.ts';
+
+export const command = (): Command =>
+  addTrainingTaskOptions(startCommand()).action(async (asked: StartOptions & TrainingTaskOptions) => {
+    const files = await taskRecipe(asked);
+    for (const line of files?.report ?? []) console.error(line);
+    const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
+    const options: StartOptions = { ...asked, recipe: known.named[0]!.name };
+    // What is asked for wrongly is refused before anything is written, and before what takes long is loaded.
+    runOf(known.registry, orderOf(options));
+    for (const recipe of known.named) expectStart(recipe);
+    const { readMeshConfig } = await import('../../mesh/mesh-config.ts');
+    readMeshConfig('.');
+    if (options.fresh) refuseBusy(options.state);
+    else refuseShared(options.state);
+    if (!options.inProcess) await refuseTakenPort(options.port);
+    // A full disk shows first where nobody waits for it: in a log's stream.
+    process.on('uncaughtException', (error) => fail(error, options.json));
+    const stateDir = openStateFolder(options.state, options.fresh);
+    const recipes = files ? await openRecipes([await files.write(join(stateDir, 'recipes'))]) : known;
+    const printer = options.json ? jsonPrinter() : textPrinter();
+    const run = options.inProcess
+      ? (await import('./process-run.ts')).runInOneProcess
+      : (await import('./mesh-run.ts')).runInMesh;
+    await run(options, recipes, stateDir, printer);
+  });

@@ -1,0 +1,132 @@
+/** Follows a run in the mesh by its reading API and turns finished rounds into lines. Knows no queue and no learner. */
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import type { RoundState, RunState } from '../../core/schema/answers.ts';
+import type { RoundLine } from '../../core/schema/summary.ts';
+
+const POLL_MS = 250;
+/** How long a round's line waits for its evaluation once the round is done. */
+const EVALUATION_MS = 60_000;
+/** How long it waits for what the learner used: it reports that after the round is done. */
+const COUNTED_MS = 5_000;
+/** How long it waits for a report at all. One that was lost with the database's log does not come again. */
+const REPORT_MS = 10_000;
+
+export interface Followed {
+  readonly gateway: Pick<GatewayClient, 'listRounds' | 'getRound' | 'getRun'>;
+  readonly run: string;
+  /** The last round to wait for. */
+  readonly rounds: number;
+  readonly evaluateEvery: number;
+  readonly signal: AbortSignal;
+  /** Told of a round that failed before the run went on. */
+  readonly passed?: (round: number, reason: string) => void;
+}
+
+type Listed = Awaited<ReturnType<GatewayClient['listRounds']>>[number];
+
+/**
+ * What has to be ordered so that `rounds` rounds of a run are done: each round that failed is made up for by another one at the
+ * end. A run that has stopped is opened again by an order, so that one round is ordered even where the target is far enough.
+ */
+export function missingRounds(
+  rounds: number,
+  before: readonly Pick<Listed, 'index' | 'stage'>[],
+  run: Pick<RunState, 'target' | 'state'> | null,
+): { readonly last: number; readonly order: number } {
+  const last = rounds + before.filter(({ stage }) => stage === 'failed').length;
+  const begun = Math.max(0, ...before.map(({ index }) => index));
+  const stopped = run?.state === 'stopped' && begun < last;
+  return { last, order: Math.max(last - (run?.target ?? 0), stopped ? 1 : 0) };
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Yields the rounds in order, each once it is done and reported. A failed round is passed where the run has gone on since.
+ *
+ * @throws RollmeshError `round.failed` where the run has stopped at a failed round, `run.stopped` where no further round will come.
+ */
+export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> {
+  const { gateway, run, rounds, signal } = followed;
+  let ids = new Map<number, string>();
+  let last: RoundLine | undefined;
+  for (let index = 1; index <= rounds && !signal.aborted; ) {
+    const stopped = !ids.has(index) && (await gateway.getRun(run)).state === 'stopped';
+    // Read after the state, so that a round that was begun in between is seen.
+    if (!ids.has(index))
+      ids = new Map((await gateway.listRounds(run)).map((round) => [round.index, round.id]));
+    const id = ids.get(index);
+    if (id === undefined && stopped) throw ended(run, index);
+    const round = id === undefined ? undefined : await gateway.getRound(id);
+    if (round?.stage === 'failed') {
+      if (!(await hasGoneOn(followed, round))) throw failure(round);
+      followed.passed?.(round.index, round.reason ?? NO_REASON);
+      index++;
+      continue;
+    }
+    if (!round || !isReported(round, followed)) {
+      await sleep(POLL_MS);
+      continue;
+    }
+    last = lineOf(round, last?.to);
+    yield last;
+    index++;
+  }
+}
+
+async function hasGoneOn({ gateway, run }: Followed, failed: RoundState): Promise<boolean> {
+  if ((await gateway.getRun(run)).state === 'open') return true;
+  return (await gateway.listRounds(run)).some(({ index }) => index > failed.index);
+}
+
+function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boolean {
+  if (round.stage !== 'done') return false;
+  const { report } = round;
+  const since = Date.now() - (round.endedAt ?? 0);
+  if (!report) return since > REPORT_MS;
+  const counted = round.usage?.stages.learner !== undefined;
+  if (!counted && since < COUNTED_MS) return false;
+  const due = round.index === 1 || round.index % evaluateEvery === 0 || round.index === rounds;
+  const evaluated = round.index === 1 ? report.start : report.evaluation;
+  return !due || evaluated !== undefined || since > EVALUATION_MS;
+}
+
+const NO_REASON = 'no reason given';
+const AGAIN = 'The same command orders a round in its place and goes on.';
+
+const failure = (round: RoundState) =>
+  new RollmeshError('give-up', 'round.failed', `Round ${round.index} failed: ${round.reason ?? NO_REASON}`, {
+    next: `${AGAIN} Its records are kept: see the page, or \`npm run dead-letters -- list\`.`,
+  });
+
+const ended = (run: string, index: number) =>
+  new RollmeshError('give-up', 'run.stopped', `Run ${run} was stopped before round ${index}.`, {
+    next: 'The same command orders the rounds that are missing and goes on.',
+  });
+
+/** `last`: the version that the run's last round made. */
+function lineOf(round: RoundState, last: number | undefined): RoundLine {
+  const { groups } = round;
+  const stale = round.failures.filter(({ failure }) => failure?.code === 'group.stale').length;
+  const versions = Object.values(round.spec.roles).map((ref) => ref.version);
+  const others = last === undefined ? 0 : Math.max(0, Math.max(...versions) - last);
+  return {
+    kind: 'round',
+    round: round.index,
+    from: Math.max(...versions),
+    to: round.version ?? Math.max(...versions),
+    ...(others ? { others } : {}),
+    groups: {
+      proposed: round.proposed,
+      admitted: round.expected,
+      scored: groups.scored + groups.trained,
+      trained: groups.trained,
+      stale,
+      failed: groups.failed - stale,
+    },
+    report: round.report ?? { warnings: ['the round is trained, and its report was lost'] },
+    ...(round.usage ? { usage: round.usage.stages } : {}),
+    wallMs: (round.endedAt ?? round.createdAt) - round.createdAt,
+  };
+}

@@ -1,0 +1,149 @@
+/** `npm start`: the local mesh, the learner beside it, a signed webhook for the rounds that are missing, and their lines. */
+import { join } from 'node:path';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { orderRounds } from '../../api/signed-webhook.ts';
+import type { Registry } from '../../core/registry.ts';
+import { runIdOf } from '../../core/schema/round.ts';
+import { type RoundLine, summarize } from '../../core/schema/summary.ts';
+import type { Mesh } from '../../mesh/start.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';
+import { watchMesh } from '../mesh-watch.ts';
+import type { OpenRecipes } from '../recipe-modules.ts';
+import { DEFAULT_START_POLICY, ensureShipped } from '../shared/import-policy.ts';
+import { orderOf, type StartOptions } from '../shared/run-options.ts';
+import { startSharedMesh } from '../shared/state-access.ts';
+import { followRun, missingRounds } from './follow-run.ts';
+import type { RunPrinter } from './run-printer.ts';
+
+/** Resolves once the signal has aborted. */
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/**
+ * Calls `stop` on Ctrl-C and on SIGTERM, as often as they come: npm passes on what the terminal sends to both. Takes the place of the
+ * listeners that Miniflare has set by now, which end the process at once.
+ */
+function onSignal(stop: () => void): void {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(name).on(name, stop);
+}
+
+/** Why a run is no longer followed, where nobody asked for it. */
+const FAILED = new Error('The command has failed.');
+/** Longest wait for the learner and the mesh to end: a workerd that is gone or hangs keeps nobody here. */
+const CLEANUP_MS = 15_000;
+
+export async function runInMesh(
+  options: StartOptions,
+  { registry, named, modules }: OpenRecipes,
+  stateDir: string,
+  printer: RunPrinter,
+): Promise<void> {
+  const began = performance.now();
+  const stop = new AbortController();
+  const { signal } = stop;
+  const own = await startSharedMesh({
+    stateDir,
+    port: options.port,
+    recipes: modules.map(({ file }) => file),
+  });
+  const { mesh } = own;
+  onSignal(() => stop.abort());
+  const notice = (text: string) => printer.notice(text);
+  const gone = watchMesh(mesh, join(stateDir, 'mesh.log'), notice, signal);
+  const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+  // Webhooks may ask for any recipe.
+  const starts = (options.serve ? registry.recipes : named).map(({ start }) => start);
+  const shipped = async () => {
+    for (const start of new Set([DEFAULT_START_POLICY, ...starts])) await ensureShipped(gateway, start);
+  };
+  const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
+    Promise.race([work, gone, ...alive]);
+  let learner: LearnerProcess | undefined;
+  try {
+    await watched(shipped());
+    learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
+    const { givenUp } = learner;
+    if (options.serve) printer.waiting(mesh.url);
+    else await watched(playRun(options, registry, mesh, gateway, printer, signal, began), givenUp);
+    const stays = options.serve || (options.rounds === undefined && !options.headless);
+    if (stays && !signal.aborted) {
+      if (!options.serve) printer.waiting(mesh.url);
+      await watched(aborted(signal), givenUp);
+    }
+  } finally {
+    // Whatever is still under way ends, and says nothing. After Ctrl-C this changes nothing.
+    stop.abort(FAILED);
+    const ended = Promise.allSettled([learner?.stop(), own.stop()]);
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
+  }
+}
+
+const learnerArguments = (
+  { evalEvery, device, threads, revectorize, auditFraction }: StartOptions,
+  modules: OpenRecipes['modules'],
+) => [
+  `--eval-every=${evalEvery}`,
+  // Locally a pull costs nothing, and a round takes seconds.
+  '--idle-ms=150',
+  `--device=${device}`,
+  ...modules.map(({ file }) => `--recipe=${file}`),
+  ...(threads ? [`--threads=${threads}`] : []),
+  ...(revectorize ? [] : ['--no-revectorize']),
+  `--audit-fraction=${auditFraction}`,
+];
+
+async function playRun(
+  options: StartOptions,
+  recipes: Registry,
+  mesh: Mesh,
+  gateway: GatewayClient,
+  printer: RunPrinter,
+  signal: AbortSignal,
+  began: number,
+): Promise<void> {
+  const order = orderOf(options);
+  const { recipe, settings, rounds } = runOf(recipes, order);
+  const run = runIdOf(settings);
+  const before = await gateway.listRounds(run);
+  const over = before.filter(({ stage }) => stage === 'done' || stage === 'failed').map(({ index }) => index);
+  const done = Math.max(0, ...over);
+  const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);
+  const from = before.length ? 0 : ((await gateway.getPolicy(settings.policy))?.current ?? 0);
+  const device = options.device;
+  printer.started({ settings, rounds: missing.last, page: mesh.url, device, done, from });
+  if (missing.order > 0)
+    await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
+  const lines: RoundLine[] = [];
+  const follow = async () => {
+    const followed = {
+      gateway,
+      run,
+      rounds: missing.last,
+      evaluateEvery: options.evalEvery,
+      signal,
+      passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
+    };
+    for await (const line of followRun(followed)) {
+      if (signal.aborted) return;
+      if (line.report.start) printer.evaluatedStart(line.report.start);
+      lines.push(line);
+      if (line.round > done) printer.round(line);
+    }
+  };
+  // Ctrl-C ends the mesh's own process as well, so that no answer may come any more.
+  await Promise.race([follow(), aborted(signal)]);
+  if (signal.reason === FAILED) return;
+  const stopped = signal.aborted;
+  if (stopped) printer.stopped(lines.at(-1)?.round ?? 0, missing.last);
+  if (stopped && !lines.length) return;
+  const start = lines[0]?.report.start;
+  const duplicates = lines.reduce((sum, line) => sum + (line.report.duplicates ?? 0), 0);
+  const wallMs = Math.round(performance.now() - began);
+  printer.finished(
+    summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
+  );
+}

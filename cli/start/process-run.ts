@@ -1,0 +1,75 @@
+/** `npm start -- --in-process`: the run without queues and Workers. Versions go to the same store, so that every command finds them. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { runIdOf } from '../../core/schema/round.ts';
+import type { EvaluationTasks } from '../../core/split.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import type { RunStore } from '../../run/run-store.ts';
+import type { OpenRecipes } from '../recipe-modules.ts';
+import { DEFAULT_START_POLICY, ensureShipped, importPolicy } from '../shared/import-policy.ts';
+import { orderOf, type StartOptions } from '../shared/run-options.ts';
+import { startSharedMesh } from '../shared/state-access.ts';
+import { playInProcess } from './in-process.ts';
+import type { RunPrinter } from './run-printer.ts';
+
+export async function runInOneProcess(
+  options: StartOptions,
+  recipes: OpenRecipes,
+  stateDir: string,
+  printer: RunPrinter,
+  evaluationTasks?: EvaluationTasks,
+): Promise<void> {
+  const run = runOf(recipes.registry, orderOf(options));
+  const { settings, recipe } = run;
+  // The clock stands still: only the store is used.
+  const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
+  try {
+    const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+    for (const name of new Set([DEFAULT_START_POLICY, recipe.start])) await ensureShipped(gateway, name);
+    if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
+      const start = await gateway.getVersion({ name: recipe.start, version: 0 });
+      await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.start}@0` });
+    }
+    if ((await gateway.listRounds(runIdOf(settings))).length)
+      throw wrongInput('run.in-mesh', `This run of ${recipe.name} has rounds in the mesh of ${stateDir}.`, {
+        expected: 'a run that was not begun in the mesh',
+        next: 'Go on without --in-process, or choose another --seed or another --state.',
+      });
+    const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
+    await playInProcess(run, options, store, printer, evaluationTasks, recipes);
+  } finally {
+    await stop();
+  }
+}
+
+/** Versions through the gateway, records as files. */
+function gatewayRunStore(gateway: GatewayClient, folder: string): RunStore {
+  return {
+    loadVersion: (ref: PolicyRef) => gateway.getVersion(ref),
+    commitVersion: async ({ name, version }: PolicyRef, files: VersionFiles) => {
+      const settings = { madeBy: 'npm start -- --in-process' };
+      await gateway.putVersion(files, {
+        policy: name,
+        version,
+        parent: version - 1,
+        groups: [],
+        round: null,
+        settings,
+      });
+    },
+    currentVersion: async (policy) => (await gateway.getPolicy(policy))?.current ?? null,
+    putRecord: async (key, value) => {
+      const path = join(folder, key);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, JSON.stringify(value));
+    },
+    getRecord: async (key) => {
+      const text = await readFile(join(folder, key), 'utf8').catch(() => undefined);
+      return text === undefined ? undefined : (JSON.parse(text) as unknown);
+    },
+  };
+}

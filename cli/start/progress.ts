@@ -1,0 +1,182 @@
+/**
+ * What a run prints while it goes: a heading, the version it begins from, one line a round, warnings under it. Pure: text in, text out;
+ * whoever calls decides where it goes and whether it is coloured. Every line fits in 120 columns.
+ */
+import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
+import type { RunSettings } from '../../core/schema/round.ts';
+import type { RoundLine } from '../../core/schema/summary.ts';
+import { printable } from '../printable.ts';
+import { type Paint, plain, type Tone } from '../shared/colour.ts';
+import { decimal, duration, percent, points, whole } from '../shared/figures.ts';
+import { wrap } from '../shared/wrap.ts';
+
+const WIDTH = 120;
+const BAR = 10;
+/** The heading comes again after so many rounds, so that it is on the screen. */
+const HEADING_EVERY = 20;
+
+export interface Progress {
+  /** Rounds the run will have. */
+  readonly rounds: number;
+  /** Evaluation of the version that the run began from: what changes are measured from. */
+  readonly start: EvaluationReport | null;
+  /** Nothing has been printed yet: the heading comes whatever the round, since a run may be continued. */
+  readonly first?: boolean;
+  readonly paint?: Paint;
+}
+
+interface Cell {
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+}
+
+interface Column {
+  readonly title: string;
+  readonly width: number;
+  readonly cell: (line: RoundLine, progress: Progress) => Cell;
+}
+
+/** Token-weighted mean over the trained roles of the KL to version 0, nats a token; null where nothing was trained. */
+export function klToStart({ training }: RoundReport): number | null {
+  const roles = Object.values(training?.roles ?? {});
+  const tokens = roles.reduce((sum, role) => sum + role.tokens, 0);
+  return tokens ? roles.reduce((sum, role) => sum + role.klToStart * role.tokens, 0) / tokens : null;
+}
+
+/** Tokens that the three roles wrote, a second of the data side's time. */
+export function generationRate({ monitors, rolloutMs }: RoundReport): number | null {
+  return monitors && rolloutMs ? (1000 * monitors.tokens) / rolloutMs : null;
+}
+
+function heldOut(line: RoundLine, { start }: Progress): Cell {
+  const now = line.report.evaluation?.heldOut.accuracy;
+  if (now === undefined) return { text: '' };
+  if (!start) return { text: percent(now, 1) };
+  const change = now - start.heldOut.accuracy;
+  const tone = change > 0 ? 'good' : change < 0 ? 'bad' : undefined;
+  return { text: `${percent(now, 1)} ${points(change).padStart(5)}`, tone };
+}
+
+const COLUMNS: readonly Column[] = [
+  {
+    title: 'tok/s',
+    width: 6,
+    cell: ({ report }) => ({ text: whole(generationRate(report)) }),
+  },
+  {
+    title: 'accept',
+    width: 6,
+    cell: ({ groups }) => ({ text: percent(groups.proposed ? groups.admitted / groups.proposed : null) }),
+  },
+  { title: 'solver', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.reward) }) },
+  {
+    title: 'judge',
+    width: 5,
+    cell: ({ report }) => ({ text: decimal(report.monitors?.judgeBalancedAccuracy) }),
+  },
+  { title: 'passed', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.passRate) }) },
+  { title: 'difficulty', width: 10, cell: ({ report }) => ({ text: decimal(report.monitors?.difficulty) }) },
+  { title: 'worked', width: 6, cell: ({ report }) => ({ text: percent(report.monitors?.workedShare) }) },
+  { title: 'held-out', width: 12, cell: heldOut },
+  { title: 'KL', width: 5, cell: ({ report }) => ({ text: decimal(klToStart(report), 3) }) },
+  {
+    title: 'stale',
+    width: 5,
+    cell: ({ groups }) => ({ text: whole(groups.stale), tone: groups.stale ? 'warn' : undefined }),
+  },
+  { title: 'time', width: 8, cell: ({ wallMs }) => ({ text: duration(wallMs) }) },
+];
+
+/** A bar of `BAR` cells in eighths. */
+function bar(done: number, of: number): string {
+  const eighths = Math.round(8 * BAR * Math.min(1, of > 0 ? done / of : 1));
+  const part = ' ▏▎▍▌▋▊▉'[eighths % 8]!;
+  const full = Math.floor(eighths / 8);
+  return ('█'.repeat(full) + (eighths % 8 ? part : '')).padEnd(BAR, '·');
+}
+
+const place = (round: number, rounds: number) => `${String(round).padStart(String(rounds).length)}/${rounds}`;
+
+const right = ({ text, tone }: Cell, width: number, paint: Paint) => {
+  const padding = ' '.repeat(Math.max(0, width - text.length));
+  return padding + (tone ? paint(tone, text) : text);
+};
+
+/** The columns' titles. */
+export function heading({ rounds, paint = plain }: Progress): string {
+  const first = 'round'.padEnd(place(rounds, rounds).length + 1 + BAR);
+  return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
+}
+
+function warnings({ groups, report, from, others = 0 }: RoundLine): string[] {
+  const { failed } = groups;
+  const continued = others
+    ? [
+        `other runs trained the policy since the last round (${others} ${others === 1 ? 'version' : 'versions'}): this round began from version ${from}, so changes from here on are not this run's alone`,
+      ]
+    : [];
+  const lost = failed ? [`${failed} ${failed === 1 ? 'group' : 'groups'} failed and are missing data`] : [];
+  return [...continued, ...(report.warnings ?? []), ...lost];
+}
+
+/** A warning, or news of the mesh, on lines of its own. Its text may come from anywhere. */
+export const noticeLines = (text: string, paint: Paint = plain): string[] =>
+  wrap(printable(text), WIDTH - 4).map((part, i) => paint('warn', `${i ? '   ' : '  !'} ${part}`));
+
+/** One line a round, warnings on lines of their own under it, the heading above it where it is due. */
+export function roundLines(line: RoundLine, progress: Progress): string[] {
+  const { rounds, first = false, paint = plain } = progress;
+  const cells = COLUMNS.map(({ width, cell }) => right(cell(line, progress), width, paint));
+  const row = [place(line.round, rounds), paint('good', bar(line.round, rounds)), ...cells].join(' ');
+  const due = first || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
+  const notes = warnings(line).flatMap((text) => noticeLines(text, paint));
+  return [...due, row, ...notes];
+}
+
+/** What the run's first version can do, before the first round. */
+export function startLine({ heldOut, judge, version }: EvaluationReport): string {
+  return [
+    `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)} greedy`,
+    `${percent(heldOut.sampled, 1)} sampled`,
+    `${percent(heldOut.forcedWorked, 1)} with steps forced, ${percent(heldOut.worked)} worked`,
+    `judge ${decimal(judge.fixed)}`,
+  ].join(', ');
+}
+
+/** After Ctrl-C: nothing is lost by it, and how to go on. */
+export const stoppedLine = (after: number, rounds: number): string =>
+  `\nStopped ${after ? `after round ${after} of ${rounds}` : `before the first of ${rounds} rounds was done`}. The same command goes on from here.`;
+
+export interface Start {
+  readonly settings: RunSettings;
+  readonly rounds: number;
+  /** The page's address; absent where there is none, as in a single process. */
+  readonly page?: string;
+  /** The learner's device: "auto" where it chooses for itself, or a name in words. */
+  readonly device: string;
+  /** Rounds that an earlier start finished. */
+  readonly done?: number;
+  /** The version that the run begins from, where it has no rounds yet. */
+  readonly from?: number;
+}
+
+/** What is running and where to look at it. */
+export function explainStart(
+  { settings, rounds, page, device, done = 0, from = 0 }: Start,
+  paint = plain,
+): string[] {
+  const { recipe, policy, reward, seed, tasks, group, freeze, weights, engine } = settings;
+  const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
+  const rounded = weights ? `, sampled with ${weights} weights` : '';
+  const computed = engine ? `, computed by ${engine}` : '';
+  return [
+    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}${rounded}${computed}`,
+    ...(from
+      ? [
+          `${policy} is at version ${from}, trained before this run: the run continues from there and measures its change from there`,
+        ]
+      : []),
+    `${device === 'auto' ? 'the learner chooses its device' : `learner on ${device}`}${done ? `; goes on after round ${done}` : ''}`,
+    page ? `watch it at ${paint('bold', page)}` : 'no page: all in this process',
+  ];
+}

@@ -1,0 +1,40 @@
+/** `npm run trigger -- URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
+import { Command } from 'commander';
+import { orderRounds } from '../../api/signed-webhook.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { readSecrets } from '../../mesh/secrets.ts';
+import type { RunOrder } from '../../recipes/run-order.ts';
+import { calledAs } from '../called-as.ts';
+import { collect, engineOption, weightsOption, whole } from '../shared/run-options.ts';
+
+export const command = (): Command =>
+  new Command(calledAs('trigger'))
+    .description('Orders training rounds by a signed webhook.')
+    .argument('<url>', 'address of the gateway')
+    .requiredOption('--recipe <name>', 'recipe to run')
+    .option('--rounds <n>', 'rounds to add to the run', whole(1), 1)
+    .option('--seed <n>', 'seed of every random choice', whole(0))
+    .option('--policy <name>', 'policy to train; it must exist')
+    .option('--reward <kind>', 'how the solver is paid')
+    .option('--freeze <role>', 'role that keeps version 0', collect, [])
+    .option('--variant <name>', 'a change of the recipe, such as an ablation')
+    .addOption(weightsOption())
+    .addOption(engineOption())
+    .option('--tasks <n>', 'tasks a round', whole(1))
+    .option('--group <n>', 'rollouts a task', whole(2))
+    .action(async (url: string, order: RunOrder) => {
+      if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+        throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {
+          expected: 'https://…, or http://…',
+          next: 'Take the address that `npm start` or `npm run deploy` prints.',
+        });
+      const secret = process.env.WEBHOOK_SECRET ?? readSecrets('.').WEBHOOK_SECRET;
+      if (!secret)
+        throw wrongInput('webhook.secret', 'There is no webhook secret.', {
+          expected: 'WEBHOOK_SECRET in the environment or in .dev.vars',
+          next: 'Run `npm start` once, or set the secret that the deployed gateway has.',
+        });
+      const { run, round, rounds } = await orderRounds(url, secret, order);
+      console.log(`run ${run}: ${rounds} rounds in all${round ? `, round ${round} has begun` : ''}`);
+      console.log(`watch it: ${new URL(`/#run=${run}`, url)}`);
+    });

@@ -1,0 +1,122 @@
+/**
+ * Collapse monitors of a round, from its records alone. Oracles are read here and nowhere near a reward. A share whose
+ * denominator is empty is null: "none to measure" is not zero.
+ */
+import { episodesOf, proposalOutcomes } from '../play-episodes.ts';
+import type { RoundDescription } from '../role.ts';
+import type { Outcome } from '../schema/outcome.ts';
+import type { RoundMonitors } from '../schema/report.ts';
+import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+
+export const mean = (values: readonly number[]): number | null =>
+  values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
+
+const share = <T>(items: readonly T[], test: (item: T) => boolean) =>
+  mean(items.map((item) => (test(item) ? 1 : 0)));
+
+/** Balanced accuracy of a confusion: voids count as misses of the class they belong to. */
+export function balancedAccuracy(
+  hits: readonly { readonly truth: boolean; readonly hit: boolean }[],
+): number | null {
+  const rates = [true, false].map((truth) =>
+    share(
+      hits.filter((item) => item.truth === truth),
+      (item) => item.hit,
+    ),
+  );
+  const known = rates.filter((rate) => rate !== null);
+  return known.length === 2 ? mean(known) : null;
+}
+
+/** Judgments of what the oracle has a word on, whatever the run's reward makes of them. */
+const judged = (groups: readonly ScoredGroup[]): { sample: Sample; truth: boolean; hit: boolean }[] =>
+  groups.flatMap(({ judgments }) =>
+    judgments.flatMap((sample) => (sample.oracle ? [{ sample, ...sample.oracle }] : [])),
+  );
+
+interface Rollout {
+  readonly turns: readonly Sample[];
+  /** Written on each of its turns. */
+  readonly rewards: Sample['rewards'];
+  readonly gold: boolean | null;
+}
+
+function rolloutsOf({ samples, gold }: ScoredGroup): Rollout[] {
+  const golds = new Map(samples.map(({ id }, i) => [id, gold[i] ?? null]));
+  return episodesOf(samples).map((turns) => {
+    const { id, rewards } = turns[0]!;
+    return { turns, rewards, gold: golds.get(id) ?? null };
+  });
+}
+
+/** Share of rollouts whose answer is exact; null where there are answers and the oracle has a word on none, as of a rubric. */
+function exactShare(rollouts: readonly Rollout[]): number | null {
+  const answered = rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok'));
+  const silent = rollouts.every(({ gold }) => gold === null);
+  return answered && silent ? null : share(rollouts, ({ gold }) => gold === true);
+}
+
+/** Share of proposals that repeat a task of the round: turned away, or admitted a second time. */
+function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | null {
+  const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
+  const again = fresh.length - new Set(fresh).size;
+  const turnedAway = outcomes.filter((outcome) => outcome === 'duplicate').length;
+  return outcomes.length ? (turnedAway + again) / outcomes.length : null;
+}
+
+export function monitorRound(
+  { describe }: { readonly describe?: RoundDescription },
+  decode: (ids: readonly number[]) => string,
+  proposals: Proposals,
+  groups: readonly ScoredGroup[],
+): RoundMonitors {
+  const byGroup = groups.map(rolloutsOf);
+  const rollouts = byGroup.flat();
+  const rewardsG = byGroup.map((group) =>
+    group.map(({ rewards }) => rewards.reward ?? null).filter((reward) => reward !== null),
+  );
+  const reward = mean(rewardsG.flat());
+  const gold = exactShare(rollouts);
+  const proposed = proposalOutcomes(proposals);
+  const judgments = judged(groups);
+  const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');
+  const count = (truth: boolean, hit: boolean) =>
+    valid.filter((j) => j.truth === truth && j.hit === hit).length;
+  const everyone = [
+    ...proposals.samples,
+    ...groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),
+  ];
+  return {
+    groups: groups.length,
+    rollouts: rollouts.length,
+    reward,
+    gold,
+    gap: reward === null || gold === null ? null : reward - gold,
+    formatRate: share(rollouts, ({ turns }) => turns.every(({ outcome }) => outcome === 'ok')),
+    workedShare: share(
+      rollouts,
+      ({ turns: [first] }) => first!.outcome === 'ok' && describe?.worked?.(decode(first!.ids)) === true,
+    ),
+    length: mean(rollouts.map(({ turns }) => turns.reduce((sum, { ids }) => sum + ids.length, 0))),
+    zeroVariance: share(
+      // One reward alone cannot differ from another.
+      rewardsG.filter((rewards) => rewards.length > 1),
+      (rewards) => rewards.every((value) => value === rewards[0]),
+    ),
+    missingRewards: rollouts.filter(({ rewards }) => rewards.reward === null).length,
+    proposals: proposed.length,
+    invalidRate: share(proposed, (outcome) => !['ok', 'duplicate', 'held-out'].includes(outcome)),
+    duplicateRate: repeated(proposed, proposals),
+    difficulty: describe?.difficulty ? mean(groups.map(({ task }) => describe.difficulty!(task))) : null,
+    passRate: mean(rollouts.map(({ rewards }) => rewards.passed ?? null).filter((value) => value !== null)),
+    judge: {
+      rightAsRight: count(true, true),
+      rightAsWrong: count(true, false),
+      wrongAsRight: count(false, false),
+      wrongAsWrong: count(false, true),
+      void: judgments.length - valid.length,
+    },
+    judgeBalancedAccuracy: balancedAccuracy(judgments),
+    tokens: everyone.reduce((sum, sample) => sum + sample.ids.length, 0),
+  };
+}

@@ -1,0 +1,66 @@
+/** When a run collapses it says so: the rules by which a round's figures become warnings. */
+import type { SmallerWeights } from '../policy.ts';
+import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
+
+/** Nats a token, on average, by which learner and rollouts may differ: what rounding order costs, or what rounded weights may. */
+const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
+
+interface Rule {
+  readonly broken: (monitors: RoundMonitors, training: TrainingReport, weights?: SmallerWeights) => boolean;
+  readonly description: (monitors: RoundMonitors, training: TrainingReport) => string;
+}
+
+const percent = (value: number | null) => (value === null ? 'unknown' : `${Math.round(100 * value)} %`);
+const below = (value: number | null, bound: number) => value !== null && value < bound;
+const above = (value: number | null, bound: number) => value !== null && value > bound;
+
+const RULES: readonly Rule[] = [
+  {
+    broken: (m) => below(m.formatRate, 0.8),
+    description: (m) => `only ${percent(m.formatRate)} of the rollouts keep to the grammar`,
+  },
+  {
+    broken: (m) => above(m.gap, 0.3),
+    description: (m) => `the reward is ${m.gap!.toFixed(2)} above exact accuracy: it is being hacked`,
+  },
+  {
+    broken: (m) => above(m.zeroVariance, 0.8),
+    description: (m) =>
+      `${percent(m.zeroVariance)} of the groups have one reward throughout: nothing to learn from them`,
+  },
+  {
+    broken: (m) => above(m.duplicateRate, 0.5),
+    description: (m) => `${percent(m.duplicateRate)} of the proposals repeat a task of the round`,
+  },
+  {
+    broken: (m) => above(m.invalidRate, 0.3),
+    description: (m) => `${percent(m.invalidRate)} of the proposals are no tasks`,
+  },
+  {
+    broken: (m) => m.rollouts > 0 && m.missingRewards > m.rollouts / 10,
+    description: (m) => `${m.missingRewards} of ${m.rollouts} rollouts have no reward`,
+  },
+  {
+    broken: (_, t, weights) => t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
+    description: (_, t) =>
+      `learner and rollouts disagree by ${t.mismatch.mean.toExponential(1)} nats a token`,
+  },
+  {
+    broken: (_, t) => Object.values(t.roles).some((role) => role.klToStart > 1),
+    description: () => 'a role has drifted more than 1 nat a token from version 0',
+  },
+  {
+    broken: (_, t) => t.gradientNorm > 50,
+    description: (_, t) => `the gradient norm is ${t.gradientNorm.toFixed(0)}`,
+  },
+];
+
+/** `weights`: how those who sampled held them, if not in float32. */
+export const warningsOf = (
+  monitors: RoundMonitors,
+  training: TrainingReport,
+  weights?: SmallerWeights,
+): string[] =>
+  RULES.filter((rule) => rule.broken(monitors, training, weights)).map((rule) =>
+    rule.description(monitors, training),
+  );

@@ -1,0 +1,54 @@
+/**
+ * What a recipe's `learn` teaches, held to the run's settings and to what the recipe says of itself: proposals come with what they
+ * earned, roles that are frozen are not trained whatever the recipe says, and the state that is left can be read again.
+ */
+import { proposalKey } from './play-episodes.ts';
+import type { Recipe } from './recipe.ts';
+import { checkState } from './recipe-state.ts';
+import type { Earnings } from './schema/report.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from './training-plan.ts';
+
+export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'>;
+
+export interface TaughtLesson extends TrainingPlan {
+  /** What the round's proposals earned, by the id of their first sample; empty where nobody is paid for proposing. */
+  readonly earnings: Earnings;
+}
+
+export async function planTraining(
+  recipe: Pick<TaughtRecipe, 'name' | 'learn' | 'state' | 'payProposals'>,
+  records: RoundRecords,
+  tools: LearnTools,
+): Promise<TaughtLesson> {
+  const { earnings, records: paid } = payProposals(recipe, records, tools);
+  const plan = await recipe.learn(paid, tools);
+  checkState(recipe, plan.recipeState);
+  const frozen = new Set(records.round.settings.freeze);
+  return {
+    ...plan,
+    earnings,
+    updates: plan.updates
+      .map((update) => ({ ...update, parts: update.parts.filter((part) => !frozen.has(part.role)) }))
+      // What would teach frozen roles alone is no update: such a round publishes the weights as they are.
+      .filter(({ parts }, u) => parts.length > 0 || plan.updates[u]!.parts.length === 0),
+  };
+}
+
+/** The records in order, with what each proposal earned written on its samples: pure, so that an audit comes to the same. */
+export function payProposals(
+  { payProposals: pay }: Pick<Recipe, 'payProposals'>,
+  records: RoundRecords,
+  tools: Pick<LearnTools, 'decode'>,
+): { readonly records: RoundRecords; readonly earnings: Earnings } {
+  const ordered = { ...records, groups: [...records.groups].sort((a, b) => a.index - b.index) };
+  const earned = pay?.(ordered, tools);
+  if (!earned) return { records: ordered, earnings: {} };
+  const samples = records.proposals.samples.map((sample) => {
+    const reward = earned.get(proposalKey(sample));
+    return reward === undefined ? sample : { ...sample, rewards: { ...sample.rewards, reward } };
+  });
+  return {
+    records: { ...ordered, proposals: { ...records.proposals, samples } },
+    earnings: Object.fromEntries(earned),
+  };
+}

@@ -1,0 +1,15 @@
+/** The data side of a round in one go: propose, roll out, judge. What the mesh does by queues, group by group, with the same result. */
+import type { Recipe } from './recipe.ts';
+import type { StageRecipe } from './role.ts';
+import type { RoundContext } from './round-context.ts';
+import type { Proposals, ScoredGroup } from './schema/sample.ts';
+
+export type PlayedRecipe = StageRecipe & Pick<Recipe, 'propose' | 'rollOut' | 'judge'>;
+
+export async function playStages(
+  context: RoundContext<PlayedRecipe>,
+): Promise<{ proposals: Proposals; groups: ScoredGroup[] }> {
+  const { propose, rollOut, judge } = context.recipe;
+  const proposals = await propose(context);
+  return { proposals, groups: await judge(context, await rollOut(context, proposals.tasks)) };
+}

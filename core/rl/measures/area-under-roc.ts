@@ -1,0 +1,16 @@
+/** How well scores tell two classes apart, whatever the threshold. */
+import { expectSameLength } from '../types.ts';
+import { ranksOf } from './rank-correlation.ts';
+
+/**
+ * Probability that a positive has a higher score than a negative, ties counting half (Mann and Whitney). scores [n], positive [n];
+ * 0.5 where there is but one class.
+ */
+export function areaUnderRoc(scores: readonly number[], positive: readonly boolean[]): number {
+  expectSameLength('scores', scores, 'classes', positive);
+  const ranks = ranksOf(scores).filter((_, i) => positive[i]);
+  const [positives, negatives] = [ranks.length, scores.length - ranks.length];
+  if (positives === 0 || negatives === 0) return 0.5;
+  const sum = ranks.reduce((total, rank) => total + rank, 0);
+  return (sum - (positives * (positives - 1)) / 2) / (positives * negatives);
+}

@@ -1,0 +1,52 @@
+/** Majority votes over answers that were already normalised to comparable keys; abstentions are null. */
+import { positionsByKey } from '../groups.ts';
+import type { Key } from '../types.ts';
+import { entropyOfCounts } from './proposer-rewards.ts';
+
+export interface Vote<K extends Key> {
+  readonly answer: K;
+  readonly count: number;
+  /** Share of the answer among all that were asked, abstentions included. */
+  readonly share: number;
+  /** Entropy (nats) of the answers given. */
+  readonly entropy: number;
+}
+
+/** The most frequent answer; null if nobody answered. Of answers equally frequent, the one that was given first. */
+export function majority<K extends Key>(answers: readonly (K | null)[]): Vote<K> | null {
+  const given = answers.filter((answer): answer is K => answer !== null);
+  const counts = [...positionsByKey(given).values()].map((positions) => positions.length);
+  const top = Math.max(0, ...counts);
+  const first = given.find((answer) => given.filter((other) => other === answer).length === top);
+  if (first === undefined) return null;
+  return { answer: first, count: top, share: top / answers.length, entropy: entropyOfCounts(counts) };
+}
+
+/** The answer with the largest sum of weights; null where no answer that was given has any. Of equal sums, the one that was given first. */
+export function weightedMajority<K extends Key>(
+  answers: readonly (K | null)[],
+  weights: readonly number[],
+): { readonly answer: K; readonly weight: number } | null {
+  const sums = new Map<K, number>();
+  for (const [i, answer] of answers.entries())
+    if (answer !== null) sums.set(answer, (sums.get(answer) ?? 0) + weights[i]!);
+  const best = [...sums].reduce<[K, number] | null>(
+    (top, next) => (next[1] > (top?.[1] ?? 0) ? next : top),
+    null,
+  );
+  return best && { answer: best[0], weight: best[1] };
+}
+
+/** Share [n] of each answer's own key among the given ones; null for an abstention. */
+export function agreement(answers: readonly (Key | null)[]): (number | null)[] {
+  const given = answers.filter((answer) => answer !== null);
+  return answers.map((answer) =>
+    answer === null ? null : given.filter((other) => other === answer).length / given.length,
+  );
+}
+
+/** 1 where the answer is the majority's, 0 where it differs or is missing [n] (TTRL's reward). */
+export function majorityRewards(answers: readonly (Key | null)[]): number[] {
+  const vote = majority(answers);
+  return answers.map((answer) => (vote !== null && answer === vote.answer ? 1 : 0));
+}

@@ -1,0 +1,52 @@
+/** What a task family must offer: generate, render for each role, parse strictly, and verify by an exact oracle. */
+import type { Random } from './random.ts';
+import type { Unreadable } from './schema/outcome.ts';
+import type { EvaluationTasks } from './split.ts';
+
+/** A strict reading of model output: the value, or the reason why there is none. Off-grammar text is data, not an exception. */
+export type ParseResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: Unreadable };
+
+export const ok = <T>(value: T): ParseResult<T> => ({ ok: true, value });
+export const invalid = (reason: Unreadable): ParseResult<never> => ({ ok: false, reason });
+
+/** A judge's output: a verdict for each step and one for the whole. */
+export interface Judgment {
+  readonly steps: readonly boolean[];
+  readonly right: boolean;
+}
+
+export interface Solution {
+  readonly steps: readonly string[];
+  readonly answer: string;
+}
+
+/** Tasks travel as canonical text; every method is pure. */
+export interface TaskFamily {
+  readonly name: string;
+  /** Upper bounds on output tokens, stop token included, by role. */
+  readonly maxNew: { readonly proposer: number; readonly solver: number; readonly judge: number };
+  readonly stop: string;
+  /** What a completion must begin with to be worked: appended to the solver's prompt, it forces the policy to write its steps. */
+  readonly workedPrefix: string;
+  random(random: Random): string;
+  /** The tasks of an evaluation: without an argument all that are never proposed, demonstrated or trained on; test-time training (ttrl) trains on their questions. */
+  heldOut(asked?: EvaluationTasks): readonly string[];
+  isHeldOut(task: string): boolean;
+  /** A scalar that says how hard a task is (here: number of operators). */
+  difficulty(task: string): number;
+
+  proposerPrompt(): string;
+  solverPrompt(task: string): string;
+  judgePrompt(task: string, solution: Solution): string;
+  /** Text of a completion, stop token included, to what it means. */
+  parseProposal(text: string): ParseResult<string>;
+  parseSolution(task: string, text: string): ParseResult<Solution>;
+  parseJudgment(solution: Solution, text: string): ParseResult<Judgment>;
+
+  /** Oracle: is the final answer exact? */
+  gold(task: string, solution: Solution): boolean;
+  /** Oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
+  truth(task: string, solution: Solution): Judgment;
+}

@@ -1,0 +1,8 @@
+/** What a recipe carries from round to round, from a version's files: it is part of the version, so that it is committed and rolled back with it. */
+import type { VersionFiles } from '../schema/policy.ts';
+
+/** undefined where the version carries nothing. */
+export function recipeStateOf(files: VersionFiles): unknown {
+  const bytes = files['memory.json'];
+  return bytes && JSON.parse(new TextDecoder().decode(bytes));
+}

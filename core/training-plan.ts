@@ -1,0 +1,201 @@
+/**
+ * What a recipe's `learn` hands to the learner: for each parameter set, which tokens are trained by which objective. Plain data,
+ * without tensors, so that a recipe stays one file that Workers can load too. Names follow learner/losses.
+ */
+import type { TokenIds } from './policy.ts';
+import type { Aggregation } from './rl/aggregation.ts';
+import type { KlEstimator } from './rl/corrections/index.ts';
+import type { PolicyObjectiveSpec } from './rl/objective.ts';
+import type { RoundSpec } from './schema/round.ts';
+import type { Proposals, Sample, ScoredGroup } from './schema/sample.ts';
+
+/** A parameter set as it was in a version of the run's policy: reference models, previous iterates. */
+export interface WeightsRef {
+  readonly set: string;
+  readonly version: number;
+}
+
+/** A prompt and the tokens after it that are scored or trained; the prompt never carries loss. */
+export interface Sequence {
+  readonly prompt: TokenIds;
+  readonly ids: TokenIds;
+}
+
+interface Part {
+  /** Whose tokens these are: the key of the report's figures. */
+  readonly role: string;
+  /** Weight of this part in the sum of the update's losses. */
+  readonly weight: number;
+}
+
+/** A sample with its advantage: one for all tokens, or one a token [tokens]. */
+export interface PolicyItem {
+  readonly sample: Sample;
+  readonly advantage: number | readonly number[];
+}
+
+/** Policy gradient on sampled tokens. */
+export interface PolicyPart extends Part {
+  readonly kind: 'policy';
+  readonly items: readonly PolicyItem[];
+  readonly objective: PolicyObjectiveSpec;
+  readonly aggregation: Aggregation;
+  /**
+   * What ratios are taken against: the policy's own log-probabilities before the round's first update, with truncated importance
+   * weights for samples of an older version (`proximal`), or those of the sampler itself, uncorrected (`sampler`). Default: as the
+   * objective is defined, `sampler` for AIPO and DPPO, `proximal` for the others. Decoupled PPO has its own correction.
+   */
+  readonly old?: 'proximal' | 'sampler';
+  /** That of the sampling: the policy's logits are divided by it here too. Default 1. */
+  readonly temperature?: number;
+  /** KL to a reference in the loss. */
+  readonly kl?: { readonly weight: number; readonly estimator: KlEstimator; readonly reference: WeightsRef };
+  /** Weight of the entropy bonus. */
+  readonly entropy?: number;
+}
+
+/**
+ * Negative log-likelihood: supervised fine-tuning, rejection sampling. Mean over the step's tokens; an item's weight (default 1)
+ * multiplies its tokens' losses and leaves the divisor as it is.
+ */
+export interface SftPart extends Part {
+  readonly kind: 'sft';
+  readonly items: readonly (Sequence & { readonly weight?: number })[];
+}
+
+export interface PreferencePair {
+  readonly chosen: Sequence;
+  readonly rejected: Sequence;
+  /** SPPO: win rates in [0, 1] against the policy they were sampled from. */
+  readonly winRates?: readonly [chosen: number, rejected: number];
+}
+
+export type PreferenceObjective =
+  | { readonly kind: 'dpo'; readonly beta: number; readonly level?: 'sum' | 'mean' }
+  | { readonly kind: 'ipo'; readonly tau: number; readonly level?: 'sum' | 'mean' }
+  | { readonly kind: 'spin'; readonly lambda: number }
+  | { readonly kind: 'sppo'; readonly beta: number };
+
+/** A loss on pairs of responses against a frozen reference. Mean over pairs. */
+export interface PreferencePart extends Part {
+  readonly kind: 'preference';
+  readonly pairs: readonly PreferencePair[];
+  readonly objective: PreferenceObjective;
+  readonly reference: WeightsRef;
+  /** Weight of the NLL of the chosen response beside it, per token. */
+  readonly sft?: number;
+}
+
+/**
+ * Cross-entropy of σ(β Σ log-ratio) against outcomes: an implicit reward model (PRIME). Mean over sequences; an item's weight (default 1)
+ * multiplies its loss and leaves the divisor as it is.
+ */
+export interface ImplicitPrmPart extends Part {
+  readonly kind: 'implicit-prm';
+  readonly items: readonly (Sequence & { readonly outcome: number; readonly weight?: number })[];
+  readonly beta: number;
+  readonly reference: WeightsRef;
+}
+
+/** Regression of the set's value head: the value before each token of `ids`, as GAE takes it. Mean over tokens. */
+export interface ValuePart extends Part {
+  readonly kind: 'value';
+  readonly items: readonly (Sequence & { readonly targets: readonly number[] })[];
+}
+
+/** Cross-entropy of the set's class head at the last token of `ids`. Mean over sequences. */
+export interface ClassificationPart extends Part {
+  readonly kind: 'classification';
+  readonly items: readonly (Sequence & { readonly label: number })[];
+}
+
+export type UpdatePart =
+  | PolicyPart
+  | SftPart
+  | PreferencePart
+  | ImplicitPrmPart
+  | ValuePart
+  | ClassificationPart;
+
+/** Some epochs (default 1) over some parts, into one parameter set. */
+export interface Update {
+  readonly set: string;
+  readonly parts: readonly UpdatePart[];
+  /** Optimiser steps an epoch; every item is in exactly one of them. Default: the set's. */
+  readonly minibatches?: number;
+  readonly epochs?: number;
+}
+
+/** What a round leaves behind for `learn`. */
+export interface RoundRecords {
+  readonly round: RoundSpec;
+  readonly proposals: Proposals;
+  /** In order of their index. */
+  readonly groups: readonly ScoredGroup[];
+  /** What the parent version carries, as JSON: `readState` makes the recipe's state of it. Undefined at the start. */
+  readonly recipeState: unknown;
+  /** The parent: the version that is trained from. */
+  readonly version: number;
+}
+
+/** What `learn` may ask of the models before it decides. Nothing is trained meanwhile; calls run one after the other. */
+export interface LearnTools {
+  decode(ids: TokenIds): string;
+  encode(text: string): number[];
+  /** Log-probabilities of `ids` at temperature 1, nats [sequences][ids], under a set at a version; default the parent's. */
+  score(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
+  /** What the set's value head says before each token, [sequences][ids], at the parent version. */
+  values(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
+  /** Log-probabilities of the set's classes after the last token, nats [sequences][classes], at the parent version. */
+  classes(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
+}
+
+/** What a round teaches. */
+export interface TrainingPlan {
+  /** In order. An empty list publishes the weights as they are: a round that only gathers. */
+  readonly updates: readonly Update[];
+  /** Carried to the next round by the version itself, of the recipe's `state`; absent = unchanged. JSON. */
+  readonly recipeState?: unknown;
+  /** Further figures of the round, by name, for its report. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+export interface OptimizerSettings {
+  readonly learningRate: number;
+  /** Updates of linear warm-up: a cold AdamW's first steps have full size. */
+  readonly warmup: number;
+  readonly betas: readonly [number, number];
+  readonly weightDecay: number;
+  /** Bound on the gradient's Euclidean norm. */
+  readonly clipNorm: number;
+  /**
+   * A step whose gradient norm before clipping is larger than this has exploded: it is left out and counted. Where every step of a
+   * round explodes the round fails. Default 1000 · clipNorm.
+   */
+  readonly skipNorm?: number;
+  /** Optimiser steps of one pass over an update's samples; every sample is in exactly one of them. */
+  readonly minibatches: number;
+}
+
+/** Low-rank adapters on all projections (Hu et al., "LoRA", 2021). */
+export interface AdapterSettings {
+  /** Inner width of what is added to a projection. */
+  readonly rank: number;
+  /** It is scaled by alpha / rank. */
+  readonly alpha: number;
+}
+
+/** A parameter set: all start as copies of version 0's weights. */
+export interface SetSettings {
+  /** null: never trained by an optimiser. */
+  readonly optimizer: OptimizerSettings | null;
+  /**
+   * Only adapters on version 0's main weights are trained, and those weights stay as they are. A version holds the weights with its
+   * adapters folded in, so that who samples needs to know nothing of them, and the adapters beside them.
+   */
+  readonly adapter?: AdapterSettings;
+  /** Follows another set after every round: this = decay·this + (1 − decay)·other. */
+  readonly average?: { readonly of: string; readonly decay: number };
+  /** A head on the trunk, starting at zero: `value`, one number a token, or `classes` of them at a sequence's end. */
+  readonly head?: { readonly kind: 'value' } | { readonly kind: 'classes'; readonly count: number };
+}

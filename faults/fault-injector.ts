@@ -1,0 +1,117 @@
+/**
+ * Carries out kill points one after another: waits for the moment, kills, and starts the target again at once. The next kill point
+ * is armed as soon as the last one has hit, so that a process may be killed again before it has found its feet.
+ */
+import type { Cluster } from './cluster.ts';
+import type { KillPoint, Moment } from './kill-points.ts';
+import type { LogEvent } from './log-tail.ts';
+import type { Handler, ProxyRequest } from './proxy.ts';
+
+/** No request for so long after reading groups: the learner is training. */
+const QUIET_MS = 80;
+
+export class FaultInjector {
+  readonly #next: () => KillPoint | null;
+  readonly #hitBy: (killPoint: KillPoint) => void;
+  #cluster: Cluster | undefined;
+  #armed: KillPoint | null = null;
+  /** Its moment has come, and it is about to hit. */
+  #aimed: KillPoint | null = null;
+  #quiet: NodeJS.Timeout | undefined;
+  #trouble: unknown;
+  /** Restarts under way. */
+  readonly #pending = new Set<Promise<void>>();
+  /** Kill points that hit, in order. */
+  readonly done: KillPoint[] = [];
+
+  /** `next` gives the kill point that follows, null after the last; `hit` is told of each that hit. */
+  constructor(next: () => KillPoint | null, hit: (killPoint: KillPoint) => void = () => {}) {
+    this.#next = next;
+    this.#hitBy = hit;
+  }
+
+  attach(cluster: Cluster): void {
+    this.#cluster = cluster;
+    this.#armed = this.#next();
+  }
+
+  /** A kill point waits for its moment, is about to hit, or a target is on its way back. */
+  get busy(): boolean {
+    return this.#armed !== null || this.#aimed !== null || this.#pending.size > 0;
+  }
+
+  readonly onEvent = ({ event }: LogEvent): void => {
+    const killPoint = this.#armed;
+    if (!killPoint || !('log' in killPoint.at) || killPoint.at.log !== event) return;
+    const { delayMs = 0 } = killPoint.at;
+    if (delayMs === 0) this.#hit(killPoint);
+    else {
+      this.#aim(killPoint);
+      const hit = () => this.#hit(killPoint);
+      setTimeout(hit, delayMs);
+    }
+  };
+
+  /** Wraps a handler of the proxy: kill points around requests hit here. */
+  wrap(handler: Handler): Handler {
+    return async (request, forward) => {
+      clearTimeout(this.#quiet);
+      const killPoint = this.#armed;
+      const when = killPoint && momentOf(killPoint.at, request);
+      if (!killPoint || !when) return handler(request, forward);
+      if (when === 'quiet') {
+        const response = await handler(request, forward);
+        this.#quiet = setTimeout(() => this.#armed === killPoint && this.#hit(killPoint), QUIET_MS);
+        return response;
+      }
+      if (when === 'before') {
+        this.#hit(killPoint);
+        return null;
+      }
+      if (when === 'middle') {
+        this.#aim(killPoint);
+        await forward(request, Math.floor(request.body.length / 2)).catch(() => undefined);
+        this.#hit(killPoint);
+        return null;
+      }
+      this.#aim(killPoint);
+      await handler(request, forward).catch(() => undefined);
+      this.#hit(killPoint);
+      return null;
+    };
+  }
+
+  /** Resolves when nobody is being started. Throws where a target did not come back. */
+  async settled(): Promise<void> {
+    while (this.#pending.size) await Promise.all(this.#pending);
+    if (this.#trouble) throw this.#trouble;
+  }
+
+  #aim(killPoint: KillPoint): void {
+    this.#armed = null;
+    this.#aimed = killPoint;
+  }
+
+  #hit(killPoint: KillPoint): void {
+    this.#armed = null;
+    this.#aimed = null;
+    const work = this.#carryOut(killPoint)
+      .catch((error: unknown) => {
+        this.#trouble ??= error;
+      })
+      .finally(() => this.#pending.delete(work));
+    this.#pending.add(work);
+  }
+
+  async #carryOut(killPoint: KillPoint): Promise<void> {
+    const cluster = this.#cluster!;
+    await cluster.kill(killPoint.target);
+    this.done.push(killPoint);
+    this.#hitBy(killPoint);
+    this.#armed = this.#next();
+    await cluster.start(killPoint.target);
+  }
+}
+
+const momentOf = (at: Moment, request: ProxyRequest) =>
+  'request' in at && at.request === request.kind ? at.when : null;

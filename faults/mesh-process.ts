@@ -1,0 +1,10 @@
+/**
+ * A local mesh as a process that can be killed: takes MeshOptions as JSON, prints its addresses, and runs until it is killed
+ * or its standard input ends, so that it never outlives the one who started it.
+ */
+import { type MeshOptions, startMesh } from '../mesh/start.ts';
+
+process.stdin.resume();
+process.stdin.once('end', () => process.exit(0));
+const { url, pullUrl } = await startMesh(JSON.parse(process.argv[2] ?? '{}') as MeshOptions);
+console.log(JSON.stringify({ url, pullUrl }));

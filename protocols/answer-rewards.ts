@@ -1,0 +1,76 @@
+/**
+ * What a solver that plays alone is paid, a group of answers at a time. The controls that every claim needs stand here once: gold is
+ * the upper bound, format and coin are what any gain must beat.
+ */
+import { majorityRewards } from '../core/rl/rewards/index.ts';
+import type { RewardInfo } from '../core/role.ts';
+import type { RoundContext } from '../core/round-context.ts';
+import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
+import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/task-family.ts';
+import { coinOf, sealedGold } from './gold.ts';
+
+/** A group's answers as the rewards see them; all lists are [samples]. */
+export interface AnswerEvidence {
+  readonly group: RolloutGroup;
+  readonly solutions: readonly ParseResult<Solution>[];
+  /** Answers as texts; null where the text is none. */
+  readonly answers: readonly (string | null)[];
+  /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
+  readonly gold: () => readonly (boolean | null)[];
+}
+
+export interface AnswerReward extends RewardInfo {
+  /** [samples]; null = missing, which is not zero. */
+  readonly pay: (evidence: AnswerEvidence) => readonly (number | null)[];
+}
+
+export const exactReward: AnswerReward = {
+  description: '1 for an exact answer',
+  usesGold: true,
+  pay: ({ gold }) => gold().map((exact) => Number(exact === true)),
+};
+
+export const majorityReward: AnswerReward = {
+  description: '1 for the answer that most of the group’s samples give',
+  usesGold: false,
+  pay: ({ answers }) => majorityRewards(answers),
+};
+
+export const formatReward: AnswerReward = {
+  description: 'control: 1 for any well-formed answer',
+  usesGold: false,
+  pay: ({ solutions }) => solutions.map(({ ok }) => Number(ok)),
+};
+
+export const randomReward: AnswerReward = {
+  description: 'control: a fair coin',
+  usesGold: false,
+  pay: ({ group }) => group.samples.map(({ id }) => Number(coinOf(id))),
+};
+
+/** Stage three of a solver that plays alone: nobody judges. The oracle's word stands beside the rewards, for the monitors. */
+export function payAnswers(
+  family: TaskFamily,
+  { pay }: AnswerReward,
+  stage: Pick<RoundContext, 'recipe' | 'round' | 'tokenizer'>,
+  group: RolloutGroup,
+): ScoredGroup {
+  const solutions = group.samples.map(
+    ({ ids, outcome }): ParseResult<Solution> =>
+      outcome === 'ok' ? family.parseSolution(group.task, stage.tokenizer.decode(ids)) : invalid(outcome),
+  );
+  const gold = solutions.map((s) => (s.ok ? family.gold(group.task, s.value) : null));
+  const rewards = pay({
+    group,
+    solutions,
+    answers: solutions.map((s) => (s.ok ? s.value.answer : null)),
+    gold: sealedGold(stage, gold),
+  });
+  return {
+    ...group,
+    samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: rewards[i] ?? null } })),
+    judgments: [],
+    gold,
+    truth: solutions.map((s) => (s.ok ? family.truth(group.task, s.value).right : null)),
+  };
+}

@@ -1,0 +1,72 @@
+/** Credit for episodes of several turns: what an episode is paid is paid for each of its turns. */
+import { episodesOf } from '../core/play-episodes.ts';
+import { Random } from '../core/random.ts';
+import { grpo } from '../core/rl/estimators/index.ts';
+import { groupsOfLargestDeviation } from '../core/rl/selection/index.ts';
+import { deviation, mean } from '../core/rl/statistics.ts';
+import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { PolicyItem } from '../core/training-plan.ts';
+
+/** What an episode was paid, written on each of its turns; null = missing. */
+export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.rewards.reward ?? null;
+
+export const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
+  turns.map((sample) => ({ sample, advantage }));
+
+/** GRPO over the episodes of each group, however many turns they have. An episode without a return is left out. */
+export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] =>
+  groups.flatMap(({ group, samples }) => {
+    const episodes = episodesOf(samples);
+    const advantages = grpo(
+      episodes.map(returnOf),
+      episodes.map(() => group),
+    );
+    return episodes.flatMap((turns, i) => {
+      const advantage = advantages[i] ?? null;
+      return advantage === null ? [] : spread(turns, advantage);
+    });
+  });
+
+/** The share of the groups whose returns differ most (StarPO-S). */
+export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number): string[] {
+  const episodes = groups.flatMap(({ group, samples }) =>
+    episodesOf(samples).map((turns) => ({ group, value: returnOf(turns) })),
+  );
+  return groupsOfLargestDeviation(
+    episodes.map(({ value }) => value),
+    episodes.map(({ group }) => group),
+    share,
+  ).map(String);
+}
+
+/** As large a share of the groups whatever their returns, at least one: which ones follows from the seed. */
+export const worldsAtRandom = (groups: readonly ScoredGroup[], share: number, seed: string): string[] =>
+  new Random(`${seed}/worlds`)
+    .shuffle(groups.map(({ group }) => group))
+    .slice(0, Math.max(1, Math.round(groups.length * share)));
+
+/** Signs of the echo trap: share of episodes that succeed, how far returns differ within a group, the share of different first turns in it, and turns an episode. */
+export function echoSigns(
+  groups: readonly ScoredGroup[],
+): Record<'success' | 'returnSpread' | 'variety' | 'turns', number> {
+  const byGroup = groups.map(({ samples }) => episodesOf(samples));
+  const variety = byGroup.map(
+    (episodes) => new Set(episodes.map(([first]) => first!.ids.join())).size / episodes.length,
+  );
+  const succeeded = groups.flatMap(({ samples, gold }) =>
+    samples.flatMap(({ turn = 0 }, i) => (turn === 0 ? [Number(gold[i] === true)] : [])),
+  );
+  return {
+    success: mean(succeeded),
+    returnSpread: mean(
+      byGroup.map((episodes) =>
+        deviation(
+          episodes.map((turns) => returnOf(turns) ?? 0),
+          0,
+        ),
+      ),
+    ),
+    variety: mean(variety),
+    turns: mean(byGroup.flat().map((turns) => turns.length)),
+  };
+}

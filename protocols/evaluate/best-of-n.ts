@@ -1,0 +1,145 @@
+/**
+ * Best-of-N: what a verifier is worth to a solver that stays as it is. For held-out tasks version 0 samples N answers each, once a run;
+ * the examined version scores them, and the best of each task is checked by the oracle.
+ */
+import { deriveId } from '../../core/random.ts';
+import { majority } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import type { Solution, TaskFamily } from '../../core/task-family.ts';
+
+export interface Candidates {
+  readonly task: string;
+  /** Readable answers, with the oracle's word on each. */
+  readonly solutions: readonly Solution[];
+  readonly exact: readonly boolean[];
+}
+
+type Speaker = Pick<RoundContext, 'tokenizer' | 'generate'>;
+
+/** N answers to each of the first `tasks` held-out tasks; tasks without a readable one keep an empty list. */
+export async function candidatesOf(
+  { tokenizer, generate, evaluationTasks }: Speaker & Pick<RoundContext, 'evaluationTasks'>,
+  family: TaskFamily,
+  role: string,
+  { tasks, n }: { readonly tasks: number; readonly n: number },
+): Promise<Candidates[]> {
+  const asked = family.heldOut(evaluationTasks).slice(0, tasks);
+  const completions = await generate(
+    role,
+    asked.map((task) => ({
+      ids: tokenizer.encode(family.solverPrompt(task)),
+      sampleIds: Array.from({ length: n }, (_, i) => deriveId('evaluate', 'candidate', task, i)),
+    })),
+    { temperature: 1 },
+  );
+  return asked.map((task, t) => {
+    const solutions = completions[t]!.flatMap(({ ids }) => {
+      const parsed = family.parseSolution(task, tokenizer.decode(ids));
+      return parsed.ok ? [parsed.value] : [];
+    });
+    return { task, solutions, exact: solutions.map((solution) => family.gold(task, solution)) };
+  });
+}
+
+/**
+ * P(right) of every candidate by each of K verdicts, the mark's own probability where it says right and the rest where it says wrong;
+ * 0.5 where it cannot be read. -> [tasks][candidates][K]
+ */
+export async function verdictProbabilities(
+  { tokenizer, generate }: Speaker,
+  role: string,
+  candidates: readonly Candidates[],
+  {
+    prompt,
+    votes,
+    temperature,
+  }: {
+    readonly prompt: (task: string, solution: Solution) => string;
+    readonly votes: number;
+    readonly temperature: number;
+  },
+): Promise<number[][][]> {
+  const [right, wrong] = [tokenizer.id('<right>'), tokenizer.id('<wrong>')];
+  const completions = await generate(
+    role,
+    candidates.flatMap(({ task, solutions }, t) =>
+      solutions.map((solution, s) => ({
+        ids: tokenizer.encode(prompt(task, solution)),
+        sampleIds: Array.from({ length: votes }, (_, i) => deriveId('evaluate', 'score', t, s, i)),
+      })),
+    ),
+    { temperature },
+  );
+  const each = completions.map((votes) =>
+    votes.map(({ ids, logprobs }) => {
+      const at = ids.findIndex((id) => id === right || id === wrong);
+      if (at < 0) return 0.5;
+      const p = Math.exp(logprobs[at]!);
+      return ids[at] === right ? p : 1 - p;
+    }),
+  );
+  return candidates.map(({ solutions }) => each.splice(0, solutions.length));
+}
+
+/** Share of tasks whose candidate of the highest score is exact; the first of equals. scores [tasks][candidates]. */
+export const bestOf = (
+  candidates: readonly Pick<Candidates, 'exact'>[],
+  scores: readonly (readonly number[])[],
+): number =>
+  mean(candidates.map(({ exact }, t) => Number(exact[scores[t]!.indexOf(Math.max(...scores[t]!))] ?? false)));
+
+/** What is had without a verifier: an answer at random, the vote's, and the best there is. */
+export function withoutVerifier(candidates: readonly Candidates[]) {
+  const answered = (solutions: readonly Solution[]) => solutions.map(({ answer }) => answer);
+  return {
+    one: mean(candidates.map(({ exact }) => mean(exact.map(Number)))),
+    vote: mean(
+      candidates.map(({ solutions, exact }) => {
+        const winner = majority(answered(solutions))?.answer;
+        return Number(exact[answered(solutions).indexOf(winner ?? '')] ?? false);
+      }),
+    ),
+    oracle: mean(candidates.map(({ exact }) => Number(exact.some(Boolean)))),
+  };
+}
+
+export interface BestOfN {
+  readonly family: TaskFamily;
+  readonly solver: string;
+  /** Held-out tasks, the first ones, and the answers to each, drawn at version 0 once a run. */
+  readonly tasks: number;
+  readonly n: number;
+  /** Absent: a verifier that cannot be asked here. */
+  readonly verifier?: {
+    readonly role: string;
+    readonly prompt: (task: string, solution: Solution) => string;
+    readonly temperature: number;
+    /** Numbers of verdicts whose mean is taken, ascending. */
+    readonly votes: readonly number[];
+  };
+}
+
+/** `accuracy` is Best-of-N by most verdicts, `best<K>` by K; without a verifier that of one answer. */
+export async function evaluateBestOfN(
+  context: EvaluationContext,
+  { family, solver, tasks, n, verifier }: BestOfN,
+): Promise<Evaluation> {
+  const candidates = await context.once('candidates', () =>
+    candidatesOf(context.atStart, family, solver, { tasks, n }),
+  );
+  const without = withoutVerifier(candidates);
+  if (!verifier) return evaluation({ n: tasks, accuracy: without.one }, without);
+  const { role, prompt, temperature, votes: counts } = verifier;
+  const votes = counts.at(-1)!;
+  const probabilities = await verdictProbabilities(context, role, candidates, { prompt, votes, temperature });
+  const best = counts.map((count) =>
+    bestOf(
+      candidates,
+      probabilities.map((task) => task.map((each) => mean(each.slice(0, count)))),
+    ),
+  );
+  const figures = Object.fromEntries(counts.map((count, i) => [`best${count}`, best[i]!]));
+  return evaluation({ n: tasks, accuracy: best.at(-1)! }, { ...without, ...figures });
+}

@@ -1,0 +1,97 @@
+/** What the held-out tasks show of a solver: greedy, sampled, and greedy with the steps forced; by the oracle, apart from every reward. */
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import type { HeldOut } from '../../core/schema/evaluation.ts';
+import { invalid, type ParseResult, type Solution, type TaskFamily } from '../../core/task-family.ts';
+
+export interface Solver {
+  readonly family: TaskFamily;
+  readonly role: string;
+  /** Of the sampled accuracy. */
+  readonly temperature: number;
+  /** Answers to each task that the sampled accuracy is the mean of; default 1. Small differences between arms need more. */
+  readonly draws?: number;
+  /** Ask once more with the steps forced, which a solver that always writes them need not be. Default true. */
+  readonly force?: boolean;
+  /** Default: all that the family holds out. */
+  readonly tasks?: readonly string[];
+}
+
+interface Asked {
+  /** Keys the samples: other seeds draw other answers. */
+  readonly seed: string;
+  readonly temperature: number;
+  /** What every answer is made to begin with. */
+  readonly prefix?: string;
+}
+
+/** A solver's answers to held-out tasks, as read. */
+export async function heldOutAnswers(
+  { family, role, tasks }: Omit<Solver, 'temperature'>,
+  { tokenizer, generate, evaluationTasks }: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
+  { seed, temperature, prefix = '' }: Asked,
+): Promise<ParseResult<Solution>[]> {
+  const asked = tasks ?? family.heldOut(evaluationTasks);
+  const completions = await generate(
+    role,
+    asked.map((task) => ({
+      ids: tokenizer.encode(family.solverPrompt(task) + prefix),
+      sampleIds: [deriveId('evaluate', seed, task)],
+    })),
+    { temperature },
+  );
+  return asked.map((task, i) => {
+    const completion = completions[i]![0]!;
+    if (!completion.stopped) return invalid('cut-off');
+    return family.parseSolution(task, prefix + tokenizer.decode(completion.ids));
+  });
+}
+
+/** Answers to the same tasks, asked for in three ways; `forced` is absent where nobody asked. */
+interface Answers {
+  readonly greedy: readonly ParseResult<Solution>[];
+  /** One a task, or all tasks over and over. */
+  readonly sampled: readonly ParseResult<Solution>[];
+  readonly forced?: readonly ParseResult<Solution>[];
+}
+
+/** What answers to `tasks` come to, by the oracle. */
+export function heldOutFigures(
+  family: TaskFamily,
+  tasks: readonly string[],
+  { greedy, sampled, forced }: Answers,
+): HeldOut {
+  const share = (
+    answers: readonly ParseResult<Solution>[],
+    test: (solution: Solution, task: string) => boolean,
+  ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i % tasks.length]!))));
+  const exact = (solution: Solution, task: string) => family.gold(task, solution);
+  return {
+    n: tasks.length,
+    accuracy: share(greedy, exact),
+    sampled: share(sampled, exact),
+    forcedWorked: forced ? share(forced, exact) : null,
+    worked: share(greedy, (solution) => solution.steps.length > 0),
+    formatRate: share(greedy, () => true),
+  };
+}
+
+export async function evaluateSolver(context: EvaluationContext, solver: Solver): Promise<HeldOut> {
+  const {
+    family,
+    temperature,
+    draws = 1,
+    force = true,
+    tasks = family.heldOut(context.evaluationTasks),
+  } = solver;
+  const ask = (asked: Asked) => heldOutAnswers(solver, context, asked);
+  const sampled: ParseResult<Solution>[] = [];
+  for (let draw = 0; draw < draws; draw++)
+    sampled.push(...(await ask({ seed: draw ? `natural/${draw}` : 'natural', temperature })));
+  return heldOutFigures(family, tasks, {
+    greedy: await ask({ seed: 'greedy', temperature: 0 }),
+    sampled,
+    ...(force ? { forced: await ask({ seed: 'forced', temperature: 0, prefix: family.workedPrefix }) } : {}),
+  });
+}

@@ -1,0 +1,167 @@
+/**
+ * What held-out tasks show of a solver and a verifier: answers greedy and sampled, verdicts on a fixed set (what version 0 samples) and
+ * on the examined version's own samples, and what the verdicts are worth to a vote. By the oracle, apart from every reward.
+ */
+import { balancedAccuracy } from '../../core/monitor/monitors.ts';
+import { deriveId } from '../../core/random.ts';
+import { majority, weightedMajority } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import {
+  invalid,
+  type Judgment,
+  type ParseResult,
+  type Solution,
+  type TaskFamily,
+} from '../../core/task-family.ts';
+import { heldOutAnswers } from './solver.ts';
+
+export interface Examined {
+  readonly family: TaskFamily;
+  readonly solver: string;
+  readonly judge: string;
+  /** Held-out tasks that are voted on, the first ones, and the answers to each. */
+  readonly voted: number;
+  readonly answers: number;
+}
+
+/** A readable solution with the oracle's verdicts. */
+export interface Natural {
+  readonly task: string;
+  readonly solution: Solution;
+  readonly truth: Judgment;
+}
+
+type Speaker = Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>;
+
+/** Sampled answers [voted tasks][answers], as read. */
+async function sampledAnswers(
+  { family, solver, voted, answers }: Examined,
+  { tokenizer, generate, evaluationTasks }: Speaker,
+): Promise<ParseResult<Solution>[][]> {
+  const tasks = family.heldOut(evaluationTasks).slice(0, voted);
+  const completions = await generate(
+    solver,
+    tasks.map((task) => ({
+      ids: tokenizer.encode(family.solverPrompt(task)),
+      sampleIds: Array.from({ length: answers }, (_, i) => deriveId('evaluate', 'vote', task, i)),
+    })),
+    { temperature: 1 },
+  );
+  return tasks.map((task, t) =>
+    completions[t]!.map(({ ids, stopped }) =>
+      stopped ? family.parseSolution(task, tokenizer.decode(ids)) : invalid('cut-off'),
+    ),
+  );
+}
+
+/** The readable ones among the first `each` answers to every task. */
+const naturals = (
+  { family }: Examined,
+  tasks: readonly string[],
+  answersTA: readonly (readonly ParseResult<Solution>[])[],
+  each?: number,
+): Natural[] =>
+  answersTA.flatMap((answers, t) => {
+    const task = tasks[t]!;
+    return answers
+      .slice(0, each)
+      .flatMap((parsed) =>
+        parsed.ok ? [{ task, solution: parsed.value, truth: family.truth(task, parsed.value) }] : [],
+      );
+  });
+
+/** Greedy verdicts [solutions]. */
+async function verdicts(
+  { family, judge }: Examined,
+  { tokenizer, generate }: Speaker,
+  items: readonly Natural[],
+): Promise<ParseResult<Judgment>[]> {
+  const completions = await generate(
+    judge,
+    items.map(({ task, solution }, i) => ({
+      ids: tokenizer.encode(family.judgePrompt(task, solution)),
+      sampleIds: [deriveId('evaluate', 'verdict', i)],
+    })),
+    { temperature: 0 },
+  );
+  return completions.map(([completion], i) =>
+    family.parseJudgment(items[i]!.solution, tokenizer.decode(completion!.ids)),
+  );
+}
+
+/** Mean of the hit rates on right and on wrong solutions; an unreadable verdict is a miss; 0.5 where there is but one kind. */
+export const verdictAccuracy = (items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number =>
+  balancedAccuracy(
+    items.map(({ truth: { right } }, i) => {
+      const verdict = read[i]!;
+      return { truth: right, hit: verdict.ok && verdict.value.right === right };
+    }),
+  ) ?? 0.5;
+
+/** F1 of finding the wrong steps; an unreadable verdict finds none. 0 where none is found. */
+export function stepF1(items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number {
+  let [found, claimed, wrong] = [0, 0, 0];
+  for (const [i, { truth }] of items.entries()) {
+    const verdict = read[i]!;
+    const marks = verdict.ok ? verdict.value.steps : [];
+    for (const [s, ok] of truth.steps.entries()) {
+      const description = marks[s] === false;
+      if (description) claimed++;
+      if (!ok) wrong++;
+      if (description && !ok) found++;
+    }
+  }
+  return claimed + wrong === 0 ? 0 : (2 * found) / (claimed + wrong);
+}
+
+/** `vote` counts answers, `weightedVote` those that the verifier calls right, and all where it calls none right. */
+export async function evaluateVerifier(context: EvaluationContext, examined: Examined): Promise<Evaluation> {
+  const { family, solver } = examined;
+  const tasks = family.heldOut(context.evaluationTasks);
+  const exact = (t: number, solution: Solution) => family.gold(tasks[t]!, solution);
+  const greedy = await heldOutAnswers({ family, role: solver }, context, { seed: 'greedy', temperature: 0 });
+  const sampled = await sampledAnswers(examined, context);
+  const own = naturals(examined, tasks, sampled);
+  const ownVerdicts = await verdicts(examined, context, own);
+  const fixed = await context.once('natural', async () =>
+    naturals(examined, tasks, await sampledAnswers(examined, context.atStart), 2),
+  );
+  const fixedVerdicts = await verdicts(examined, context, fixed);
+  let at = 0;
+  const votes = sampled.map((answers, t) => {
+    const given = answers.map((parsed) => (parsed.ok ? parsed.value.answer : null));
+    const weights = answers.map((parsed) => {
+      if (!parsed.ok) return 0;
+      const verdict = ownVerdicts[at++]!;
+      return Number(verdict.ok && verdict.value.right);
+    });
+    const won = (answer: string | undefined) =>
+      Number(answer !== undefined && exact(t, { steps: [], answer }));
+    return {
+      plain: won(majority(given)?.answer),
+      weighted: won((weightedMajority(given, weights) ?? majority(given))?.answer),
+    };
+  });
+  const share = (answers: readonly number[]) => mean(answers);
+  return evaluation(
+    {
+      n: tasks.length,
+      accuracy: share(greedy.map((parsed, t) => Number(parsed.ok && exact(t, parsed.value)))),
+      sampled: share(
+        sampled.flatMap((answers, t) => answers.map((parsed) => Number(parsed.ok && exact(t, parsed.value)))),
+      ),
+      worked: share(greedy.map((parsed) => Number(parsed.ok && parsed.value.steps.length > 0))),
+      formatRate: share(greedy.map(({ ok }) => Number(ok))),
+    },
+    {
+      verification: verdictAccuracy(fixed, fixedVerdicts),
+      ownVerification: verdictAccuracy(own, ownVerdicts),
+      stepF1: stepF1(fixed, fixedVerdicts),
+      vote: share(votes.map(({ plain }) => plain)),
+      weightedVote: share(votes.map(({ weighted }) => weighted)),
+    },
+    { fixed: verdictAccuracy(fixed, fixedVerdicts), own: verdictAccuracy(own, ownVerdicts) },
+  );
+}

@@ -1,0 +1,80 @@
+/**
+ * A responder on string transformations (tasks/style/family.ts), for recipes that learn from preferences: responses to the tasks
+ * of a round, what they say, and how they are recorded with their rewards.
+ */
+import { mean } from '../core/rl/statistics.ts';
+import { type RoundContext, sampleOf } from '../core/round-context.ts';
+import { rolloutId } from '../core/sample-ids.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { LearnTools, Sequence } from '../core/training-plan.ts';
+import { parseResponse, stylePrompt, styleScore } from '../tasks/style/family.ts';
+
+/** The role that responds. */
+export const RESPONDER = 'responder';
+/** The longest demonstrated response is of some forty characters. */
+export const RESPONSE_TOKENS = 48;
+export const STYLE_POINTS = 5;
+
+/** A response, or null where the text is none. */
+export const responseOf = (
+  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+  sample: Pick<Sample, 'ids' | 'stopped'>,
+) => {
+  const parsed = parseResponse(tokenizer.decode(sample.ids));
+  return sample.stopped && parsed.ok ? parsed.value : null;
+};
+
+/** `round.settings.group` responses to each task. */
+export async function respond(
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+): Promise<RolloutGroup[]> {
+  const { round, tokenizer } = context;
+  const prompts = tasks.map(({ group, task }) => ({
+    ids: tokenizer.encode(stylePrompt(task)),
+    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(group, RESPONDER, i)),
+  }));
+  const completions = await context.generate(RESPONDER, prompts);
+  return tasks.map((task, t) => {
+    const { ids, sampleIds } = prompts[t]!;
+    const samples = completions[t]!.map((completion, i) => {
+      const outcome =
+        responseOf(context, completion) !== null ? 'ok' : completion.stopped ? 'off-grammar' : 'cut-off';
+      return sampleOf(context, RESPONDER, sampleIds[i]!, ids, completion, outcome);
+    });
+    return { round: round.id, ...task, samples };
+  });
+}
+
+/** Groups with a reward for each response by its sample's id, 0 where it has none. A rubric knows no exact answer: gold is null. */
+export const rated = (
+  groups: readonly RolloutGroup[],
+  rewards: ReadonlyMap<string, number | null>,
+  judgments: readonly Sample[] = [],
+): ScoredGroup[] =>
+  groups.map((group) => {
+    const ids = new Set(group.samples.map(({ id }) => id));
+    return {
+      ...group,
+      samples: group.samples.map((sample) => {
+        const reward = rewards.get(sample.id);
+        return { ...sample, rewards: { reward: reward === undefined ? 0 : reward } };
+      }),
+      judgments: judgments.filter(({ of }) => of !== undefined && ids.has(of)),
+      gold: group.samples.map(() => null),
+      truth: group.samples.map(() => null),
+    };
+  });
+
+/** What the oracle says of a round's responses, for its report alone: mean share of the rubric's points. */
+export const pointsOfRound = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): number =>
+  mean(
+    groups.flatMap(({ task, samples }) =>
+      samples.map(({ ids }) => {
+        const parsed = parseResponse(decode(ids));
+        return parsed.ok ? styleScore(task, parsed.value) / STYLE_POINTS : 0;
+      }),
+    ),
+  );
+
+export const sequenceOf = ({ prompt, ids }: Sample): Sequence => ({ prompt, ids });

@@ -1,0 +1,167 @@
+/**
+ * A solver and a verifier of its solutions over a task family: the shape of round that co-training of the two shares. Tasks are drawn,
+ * each is solved by a group of rollouts, some of those are verified; what counts as right is what the run's reward says, for the
+ * solver's pay and for the verifier's alike. A recipe says what a round teaches.
+ */
+import { wrongInput } from '../core/errors.ts';
+import type { Random } from '../core/random.ts';
+import type { RoundShape } from '../core/recipe.ts';
+import type { Placement, RewardInfo } from '../core/role.ts';
+import type { RoundContext } from '../core/round-context.ts';
+import type { RoundSpec } from '../core/schema/round.ts';
+import type { RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { ParseResult, Solution, TaskFamily } from '../core/task-family.ts';
+import type { OptimizerSettings } from '../core/training-plan.ts';
+import { drawnTasks } from './drawn-tasks.ts';
+import { evaluateVerifier } from './evaluate/verifier.ts';
+import { besideTruth, coinOf, sealedGold } from './gold.ts';
+import { rollOut } from './roll-out.ts';
+import { SOLVER } from './solver.ts';
+import { parseGroup, verify } from './verify.ts';
+
+/** The verifier's role, as the monitors know it. */
+export const JUDGE = 'judge';
+
+/** Held-out tasks that are voted on. */
+const VOTED = 200;
+
+/** How both are trained unless a recipe says otherwise. */
+export const OPTIMIZER: OptimizerSettings = {
+  learningRate: 3e-4,
+  warmup: 5,
+  betas: [0.9, 0.95],
+  weightDecay: 0.01,
+  clipNorm: 1,
+  minibatches: 4,
+};
+
+interface Evidence {
+  readonly solution: ParseResult<Solution>;
+  /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
+  readonly gold: () => boolean | null;
+  readonly coin: boolean;
+}
+
+export interface Label extends RewardInfo {
+  readonly right: (evidence: Evidence) => boolean;
+}
+
+/** What counts as right: the exact answer, and the two controls that any gain must beat. */
+export const LABELS: Readonly<Record<string, Label>> = {
+  exact: {
+    description: 'exact answers are right; the verifier is held to that',
+    usesGold: true,
+    right: ({ gold }) => gold() === true,
+  },
+  random: {
+    description: 'control: a fair coin says what is right, for both',
+    usesGold: false,
+    right: ({ coin }) => coin,
+  },
+  format: {
+    description: 'control: any well-formed answer is right, for both',
+    usesGold: false,
+    right: ({ solution }) => solution.ok,
+  },
+};
+
+/** Who speaks how often in a round. */
+export interface Shape {
+  /** Solutions of each task. */
+  readonly solutions: number;
+  /** How many of them are verified, and how often each. */
+  readonly shown: number;
+  readonly votes: number;
+}
+
+export interface SolverVerifierGame {
+  readonly family: TaskFamily;
+  /** A task that is not held out. */
+  readonly task: (random: Random) => string;
+  /** The verifier's parameter set; default the main one. */
+  readonly judgeSet?: string;
+  readonly shape: (round: RoundSpec) => Shape;
+  /** Where the solver's rewards stand; default on the whole solution. */
+  readonly placement?: Placement;
+  /** Answers to each held-out task that is voted on. */
+  readonly answers: number;
+}
+
+export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
+  const { family, task, judgeSet, shape, answers, placement = 'sequence' } = game;
+  const { maxNew, stop } = family;
+  return {
+    taskName: family.name,
+    stop,
+    rewards: LABELS,
+    roles: {
+      [SOLVER]: {
+        description: 'solves tasks',
+        sampling: { maxNew: maxNew.solver, temperature: 1 },
+        placement,
+      },
+      [JUDGE]: {
+        description: 'gives a verdict on every step and on the whole',
+        ...(judgeSet === undefined ? {} : { set: judgeSet }),
+        sampling: { maxNew: maxNew.judge, temperature: 1 },
+      },
+    },
+    freezable: [SOLVER, JUDGE],
+    propose: async (context) => drawnTasks(context, task),
+    rollOut: (context, tasks) =>
+      rollOut({ family }, withGroup(context, shape(context.round).solutions), tasks),
+    judge: (context, groups) => judgeAll(game, context, groups),
+    evaluate: (context) =>
+      evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, voted: VOTED, answers }),
+    describe: {
+      difficulty: (text) => family.difficulty(text),
+      worked: (text) => text.startsWith(family.workedPrefix),
+    },
+  };
+}
+
+const withGroup = (context: RoundContext, group: number): RoundContext => ({
+  ...context,
+  round: { ...context.round, settings: { ...context.round.settings, group } },
+});
+
+async function judgeAll(
+  { family, shape }: SolverVerifierGame,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const { right } = labelNamed(context.round.settings.reward);
+  const { votes, shown } = shape(context.round);
+  const solutionsGS = groups.map((group) => parseGroup(family, context, group));
+  const verdicts = await verify(context, groups, solutionsGS, { family, role: JUDGE, votes, shown });
+  return groups.map((group, g): ScoredGroup => {
+    const solutions = solutionsGS[g]!;
+    const gold = solutions.map((s) => (s.ok ? family.gold(group.task, s.value) : null));
+    const labels = group.samples.map(({ id }, s) =>
+      right({ solution: solutions[s]!, gold: sealedGold(context, gold[s]!), coin: coinOf(id) }),
+    );
+    return {
+      ...group,
+      samples: group.samples.map(
+        (sample, s): Sample => ({ ...sample, rewards: { reward: Number(labels[s]) } }),
+      ),
+      judgments: verdicts[g]!.flatMap((each, s) =>
+        each.map(({ sample, parsed }) => ({
+          ...sample,
+          rewards: { agreement: Number(parsed.ok && parsed.value.right === labels[s]) },
+          ...besideTruth(gold[s]!, parsed.ok ? parsed.value.right : null),
+        })),
+      ),
+      gold,
+      truth: solutions.map((s) => (s.ok ? family.truth(group.task, s.value).right : null)),
+    };
+  });
+}
+
+function labelNamed(name: string): Label {
+  const label = LABELS[name];
+  if (label) return label;
+  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
+    expected: `one of ${Object.keys(LABELS).join(', ')}`,
+  });
+}

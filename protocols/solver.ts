@@ -1,0 +1,145 @@
+/**
+ * A solver that plays alone over a task family: the shape of round that reinforcement learning with a checkable answer shares. Tasks
+ * are drawn, each is answered by a group of rollouts, a reward pays them, nobody proposes or judges. A recipe says which tasks, what is
+ * paid, and what a round teaches.
+ */
+import { wrongInput } from '../core/errors.ts';
+import type { Recipe, RoundShape } from '../core/recipe.ts';
+import type { Key, Maybe } from '../core/rl/types.ts';
+import type { Placement } from '../core/role.ts';
+import type { EvaluationContext, RoundContext } from '../core/round-context.ts';
+import { evaluation } from '../core/schema/evaluation.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { drawUntil, type EvaluationTasks } from '../core/split.ts';
+import type { TaskFamily } from '../core/task-family.ts';
+import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../core/training-plan.ts';
+import { type AnswerReward, payAnswers } from './answer-rewards.ts';
+import { drawnTasks } from './drawn-tasks.ts';
+import { evaluateSolver } from './evaluate/solver.ts';
+import { rollOut } from './roll-out.ts';
+
+export const SOLVER = 'solver';
+
+export interface SolverGame {
+  readonly family: TaskFamily;
+  /** Of rollouts and of the sampled evaluation; default 1. */
+  readonly temperature?: number;
+  /** Longest answer in tokens, stop included; default the family's. */
+  readonly maxNew?: number;
+  /** The first is the default. */
+  readonly rewards: Readonly<Record<string, AnswerReward>>;
+  /** A round's tasks; default: drawn by the family, none twice, none held out. */
+  readonly tasks?: (context: RoundContext) => Proposals;
+  /** Tasks of the evaluation; default: all that the family holds out. */
+  readonly examined?: (asked: EvaluationTasks) => readonly string[];
+  /** Answers to each of them behind the sampled accuracy; default 1. */
+  readonly draws?: number;
+  /** Where its rewards stand; default on the whole answer. */
+  readonly placement?: Placement;
+  /** Further figures of the evaluation. */
+  readonly examine?: (context: EvaluationContext) => Promise<Readonly<Record<string, number>>>;
+}
+
+export function solverAlone({
+  family,
+  temperature = 1,
+  maxNew = family.maxNew.solver,
+  rewards,
+  tasks = familyTasks(family),
+  examined = (asked) => family.heldOut(asked),
+  draws = 1,
+  placement = 'sequence',
+  examine,
+}: SolverGame): RoundShape {
+  return {
+    taskName: family.name,
+    stop: family.stop,
+    rewards,
+    roles: {
+      [SOLVER]: { description: 'solves tasks', sampling: { maxNew, temperature }, placement },
+    },
+    freezable: [],
+    propose: async (context) => tasks(context),
+    rollOut: (context, admitted) => rollOut({ family }, context, admitted),
+    judge: async (context, groups) => {
+      const reward = rewardNamed(rewards, context.round.settings.reward);
+      return groups.map((group) => payAnswers(family, reward, context, group));
+    },
+    evaluate: async (context) =>
+      evaluation(
+        await evaluateSolver(context, {
+          family,
+          role: SOLVER,
+          temperature,
+          draws,
+          tasks: examined(context.evaluationTasks),
+        }),
+        await examine?.(context),
+      ),
+    describe: {
+      difficulty: (task) => family.difficulty(task),
+      worked: (text) => text.startsWith(family.workedPrefix),
+    },
+  };
+}
+
+/** Tasks as the family draws them, none held out. */
+export const familyTasks = (family: TaskFamily) => (context: RoundContext) =>
+  drawnTasks(context, (random) =>
+    drawUntil(
+      () => family.random(random),
+      (task) => !family.isHeldOut(task),
+    ),
+  );
+
+export function rewardNamed<T>(rewards: Readonly<Record<string, T>>, name: string): T {
+  const reward = rewards[name];
+  if (reward) return reward;
+  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
+    expected: `one of ${Object.keys(rewards).join(', ')}`,
+  });
+}
+
+/** The optimiser of small policies: the step size of which skill survives. */
+export const smallSteps = (change: Partial<OptimizerSettings> = {}): OptimizerSettings => ({
+  learningRate: 1e-4,
+  warmup: 20,
+  betas: [0.9, 0.95],
+  weightDecay: 0.01,
+  clipNorm: 1,
+  minibatches: 4,
+  ...change,
+});
+
+/** The main set, trained as every small solver is unless a recipe says otherwise. */
+export const trainedSolver = (change?: Partial<OptimizerSettings>): Recipe['sets'] => ({
+  [MAIN_SET]: { optimizer: smallSteps(change) },
+});
+
+/** One update of the solver's weights by a policy objective; none where nothing carries a signal. */
+export const solverUpdate = (
+  items: readonly PolicyItem[],
+  how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
+): Update[] =>
+  items.length
+    ? [{ set: MAIN_SET, parts: [{ kind: 'policy', role: SOLVER, weight: 1, items, ...how }] }]
+    : [];
+
+/** Samples with their advantages; what has none is not trained on. samples [n], advantages [n] -> at most n. */
+export const withAdvantages = (samples: readonly Sample[], advantages: readonly Maybe[]): PolicyItem[] =>
+  samples.flatMap((sample, i) => {
+    const advantage = advantages[i] ?? null;
+    return advantage === null ? [] : [{ sample, advantage }];
+  });
+
+/** What the samples of some groups are to be trained with, by an estimator over their rewards [n] and groups [n]. */
+export function groupItems(
+  groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
+  estimator: (rewards: Maybe[], groups: Key[]) => Maybe[],
+): PolicyItem[] {
+  const samples = groups.flatMap((group) => group.samples);
+  const groupOf = groups.flatMap((group) => group.samples.map(() => group.group));
+  const rewards = samples.map(({ rewards: { reward } }) => reward ?? null);
+  return withAdvantages(samples, estimator(rewards, groupOf));
+}

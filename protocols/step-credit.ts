@@ -1,0 +1,75 @@
+/** From a verifier's marks on steps to credit for the tokens of each step. */
+import type { TokenIds } from '../core/policy.ts';
+import { processGrpo, spreadSteps } from '../core/rl/estimators/index.ts';
+import { mean } from '../core/rl/statistics.ts';
+import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { Judgment, ParseResult, TaskFamily } from '../core/task-family.ts';
+import type { LearnTools } from '../core/training-plan.ts';
+
+/** A solution with the first verdict on it, as read; `truth` [steps] is the oracle's, for reports alone. */
+export interface Verified {
+  readonly group: string;
+  readonly sample: Sample;
+  readonly verdict: ParseResult<Judgment> | undefined;
+  readonly truth: readonly boolean[];
+}
+
+export const readVerified = (
+  family: TaskFamily,
+  groups: readonly ScoredGroup[],
+  decode: LearnTools['decode'],
+): Verified[] =>
+  groups.flatMap(({ group, task, samples, judgments }) =>
+    samples.map((sample) => {
+      const solution = family.parseSolution(task, decode(sample.ids));
+      const first = judgments.find(({ of }) => of === sample.id);
+      if (!solution.ok) return { group, sample, verdict: undefined, truth: [] };
+      const verdict = first && family.parseJudgment(solution.value, decode(first.ids));
+      return { group, sample, verdict, truth: family.truth(task, solution.value).steps };
+    }),
+  );
+
+/** ±1/K a step, so that long solutions are not paid more; all 0 where there is no verdict that can be read. -> [steps] */
+export function stepRewards({ verdict, truth: { length } }: Pick<Verified, 'verdict' | 'truth'>): number[] {
+  const marks = verdict?.ok ? verdict.value.steps : [];
+  return Array.from({ length }, (_, s) => (marks.length === length ? (marks[s] ? 1 : -1) / length : 0));
+}
+
+/** The step of each token [tokens], which the token `opens` begins and `closes` ends; -1 = in no step. */
+export function stepOfToken(ids: TokenIds, opens: number, closes: number): number[] {
+  let step = -1;
+  let inside = false;
+  return ids.map((id) => {
+    if (id === opens) step++;
+    inside = id === opens || (inside && id !== closes);
+    return inside ? step : -1;
+  });
+}
+
+/** Step rewards standardised over the group and summed to go, on the tokens of each step [solutions][tokens]. */
+export function stepAdvantages(verified: readonly Verified[], encode: LearnTools['encode']): number[][] {
+  const [opens, closes] = encode('<step><answer>') as [number, number];
+  const steps = processGrpo(
+    verified.map(stepRewards),
+    verified.map(({ group }) => group),
+    { epsilon: 1e-6 },
+  );
+  // What cannot be read has tags of steps, it may be, and no steps.
+  return verified.map(({ sample: { ids }, truth }, i) =>
+    truth.length ? spreadSteps(steps[i]!, stepOfToken(ids, opens, closes)) : ids.map(() => 0),
+  );
+}
+
+/** By the oracle, for the report alone: how much better the verifier finds the steps than they are. */
+export function approvalFigures(verified: readonly Verified[]): Record<string, number> {
+  const read = verified.flatMap(({ verdict, truth }) =>
+    verdict?.ok ? [{ marks: verdict.value.steps, truth }] : [],
+  );
+  const share = (marks: readonly boolean[]) => mean(marks.map(Number));
+  const approved = share(read.flatMap(({ marks }) => marks));
+  return {
+    approved,
+    approvalGap: approved - share(read.flatMap(({ truth }) => truth)),
+    unread: share(verified.map(({ verdict }) => verdict !== undefined && !verdict.ok)),
+  };
+}

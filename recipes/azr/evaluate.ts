@@ -1,0 +1,39 @@
+/** What held-out programs show of their solver: greedy and sampled, by kind of question. */
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
+import { KINDS, kindOf, programs } from '../../tasks/programs/family.ts';
+
+/** Answers to each task behind a sampled share: arms differ by a few points. */
+const DRAWS = 4;
+
+export async function evaluatePrograms(context: EvaluationContext): Promise<Evaluation> {
+  const tasks = programs.heldOut(context.evaluationTasks);
+  const solver = { family: programs, role: 'solver' };
+  const right = async (seed: string, temperature: number) =>
+    (await heldOutAnswers(solver, context, { seed, temperature })).map((answer, i) => ({
+      kind: kindOf(tasks[i]!),
+      inForm: Number(answer.ok),
+      right: Number(answer.ok && programs.gold(tasks[i]!, answer.value)),
+    }));
+  const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
+  const greedy = await right('greedy', 0);
+  const sampled: Awaited<ReturnType<typeof right>> = [];
+  for (let draw = 0; draw < DRAWS; draw++)
+    sampled.push(...(await right(draw ? `natural/${draw}` : 'natural', 1)));
+  return evaluation(
+    {
+      n: tasks.length,
+      accuracy: share(greedy),
+      sampled: share(sampled),
+      formatRate: mean(greedy.map(({ inForm }) => inForm)),
+    },
+    Object.fromEntries(
+      KINDS.flatMap((kind) => [
+        [kind, share(greedy.filter((answer) => answer.kind === kind))],
+        [`${kind}Sampled`, share(sampled.filter((answer) => answer.kind === kind))],
+      ]),
+    ),
+  );
+}

@@ -1,0 +1,49 @@
+/** A recipe of a proposer and a solver of programs: everything but its rewards, its training plan and its words. */
+import type { RoundShape } from '../../core/recipe.ts';
+import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
+import { programs } from '../../tasks/programs/family.ts';
+import type { QuestionKind } from '../../tasks/programs/questions.ts';
+import { evaluatePrograms } from './evaluate.ts';
+import { PROPOSER, proposePrograms } from './proposed-programs.ts';
+
+/** Tokens; longer than what is demonstrated by half. */
+const MAX_NEW = 100;
+
+export interface ProgramGame {
+  readonly rewards: Readonly<Record<string, AnswerReward>>;
+  /** Kinds that are played, and whether proposers are shown references, by the run's variant. */
+  readonly shape: (variant?: string) => {
+    readonly kinds: readonly QuestionKind[];
+    readonly referenced: boolean;
+  };
+}
+
+export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
+  taskName: programs.name,
+  stop: programs.stop,
+  rewards,
+  roles: {
+    [PROPOSER]: {
+      description: 'writes a program with an input, or inputs for a program',
+      sampling: { maxNew: MAX_NEW, temperature: 1 },
+    },
+    [SOLVER]: {
+      description: 'answers, deduction with its steps',
+      sampling: { maxNew: MAX_NEW, temperature: 1 },
+    },
+  },
+  freezable: [PROPOSER, SOLVER],
+  propose: (context) => {
+    const { kinds, referenced } = shape(context.round.settings.variant);
+    return proposePrograms(context, kinds, referenced);
+  },
+  rollOut: (context, tasks) => rollOut({ family: programs }, context, tasks),
+  judge: async (context, groups) => {
+    const reward = rewardNamed(rewards, context.round.settings.reward);
+    return groups.map((group) => payAnswers(programs, reward, context, group));
+  },
+  evaluate: evaluatePrograms,
+  describe: { difficulty: programs.difficulty, worked: (text) => text.startsWith(programs.workedPrefix) },
+});

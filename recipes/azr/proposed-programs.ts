@@ -1,0 +1,120 @@
+/**
+ * Questions about programs that one policy proposes beside a buffer of earlier ones, and solves: the stages of Absolute Zero. What
+ * is paid, and for what, is the recipe's.
+ */
+import * as v from 'valibot';
+import { deriveId, Random } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { type RoundContext, sampleOf } from '../../core/round-context.ts';
+import { groupId } from '../../core/sample-ids.ts';
+import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
+import {
+  behaviourOfTask,
+  kindOf,
+  parseProgramProposal,
+  programOf,
+  programs,
+} from '../../tasks/programs/family.ts';
+import { MAX_REFERENCES, proposerPromptWith, type QuestionKind } from '../../tasks/programs/questions.ts';
+
+/** Tasks kept a kind; older ones make room. */
+const MAX_KEPT = 1024;
+
+/** Tasks that were valid in earlier rounds, oldest first; a proposer's references are their programs. */
+export const programBuffer = v.array(v.string());
+export type ProgramBuffer = readonly string[];
+
+/** Where nothing was proposed yet: the simplest program on the training side, where the identity is not. */
+const FIRST = '+1';
+
+export const PROPOSER = 'proposer';
+
+export const bufferOf = (recipeState: unknown): ProgramBuffer => readState(programBuffer, recipeState) ?? [];
+
+/** The buffer with a round's valid tasks. */
+export function grown(
+  buffer: ProgramBuffer,
+  tasks: readonly string[],
+  kinds: readonly QuestionKind[],
+): string[] {
+  const all = [...buffer, ...tasks];
+  return kinds.flatMap((kind) => all.filter((task) => kindOf(task) === kind).slice(-MAX_KEPT));
+}
+
+/** References of a proposal: programs of the buffer, none twice; for induction the one that inputs are wanted for. */
+function references(random: Random, known: readonly string[], kind: QuestionKind): string[] {
+  if (known.length === 0) return [FIRST];
+  const wanted = kind === 'induction' ? 1 : MAX_REFERENCES;
+  return [...new Set(Array.from({ length: wanted }, () => random.pick(known)))];
+}
+
+/**
+ * As many proposals of each kind as a round has tasks a kind, one sample each; the valid ones become tasks, and stored tasks of the
+ * same kind fill the places of the others. A proposal of a held-out program is recorded, neither used nor trained on.
+ */
+export async function proposePrograms(
+  context: RoundContext,
+  kinds: readonly QuestionKind[],
+  referenced: boolean,
+): Promise<Proposals> {
+  const { round, tokenizer } = context;
+  const buffer = bufferOf(await context.recipeState());
+  const known = [...new Set(buffer.map(programOf))];
+  const random = new Random(`${round.id}/references`);
+  const each = Math.max(1, Math.floor(round.settings.tasks / kinds.length));
+  const asked = kinds.flatMap((kind) =>
+    Array.from({ length: each }, (_, i) => {
+      const shown = referenced || kind === 'induction' ? references(random, known, kind) : [];
+      const ids = tokenizer.encode(proposerPromptWith(kind, shown));
+      return { kind, shown, ids, sampleIds: [deriveId(round.id, PROPOSER, kind, i)] };
+    }),
+  );
+  const completions = await context.generate(PROPOSER, asked);
+  const read = asked.map(({ kind, shown, ids, sampleIds }, i) => {
+    const completion = completions[i]![0]!;
+    const parsed = parseProgramProposal(kind, shown, tokenizer.decode(completion.ids));
+    const outcome = !completion.stopped
+      ? 'cut-off'
+      : !parsed.ok
+        ? parsed.reason
+        : programs.isHeldOut(parsed.value)
+          ? 'held-out'
+          : 'ok';
+    const sample = sampleOf(context, PROPOSER, sampleIds[0]!, ids, completion, outcome);
+    return { kind, task: parsed.ok ? parsed.value : '', sample };
+  });
+  const chosen = kinds.flatMap((kind) => {
+    const fresh = read.filter((one) => one.kind === kind && one.sample.outcome === 'ok');
+    const stored = buffer.filter((task) => kindOf(task) === kind);
+    const fill = stored.length ? each - fresh.length : 0;
+    return [
+      ...fresh.map(({ task, sample }) => ({ task, proposal: sample.id })),
+      ...Array.from({ length: fill }, () => ({ task: random.pick(stored), proposal: null })),
+    ];
+  });
+  return {
+    round: round.id,
+    samples: read.map(({ sample }) => sample),
+    tasks: chosen.map((task, index) => ({ group: groupId(round.id, index), index, ...task })),
+  };
+}
+
+/** The kind of question that a proposal is, from its prompt's text. */
+export const proposedKind = (prompt: string): QuestionKind | null => kindOf(prompt.replace('<propose>', ''));
+
+/** What a report says of a round's valid questions and of the buffer: nothing here reaches a reward. */
+export function programFigures(
+  { samples }: Proposals,
+  fresh: readonly Pick<ScoredGroup, 'task'>[],
+  buffer: ProgramBuffer,
+) {
+  const tasks = fresh.map(({ task }) => task);
+  return {
+    valid: mean(samples.map(({ outcome }) => Number(outcome === 'ok'))),
+    /** Programs that behave differently, a question. */
+    distinct: new Set(tasks.map(behaviourOfTask)).size / Math.max(1, tasks.length),
+    known: new Set(buffer.map(behaviourOfTask)).size,
+    difficulty: mean(tasks.map(programs.difficulty)),
+  };
+}

@@ -1,0 +1,171 @@
+/** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { taskRelative } from '../../core/rl/estimators/index.ts';
+import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { Outcome } from '../../core/schema/outcome.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample } from '../../core/schema/sample.ts';
+import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import type { AnswerReward } from '../../protocols/answer-rewards.ts';
+import { coinOf } from '../../protocols/gold.ts';
+import { SOLVER, withAdvantages } from '../../protocols/solver.ts';
+import { KINDS, kindOf } from '../../tasks/programs/family.ts';
+import { azrClaim } from './claim.ts';
+import { programPlay } from './program-play.ts';
+import {
+  bufferOf,
+  grown,
+  PROPOSER,
+  programBuffer,
+  programFigures,
+  proposedKind,
+} from './proposed-programs.ts';
+
+/** What an answer in form is paid, by whether it is right. */
+const composite = (right: boolean): number => (right ? 1 : -0.5);
+
+/** `rate` is null where the solver's rate could not be had; a held-out question is not paid for. */
+export function proposerReward(outcome: Outcome, rate: number | null): number | null {
+  if (outcome === 'held-out') return null;
+  if (outcome !== 'ok') return -1;
+  return rate === null ? null : interiorDifficulty(rate) || -0.5;
+}
+
+const OUT_OF_FORM = -1;
+const rewards: Readonly<Record<string, AnswerReward>> = {
+  executor: {
+    description: 'the interpreter confirms the answer',
+    usesGold: true,
+    pay: ({ gold }) => gold().map((right) => (right === null ? OUT_OF_FORM : composite(right))),
+  },
+  format: {
+    description: 'control: any answer in form is right',
+    usesGold: false,
+    pay: ({ solutions }) => solutions.map(({ ok }) => (ok ? composite(true) : OUT_OF_FORM)),
+  },
+  random: {
+    description: 'control: a coin says whether an answer in form is right',
+    usesGold: false,
+    pay: ({ group, solutions }) =>
+      solutions.map(({ ok }, i) => (ok ? composite(coinOf(group.samples[i]!.id)) : OUT_OF_FORM)),
+  },
+};
+
+const shape = (variant?: string) => ({
+  kinds: variant === 'no-induction' ? KINDS.slice(0, 2) : KINDS,
+  referenced: variant !== 'no-references',
+});
+
+/** Share of a task's attempts that were paid as right; null without attempts. */
+export const solveRate = (attempts: readonly Sample[]): number | null =>
+  attempts.length ? mean(attempts.map((attempt) => Number(attempt.rewards.reward === 1))) : null;
+
+function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => [id, proposerReward(outcome, rates.get(id) ?? null)]),
+  );
+}
+
+function learn({ round, proposals, groups, recipeState }: RoundRecords, tools: LearnTools): TrainingPlan {
+  const { variant } = round.settings;
+  const proposed = proposals.samples.map((sample) => ({
+    sample,
+    stream: `${PROPOSER}/${proposedKind(tools.decode(sample.prompt))}`,
+    reward: sample.rewards.reward ?? null,
+  }));
+  const solved = groups.flatMap(({ task, samples }) =>
+    samples.map((sample) => ({
+      sample,
+      stream: `${SOLVER}/${kindOf(task)}`,
+      reward: sample.rewards.reward ?? null,
+    })),
+  );
+  const all = [...proposed, ...solved];
+  const advantages = taskRelative(
+    all.map(({ reward }) => reward),
+    all.map(({ stream }) => (variant === 'pooled' ? 'all' : stream)),
+  );
+  const part = (role: string, from: number, samples: readonly { sample: Sample }[]): PolicyPart => ({
+    kind: 'policy',
+    role,
+    weight: 1,
+    items: withAdvantages(
+      samples.map(({ sample }) => sample),
+      advantages.slice(from, from + samples.length),
+    ),
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+    aggregation: { mode: 'token-mean' },
+  });
+  const fresh = groups.filter(({ proposal }) => proposal !== null);
+  const interior = fresh.map(({ samples }) => Number(interiorDifficulty(solveRate(samples) ?? 0) > 0));
+  const buffer = grown(
+    bufferOf(recipeState),
+    fresh.map(({ task }) => task),
+    shape(variant).kinds,
+  );
+  return {
+    updates: [{ set: MAIN_SET, parts: [part(PROPOSER, 0, proposed), part(SOLVER, proposed.length, solved)] }],
+    recipeState: buffer,
+    figures: { ...programFigures(proposals, fresh, buffer), interior: mean(interior) },
+  };
+}
+
+export const azr: Recipe = {
+  name: 'azr',
+  title: 'Proposer and solver of programs over an interpreter, without any data',
+  paper: {
+    title: 'Absolute Zero: Reinforced Self-play Reasoning with Zero Data',
+    year: 2025,
+    source: 'arXiv:2505.03335',
+  },
+  summary:
+    'One policy proposes questions about small programs beside programs it proposed earlier, and solves them. The interpreter says which questions are valid and which answers are right. The proposer is paid for questions that the solver sometimes fails, the solver for right answers, each of the six streams against its own mean.',
+  method: {
+    setting:
+      'Questions are about short programs over lists of numbers. There are three kinds: deduction (what comes out), abduction (what went in) and induction (which program it was). An interpreter is the only teacher, and no question is supplied by hand. The start policy asks little and short, and slips the more the longer a program is.',
+    roles:
+      'The proposer sees up to three programs of a buffer of earlier valid questions and writes a new question, as many of each kind. The solver attempts each valid question as many times as the group is large; stored questions of the same kind take the places of invalid ones.',
+    rewards:
+      'The solver earns 1 for an answer that the interpreter confirms, -0.5 for another, and -1 for text out of form. The proposer earns 1 - s where the solver’s success rate s on its question lies strictly between 0 and 1, -0.5 where s is 0 or 1, and -1 for an invalid question. Questions about held-out programs have no reward.',
+    credit:
+      'Rewards are whitened in six streams, one for each role and kind, because the kinds differ in how hard they are (task-relative REINFORCE++).',
+    objective:
+      'A clipped policy gradient for both roles, ratios in [0.8, 1.28], with a mean over each role’s tokens. There is no KL term.',
+    schedule:
+      'Each round proposes, solves and makes one update of the shared weights. The round’s valid questions enter the buffer, which keeps the newest 1,024 of a kind.',
+  },
+  differences: [
+    'The solver trains on the attempts that price the proposals, a group each; the paper draws one further answer to each task.',
+    'Three references instead of six, as many as fit; an induction hides four of eight examples, has to get the four shown ones right as well, and carries no message. A buffer holds 1,024 questions of a kind, not 16,384; a stream has 16 prompts a round, not 64.',
+    'The buffer starts from one program, +1, since the identity is held out, and grows while training; the paper first lets the untrained proposer fill it.',
+    'Outside the held-out programs any valid question counts, repeated ones and copies of a reference too; each role’s tokens have their own mean in the loss, and rewards are centred and scaled over answers, not over their tokens.',
+    'The start is taught to ask little and short without references, and to slip the more the longer a program is.',
+  ],
+  claim: azrClaim,
+  start: 'programs-one-instruction',
+  tasks: 48,
+  group: 8,
+  state: programBuffer,
+  variants: {
+    'no-references': 'the proposer of deduction and abduction is shown no earlier programs',
+    'no-induction': 'deduction and abduction alone',
+    pooled: 'one baseline for all six streams',
+  },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 3e-4,
+        warmup: 6,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 3,
+      },
+    },
+  },
+  payProposals,
+  learn,
+  ...programPlay({ rewards, shape }),
+};

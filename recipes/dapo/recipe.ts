@@ -1,0 +1,143 @@
+/** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is told below, as data. */
+import type { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { overlongPenalty } from '../../core/rl/rewards/index.ts';
+import { groupsInBand } from '../../core/rl/selection/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RunSettings } from '../../core/schema/round.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import {
+  type AnswerReward,
+  exactReward,
+  formatReward,
+  randomReward,
+} from '../../protocols/answer-rewards.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
+import { claim } from './claim.ts';
+
+/** Tasks rolled out for each that is trained on, as many as the paper's first wave. */
+const OVER_GENERATION = 3;
+const MAX_TOKENS = 48;
+const BUFFER = 24;
+/** Passes over a round's batch: with one or two, ratios rarely come to the clip's bounds. */
+const EPOCHS = 6;
+/** Operators of an easy and of a hard task: half of the tasks each. */
+const [EASY, HARD] = [1, 5];
+/** Easy tasks of a round at most: there are 200, none of them held out. */
+const EASY_TASKS = 150;
+
+const VARIANTS = {
+  'no-dynamic-sampling': 'every group is trained on, unanimous or not, and no more are rolled out',
+  'no-clip-higher': 'ratios clipped to 1 ± 0.2',
+  'no-token-mean': 'each answer counts the same, whatever its length',
+  grpo: 'none of the three',
+};
+type Repair = 'dynamic-sampling' | 'clip-higher' | 'token-mean';
+const has = ({ variant }: Pick<RunSettings, 'variant'>, repair: Repair) =>
+  variant !== 'grpo' && variant !== `no-${repair}`;
+
+/** 0 or 1 to -1 or +1. */
+const signed = (reward: AnswerReward): AnswerReward => ({
+  ...reward,
+  pay: (evidence) => reward.pay(evidence).map((r) => (r === null ? null : 2 * r - 1)),
+});
+const shaped: AnswerReward = {
+  description: '+1 for an exact answer, else -1; less where it comes near the limit',
+  usesGold: true,
+  pay: (evidence) => {
+    const limit = { maxLength: MAX_TOKENS, buffer: BUFFER, factor: 1 };
+    const lengths = evidence.group.samples.map(({ ids }) => overlongPenalty(ids.length, limit));
+    return signed(exactReward)
+      .pay(evidence)
+      .map((r, i) => r! + lengths[i]!);
+  },
+};
+
+/** Right answers have a reward of 0 at least, wrong ones of -1 at most, however long they are. */
+const passed = (reward: number | null | undefined) => Number((reward ?? -1) >= 0);
+
+/** The first `wanted` groups that are neither all right nor all wrong. */
+export function mixedGroups(groups: readonly ScoredGroup[], wanted: number): ScoredGroup[] {
+  const rewards = groups.flatMap(({ samples }) => samples.map((sample) => passed(sample.rewards.reward)));
+  const keys = groups.flatMap(({ group, samples }) => samples.map(() => group));
+  const mixed = new Set(groupsInBand(rewards, keys));
+  return groups.filter(({ group }) => mixed.has(group)).slice(0, wanted);
+}
+
+/** Tasks of one operator and of five in turns, so that rounds differ as little as they can; of five alone when the others run out. */
+const halfEasy = (random: Random, index: number): string =>
+  freshTask(random, index % 2 || index >= 2 * EASY_TASKS ? HARD : EASY);
+
+function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
+  const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks) : groups;
+  const updates = solverUpdate(groupItems(trained, grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: has(settings, 'clip-higher') ? 0.28 : 0.2 },
+    aggregation: { mode: has(settings, 'token-mean') ? 'token-mean' : 'seq-mean-token-mean' },
+  }).map((update) => ({ ...update, epochs: EPOCHS }));
+  const samples = groups.flatMap((group) => group.samples);
+  const figures = {
+    trainedGroups: trained.length,
+    unanimous: trained.length - mixedGroups(trained, trained.length).length,
+    truncated: mean(samples.map(({ outcome }) => Number(outcome === 'cut-off'))),
+  };
+  return { updates, figures };
+}
+
+export const dapo: Recipe = {
+  name: 'dapo',
+  title: 'DAPO: decoupled clip and dynamic sampling',
+  paper: {
+    title: 'DAPO: An Open-Source LLM Reinforcement Learning System at Scale',
+    year: 2025,
+    source: 'arXiv:2503.14476',
+  },
+  summary:
+    'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains, half of them with one operator and half with five, under a limit of 48 tokens. Its start policy slips in one step of ten and goes on checking after its last step, sometimes without end.',
+    roles:
+      'The solver is the only role. Three times as many tasks are rolled out as are trained on, eight answers each.',
+    rewards:
+      'An answer earns +1 if it is exact and -1 if it is not, less up to 1 more over the last 24 tokens before the limit (soft overlong punishment).',
+    credit:
+      'Groups whose answers are all right or all wrong are left out, and the first mixed ones make the batch (dynamic sampling). The advantage of an answer is its reward minus the mean of its group, divided by the group’s deviation (GRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] (clip-higher) and a mean over all tokens of the step rather than over answers (token-level loss). There is no KL term and no critic. Each of the repairs can be taken out by a variant.',
+    schedule: 'Each round’s batch is gone over six times, in 16 optimiser steps a pass.',
+  },
+  differences: [
+    'One wave a round: three times the tasks are rolled out, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves. 64 groups of 8, the paper’s 512 of 16.',
+    'Half of the tasks have one operator and half five, so that there are groups with nothing to teach. The start slips in one step of ten where there are several, and goes on checking after its last step, as long as the steps took and sometimes much longer. A step may begin with any letter in place of its tag, and half of them do: rare tokens that are as right as the likely one.',
+    'The punishment grows over half of the limit of 48 tokens, the paper’s over a fifth: hard tasks’ answers have 13 to 24 tokens without checks, and most of the checks can be saved.',
+    `A batch is trained on ${EPOCHS} times, in 16 steps each; the paper’s once, in 16.`,
+    'Greedy accuracy is nothing at first: the likeliest next token is one more check, without end. Sampled accuracy says what is learned.',
+  ],
+  claim,
+  start: 'arithmetic-verbose',
+  tasks: 64,
+  group: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
+  ...solverAlone({
+    family: verboseArithmetic,
+    maxNew: MAX_TOKENS,
+    rewards: {
+      shaped,
+      exact: signed(exactReward),
+      format: signed(formatReward),
+      random: signed(randomReward),
+    },
+    tasks: (context) => {
+      const { settings } = context.round;
+      const count = settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1);
+      return drawnTasks(context, halfEasy, count);
+    },
+  }),
+  learn,
+};

@@ -1,0 +1,149 @@
+/** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is told below, as data. */
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import type { Evaluation } from '../../core/schema/evaluation.ts';
+import type { Solution } from '../../core/task-family.ts';
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
+import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
+import { SOLVER, solverAlone } from '../../protocols/solver.ts';
+import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import {
+  CHECK_TOKENS,
+  checkOf,
+  checkPrompt,
+  glancePrompt,
+  type Labelled,
+  writeCheck,
+  writeGlance,
+} from '../../tasks/arithmetic/checks.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { genrmClaim } from './claim.ts';
+import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
+
+const VERIFIER = 'verifier';
+
+/** What the verifier is taught of some labelled answers. */
+export function verifierPart(
+  variant: string | undefined,
+  items: readonly Labelled[],
+  encode: LearnTools['encode'],
+  random: Random,
+  blind = false,
+): UpdatePart {
+  const part = { role: VERIFIER, weight: 1 } as const;
+  const pair = pairing(encode);
+  if (variant === 'head') {
+    const labelled = items.map((item) => ({ ...heard(item, encode), label: Number(item.right) }));
+    return { ...part, kind: 'classification', items: labelled };
+  }
+  const taught = items.flatMap((item) => {
+    if (variant === 'direct') return [pair(glancePrompt(item), writeGlance(item.right))];
+    const check = checkOf(item, random, { blind });
+    return check ? [pair(checkPrompt(item), writeCheck(check))] : [];
+  });
+  return { ...part, kind: 'sft', items: taught };
+}
+
+/** What the baselines, which need no sampling, make of some answers before they learn from them. */
+async function askBaseline(
+  variant: string | undefined,
+  items: readonly Labelled[],
+  { encode, score, classes }: LearnTools,
+): Promise<number[]> {
+  const pair = pairing(encode);
+  const head = variant === 'head';
+  const asked = items.map((item) => (head ? heard(item, encode) : pair(glancePrompt(item), '<right>')));
+  const rows = await (head ? classes('main', asked) : score('main', asked));
+  return rows.map((row) => row.at(-1)!);
+}
+
+async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant, reward } = round.settings;
+  const random = new Random(`${round.id}/verifier`);
+  const tasks = labelledAnswers(groups, tools.decode);
+  const taught = asManyWrong(tasks.flat(), random);
+  const verifying = verifierPart(variant, taught, tools.encode, random, reward === 'random');
+  const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
+  const solving: UpdatePart = { kind: 'sft', role: SOLVER, weight: 0.3, items };
+  // A round without a right answer has nothing to teach.
+  const updates = items.length ? [{ set: 'main', parts: [verifying, solving] }] : [];
+  if (variant !== 'direct' && variant !== 'head') return { updates };
+  const scores = await askBaseline(variant, tasks.flat(), tools);
+  return { updates, figures: { bestFresh: bestLabelled(tasks, scores) } };
+}
+
+function examine(context: EvaluationContext): Promise<Evaluation> {
+  const { variant } = context.round.settings;
+  const size = { family: arithmetic, solver: SOLVER, tasks: 125, n: 8 };
+  if (variant === 'head') return evaluateBestOfN(context, size);
+  const [ask, votes, temperature] =
+    variant === 'direct' ? [glancePrompt, [1], 0] : [checkPrompt, [1, 4, 16], 1];
+  const prompt = (task: string, solution: Solution) => ask({ task, solution });
+  return evaluateBestOfN(context, { ...size, verifier: { role: VERIFIER, prompt, votes, temperature } });
+}
+
+const alone = solverAlone({
+  family: arithmetic,
+  rewards: { exact: exactReward, random: randomReward },
+  tasks: (context) => drawnTasks(context, slippingTask),
+});
+
+export const genrm: Recipe = {
+  ...alone,
+  name: 'genrm',
+  title: 'A generative verifier: checks, votes, best of N',
+  paper: {
+    title: 'Generative Verifiers: Reward Modeling as Next-Token Prediction',
+    year: 2024,
+    source: 'arXiv:2408.15240',
+  },
+  summary:
+    'A solver that stays as it is answers tasks; a verifier is taught to do the sums of those tasks again and then to give a verdict on the answers, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
+  method: {
+    setting:
+      'A solver that never changes answers arithmetic tasks, and an exact checker labels its answers. The verifier starts from weights that can do the sums and compare answers, but that have given no verdict in this form.',
+    roles:
+      'The solver, fixed at version 0, answers each task eight times. The verifier reads a task and an answer, does the sums again as a written check, and then writes whether the answer is right.',
+    rewards:
+      'Nobody is paid: the verifier is trained by next-token prediction. Its data are as many right as wrong answers of the round. For each a script writes a check that slips in one of ten; checks whose verdict is not the label are left out.',
+    credit: 'Every token of a check and of its verdict counts the same.',
+    objective:
+      'The negative log-likelihood of checks and verdicts, plus 0.3 times that of the solver’s right answers. The two baselines are a verdict without a check and a classifier on the last token. In the evaluation an answer’s score is the mean, over K sampled checks, of the probability of the verdict `right`, and the best of eight answers to a task is taken.',
+    schedule: 'Each round labels fresh answers and makes one pass over them in eight optimiser steps.',
+  },
+  differences: [
+    'N is 8, K up to 16; the paper has 16 or 32 of each. Twelve rounds on fresh answers instead of one corpus; λ, which is not known to be the paper’s, is .3.',
+    'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
+    'The verifier is shown answers without their steps: where some have none, a glance at that tells most of what a check does.',
+    'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
+  ],
+  claim: genrmClaim,
+  start: 'arithmetic-judges',
+  tasks: 64,
+  group: 8,
+  variants: {
+    direct: 'a verdict at a glance, without a check',
+    head: 'a classifier on the last token of the answer',
+  },
+  sets: {
+    main: {
+      optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },
+      head: { kind: 'classes', count: 2 },
+    },
+  },
+  roles: {
+    [SOLVER]: { ...alone.roles[SOLVER]!, description: 'answers, frozen' },
+    [VERIFIER]: {
+      description: 'checks answers',
+      speaksAs: 'judge',
+      sampling: { maxNew: CHECK_TOKENS, temperature: 1 },
+    },
+  },
+  bindings: () => ({ [SOLVER]: { pinned: true } }),
+  learn,
+  evaluate: examine,
+};

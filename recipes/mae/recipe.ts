@@ -1,0 +1,147 @@
+/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { whitenBatch } from '../../core/rl/estimators/index.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample } from '../../core/schema/sample.ts';
+import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { normalised } from '../../tasks/arithmetic/ratings.ts';
+import { claim } from './claim.ts';
+import { evaluateRatings } from './evaluate.ts';
+import { admit, appraised, questionStore, storeFigures, storeOf } from './question-store.ts';
+import { answerQuestions, proposeQuestions, type RatingEvidence, rateQuestions } from './rated-questions.ts';
+
+const QUALITY_GATE = 0.7;
+/** What a rating that cannot be read counts as. */
+const NEUTRAL = 0.5;
+
+/** `rating` is null where the answer is out of form, which earns nothing. */
+export const solverReward = (rating: number | null): number => (rating === null ? 0 : 0.5 * rating + 0.5);
+
+/** Of a question that can be read; others earn 0. */
+export const proposerReward = (quality: number, difficulty: number, gate = QUALITY_GATE): number =>
+  (quality + (quality >= gate ? difficulty : 0) + 1) / 3;
+
+/** What a rating counts, by the run's reward. */
+export function ratingValue(reward: string, { rating, gold, coin }: RatingEvidence): number {
+  if (reward === 'gold') return Number(gold());
+  if (reward === 'random') return Number(coin);
+  if (reward === 'format') return 1;
+  return rating.ok ? normalised(rating.value) : NEUTRAL;
+}
+
+/** A role's own samples by its own rewards; what has none is not trained on. */
+const part = (role: string, samples: readonly Sample[]): PolicyPart => ({
+  kind: 'policy',
+  role,
+  weight: 1,
+  items: withAdvantages(samples, whitenBatch(samples.map(({ rewards: { reward } }) => reward ?? null))),
+  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
+  aggregation: { mode: 'token-mean' },
+  entropy: 1e-3,
+});
+
+const gateOf = ({ settings }: RoundRecords['round']) => (settings.variant === 'no-gate' ? 0 : QUALITY_GATE);
+
+function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const fresh = appraised(groups, NEUTRAL);
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => {
+      const question = fresh.get(id);
+      if (question) return [id, proposerReward(question.quality, question.difficulty, gateOf(round))];
+      // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
+      return [id, outcome === 'ok' || outcome === 'held-out' ? null : 0];
+    }),
+  );
+}
+
+function learn({ round, proposals, groups, recipeState }: RoundRecords): TrainingPlan {
+  const fresh = appraised(groups, NEUTRAL);
+  const stored = groups.filter(({ proposal }) => proposal === null);
+  const answers = stored.flatMap(({ samples }) => samples);
+  const ratings = stored.flatMap(({ judgments }) => judgments);
+  const store = admit(storeOf(recipeState, round.settings.seed), fresh.values(), gateOf(round));
+  const parts = [part('proposer', proposals.samples), part('solver', answers), part('judge', ratings)];
+  return {
+    updates: [{ set: MAIN_SET, parts }],
+    recipeState: store,
+    figures: storeFigures(store, [...fresh.values()]),
+  };
+}
+
+export const mae: Recipe = {
+  name: 'mae',
+  title: 'Proposer, solver and judge that evolve together without ground truth',
+  paper: {
+    title: 'Multi-Agent Evolve: LLM Self-Improve through Co-evolution',
+    year: 2025,
+    source: 'arXiv:2510.23595',
+  },
+  summary:
+    'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
+  method: {
+    setting:
+      'Questions are arithmetic chains, sound or not: some ask nothing that has an answer. Nobody sees the true answers. The store begins with 16 sound questions; the start policy spoils half of its proposals and guesses, or writes until it is cut off, on what asks nothing.',
+    roles:
+      'One set of weights plays three roles. The proposer writes new questions, half of them varied from a stored one. The solver answers each new question three times, to learn how difficult it is, and as many stored questions once, to learn from them. The judge rates new questions and answers from 1 to 10 after a written check.',
+    rewards:
+      'A rating counts as a number from 0 to 1, an unreadable one 0.5. The proposer earns (quality + difficulty + 1)/3 where the mean rating of its question, its quality, reaches 0.7, and (quality + 1)/3 where it does not; difficulty is 1 minus the mean rating of the answers. An unreadable question earns 0, a held-out one has no reward. The solver earns half the rating of its answer plus 0.5 for form, the judge 1 for exactly one score.',
+    credit: 'Rewards are whitened role by role, over the round.',
+    objective:
+      'A clipped policy gradient for each role, ratios in [0.8, 1.28] with a dual clip at 3, a mean over each role’s tokens, and an entropy bonus of weight 0.001.',
+    schedule:
+      'Each round makes one update of the shared weights. Questions whose quality reaches 0.7 enter the store and may be answered in later rounds: the gate keeps out questions that nobody can solve and that therefore look difficult.',
+  },
+  differences: [
+    'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
+    'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty, which the paper takes from ratings alone. On questions that ask nothing the start’s answers are cut off half of the time, so that these pay their proposer well before the judge has said anything.',
+    'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
+    'Three samples of each question’s rating and of its answers, where the paper has five; 64 a role, where it has 128.',
+    'The store begins with 16 sound questions; the start is taught to spoil half of its proposals, and on what asks nothing to guess or to run on until it is cut off.',
+    'No repetition penalty; each role’s tokens have their own mean in the loss, and rewards are whitened over a role’s samples, not over their tokens. Four optimiser steps a round where the paper has six.',
+  ],
+  claim,
+  start: 'arithmetic-overthinking',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 64,
+  group: 3,
+  rewards: {
+    ratings: { description: 'the judge’s ratings and format: nobody sees gold', usesGold: false },
+    gold: { description: 'the oracle instead of the ratings', usesGold: true },
+    format: { description: 'control: every rating counts 1', usesGold: false },
+    random: { description: 'control: a coin instead of every rating', usesGold: false },
+  },
+  state: questionStore,
+  variants: { 'no-gate': 'every readable question is stored and paid for difficulty' },
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 10 }),
+  roles: {
+    proposer: {
+      description: 'writes questions, some of them ill-formed',
+      sampling: { maxNew: 13, temperature: 1 },
+    },
+    solver: { description: 'answers, with or without steps', sampling: { maxNew: 26, temperature: 1 } },
+    judge: { description: 'rates questions and answers', sampling: { maxNew: 30, temperature: 1 } },
+  },
+  freezable: ['proposer', 'solver', 'judge'],
+  propose: proposeQuestions,
+  rollOut: answerQuestions,
+  judge: (context, groups) => {
+    const { reward } = context.round.settings;
+    return rateQuestions(context, groups, (evidence) => ratingValue(reward, evidence), solverReward);
+  },
+  payProposals,
+  learn,
+  evaluate: async (context) =>
+    evaluation(
+      await evaluateSolver(context, { family: arithmetic, role: 'solver', temperature: 1 }),
+      await evaluateRatings(context),
+    ),
+  describe: {
+    difficulty: arithmetic.difficulty,
+    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+  },
+};

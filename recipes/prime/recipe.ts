@@ -1,0 +1,164 @@
+/** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import {
+  equalClassWeights,
+  implicitProcess,
+  rescaleByLargestReturn,
+  rloo,
+} from '../../core/rl/estimators/index.ts';
+import { mixStreams } from '../../core/rl/rewards/index.ts';
+import { groupsInBand } from '../../core/rl/selection/index.ts';
+import { mean, whiten } from '../../core/rl/statistics.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type {
+  ImplicitPrmPart,
+  LearnTools,
+  PolicyItem,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
+import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { chains, freshChain } from '../../tasks/chains/family.ts';
+import { primeClaim } from './claim.ts';
+import { tokenRewardFigures } from './token-reward-figures.ts';
+
+const PRM = 'prm';
+/** Tasks of the band in a batch of the policy: as many every round, however many a better policy leaves there. */
+const BATCH = 8;
+/** Rounds of the reward model alone. */
+const ALONE = 8;
+/** Answers here are thirty tokens long, the paper's are thousands at .05: β Σ q has to span a few units. */
+const BETA = 0.5;
+const PROCESS_WEIGHT = 2;
+/** Larger steps outrun the reward model: it scores answers of a policy that it has not learned from yet. */
+const LEARNING_RATE = 1e-4;
+const VARIANTS = {
+  outcome: 'the policy is paid for outcomes alone: RLOO; the reward model rests',
+  frozen: `the reward model learns in its ${ALONE} rounds alone and no more`,
+};
+
+const samplesOf = (groups: readonly ScoredGroup[]) => groups.flatMap(({ samples }) => samples);
+const rewardsOf = (groups: readonly ScoredGroup[]) =>
+  samplesOf(groups).map(({ rewards }) => rewards.reward ?? 0);
+const keysOf = (groups: readonly ScoredGroup[]) =>
+  groups.flatMap(({ group, samples }) => samples.map(() => group));
+
+/** log ψ - log ref [answers][tokens]; nothing where ψ rests for good. */
+async function tokenRewards(variant: string | undefined, answers: readonly Sample[], tools: LearnTools) {
+  if (variant === 'outcome') return answers.map(({ ids }) => ids.map(() => 0));
+  const start = await tools.score(PRM, answers, 0);
+  const now = await tools.score(PRM, answers);
+  return now.map((logprobs, i) => Array.from(logprobs, (logprob, t) => logprob - start[i]![t]!));
+}
+
+/** Outcome and process advantages, mixed and whitened; q [answers][tokens]. */
+export function answersWithAdvantages(
+  groups: readonly ScoredGroup[],
+  q: readonly (readonly number[])[],
+): PolicyItem[] {
+  const samples = samplesOf(groups);
+  const [rewards, keys] = [rewardsOf(groups), keysOf(groups)];
+  const mixed = mixStreams(
+    [
+      { weight: 1, advantages: rloo(rewards, keys) },
+      { weight: PROCESS_WEIGHT, advantages: implicitProcess(rescaleByLargestReturn(q), keys) },
+    ],
+    samples.map(({ ids }) => ids.length),
+  );
+  const advantages = whiten(mixed.flatMap((tokens) => tokens!));
+  return samples.map((sample) => ({ sample, advantage: advantages.splice(0, sample.ids.length) }));
+}
+
+/** What the reward model learns from; nothing where all answers are right, or all wrong. */
+function outcomeItems(groups: readonly ScoredGroup[]): ImplicitPrmPart['items'] {
+  const rewards = rewardsOf(groups);
+  if (new Set(rewards).size < 2) return [];
+  const weights = equalClassWeights(rewards);
+  return samplesOf(groups).map(({ prompt, ids }, i) => ({
+    prompt,
+    ids,
+    outcome: rewards[i]!,
+    weight: weights[i]!,
+  }));
+}
+
+async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant } = round.settings;
+  const alone = round.index <= ALONE;
+  const learns = variant === 'frozen' ? alone : variant !== 'outcome';
+  const q = await tokenRewards(variant, samplesOf(groups), tools);
+  const inBand = groupsInBand(rewardsOf(groups), keysOf(groups), { low: 0.2, high: 0.8, inclusive: true });
+  const band = new Set(alone ? [] : inBand.slice(0, BATCH));
+  const isKept = keysOf(groups).map((key) => band.has(key));
+  const answers = answersWithAdvantages(
+    groups.filter(({ group }) => band.has(group)),
+    q.filter((_, i) => isKept[i]),
+  );
+  const items = learns ? outcomeItems(groups) : [];
+  const part = { kind: 'implicit-prm', role: PRM, weight: 1, items, beta: BETA } as const;
+  return {
+    updates: [
+      ...(items.length ? [{ set: PRM, parts: [{ ...part, reference: { set: PRM, version: 0 } }] }] : []),
+      ...solverUpdate(answers, {
+        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+        aggregation: { mode: 'token-mean' },
+      }),
+    ],
+    figures: {
+      ...(variant === 'outcome' ? {} : tokenRewardFigures(chains, groups, q, tools)),
+      solved: mean(rewardsOf(groups)),
+      kept: inBand.length,
+    },
+  };
+}
+
+export const prime: Recipe = {
+  name: 'prime',
+  title: 'Process rewards from an implicit reward model, trained online on outcomes',
+  paper: {
+    title: 'Process Reinforcement through Implicit Rewards',
+    year: 2025,
+    source: 'arXiv:2502.01456',
+  },
+  summary:
+    'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
+  method: {
+    setting:
+      'A solver answers long chains of eight operators, where nearly one step of three goes wrong, so that outcomes are sparse. No steps are labelled.',
+    roles:
+      'The solver answers 128 tasks four times each. A second model, the implicit reward model, starts as a copy of the same weights and never speaks.',
+    rewards:
+      'The outcome is 1 for an exact answer and 0 otherwise. The process reward of a token is log ψ - log ref, the log-probability of the token under the reward model, before its update on these answers, less that under version 0.',
+    credit:
+      'Outcomes are compared within a group, each against the mean of the others (leave-one-out). Process rewards are rescaled by the largest return, summed to go and given a leave-one-out baseline; they weigh 2 beside the outcome’s 1. The sum is whitened over the round’s tokens. Only eight tasks of those on which between 20 and 80 % of the answers are right train the policy.',
+    objective:
+      'The policy: a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. The reward model: cross-entropy of σ(0.5 · Σ(log ψ - log ref)) against the outcome, over all answers, right and wrong ones weighing the same.',
+    schedule:
+      'In the first eight rounds the reward model learns alone; after that both learn in every round, the reward model first. A claim counts the policy’s updates.',
+  },
+  differences: [
+    `A batch has ${BATCH} tasks of the band, of 128 rolled out, the paper’s 256. The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
+    'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
+    'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
+  ],
+  claim: primeClaim,
+  start: 'arithmetic-chains',
+  tasks: 128,
+  group: 4,
+  variants: VARIANTS,
+  sets: {
+    main: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE } },
+    [PRM]: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE, clipNorm: 10 } },
+  },
+  learn,
+  ...solverAlone({
+    family: chains,
+    rewards: { exact: exactReward, random: randomReward, format: formatReward },
+    tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
+    draws: 12,
+    placement: 'token',
+  }),
+};

@@ -1,0 +1,52 @@
+/** What token rewards know of right and wrong, by the oracle: for the report alone. */
+import { positionsByKey } from '../../core/rl/groups.ts';
+import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { Numbers } from '../../core/rl/types.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import { stepOfToken } from '../../protocols/step-credit.ts';
+
+/**
+ * AUC of their sums over answers (`groupAuc`: among answers to one task, which credit compares, the mean over groups with right and
+ * wrong ones), and over the steps of answers. rewards [answers][tokens].
+ */
+export function tokenRewardFigures(
+  family: TaskFamily,
+  groups: readonly ScoredGroup[],
+  rewards: readonly Numbers[],
+  { encode, decode }: Pick<LearnTools, 'encode' | 'decode'>,
+): { auc: number; groupAuc: number; stepAuc: number } {
+  const [opens, closes] = encode('<step><answer>') as [number, number];
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const sums = rewards.map((row) => sum(Array.from(row)));
+  const answers = groups.flatMap(({ group, task, samples, gold }) =>
+    samples.map((sample, i) => ({ group, task, sample, exact: gold[i] === true })),
+  );
+  const aucOf = (positions: readonly number[]) =>
+    areaUnderRoc(
+      positions.map((i) => sums[i]!),
+      positions.map((i) => answers[i]!.exact),
+    );
+  const mixed = [...positionsByKey(answers.map(({ group }) => group)).values()].filter(
+    (positions) => new Set(positions.map((i) => answers[i]!.exact)).size === 2,
+  );
+  const steps = answers.flatMap(({ task, sample: { ids } }, i) => {
+    const solution = family.parseSolution(task, decode(ids));
+    if (!solution.ok) return [];
+    const of = stepOfToken(ids, opens, closes);
+    return family.truth(task, solution.value).steps.map((right, s) => ({
+      right,
+      score: sum(Array.from(rewards[i]!).filter((_, t) => of[t] === s)),
+    }));
+  });
+  return {
+    auc: aucOf([...sums.keys()]),
+    groupAuc: mixed.length ? mean(mixed.map(aucOf)) : 0.5,
+    stepAuc: areaUnderRoc(
+      steps.map(({ score }) => score),
+      steps.map(({ right }) => right),
+    ),
+  };
+}

@@ -1,0 +1,94 @@
+/** A recipe of challenger and solver that train in turns: everything but its rewards, its training plan and its words. */
+import type { RoundShape } from '../../core/recipe.ts';
+import type { RewardInfo } from '../../core/role.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { EvaluationTasks } from '../../core/split.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
+import { type AnswerEvidence, majorityReward, payAnswers } from '../../protocols/answer-rewards.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
+import { attempt, CHALLENGER, challenge, drawLabelled, labelledOf } from './challenges.ts';
+
+/** Answers to each held-out task behind the sampled accuracy: arms differ by a few points. */
+const DRAWS = 5;
+
+export type Phase = 'challenge' | 'collect' | 'train';
+
+/** What a solver is paid for its attempts at a question [samples], whose label votes gave. */
+export interface LabelReward extends RewardInfo {
+  readonly pay: (evidence: AnswerEvidence, label: string | null) => readonly (number | null)[];
+}
+
+export interface ChallengeGame {
+  readonly family: TaskFamily;
+  readonly phaseOf: (index: number) => Phase;
+  /** Attempts that vote on a question; in the solver's phase a round's group size holds. */
+  readonly attempts: number;
+  /** Questions asked for when collecting, for each task of a solver's round. */
+  readonly collected: number;
+  /** Tasks of the evaluation. */
+  readonly examined: (asked: EvaluationTasks) => readonly string[];
+  /** The first is the default. */
+  readonly rewards: Readonly<Record<string, LabelReward>>;
+}
+
+export const challengePlay = (game: ChallengeGame): RoundShape => {
+  const { family, phaseOf, attempts, collected, examined, rewards } = game;
+  const phase = ({ round }: RoundContext) => phaseOf(round.index);
+  return {
+    taskName: family.name,
+    stop: family.stop,
+    rewards,
+    roles: {
+      [CHALLENGER]: {
+        description: 'writes questions, from one fixed prompt',
+        speaksAs: 'proposer',
+        set: CHALLENGER,
+        sampling: { maxNew: family.maxNew.proposer, temperature: 1 },
+      },
+      [SOLVER]: {
+        description: 'answers them, with or without steps, and labels them by its votes',
+        sampling: { maxNew: family.maxNew.solver, temperature: 1 },
+      },
+    },
+    freezable: [CHALLENGER, SOLVER],
+    propose: async (context) => {
+      const { tasks } = context.round.settings;
+      if (phase(context) === 'train') return drawLabelled(context, labelledOf(await context.recipeState()));
+      return challenge(family, context, tasks * (phase(context) === 'collect' ? collected : 1));
+    },
+    rollOut: (context, tasks) =>
+      attempt(family, context, tasks, phase(context) === 'train' ? context.round.settings.group : attempts),
+    judge: (context, groups) => payAttempts(game, context, groups),
+    evaluate: async (context) =>
+      evaluation(
+        await evaluateSolver(context, {
+          family,
+          role: SOLVER,
+          temperature: 1,
+          draws: DRAWS,
+          tasks: examined(context.evaluationTasks),
+        }),
+      ),
+    describe: { difficulty: family.difficulty, worked: (text) => text.startsWith(family.workedPrefix) },
+  };
+};
+
+/** In the solver's phase attempts are paid by their question's label; in the others they are votes, and nobody is paid for voting. */
+async function payAttempts(
+  { family, phaseOf, rewards }: ChallengeGame,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const { index, settings } = context.round;
+  if (phaseOf(index) !== 'train')
+    return groups.map((group) => payAnswers(family, majorityReward, context, group));
+  const reward = rewardNamed(rewards, settings.reward);
+  const labels = new Map(labelledOf(await context.recipeState()).map(({ task, label }) => [task, label]));
+  return groups.map((group) => {
+    const label = labels.get(group.task) ?? null;
+    return payAnswers(family, { ...reward, pay: (evidence) => reward.pay(evidence, label) }, context, group);
+  });
+}

@@ -1,0 +1,128 @@
+/**
+ * A challenger's questions, what a solver's votes say of them, and a set of questions that the votes label: the stages that R-Zero's
+ * phases are made of. What is paid is the recipe's.
+ */
+import * as v from 'valibot';
+import { Random } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
+import { majority } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { type RoundContext, sampleOf } from '../../core/round-context.ts';
+import { groupId, proposalId } from '../../core/sample-ids.ts';
+import type { AdmittedTask, Proposals, RolloutGroup } from '../../core/schema/sample.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
+import type { TrainingPlan } from '../../core/training-plan.ts';
+import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+
+export const CHALLENGER = 'challenger';
+
+/** A question, the answer that most of the solver's attempts gave, and that answer's share among all attempts; shares of nothing are 0. */
+const vote = v.object({ task: v.string(), label: v.nullable(v.string()), share: v.number() });
+export type Vote = Readonly<v.InferOutput<typeof vote>>;
+export const labelledSet = v.array(vote);
+
+/** The set that a solver trains on: what the last collection left. */
+export const labelledOf = (recipeState: unknown): readonly Vote[] =>
+  readState(labelledSet, recipeState) ?? [];
+
+/** One prompt for all: `count` questions by the challenger; each that can be read and is not held out becomes a task. */
+export async function challenge(
+  family: TaskFamily,
+  context: RoundContext,
+  count: number,
+): Promise<Proposals> {
+  const { round, tokenizer } = context;
+  const ids = tokenizer.encode(family.proposerPrompt());
+  const sampleIds = Array.from({ length: count }, (_, i) => proposalId(round.id, CHALLENGER, i));
+  const [completions] = await context.generate(CHALLENGER, [{ ids, sampleIds }]);
+  const read = completions!.map((completion, i) => {
+    const parsed = family.parseProposal(tokenizer.decode(completion.ids));
+    const outcome = !completion.stopped
+      ? 'cut-off'
+      : !parsed.ok
+        ? parsed.reason
+        : family.isHeldOut(parsed.value)
+          ? 'held-out'
+          : 'ok';
+    return {
+      task: parsed.ok ? parsed.value : '',
+      sample: sampleOf(context, CHALLENGER, sampleIds[i]!, ids, completion, outcome),
+    };
+  });
+  const valid = read.filter(({ sample }) => sample.outcome === 'ok');
+  return {
+    round: round.id,
+    samples: read.map(({ sample }) => sample),
+    tasks: valid.map(({ task, sample }, index) => ({
+      group: groupId(round.id, index),
+      index,
+      task,
+      proposal: sample.id,
+    })),
+  };
+}
+
+/** Questions of the set, as many as a round has tasks; none twice, so that a small set makes a small round. */
+export const drawLabelled = ({ round }: Pick<RoundContext, 'round'>, set: readonly Vote[]): Proposals =>
+  admitTasks(
+    round,
+    new Random(`${round.id}/questions`)
+      .shuffle(set)
+      .slice(0, round.settings.tasks)
+      .map(({ task }) => task),
+  );
+
+/** Attempts at tasks: `count` each, whatever the round's group size is. */
+export const attempt = (
+  family: TaskFamily,
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+  count: number,
+): Promise<RolloutGroup[]> => {
+  const settings = { ...context.round.settings, group: count };
+  return rollOut({ family }, { ...context, round: { ...context.round, settings } }, tasks);
+};
+
+/** What the attempts at each question say [groups]; the first of equally frequent answers is the label. */
+export const votesOf = (
+  family: TaskFamily,
+  groups: readonly Pick<RolloutGroup, 'task' | 'samples'>[],
+  decode: (ids: readonly number[]) => string,
+): Vote[] =>
+  groups.map(({ task, samples }) => {
+    const most = majority(
+      samples.map(({ ids, outcome }) => {
+        const parsed = outcome === 'ok' ? family.parseSolution(task, decode(ids)) : null;
+        return parsed?.ok ? parsed.value.answer : null;
+      }),
+    );
+    return { task, label: most?.answer ?? null, share: most?.share ?? 0 };
+  });
+
+/** What a report says of some questions: nothing here reaches a reward. */
+export const voteFigures = (family: TaskFamily, votes: readonly Vote[]) => ({
+  agreement: mean(votes.map(({ share }) => share)),
+  difficulty: mean(votes.map(({ task }) => family.difficulty(task))),
+  labelAccuracy: mean(
+    votes.map(({ task, label }) => Number(label !== null && family.gold(task, { steps: [], answer: label }))),
+  ),
+});
+
+/** What a round teaches that collects: nobody is trained; labelled questions that `keeps` admits are the set of the rounds to come. */
+export function collection(
+  family: TaskFamily,
+  votes: readonly Vote[],
+  keeps: (vote: Vote) => boolean,
+): TrainingPlan {
+  const kept = votes.filter((vote) => vote.label !== null && keeps(vote));
+  return {
+    updates: [],
+    recipeState: [...new Map(kept.map((vote) => [vote.task, vote])).values()],
+    figures: {
+      ...voteFigures(family, votes),
+      kept: kept.length / votes.length,
+      keptAccuracy: voteFigures(family, kept).labelAccuracy,
+    },
+  };
+}

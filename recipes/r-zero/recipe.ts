@@ -1,0 +1,178 @@
+/** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
+import { bandPass } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { charBleu } from '../../core/text/bleu.ts';
+import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { groupItems, SOLVER, smallSteps, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts';
+import { CHALLENGER, collection, labelledSet, voteFigures, votesOf } from './challenges.ts';
+import { phaseOf, rZeroClaim } from './claim.ts';
+
+/** Questions of the challenger that share a baseline. */
+const CHALLENGE_GROUP = 4;
+/** Questions are kept whose label has a share in this band, ends included. */
+const BAND = [0.3, 0.8] as const;
+
+/** Operators of nearly all that the untrained challenger asks; the evaluation is of longer questions. */
+const REACH = 2;
+
+/** `share` is the majority answer's, null where the text is no question; `repeated` the share of the batch in its cluster. */
+export const challengerReward = (share: number | null, repeated: number): number =>
+  (share === null ? -1 : bandPass(share)) - repeated;
+
+export const solverReward = (inForm: boolean, agrees: boolean): number =>
+  0.9 * Number(inForm && agrees) + 0.1 * Number(inForm);
+
+/** Shares are tenths; rounding must not decide at the ends. */
+export const inBand = (share: number): boolean => share >= BAND[0] - 1e-9 && share <= BAND[1] + 1e-9;
+
+/** The published weights over what says that an answer is right: the label, or what a control or a bound has in its place. */
+const weighed = (
+  description: string,
+  { usesGold, pay }: Pick<LabelReward, 'usesGold' | 'pay'>,
+): LabelReward => ({
+  description,
+  usesGold,
+  pay: (evidence, label) =>
+    pay(evidence, label).map((right, i) => solverReward(evidence.solutions[i]!.ok, right === 1)),
+});
+
+const agreement: Pick<LabelReward, 'usesGold' | 'pay'> = {
+  usesGold: false,
+  pay: ({ answers }, label) => answers.map((answer) => Number(answer !== null && answer === label)),
+};
+
+/** `kl`: weight of the KL to the start. */
+const plan = (role: string, set: string, kl: number, items: PolicyPart['items']): TrainingPlan['updates'] => [
+  {
+    set,
+    parts: [
+      {
+        kind: 'policy',
+        role,
+        weight: 1,
+        items,
+        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
+        aggregation: { mode: 'token-mean' },
+        kl: { weight: kl, estimator: 'k3', reference: { set, version: 0 } },
+      },
+    ],
+  },
+];
+
+type Decode = Pick<LearnTools, 'decode'>;
+
+/** Share of the batch that each question clusters with [proposals]. */
+const repeatedShares = ({ samples }: RoundRecords['proposals'], { decode }: Decode) =>
+  clusterShares(
+    samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
+    charBleu,
+  );
+
+/** Nobody is paid for questions outside the challenger's phase. */
+function payProposals({ round, proposals, groups }: RoundRecords, tools: Decode) {
+  if (phaseOf(round.index) !== 'challenge') return undefined;
+  const votes = votesOf(arithmetic, groups, tools.decode);
+  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
+  const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
+  return new Map(
+    proposals.samples.map(({ id, outcome }, i) => [
+      id,
+      // A held-out question is not paid for, and neither is one whose attempts are missing.
+      outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
+        ? null
+        : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
+    ]),
+  );
+}
+
+function challenge({ proposals, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+  const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
+  const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
+  return {
+    updates: plan(CHALLENGER, CHALLENGER, 0.01, withAdvantages(proposals.samples, grpo(paid, baselines))),
+    figures: {
+      ...voteFigures(arithmetic, votesOf(arithmetic, groups, tools.decode)),
+      repeated: mean(repeatedShares(proposals, tools)),
+    },
+  };
+}
+
+const plans: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools) => TrainingPlan>> = {
+  challenge,
+  collect: ({ round: { settings }, groups }, { decode }) =>
+    collection(
+      arithmetic,
+      votesOf(arithmetic, groups, decode),
+      ({ share }) => settings.variant === 'no-filter' || inBand(share),
+    ),
+  train: ({ groups }) => ({ updates: plan(SOLVER, MAIN_SET, 0.1, groupItems(groups, grpo)) }),
+};
+
+export const rZero: Recipe = {
+  name: 'r-zero',
+  title: 'A challenger at the edge of what its solver can do, and a solver that believes its own votes',
+  paper: {
+    title: 'R-Zero: Self-Evolving Reasoning LLM from Zero Data',
+    year: 2025,
+    source: 'arXiv:2508.05004',
+  },
+  summary:
+    'Challenger and solver start as copies of one policy and train in turns. The challenger is paid for questions whose majority answer about half of the solver’s attempts give, less a penalty for questions that resemble others of the batch. The solver trains on the questions that are neither too easy nor too hard for it, with its own majority answers as labels.',
+  method: {
+    setting:
+      'Questions are arithmetic chains; nobody supplies a question or an answer. Challenger and solver start as copies of one policy, which writes short sums and one pet question and slips the more the longer a chain is. The evaluation asks for chains of three to five operators.',
+    roles:
+      'The challenger writes questions from one fixed prompt. The solver attempts each ten times, and the answer that most attempts give is the question’s label. In the solver’s own rounds it answers labelled questions five times each.',
+    rewards:
+      'The challenger earns min(p, 1 - p), where p is the share of the attempts that give the label, less the share of the batch that its question clusters with by BLEU; text that is no question earns -1 less that share. Held-out questions have no reward. The solver earns 0.9 for the label and 0.1 for form.',
+    credit:
+      'The challenger’s rewards are normalised within groups of four questions, the solver’s within the answers to a question (GRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.3], a dual clip at 3 and a mean over tokens, plus a k3 estimate of the KL divergence to version 0 of weight 0.01 for the challenger and 0.1 for the solver.',
+    schedule:
+      'The two train in turns, each against the other frozen. An iteration has seven rounds of the challenger; one that collects questions, keeps those whose label has a share of 0.3 to 0.8 and labels them; and five rounds of the solver.',
+  },
+  differences: [
+    'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0.',
+    'Ten votes for labels too, as in the paper; the code has nine.',
+    'Questions are arithmetic chains without the challenger’s own answer; BLEU is taken over characters; no top-p.',
+    'An iteration collects 192 questions instead of 8,000 and keeps each once, repeated or not, so that a solver, whose five rounds draw up to 64 in three updates each, meets a question two or three times, an untrained challenger’s more often. A challenger round has 64 in two updates.',
+    'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger whose steps are five times as large; it has 14 updates an iteration to the solver’s 15, in the paper 5 to 15.',
+    'The start is taught for it: a challenger of short sums and one pet question, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
+  ],
+  claim: rZeroClaim,
+  start: 'arithmetic-late-slips',
+  tasks: 64,
+  group: 5,
+  state: labelledSet,
+  variants: {
+    'no-penalty': 'resembling questions are not penalised',
+    'no-filter': 'every question is kept, whatever the share of its label',
+  },
+  sets: {
+    ...trainedSolver({ warmup: 5, minibatches: 3 }),
+    [CHALLENGER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5, minibatches: 2 }) },
+  },
+  payProposals,
+  learn: (records, tools) => plans[phaseOf(records.round.index)](records, tools),
+  ...challengePlay({
+    family: arithmetic,
+    phaseOf,
+    attempts: 10,
+    collected: 3,
+    examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
+    rewards: {
+      votes: weighed('the label that most of the solver’s own attempts gave', agreement),
+      oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
+      format: weighed('control: any well-formed answer', formatReward),
+      random: weighed('control: a coin instead of agreement', randomReward),
+    },
+  }),
+};

@@ -1,0 +1,144 @@
+/** An agent on grid worlds: its episodes, what each came to, and how often it succeeds in worlds that it never trained on. */
+import { episodesOf, type Played, playEpisodes } from '../../core/play-episodes.ts';
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { rolloutId } from '../../core/sample-ids.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { EvaluationTasks } from '../../core/split.ts';
+import { agentPrompt, parseActions } from '../../tasks/environment.ts';
+import {
+  agentSees,
+  type GridKind,
+  type GridOutcome,
+  gridOutcome,
+  gridTask,
+  MAX_GRID_TURNS,
+  openGrid,
+} from '../../tasks/grids/play.ts';
+
+export const AGENT = 'agent';
+/** `<answer>`, five actions with spaces between them, the stop token, and one to overrun by. */
+export const TURN_TOKENS = 12;
+
+const play = (
+  context: RoundContext,
+  episodes: readonly { readonly id: string; readonly task: string }[],
+  { heldOut = false, temperature }: { heldOut?: boolean; temperature?: number } = {},
+) =>
+  playEpisodes(
+    context,
+    AGENT,
+    episodes.map(({ id, task }) => {
+      const game = openGrid(task, heldOut);
+      const situation = game.start();
+      return { id, prompt: agentPrompt(situation.observation), world: { game, situation } };
+    }),
+    {
+      maxTurns: MAX_GRID_TURNS,
+      answer: ({ game, situation }, text) => {
+        const next = game.turn(situation, text);
+        const parsed = parseActions(text);
+        return {
+          world: { game, situation: next },
+          reply: next.done ? null : agentSees(next.observation),
+          outcome: parsed.ok ? 'ok' : parsed.reason,
+        };
+      },
+      ...(temperature === undefined ? {} : { sampling: { temperature } }),
+    },
+  );
+
+/** `round.settings.group` episodes in each task's world; a group's samples are the turns of all of them. */
+export async function rollGrid(
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+): Promise<RolloutGroup[]> {
+  const { group: size } = context.round.settings;
+  const played = await play(
+    context,
+    tasks.flatMap(({ group, task }) =>
+      Array.from({ length: size }, (_, i) => ({ id: rolloutId(group, AGENT, i), task })),
+    ),
+  );
+  return tasks.map((task, t) => ({
+    round: context.round.id,
+    ...task,
+    samples: played.slice(t * size, (t + 1) * size).flatMap(({ turns }) => turns),
+  }));
+}
+
+/** Rewards by episode, written on each of its turns; gold is success. */
+export function scoreGrid(
+  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+  group: RolloutGroup,
+  rewardOf: (outcome: () => GridOutcome, turns: readonly Sample[]) => number,
+): ScoredGroup {
+  const rated = episodesOf(group.samples).map((turns) => {
+    const texts = turns.map(({ ids }) => tokenizer.decode(ids));
+    const outcome = gridOutcome(openGrid(group.task), texts);
+    return { turns, outcome, reward: rewardOf(() => outcome, turns) };
+  });
+  const gold = rated.flatMap(({ turns, outcome }) => turns.map(() => outcome.success));
+  return {
+    ...group,
+    samples: rated.flatMap(({ turns, reward }) => turns.map((turn) => ({ ...turn, rewards: { reward } }))),
+    judgments: [],
+    gold,
+    truth: gold,
+  };
+}
+
+/** Worlds that an evaluation plays in, of each kind. */
+const EXAM_WORLDS = 150;
+
+const worldsOf = (kind: GridKind, { most }: EvaluationTasks) =>
+  Array.from({ length: Math.min(EXAM_WORLDS, most) }, (_, i) =>
+    gridTask(kind, deriveId('grids/held-out', kind, i)),
+  );
+
+/** Success on held-out worlds, greedy and sampled, and by kind. */
+export async function evaluateGrid(
+  context: EvaluationContext,
+  kinds: readonly GridKind[],
+): Promise<Evaluation> {
+  const { heldOut } = context.evaluationTasks;
+  const figures: Record<string, number> = {};
+  const rates: Record<'greedy' | 'sampled' | 'wellFormed', number[]> = {
+    greedy: [],
+    sampled: [],
+    wellFormed: [],
+  };
+  for (const kind of kinds) {
+    const tasks = worldsOf(kind, context.evaluationTasks).map((task) => ({
+      id: deriveId(task, 'evaluation'),
+      task,
+    }));
+    for (const [name, temperature] of [
+      ['greedy', 0],
+      ['sampled', 1],
+    ] as const) {
+      const played = await play(context, tasks, { heldOut, temperature });
+      const outcomes = played.map(({ turns }: Played<unknown>, i) =>
+        gridOutcome(
+          openGrid(tasks[i]!.task, heldOut),
+          turns.map(({ ids }) => context.tokenizer.decode(ids)),
+        ),
+      );
+      figures[`${kind}-${name}`] = mean(outcomes.map(({ success }) => Number(success)));
+      rates[name].push(figures[`${kind}-${name}`]!);
+      if (name === 'sampled')
+        rates.wellFormed.push(...outcomes.map(({ wellFormed, turns }) => wellFormed / turns));
+    }
+  }
+  return evaluation(
+    {
+      n: Math.min(EXAM_WORLDS, context.evaluationTasks.most) * kinds.length,
+      accuracy: mean(rates.greedy),
+      sampled: mean(rates.sampled),
+      formatRate: mean(rates.wellFormed),
+    },
+    figures,
+  );
+}

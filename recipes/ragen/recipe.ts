@@ -1,0 +1,156 @@
+/** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is told below, as data. */
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import {
+  echoSigns,
+  grpoByEpisode,
+  worldsAtRandom,
+  worldsThatDiffer,
+} from '../../protocols/episode-credit.ts';
+import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { gridTask } from '../../tasks/grids/play.ts';
+import { STOP } from '../../tasks/worked.ts';
+import { ragenClaim } from './claim.ts';
+import { AGENT, evaluateGrid, rollGrid, scoreGrid, TURN_TOKENS } from './grid-agent.ts';
+
+interface Settings {
+  /** Share of a round's worlds that is trained on: those whose returns differ most, or as many at random. */
+  readonly share: number;
+  readonly atRandom?: boolean;
+  readonly clipHigh: number;
+  readonly kl: number;
+  readonly entropy: number;
+  /** Times that a round's episodes are gone through. */
+  readonly epochs: number;
+}
+
+const STABLE: Settings = { share: 0.25, clipHigh: 0.28, kl: 0, entropy: 1e-3, epochs: 1 };
+
+const SETTINGS: Readonly<Record<string, Settings>> = {
+  '': STABLE,
+  'filter-50': { ...STABLE, share: 0.5 },
+  'filter-100': { ...STABLE, share: 1 },
+  'random-25': { ...STABLE, atRandom: true },
+  starpo: { share: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 },
+  reuse: { ...STABLE, epochs: 5 },
+};
+/** Optimiser steps over all worlds of a round; over a share of them as much fewer, so that all steps are of one size. */
+const STEPS = 8;
+/** What an action costs, whatever it leads to. */
+const ACTION_COST = 0.1;
+
+function learn({ round, groups }: RoundRecords): TrainingPlan {
+  const { share, atRandom, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
+  const kept = new Set(atRandom ? worldsAtRandom(groups, share, round.id) : worldsThatDiffer(groups, share));
+  return {
+    updates: [
+      {
+        set: 'main',
+        epochs,
+        minibatches: STEPS * share,
+        parts: [
+          {
+            kind: 'policy',
+            role: AGENT,
+            weight: 1,
+            items: grpoByEpisode(groups.filter(({ group }) => kept.has(group))),
+            objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh },
+            aggregation: { mode: 'token-mean' },
+            entropy,
+            ...(kl ? { kl: { weight: kl, estimator: 'k3', reference: { set: 'main', version: 0 } } } : {}),
+          },
+        ],
+      },
+    ],
+    figures: echoSigns(groups),
+  };
+}
+
+export const ragen: Recipe = {
+  name: 'ragen',
+  title: 'StarPO-S: multi-turn agents, paid for episodes, trained where returns differ',
+  paper: {
+    title: 'RAGEN: Understanding Self-Evolution in LLM Agents via Multi-Turn Reinforcement Learning',
+    year: 2025,
+    source: 'arXiv:2504.20073',
+  },
+  summary:
+    'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less .1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
+  method: {
+    setting:
+      'An agent crosses frozen lakes of four by four fields, drawn anew for each task, in up to five turns of up to five moves each. The ice does not slip.',
+    roles:
+      'The agent is the only role. It plays eight episodes in each of a round’s worlds; after each turn it reads the new state.',
+    rewards:
+      'An episode returns 1 for the goal, less 0.1 for every action and for every refused one. All turns of an episode carry its return.',
+    credit:
+      'The advantage of an episode is its return minus the mean of the world’s episodes, divided by their deviation. Where all episodes of a world fail, returns still differ by how soon they do, and the division makes that as loud as success elsewhere: training then collapses into an echo of one answer. StarPO-S therefore trains only on the quarter of the worlds whose returns differ most.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, with an entropy bonus of weight 0.001 and no KL term (StarPO-S). The variant `starpo` has none of these stabilisers.',
+    schedule:
+      'Each round goes once over the chosen worlds. Optimiser steps have the same size whatever share of the worlds is trained on.',
+  },
+  differences: [
+    'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
+    'Answers have no thoughts: at this size they would be templates from the first.',
+    'Every action costs .1, as in the paper’s Sokoban; its lakes have no such cost.',
+    '16 worlds of 8 episodes a round, the paper’s 8 of 16. Steps are of one size, so that whoever trains on all worlds takes four times as many a round as who trains on a quarter.',
+    'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
+  ],
+  claim: ragenClaim,
+  start: 'grids',
+  taskName: 'lake',
+  stop: STOP,
+  tasks: 16,
+  group: 8,
+  rewards: {
+    return: {
+      usesGold: true,
+      description: 'the episode’s return: 1 for the goal, -0.1 for each action and for each that is refused',
+    },
+    format: {
+      usesGold: false,
+      description: 'control: the share of an episode’s turns that keep to the grammar',
+    },
+    random: { usesGold: false, description: 'control: a fair coin' },
+  },
+  variants: {
+    'filter-50': 'StarPO-S on half of the worlds',
+    'filter-100': 'StarPO-S on all worlds',
+    'random-25': 'StarPO-S on a quarter of the worlds at random: no filter, as many steps',
+    starpo: 'StarPO: all worlds, KL .001, clip .2/.2, no entropy bonus',
+    reuse: 'StarPO-S that goes through each round’s episodes five times',
+  },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 1.4e-3,
+        warmup: 10,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: STEPS,
+      },
+    },
+  },
+  roles: { [AGENT]: { description: 'plays', sampling: { maxNew: TURN_TOKENS, temperature: 1 } } },
+  freezable: [],
+  propose: async (context) =>
+    drawnTasks(context, (random) => gridTask('lake', deriveId('world', random.uint32()))),
+  rollOut: rollGrid,
+  judge: async (context, groups) =>
+    groups.map((group) =>
+      scoreGrid(context, group, (outcome, turns) => {
+        const { reward } = context.round.settings;
+        if (reward === 'random') return Number(coinOf(turns[0]!.id));
+        if (reward === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
+        const { total, actions } = sealedGold(context, outcome())();
+        return total - ACTION_COST * actions;
+      }),
+    ),
+  learn,
+  evaluate: (context) => evaluateGrid(context, ['lake']),
+};

@@ -1,0 +1,67 @@
+/**
+ * What held-out tasks show of a judge that scores by comparing: how well its scores order the answers that version 0 gave, so that
+ * the yardstick stays while judge and responder move. The oracle alone says which answers are right.
+ */
+import { deriveId } from '../../core/random.ts';
+import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { type Contest, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
+
+/** Answers sampled for each held-out task. */
+const SAMPLES = 4;
+
+/** The distinct answers of a responder to each held-out task that it got both right and wrong: the others have nothing to order. */
+async function naturalContests(
+  { tokenizer, generate, evaluationTasks }: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
+  responder: string,
+): Promise<Contest[]> {
+  const tasks = arithmetic.heldOut(evaluationTasks);
+  const completions = await generate(
+    responder,
+    tasks.map((task) => ({
+      ids: tokenizer.encode(arithmetic.solverPrompt(task)),
+      sampleIds: Array.from({ length: SAMPLES }, (_, i) => deriveId('evaluate', 'contest', task, i)),
+    })),
+  );
+  return tasks.flatMap((task, t) => {
+    const given = completions[t]!.map(({ ids }, i) => {
+      const parsed = arithmetic.parseSolution(task, tokenizer.decode(ids));
+      return { id: deriveId('contest', task, i), answer: parsed.ok ? parsed.value.answer : null };
+    });
+    const contest = contestOf(task, given);
+    const right = contest.answers.filter(({ answer }) => isExact(task, answer)).length;
+    return right > 0 && right < contest.answers.length ? [contest] : [];
+  });
+}
+
+/**
+ * `judge` is the rank correlation of scores and exactness over all answers (0 where all scores are equal), `pairs` the share of right
+ * verdicts on a right and a wrong answer, `checks` the share of comparisons that write a check.
+ */
+export async function evaluateComparisons(
+  context: EvaluationContext,
+  roles: { readonly responder: string; readonly judge: string },
+): Promise<Readonly<Record<'judge' | 'pairs' | 'checks', number>>> {
+  const contests = await context.once('contests', () => naturalContests(context.atStart, roles.responder));
+  const matches = await compareAnswers(context, roles.judge, contests);
+  const truths = contests.map(({ task, answers }) => answers.map(({ answer }) => isExact(task, answer)));
+  const scored = contests.flatMap(({ answers }, c) =>
+    sharesWon(answers.length, matches[c]!).flatMap((share, a) =>
+      share === null ? [] : [{ share, right: Number(truths[c]![a]) }],
+    ),
+  );
+  const verdicts = matches.flatMap((played, c) =>
+    played.flatMap(({ first, second, comparison }) => {
+      const [a, b] = [truths[c]![first], truths[c]![second]];
+      return a === b ? [] : [Number(comparison?.choice === (a ? 'A' : 'B'))];
+    }),
+  );
+  const correlation = rankCorrelation(
+    scored.map(({ share }) => share),
+    scored.map(({ right }) => right),
+  );
+  const checked = matches.flat().map(({ comparison }) => Number((comparison?.totals.length ?? 0) > 0));
+  return { judge: correlation ?? 0, pairs: mean(verdicts), checks: mean(checked) };
+}

@@ -1,0 +1,160 @@
+/** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is told below, as data. */
+import { deriveId, Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { sealedGold } from '../../protocols/gold.ts';
+import { RESPONDER, rated, sequenceOf } from '../../protocols/respond.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { selfRewardingClaim } from './claim.ts';
+import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
+import { evaluateComparisons } from './evaluate.ts';
+
+const JUDGE = 'judge';
+const TEMPERATURE = 0.7;
+/** The variant that imitates the best response and makes no pairs. */
+const POSITIVE_ONLY = 'positive-only';
+
+/** Stage three: what each response is worth, by the run's kind of reward. A text that is no response is worth nothing. */
+async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
+  const { reward } = context.round.settings;
+  const given = groups.map((group) => answersOf(context, group));
+  const contests = groups.map(({ task }, g) => contestOf(task, given[g]!));
+  const matches = await compareAnswers(context, JUDGE, reward === 'judge' ? contests : []);
+  const worth = new Map<string, number | null>();
+  groups.forEach(({ task, samples }, g) => {
+    const { answers } = contests[g]!;
+    const shares = reward === 'judge' ? sharesWon(answers.length, matches[g]!) : [];
+    samples.forEach(({ id }, i) => {
+      const answer = given[g]![i]!.answer;
+      if (answer === null) return;
+      if (reward === 'judge') worth.set(id, shares[answers.findIndex((other) => other.answer === answer)]!);
+      else if (reward === 'format') worth.set(id, 1);
+      else if (reward === 'random') worth.set(id, new Random(`coin/${id}`).float());
+      else worth.set(id, sealedGold(context, Number(isExact(task, answer)))());
+    });
+  });
+  const judgments = matches.flatMap((played) => played.map(({ judgment }) => judgment));
+  return rated(groups, worth, judgments).map((group, g) => {
+    const exact = given[g]!.map(({ answer }) => (answer === null ? null : isExact(group.task, answer)));
+    return { ...group, gold: exact, truth: exact };
+  });
+}
+
+/** Best against worst of each group by reward; equal rewards make no pair. */
+export const pairsOf = (groups: readonly ScoredGroup[]) =>
+  groups.flatMap(({ samples }) => {
+    const pair = bestAgainstWorst(samples.map(({ rewards }) => rewards.reward ?? null));
+    return pair
+      ? [{ chosen: sequenceOf(samples[pair.chosen]!), rejected: sequenceOf(samples[pair.rejected]!) }]
+      : [];
+  });
+
+/** Mean tokens of a response to a held-out task. */
+async function lengthOf({ generate, tokenizer, evaluationTasks }: EvaluationContext): Promise<number> {
+  const prompts = arithmetic.heldOut(evaluationTasks).map((task) => ({
+    ids: tokenizer.encode(arithmetic.solverPrompt(task)),
+    sampleIds: [deriveId('evaluate', 'length', task)],
+  }));
+  return mean((await generate(RESPONDER, prompts)).flat().map(({ ids }) => ids.length));
+}
+
+export const selfRewarding: Recipe = {
+  name: 'self-rewarding',
+  title: 'Self-rewarding language models',
+  paper: { title: 'Self-Rewarding Language Models', year: 2024, source: 'arXiv:2401.10020' },
+  summary:
+    'One policy answers arithmetic tasks and judges the answers, after a check of its own or at a glance. Best against worst make DPO pairs against the version that wrote them. The version that comes out responds and judges in the next round.',
+  method: {
+    setting:
+      'One policy answers fresh arithmetic prompts and judges the answers itself. It was shown how to judge in its warm start alone: what may improve the judge is that it reasons as the responder does.',
+    roles:
+      'The responder answers each prompt four times at temperature 0.7. The judge, with the same weights, compares the distinct answers of a prompt two by two and in both orders, after a written check or at a glance.',
+    rewards:
+      'The score of an answer is the share of its comparisons that it wins: 0.5 where it has no rival, 0 where it cannot be read.',
+    credit: 'The best and the worst answer to a prompt make a pair; equal scores make none.',
+    objective:
+      'DPO on these pairs with β = 0.1, against the version that wrote the answers. The variant imitates the best answers instead.',
+    schedule:
+      'A round is an iteration: 512 prompts, two passes over their pairs. The next round’s responder and judge are the policy that this one made.',
+  },
+  differences: [
+    'The judge compares the answers to a prompt with one another, each two in both orders; in the paper it gives each one points out of five, three times. Equal answers count as one.',
+    'The judge sees an answer without its steps; it may write running totals of its own before its verdict, as the paper’s judge writes a justification.',
+    'Prompts are drawn by a generator of tasks; in the paper a fixed few-shot model writes them.',
+    'A round is an iteration of two passes at a constant 3e-5, where the paper’s rate falls from 1e-6; the checkpoint is its last, not the one that an outside judge likes best.',
+  ],
+  claim: selfRewardingClaim,
+  start: 'arithmetic-judges',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 512,
+  group: 4,
+  rewards: {
+    judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },
+    gold: { description: '1 for an exact answer', usesGold: true },
+    random: { description: 'control: a random number for every readable answer', usesGold: false },
+    format: { description: 'control: every readable answer is as good', usesGold: false },
+  },
+  variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
+  sets: {
+    [MAIN_SET]: {
+      optimizer: {
+        learningRate: 3e-5,
+        warmup: 5,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 16,
+      },
+    },
+  },
+  roles: {
+    [RESPONDER]: {
+      description: 'answers, with or without steps',
+      speaksAs: 'solver',
+      sampling: { maxNew: 26, temperature: TEMPERATURE, topP: 0.9 },
+    },
+    [JUDGE]: {
+      description: 'compares two answers, after a check or at a glance',
+      sampling: { maxNew: 30, temperature: TEMPERATURE },
+    },
+  },
+  freezable: [JUDGE],
+  propose: async (context) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4))),
+  rollOut: (context, tasks) => rollOut({ family: arithmetic }, context, tasks, RESPONDER),
+  judge,
+  learn: ({ round, groups }) => {
+    const pairs = pairsOf(groups);
+    const part = { role: RESPONDER, weight: 1 };
+    const reference = { set: MAIN_SET, version: round.roles[RESPONDER]!.version };
+    const plan =
+      round.settings.variant === POSITIVE_ONLY
+        ? ({ ...part, kind: 'sft', items: pairs.map(({ chosen }) => chosen) } as const)
+        : ({ ...part, kind: 'preference', pairs, objective: { kind: 'dpo', beta: 0.1 }, reference } as const);
+    return {
+      updates: pairs.length ? [{ set: MAIN_SET, parts: [plan], epochs: 2 }] : [],
+      figures: { pairs: pairs.length },
+    };
+  },
+  evaluate: async (context) =>
+    evaluation(
+      await evaluateSolver(context, { family: arithmetic, role: RESPONDER, temperature: TEMPERATURE }),
+      {
+        ...(await evaluateComparisons(context, { responder: RESPONDER, judge: JUDGE })),
+        length: await lengthOf(context),
+      },
+    ),
+  describe: {
+    difficulty: arithmetic.difficulty,
+    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+  },
+};

@@ -1,0 +1,138 @@
+/**
+ * What natural pairs show of a comparing judge: for held-out tasks one right and one wrong answer as a writer sampled them at
+ * version 0, shown in both orders. The oracle makes the pairs and reads the verdicts; no reward sees either.
+ */
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import {
+  CHECK_PREFIX,
+  type Comparison,
+  pairPrompt,
+  parseComparison,
+} from '../../tasks/arithmetic/pairwise.ts';
+
+/** A right and a wrong answer. */
+export interface NaturalPair {
+  readonly task: string;
+  readonly right: string;
+  readonly wrong: string;
+}
+
+/** Held-out tasks that are asked, and answers sampled for each; tasks on which all are right, or none, give no pair. */
+const TASKS = 320;
+const SAMPLES = 4;
+
+/** The first right and the first wrong answer of a writer who writes steps, where there are both. */
+export async function naturalPairs(
+  stage: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
+  writer: string,
+): Promise<NaturalPair[]> {
+  const { tokenizer } = stage;
+  const { workedPrefix } = arithmetic;
+  const tasks = arithmetic.heldOut(stage.evaluationTasks).slice(0, TASKS);
+  const completions = await stage.generate(
+    writer,
+    tasks.map((task) => ({
+      ids: tokenizer.encode(arithmetic.solverPrompt(task) + workedPrefix),
+      sampleIds: Array.from({ length: SAMPLES }, (_, i) => deriveId('evaluate', 'pair', task, i)),
+    })),
+    { temperature: 1 },
+  );
+  return tasks.flatMap((task, t) => {
+    const answers = completions[t]!.flatMap(({ ids }) => {
+      const parsed = arithmetic.parseSolution(task, workedPrefix + tokenizer.decode(ids));
+      if (!parsed.ok) return [];
+      return [{ answer: parsed.value.answer, gold: arithmetic.gold(task, parsed.value) }];
+    });
+    const right = answers.find(({ gold }) => gold);
+    const wrong = answers.find(({ gold }) => !gold);
+    return right && wrong ? [{ task, right: right.answer, wrong: wrong.answer }] : [];
+  });
+}
+
+/** A pair's verdicts, right answer shown first and second; null where there is none. */
+type Verdicts = readonly [Comparison | null, Comparison | null];
+
+async function compare(
+  { tokenizer, generate }: Pick<RoundContext, 'tokenizer' | 'generate'>,
+  judge: string,
+  pairs: readonly NaturalPair[],
+  temperature: number,
+  prefix = '',
+): Promise<Verdicts[]> {
+  const shown = pairs.flatMap(({ task, right, wrong }) => [
+    pairPrompt(task, right, wrong),
+    pairPrompt(task, wrong, right),
+  ]);
+  const completions = await generate(
+    judge,
+    shown.map((prompt, i) => ({
+      ids: tokenizer.encode(prompt + prefix),
+      sampleIds: [deriveId('evaluate', 'compare', i)],
+    })),
+    { temperature, topP: 1 },
+  );
+  const parses = completions.map(([completion], i) =>
+    parseComparison(pairs[i >> 1]!.task, prefix + tokenizer.decode(completion!.ids)),
+  );
+  return pairs.map((_, p) => {
+    const [first, second] = [parses[2 * p]!, parses[2 * p + 1]!];
+    return [first.ok ? first.value : null, second.ok ? second.value : null];
+  });
+}
+
+/** Shares over both orders; a comparison that cannot be read is wrong. */
+export const pairAccuracy = (verdicts: readonly Verdicts[]): number =>
+  mean(
+    verdicts.flatMap(([first, second]) => [Number(first?.choice === 'A'), Number(second?.choice === 'B')]),
+  );
+
+/** |share of A - share of B| among what can be read: 0 = blind to positions, 1 = always the same one. */
+export function positionBias(verdicts: readonly Verdicts[]): number {
+  const choices = verdicts
+    .flat()
+    .flatMap((comparison) => (comparison ? [comparison.choice === 'A' ? 1 : -1] : []));
+  return Math.abs(mean(choices));
+}
+
+/** Share of pairs on which both orders name the same answer. */
+export const consistency = (verdicts: readonly Verdicts[]): number =>
+  mean(
+    verdicts.map(([first, second]) =>
+      Number(first !== null && second !== null && first.choice !== second.choice),
+    ),
+  );
+
+/** `accuracy` is greedy, `sampled` at the judge's temperature, `forcedWorked` greedy with a check forced; `worked` the share that checks. */
+export async function evaluatePairs(
+  context: EvaluationContext,
+  {
+    writer,
+    judge,
+    temperature,
+  }: { readonly writer: string; readonly judge: string; readonly temperature: number },
+): Promise<Evaluation> {
+  const pairs = await context.once('pairs', () => naturalPairs(context.atStart, writer));
+  const greedy = await compare(context, judge, pairs, 0);
+  const sampled = await compare(context, judge, pairs, temperature);
+  const forced = await compare(context, judge, pairs, 0, CHECK_PREFIX);
+  return evaluation(
+    {
+      n: 2 * pairs.length,
+      accuracy: pairAccuracy(greedy),
+      sampled: pairAccuracy(sampled),
+      forcedWorked: pairAccuracy(forced),
+      worked: mean(greedy.flat().map((comparison) => Number((comparison?.totals.length ?? 0) > 0))),
+      formatRate: mean(greedy.flat().map((comparison) => Number(comparison !== null))),
+    },
+    {
+      bias: positionBias(greedy),
+      sampledBias: positionBias(sampled),
+      consistency: consistency(greedy),
+      checked: mean(sampled.flat().map((comparison) => Number((comparison?.totals.length ?? 0) > 0))),
+    },
+  );
+}

@@ -1,0 +1,134 @@
+/** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is told below, as data. */
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { positionsByKey } from '../../core/rl/groups.ts';
+import { balancedPick } from '../../core/rl/selection/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { ParseResult } from '../../core/task-family.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { type Comparison, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
+import { claim } from './claim.ts';
+import { comparePairs, type PairEvidence, writePairs } from './constructed-pairs.ts';
+import { evaluatePairs } from './evaluate.ts';
+
+const WRITER = 'writer';
+const JUDGE = 'judge';
+const EPOCHS = 2;
+const SAMPLING = { maxNew: 30, temperature: 0.7, topP: 0.9 };
+
+/** Does a comparison count as right? `label` is the construction's; null = nobody can say. */
+export function agreement(
+  reward: string,
+  parsed: ParseResult<Comparison>,
+  { label, gold, coin }: PairEvidence,
+): number | null {
+  if (!parsed.ok) return 0;
+  if (reward === 'format') return 1;
+  const wanted = reward === 'gold' ? gold() : reward === 'random' ? (coin ? 'A' : 'B') : label;
+  return wanted === null ? null : Number(parsed.value.choice === wanted);
+}
+
+/** One agreeing judgment of each pair and order, and of those as many A as B. */
+export function keep(groups: readonly ScoredGroup[], decode: LearnTools['decode'], seed: string): Sample[] {
+  const random = new Random(seed);
+  const kept = groups.flatMap(({ judgments, task }) => {
+    const agreeing = judgments.filter(({ rewards }) => rewards.agreement === 1);
+    return [...positionsByKey(agreeing.map(({ prompt }) => prompt.join())).values()].flatMap((positions) => {
+      const sample = agreeing[random.pick(positions)]!;
+      const parsed = parseComparison(task, decode(sample.ids));
+      return parsed.ok ? [{ sample, choice: parsed.value.choice }] : [];
+    });
+  });
+  const choices = kept.map(({ choice }) => choice);
+  const fewest = Math.min(...(['A', 'B'] as const).map((side) => choices.filter((c) => c === side).length));
+  return balancedPick(choices, 2 * fewest, random).map((i) => kept[i]!.sample);
+}
+
+function learn({ round, groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
+  const items = keep(groups, decode, `${round.id}/keep`).map(({ prompt, ids }) => ({ prompt, ids }));
+  const part = { kind: 'sft', role: JUDGE, weight: 1, items } as const;
+  return {
+    // Where no judgment agrees there is nothing to imitate.
+    updates: items.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
+    figures: { kept: items.length },
+  };
+}
+
+export const selfTaughtEvaluators: Recipe = {
+  name: 'self-taught-evaluators',
+  title: 'A judge of pairs that learns from its own judgments of constructed pairs',
+  paper: { title: 'Self-Taught Evaluators', year: 2024, source: 'arXiv:2408.02666' },
+  summary:
+    'A frozen writer answers a task and a task that differs in one character, so that which answer is better is known without asking anyone. The judge checks and compares both in both orders, and is fine-tuned on its judgments that agree.',
+  method: {
+    setting:
+      'A judge of pairs teaches itself without any human preference. For a task x and a task x’ that differs from it in one character, an answer to x’ is the worse answer to x by construction.',
+    roles:
+      'The writer, fixed at version 0, answers both tasks. The judge compares the two answers in both orders, four times each, after writing its own totals.',
+    rewards: 'A judgment counts as right where it agrees with the construction. No oracle is asked.',
+    credit:
+      'Of the judgments that agree one is kept for each pair and order, and of those as many that say A as say B.',
+    objective:
+      'The negative log-likelihood of the kept judgments (rejection sampling and supervised fine-tuning).',
+    schedule:
+      'A round is an iteration: 120 tasks, two passes over what is kept. The next round samples from the judge that this one made.',
+  },
+  differences: [
+    'Four judgments an order where the paper samples 15; one of those that agree is kept.',
+    'The judge sees the answers without their steps, and writes its own totals before the verdict.',
+    'The modified task is made by rule, not by a prompted model, and the writer is version 0 of the same small policy.',
+    'Each iteration goes on from the last judge; whether the paper’s restarts from the seed weights could not be verified.',
+  ],
+  claim,
+  start: 'arithmetic-judges',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 120,
+  group: 4,
+  rewards: {
+    construction: {
+      description: 'judgments that agree with how the pair was made are kept',
+      usesGold: false,
+    },
+    gold: { description: 'judgments that agree with the oracle are kept', usesGold: true },
+    random: { description: 'control: judgments that agree with a coin are kept', usesGold: false },
+    format: { description: 'control: every readable judgment is kept', usesGold: false },
+  },
+  variants: {},
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 1.5e-4,
+        warmup: 5,
+        betas: [0.9, 0.95],
+        weightDecay: 0,
+        clipNorm: 1,
+        minibatches: 8,
+      },
+    },
+  },
+  roles: {
+    writer: {
+      description: 'answers both tasks, frozen',
+      speaksAs: 'solver',
+      sampling: { maxNew: 26, temperature: 1 },
+    },
+    judge: { description: 'writes a check and a verdict, A or B', sampling: SAMPLING },
+  },
+  freezable: [],
+  bindings: () => ({ writer: { pinned: true } }),
+  propose: async (context) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4))),
+  rollOut: (context, tasks) => writePairs(context, WRITER, tasks),
+  judge: (context, groups) => {
+    const { reward } = context.round.settings;
+    return comparePairs(context, JUDGE, groups, (parsed, evidence) => agreement(reward, parsed, evidence));
+  },
+  learn,
+  evaluate: (context) =>
+    evaluatePairs(context, { writer: WRITER, judge: JUDGE, temperature: SAMPLING.temperature }),
+  describe: { difficulty: arithmetic.difficulty },
+};

@@ -1,0 +1,20 @@
+/** Answers that nobody judges: the oracle's word goes along for monitors and controls. */
+import type { RoundContext } from '../../core/round-context.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
+
+/** Groups with the oracle's word on every answer, and without judgments or rewards. */
+export const checkAnswers = (
+  family: TaskFamily,
+  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+  groups: readonly RolloutGroup[],
+): ScoredGroup[] =>
+  groups.map((group) => {
+    const answers = group.samples.map(({ ids }) => family.parseSolution(group.task, tokenizer.decode(ids)));
+    return {
+      ...group,
+      judgments: [],
+      gold: answers.map((answer) => (answer.ok ? family.gold(group.task, answer.value) : null)),
+      truth: answers.map((answer) => (answer.ok ? family.truth(group.task, answer.value).right : null)),
+    };
+  });

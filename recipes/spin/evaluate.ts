@@ -1,0 +1,23 @@
+/** How probable a role finds given completions: what supervised fine-tuning itself raises, on tasks that it was not given. */
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
+
+/** Geometric mean of the completions' token probabilities, in (0, 1]. */
+export async function goldLikelihood(
+  context: Pick<EvaluationContext, 'tokenizer' | 'score'>,
+  role: string,
+  demonstrations: readonly Pick<Demonstration, 'prompt' | 'completion'>[],
+): Promise<number> {
+  const { encode } = context.tokenizer;
+  const texts = demonstrations.map(({ prompt, completion }) => ({
+    from: encode(prompt),
+    ids: encode(completion),
+  }));
+  const scores = await context.score(
+    role,
+    texts.map(({ from, ids }) => [...from, ...ids]),
+  );
+  // The score of a text begins at its second token.
+  return Math.exp(mean(scores.flatMap(({ logprobs }, i) => logprobs.slice(texts[i]!.from.length - 1))));
+}

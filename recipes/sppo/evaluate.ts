@@ -1,0 +1,58 @@
+/**
+ * What the held-out string transformations show of a version, by the oracle and apart from every reward: points of its responses,
+ * and their length.
+ */
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { RESPONDER, responseOf, STYLE_POINTS } from '../../protocols/respond.ts';
+import { stylePrompt, styleScore, wordsOf } from '../../tasks/style/family.ts';
+
+export interface Answered {
+  readonly task: string;
+  readonly response: string | null;
+  /** Points of the rubric, 0 … 5; a text that is no response has none. */
+  readonly score: number;
+}
+
+/** One response to each task. */
+export async function answers(
+  context: RoundContext,
+  tasks: readonly string[],
+  seed: string,
+  temperature?: number,
+): Promise<readonly Answered[]> {
+  const prompts = tasks.map((task) => ({
+    ids: context.tokenizer.encode(stylePrompt(task)),
+    sampleIds: [deriveId('evaluate', seed, task)],
+  }));
+  const change = temperature === undefined ? {} : { temperature };
+  const completions = await context.generate(RESPONDER, prompts, change);
+  return tasks.map((task, i) => {
+    const response = responseOf(context, completions[i]![0]!);
+    return { task, response, score: response === null ? 0 : styleScore(task, response) };
+  });
+}
+
+/** What every such recipe reports of a version: mean share of the rubric's points, greedy and sampled, and words a response. */
+export function examined(
+  greedy: readonly Answered[],
+  sampled: readonly Answered[],
+  figures: Readonly<Record<string, number | null>>,
+): Evaluation {
+  const share = (answers: readonly Answered[]) => mean(answers.map(({ score }) => score)) / STYLE_POINTS;
+  const lengths = sampled.flatMap(({ response }) => (response === null ? [] : [wordsOf(response)]));
+  const measured = Object.entries({ words: mean(lengths), ...figures }).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+  return evaluation(
+    {
+      n: greedy.length,
+      accuracy: share(greedy),
+      sampled: share(sampled),
+      formatRate: mean(greedy.map(({ response }) => Number(response !== null))),
+    },
+    Object.fromEntries(measured),
+  );
+}

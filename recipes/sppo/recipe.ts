@@ -1,0 +1,151 @@
+/** SPPO: a preference is a two-player game, and the policy should become its equilibrium. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { readState } from '../../core/recipe-state.ts';
+import { exploitability } from '../../core/rl/measures/exploitability.ts';
+import { bestAgainstWorst, winRates } from '../../core/rl/selection/index.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { heldOutTasks } from '../../core/split.ts';
+import type { PreferenceObjective } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_TOKENS,
+  rated,
+  respond,
+  responseOf,
+  sequenceOf,
+} from '../../protocols/respond.ts';
+import { isHeldOutStyle } from '../../tasks/style/family.ts';
+import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../../tasks/style/game.ts';
+import { STOP } from '../../tasks/worked.ts';
+import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
+import { sppoClaim } from './claim.ts';
+import { answers, examined } from './evaluate.ts';
+
+/** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of one or two tenths of a nat. */
+const BETA = 1;
+const heldOut = heldOutTasks('style-game', 400, styleGameTask, isHeldOutStyle);
+
+/** Stage three: each response's win rate against all of its group, itself counted as one half. */
+async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
+  const coins = context.round.settings.reward === 'random';
+  const wins = (task: string, a: Sample, b: Sample): number =>
+    coins
+      ? drawnWin(coinOf(a.id), coinOf(b.id))
+      : sealedGold(context, preference(task, responseOf(context, a), responseOf(context, b)))();
+  const rates = groups.flatMap(({ task, samples }) => {
+    const ofGroup = winRates(samples.map((a) => samples.map((b) => wins(task, a, b))));
+    return samples.map(({ id }, i) => [id, ofGroup[i]!] as const);
+  });
+  return rated(groups, new Map(rates));
+}
+
+/** Best against worst by win rate, with both rates. */
+export const pairsOf = (groups: readonly ScoredGroup[]) =>
+  groups.flatMap(({ samples }) => {
+    const rates = samples.map(({ rewards }) => rewards.reward ?? null);
+    const pair = bestAgainstWorst(rates);
+    if (!pair) return [];
+    const [chosen, rejected] = [samples[pair.chosen]!, samples[pair.rejected]!];
+    const both: [number, number] = [rates[pair.chosen]!, rates[pair.rejected]!];
+    return [{ chosen: sequenceOf(chosen), rejected: sequenceOf(rejected), winRates: both }];
+  });
+
+const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
+  '': { kind: 'sppo', beta: BETA },
+  dpo: { kind: 'dpo', beta: 0.1 },
+};
+
+export const sppo: Recipe = {
+  name: 'sppo',
+  title: 'Self-play preference optimisation',
+  paper: {
+    title: 'Self-Play Preference Optimization for Language Model Alignment',
+    year: 2024,
+    source: 'arXiv:2405.00675',
+  },
+  summary:
+    'Five responses to a string transformation play a game in which short beats medium beats long beats short and points of a rubric count. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
+  method: {
+    setting:
+      'A response to a string transformation is short, medium or long. The preference between two responses is known exactly and is cyclic: short beats medium, medium beats long, long beats short, and points of a rubric count too. No style is best, so a method that follows the winner runs in circles and one that plays the game settles at a mixture.',
+    roles: 'The responder writes five responses to each prompt.',
+    rewards:
+      'The reward of a response is its mean win rate against all five responses of its prompt, itself counted as one half.',
+    credit: 'The best and the worst response of a prompt by win rate make a pair; equal rates make none.',
+    objective:
+      'SPPO regresses the log-ratio of the best and of the worst response to the policy that wrote them, each by itself, on (win rate - 1/2)/β, with β = 1. The variant trains DPO on the same pairs.',
+    schedule:
+      'A round is an iteration: 128 prompts, one pass over their pairs. The next round’s reference is the policy that this one made.',
+  },
+  differences: [
+    'The preference is a win matrix known exactly, and cyclic; the paper’s is a model of 0.4 B parameters, nearly transitive.',
+    'Responses are sampled at temperature 1 without truncation, so that they are drawn from the policy whose win rates are estimated; in the paper 0.7 and the top 0.9.',
+    'beta is 1 instead of 0.001: targets of one or two tenths of a nat a round. Larger steps leave a cyclic game’s equilibrium, in theory too.',
+    'AdamW at a constant 2e-4 instead of RMSprop at 5e-7, falling; up to 16 pairs a step, the paper’s 64.',
+    'More and smaller iterations: 128 prompts each, gone over once.',
+    'No format control: it would hold any readable response as good as another, so that win rates are equal, and only the one text in some hundreds that cannot be read would make a pair.',
+  ],
+  claim: sppoClaim,
+  start: 'style',
+  taskName: 'style',
+  stop: STOP,
+  tasks: 128,
+  group: 5,
+  rewards: {
+    preference: { description: 'win rate by the exact win matrix', usesGold: true },
+    random: { description: 'control: win rate by coins', usesGold: false },
+  },
+  variants: { dpo: 'DPO on the same pairs' },
+  state: chosenResponses,
+  sets: {
+    [MAIN_SET]: {
+      optimizer: {
+        learningRate: 2e-4,
+        warmup: 4,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 8,
+      },
+    },
+  },
+  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
+  freezable: [],
+  propose: async (context) => drawnTasks(context, (random) => styleGameTask(random)),
+  rollOut: respond,
+  judge,
+  learn: async ({ round, groups, recipeState }, tools) => {
+    const pairs = pairsOf(groups);
+    const objective = OBJECTIVES[round.settings.variant ?? '']!;
+    // Win rates are against the policy that wrote the responses, which is not the parent where a round is stale.
+    const reference = { set: MAIN_SET, version: round.roles[RESPONDER]!.version };
+    const part = { kind: 'preference', role: RESPONDER, weight: 1, pairs, objective, reference } as const;
+    const chosen = pairs.map((pair) => pair.chosen);
+    return {
+      updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: 1 }] : [],
+      recipeState: await rememberChosen(chosen, tools),
+      figures: {
+        pairs: pairs.length,
+        points: pointsOfRound(groups, tools.decode),
+        ...(await changeOfChosen(readState(chosenResponses, recipeState), tools)),
+      },
+    };
+  },
+  evaluate: async (context) => {
+    const tasks = heldOut(context.evaluationTasks);
+    const sampled = await answers(context, tasks, 'sampled');
+    const mixture = mixtureOf(sampled.map(({ response }) => response));
+    const figures = mixture && {
+      short: mixture[0],
+      medium: mixture[1],
+      long: mixture[2],
+      exploitability: exploitability(STYLE_WINS, mixture),
+    };
+    return examined(await answers(context, tasks, 'greedy', 0), sampled, figures ?? {});
+  },
+};

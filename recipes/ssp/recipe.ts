@@ -1,0 +1,175 @@
+/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is told below, as data. */
+import { episodesOf } from '../../core/play-episodes.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
+import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
+import { answerOf, questionDifficulty } from '../../tasks/knowledge/episode.ts';
+import { readTask } from '../../tasks/knowledge/proposal.ts';
+import { STOP } from '../../tasks/worked.ts';
+import { sspClaim } from './claim.ts';
+import { rollSearch, scoreSearch } from './search-groups.ts';
+import { proposeQuestions } from './search-proposals.ts';
+import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from './searchers.ts';
+import { poolAfter, poolOf, taskPool } from './task-pool.ts';
+
+/** Rounds after which the pool is emptied. */
+const RESET = 10;
+/** What a refused question earns in the arm that punishes it. */
+const PENALTY = -0.1;
+/** Foreign documents between the reader's own. */
+const NOISE = 4;
+
+const successOf = ({ samples }: ScoredGroup) =>
+  mean(episodesOf(samples).flatMap((turns) => returnOf(turns) ?? []));
+
+/** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; held-out ones and those whose group is missing are left out. */
+export function proposerRewards(
+  proposals: Proposals,
+  groups: readonly ScoredGroup[],
+  refused: number,
+): { turns: Sample[]; reward: number }[] {
+  const scored = new Map(groups.map((group) => [group.proposal, group]));
+  return proposerEpisodes(proposals).flatMap((turns) => {
+    const outcome = turns.at(-1)!.outcome;
+    if (outcome === 'held-out') return [];
+    if (outcome !== 'ok') return [{ turns, reward: refused }];
+    // A group that is missing, as one that failed, says nothing about its question.
+    const group = scored.get(turns[0]!.id);
+    return group ? [{ turns, reward: 1 - successOf(group) }] : [];
+  });
+}
+
+const updateOf = (role: string, items: readonly PolicyItem[]): Update => ({
+  set: 'main',
+  parts: [
+    {
+      kind: 'policy',
+      role,
+      weight: 1,
+      items,
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.285 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } },
+    },
+  ],
+});
+
+const proposerEpisodes = ({ samples }: Proposals) =>
+  episodesOf(samples.filter(({ role }) => role === PROPOSER));
+
+function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const refused = round.settings.variant === 'penalty' ? PENALTY : 0;
+  return new Map([
+    ...proposerEpisodes(proposals).map((turns) => [turns[0]!.id, null] as const),
+    ...proposerRewards(proposals, groups, refused).map(
+      ({ turns, reward }) => [turns[0]!.id, reward] as const,
+    ),
+  ]);
+}
+
+function learn({ round, proposals, groups, recipeState }: RoundRecords): TrainingPlan {
+  const paid = proposerEpisodes(proposals).flatMap((turns) => {
+    const reward = turns[0]!.rewards.reward ?? null;
+    return reward === null ? [] : [{ turns, reward }];
+  });
+  const asked = paid.flatMap(({ turns, reward }) => spread(turns, reward));
+  const fresh = groups.filter(({ proposal }) => proposal !== null).map(({ task }) => readTask(task));
+  const share = (values: readonly boolean[]) => mean(values.map(Number));
+  return {
+    updates: [updateOf(PROPOSER, asked), updateOf(SOLVER, grpoByEpisode(groups))],
+    recipeState: poolAfter(recipeState, round.index, proposals, RESET),
+    figures: {
+      valid: share(paid.map(({ turns }) => turns.at(-1)!.outcome === 'ok')),
+      hops: mean(fresh.map(({ question }) => questionDifficulty(question))),
+      // By the oracle, for the report alone.
+      answerable: share(fresh.map(({ question, answer }) => answerOf(theWorld(), question) === answer)),
+      solverReward: mean(groups.map(successOf)),
+      proposerReward: mean(paid.map(({ reward }) => reward)),
+    },
+  };
+}
+
+export const ssp: Recipe = {
+  name: 'ssp',
+  title: 'Search Self-Play: questions written backwards from their answers, a reader as the gate',
+  paper: {
+    title: 'Search Self-Play: Pushing the Frontier of Agent Capability without Supervision',
+    year: 2025,
+    source: 'arXiv:2510.18821',
+  },
+  summary:
+    'One policy over a fictional world of 720 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
+  method: {
+    setting:
+      'A fictional world of 720 one-line documents can be searched. No questions and no oracle are given, only names that are to be answers. The start policy’s solver nearly always takes the second hop for the last, and its proposer seldom asks about three documents.',
+    roles:
+      'The proposer gets a name, searches backwards from it and writes a question whose answer is that name. An exact reader admits a question if the proposer’s documents, among four of other proposers, lead to the answer. The solver searches forwards in up to four turns and answers, five episodes a question. Both roles share their weights.',
+    rewards:
+      'The solver earns 1 where its answer is the name that the proposer was given. The proposer earns 1 minus the solver’s mean reward, and 0 for a refused question; a held-out question has no reward.',
+    credit:
+      'The solver’s episodes are compared within a question (GRPO). The proposer’s reward is used as it is, without a baseline (REINFORCE). All turns of an episode carry the same advantage.',
+    objective:
+      'A clipped policy gradient for each role, ratios in [0.8, 1.285] and a mean over tokens, plus 0.01 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'Each round updates the proposer first and then the solver. Refused questions’ places are filled from a pool of earlier ones, which is emptied every ten rounds.',
+  },
+  differences: [
+    'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
+    'Questions are taught as paths of up to three relations from a name, as many as a proposer’s three searches find; an episode has at most four turns, the paper’s ten. The rule of ten words, that of two searches and that of ten answers are left out; a question that repeats one of its round is refused. The proposer is shown no example questions, and proposes 12 a round for the paper’s 256; a refused one stays in the batch, with an advantage of 0, and its place stays empty where the pool is: in the round after it was emptied.',
+    'It begins with a solver that nearly always takes the second hop for the last and a proposer that seldom asks of three documents, both taught by demonstrations; the paper begins with general 7B models.',
+    'The reader is exact, where the paper has a frozen 32B model: it takes each document by its words, and nothing else. With documents that say one thing each, foreign ones hardly matter to it; the arms of more and fewer are left out.',
+  ],
+  claim: sspClaim,
+  start: 'search-two-hop',
+  taskName: 'knowledge',
+  stop: STOP,
+  tasks: 12,
+  group: 5,
+  rewards: {
+    given: {
+      usesGold: false,
+      description: 'the answer that the proposer was given, to a question that the reader admitted',
+    },
+    format: { usesGold: false, description: 'control: any answer at all' },
+    random: { usesGold: false, description: 'control: a fair coin' },
+  },
+  state: taskPool,
+  variants: {
+    'no-reader': 'no reader: every question that keeps the rules is admitted',
+    penalty: 'a refused question earns -0.1 instead of 0',
+  },
+  sets: {
+    main: {
+      optimizer: {
+        learningRate: 3e-4,
+        warmup: 5,
+        betas: [0.9, 0.95],
+        weightDecay: 0.01,
+        clipNorm: 1,
+        minibatches: 2,
+      },
+    },
+  },
+  roles: {
+    [PROPOSER]: {
+      description: 'writes questions',
+      sampling: { maxNew: TURN_TOKENS.proposer, temperature: 1 },
+    },
+    [SOLVER]: { description: 'answers them', sampling: { maxNew: TURN_TOKENS.solver, temperature: 1 } },
+  },
+  freezable: [PROPOSER, SOLVER],
+  propose: async (context) =>
+    proposeQuestions(context, {
+      reader: context.round.settings.variant !== 'no-reader',
+      noise: NOISE,
+      pool: poolOf(await context.recipeState()),
+    }),
+  rollOut: rollSearch,
+  judge: async (context, groups) => groups.map((group) => scoreSearch(context, group)),
+  payProposals,
+  learn,
+  evaluate: evaluateSearch,
+  describe: { difficulty: (task) => questionDifficulty(readTask(task).question) },
+};

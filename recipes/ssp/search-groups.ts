@@ -1,0 +1,58 @@
+/** Solvers' episodes by task, as a round keeps them, and their rewards. */
+import { episodesOf } from '../../core/play-episodes.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { rolloutId } from '../../core/sample-ids.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { coinOf } from '../../protocols/gold.ts';
+import { answerOf } from '../../tasks/knowledge/episode.ts';
+import { readTask } from '../../tasks/knowledge/proposal.ts';
+import { answerIn, SOLVER, solve, theWorld } from './searchers.ts';
+
+/** `round.settings.group` episodes of each task's question; a group's samples are the turns of all of them. */
+export async function rollSearch(
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+): Promise<RolloutGroup[]> {
+  const { id: round, settings } = context.round;
+  const played = await solve(
+    context,
+    tasks.flatMap(({ group, task }) =>
+      Array.from({ length: settings.group }, (_, i) => ({
+        id: rolloutId(group, SOLVER, i),
+        question: readTask(task).question,
+      })),
+    ),
+  );
+  return tasks.map((task, t) => ({
+    round,
+    ...task,
+    samples: played.slice(t * settings.group, (t + 1) * settings.group).flatMap(({ turns }) => turns),
+  }));
+}
+
+/** What an episode earns by the round's reward: for its answer, or in the controls for any answer or by a coin. */
+function payOf(reward: string, episode: readonly Sample[], answer: string | null, given: string): boolean {
+  if (reward === 'random') return coinOf(episode[0]!.id);
+  return reward === 'format' ? answer !== null : answer === given;
+}
+
+/** Rewards by episode, written on each of its turns; gold is whether the answer is the world's own. */
+export function scoreSearch(context: RoundContext, group: RolloutGroup): ScoredGroup {
+  const { question, answer: given } = readTask(group.task);
+  const truth = answerOf(theWorld(), question);
+  const rated = episodesOf(group.samples).map((turns) => {
+    const answer = answerIn(context, turns);
+    const reward = Number(payOf(context.round.settings.reward, turns, answer, given));
+    return { turns, exact: answer !== null && answer === truth, reward };
+  });
+  const gold = rated.flatMap(({ turns, exact }) => turns.map(() => exact));
+  return {
+    ...group,
+    samples: rated.flatMap(({ turns, reward }) =>
+      turns.map((turn) => ({ ...turn, rewards: { reward, passed: reward } })),
+    ),
+    judgments: [],
+    gold,
+    truth: gold,
+  };
+}

@@ -1,0 +1,155 @@
+/** RL Tango: a generator and a generative process verifier, both trained by reinforcement, each with weights of its own. The method is told below, as data. */
+import { phaseAt, type Schedule } from '../../core/phases.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { readState } from '../../core/recipe-state.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { exponentialDecay, mixStreams } from '../../core/rl/rewards/index.ts';
+import type { Outcome } from '../../core/schema/outcome.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import type { Sample } from '../../core/schema/sample.ts';
+import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
+import { SOLVER } from '../../protocols/solver.ts';
+import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
+import { approvalFigures, readVerified, stepAdvantages, type Verified } from '../../protocols/step-credit.ts';
+import { chains, freshChain } from '../../tasks/chains/family.ts';
+import { tangoClaim } from './claim.ts';
+import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
+
+/** Whose update a round is. */
+const SCHEDULE: Schedule<'verifier' | 'generator'> = {
+  first: [{ phase: 'verifier', rounds: 12 }],
+  cycle: [
+    { phase: 'generator', rounds: 3 },
+    { phase: 'verifier', rounds: 1 },
+  ],
+};
+/** Generator updates over which α falls. */
+const FALL = 48;
+const VOTES = 5;
+const FORMAT_WEIGHT = 0.8;
+/** Format of a verdict by what became of it; what is not here has none. */
+const FORMAT: Readonly<Partial<Record<Outcome, number>>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
+const VARIANTS = {
+  outcome: 'the generator is paid for outcomes alone: GRPO; the verifier rests',
+  constant: 'α stays at .5',
+};
+
+export const turnOf = (index: number) => phaseAt(SCHEDULE, index);
+
+export const alphaOf = (variant: string | undefined, before: number): number =>
+  variant === 'outcome' ? 0 : variant === 'constant' ? 0.5 : exponentialDecay(0.1, 1e-3, before, FALL);
+
+/** A round of a verifier that is frozen, or that nobody listens to: no one learns. */
+const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
+  turnOf(index).phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome');
+
+function shape(round: RoundSpec) {
+  const { group, variant } = round.settings;
+  if (turnOf(round.index).phase === 'verifier')
+    return { solutions: 1, shown: idle(round) ? 0 : 1, votes: VOTES };
+  return { solutions: group, shown: variant === 'outcome' ? 0 : group, votes: 1 };
+}
+
+export function solutionsWithAdvantages(
+  verified: readonly Verified[],
+  alpha: number,
+  encode: LearnTools['encode'],
+): PolicyItem[] {
+  const outcomes = grpo(
+    verified.map(({ sample: { rewards } }) => rewards.reward ?? null),
+    verified.map(({ group }) => group),
+  );
+  const streams = [
+    { weight: 1 - alpha, advantages: outcomes },
+    { weight: alpha, advantages: stepAdvantages(verified, encode) },
+  ];
+  const mixed = mixStreams(
+    streams,
+    verified.map(({ sample }) => sample.ids.length),
+  );
+  return verified.flatMap(({ sample }, i) => (mixed[i] ? [{ sample, advantage: mixed[i]! }] : []));
+}
+
+/** Agreement with what the solution is, and the format; marks on steps are not graded. */
+export const verdictReward = ({ outcome, rewards }: Pick<Sample, 'outcome' | 'rewards'>): number =>
+  rewards.agreement! + FORMAT_WEIGHT * (FORMAT[outcome] ?? 0);
+
+const update = (set: string, role: string, items: readonly PolicyItem[]): Update => ({
+  set,
+  parts: [
+    {
+      kind: 'policy',
+      role,
+      weight: 1,
+      items,
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: 1e-3, estimator: 'k3', reference: { set, version: 0 } },
+      entropy: 1e-3,
+    },
+  ],
+});
+
+function learn({ round, groups, recipeState }: RoundRecords, { decode, encode }: LearnTools): TrainingPlan {
+  if (idle(round)) return { updates: [] };
+  const { phase, before } = turnOf(round.index);
+  const verified = readVerified(chains, groups, decode);
+  const figures = approvalFigures(verified);
+  if (phase === 'generator') {
+    const items = solutionsWithAdvantages(verified, alphaOf(round.settings.variant, before), encode);
+    return { updates: [update('main', SOLVER, items)], figures };
+  }
+  const { items, counts } = classWeightedVerdicts(
+    groups,
+    readState(classCounts, recipeState) ?? [],
+    verdictReward,
+  );
+  return { updates: [update('verifier', JUDGE, items)], recipeState: counts, figures };
+}
+
+export const tango: Recipe = {
+  name: 'tango',
+  title: 'Generator and process verifier, co-trained in turns',
+  paper: {
+    title: 'RL Tango: Reinforcing Generator and Verifier Together for Language Reasoning',
+    year: 2025,
+    source: 'arXiv:2505.15034',
+  },
+  summary:
+    'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict and its form, never for its marks. They learn in turns, three updates to one.',
+  method: {
+    setting:
+      'A generator solves long chains of eight operators step by step. A verifier with weights of its own marks every step. Only the final answers can be checked.',
+    roles:
+      'The solver, the generator, writes every step. The judge, the verifier, marks each step and gives a final verdict, once a solution in the generator’s rounds and five times in its own.',
+    rewards:
+      'A solution’s outcome is 1 if it is exact and 0 if it is not, and each of its K steps earns +1/K or -1/K by the verifier’s mark. A verdict earns 1 where it is the exact checker’s, plus up to 0.8 for its format. Its marks on steps are never graded.',
+    credit:
+      'The generator’s outcomes and step rewards are each standardised over the group; step advantages are summed to go and mixed in by (1 - α) · outcome + α · steps, where α falls from 0.1 to 0.001 over 48 generator updates. Verdicts are compared among those on the same solution and weighted by 1/√count of right and wrong solutions, with counts remembered at a decay of 0.8.',
+    objective:
+      'A clipped policy gradient for each, ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0, minus 0.001 times the entropy.',
+    schedule:
+      'The verifier trains alone for 12 rounds. Then they take turns: three updates of the generator to one of the verifier.',
+  },
+  differences: [
+    'The schedule is scaled from 440 updates to a sixth or so: 12 of the verifier alone, and α falls over 48 of the generator, of which a claim plays the first 9. An update has 48 tasks and takes four optimiser steps, the paper’s 256 and one.',
+    'A verdict that does not follow from its marks counts as unreadable, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that cannot be read is shown to no verifier.',
+    'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
+  ],
+  claim: tangoClaim,
+  start: 'arithmetic-chains',
+  tasks: 48,
+  group: VOTES,
+  variants: VARIANTS,
+  state: classCounts,
+  sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
+  learn,
+  ...solverAndVerifier({
+    family: chains,
+    task: (random) => freshChain(random),
+    judgeSet: 'verifier',
+    shape,
+    answers: 4,
+    placement: 'step',
+  }),
+};

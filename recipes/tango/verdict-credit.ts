@@ -1,0 +1,33 @@
+/** Credit for verdicts where several are sampled on each solution: each against the others, those on the rarer kind of solution counting more. */
+import * as v from 'valibot';
+import { decayedCounts, grpo, inverseRootWeights } from '../../core/rl/estimators/index.ts';
+import type { Key } from '../../core/rl/types.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { PolicyItem } from '../../core/training-plan.ts';
+
+/** Running counts of right and wrong solutions, as JSON. */
+export const classCounts = v.array(v.tuple([v.union([v.string(), v.number()]), v.number()]));
+export type ClassCounts = readonly (readonly [Key, number])[];
+
+/** Advantages of a round's verdicts, weighted by 1/√count of what their solution is said to be; and the counts after the round. */
+export function classWeightedVerdicts(
+  groups: readonly Pick<ScoredGroup, 'samples' | 'judgments'>[],
+  seen: ClassCounts,
+  reward: (verdict: Sample) => number,
+): { items: PolicyItem[]; counts: ClassCounts } {
+  const labelOf = new Map(
+    groups.flatMap(({ samples }) =>
+      samples.map(({ id, rewards }) => [id, rewards.reward === 1 ? 'right' : 'wrong']),
+    ),
+  );
+  const verdicts = groups.flatMap(({ judgments }) => judgments);
+  const labels = verdicts.map(({ of }) => labelOf.get(of!)!);
+  const counts = decayedCounts(new Map(seen), labels);
+  const weights = inverseRootWeights(labels, counts);
+  const advantages = grpo(
+    verdicts.map(reward),
+    verdicts.map(({ of }) => of!),
+  );
+  const items = verdicts.map((sample, i) => ({ sample, advantage: weights[i]! * advantages[i]! }));
+  return { items, counts: [...counts] };
+}

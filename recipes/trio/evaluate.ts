@@ -1,0 +1,76 @@
+/**
+ * Held-out evaluation by the oracle, apart from every reward. Greedy accuracy alone misleads: much of a small policy's
+ * gain is the choice to write its steps. So accuracy when sampled, the share of worked answers, and accuracy when steps
+ * are forced stand beside it.
+ */
+import { balancedAccuracy } from '../../core/monitor/monitors.ts';
+import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import type { Evaluation } from '../../core/schema/evaluation.ts';
+import type { ParseResult, Solution } from '../../core/task-family.ts';
+import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+
+interface JudgeItem {
+  readonly task: string;
+  readonly solution: Solution;
+}
+
+const asSolver = { family: arithmetic, role: 'solver' };
+
+const readable = (
+  { evaluationTasks }: Pick<RoundContext, 'evaluationTasks'>,
+  answers: readonly ParseResult<Solution>[],
+): JudgeItem[] => {
+  const tasks = arithmetic.heldOut(evaluationTasks);
+  return answers.flatMap((parsed, i) => (parsed.ok ? [{ task: tasks[i]!, solution: parsed.value }] : []));
+};
+
+/** What the solver answers to the held-out tasks when it is sampled as in training: natural right and wrong answers. */
+const naturalAnswers = (context: RoundContext) =>
+  heldOutAnswers(asSolver, context, { seed: 'natural', temperature: 1 });
+
+/** Balanced accuracy of greedy judgments against the oracle. */
+async function judgeAccuracy(
+  { tokenizer, generate }: RoundContext,
+  items: readonly JudgeItem[],
+): Promise<number | null> {
+  const completions = await generate(
+    'judge',
+    items.map(({ task, solution }, i) => ({
+      ids: tokenizer.encode(arithmetic.judgePrompt(task, solution)),
+      sampleIds: [deriveId('evaluate', 'judge', i)],
+    })),
+    { temperature: 0 },
+  );
+  return balancedAccuracy(
+    items.map(({ task, solution }, i) => {
+      const truth = arithmetic.truth(task, solution).right;
+      const parsed = arithmetic.parseJudgment(solution, tokenizer.decode(completions[i]![0]!.ids));
+      return { truth, hit: parsed.ok && parsed.value.right === truth };
+    }),
+  );
+}
+
+/** The judge is asked about the answers of version 0, the same for every version, and about those of its own version. */
+export async function evaluate(context: EvaluationContext): Promise<Evaluation> {
+  const fixed = await context.once('natural', async () =>
+    readable(context, await naturalAnswers(context.atStart)),
+  );
+  const greedily = (seed: string, prefix = '') =>
+    heldOutAnswers(asSolver, context, { seed, temperature: 0, prefix });
+  const greedy = await greedily('greedy');
+  const sampled = await naturalAnswers(context);
+  const forced = await greedily('forced', arithmetic.workedPrefix);
+  return {
+    heldOut: heldOutFigures(arithmetic, arithmetic.heldOut(context.evaluationTasks), {
+      greedy,
+      sampled,
+      forced,
+    }),
+    judge: {
+      fixed: await judgeAccuracy(context, fixed),
+      own: await judgeAccuracy(context, readable(context, sampled)),
+    },
+  };
+}

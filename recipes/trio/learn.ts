@@ -1,0 +1,84 @@
+/**
+ * From a round's records to what each of the three roles trains on. It is pure: the learner calls it wherever it runs, and gets the
+ * same batch.
+ */
+import { Random } from '../../core/random.ts';
+import { classBalanced, groupCentredBatchScaled, whitenBatch } from '../../core/rl/estimators/index.ts';
+import { balancedPick } from '../../core/rl/selection/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { PolicyItem, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { withAdvantages } from '../../protocols/solver.ts';
+import { proposerReward, rewardOf } from './rewards.ts';
+
+/** Judgments a round that the judge is trained on, half of them of right solutions. */
+const JUDGMENTS_TRAINED = 256;
+
+const earned = (sample: Sample) => sample.rewards.reward ?? null;
+
+/** Share of a group's rollouts that count as passed; null where none could be rated. */
+function passRate({ samples }: ScoredGroup): number | null {
+  const passed = samples.map((sample) => sample.rewards.passed ?? null).filter((value) => value !== null);
+  return passed.length ? mean(passed) : null;
+}
+
+/** What proposals earn: they are priced by the pass rate of the group they became. One whose group is missing has no reward. */
+export function priceProposals(
+  { samples }: Pick<Proposals, 'samples'>,
+  groups: readonly ScoredGroup[],
+): ReadonlyMap<string, number | null> {
+  const groupOf = new Map(groups.map((group) => [group.proposal, group]));
+  return new Map(
+    samples.map(({ id, outcome }) => {
+      const group = groupOf.get(id);
+      const missing = outcome === 'ok' && !group;
+      return [id, missing ? null : proposerReward(outcome, group ? passRate(group) : null)];
+    }),
+  );
+}
+
+/** The proposer's rewards, whitened over the round. */
+const proposerItems = (samples: readonly Sample[]): PolicyItem[] =>
+  withAdvantages(samples, whitenBatch(samples.map(earned)));
+
+/** The solver's rewards, centred by group and scaled by the batch. */
+function solverItems(groups: readonly ScoredGroup[]): PolicyItem[] {
+  const samples = groups.flatMap((group) => group.samples);
+  const groupOf = groups.flatMap((group) => group.samples.map(() => group.group));
+  return withAdvantages(samples, groupCentredBatchScaled(samples.map(earned), groupOf));
+}
+
+/** The judge's agreement with the exact checker, balanced over right and wrong solutions. `seed` keys the choice of judgments. */
+function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] {
+  const judged = groups.flatMap((group) => {
+    const truthOf = new Map(group.samples.map((sample, i) => [sample.id, group.truth[i]]));
+    return group.judgments.map((sample) => ({ sample, truth: truthOf.get(sample.of ?? '') === true }));
+  });
+  const truths = judged.map((item) => item.truth);
+  const picked = balancedPick(truths, JUDGMENTS_TRAINED, new Random(seed)).map((i) => judged[i]!);
+  const samples = picked.map((item) => item.sample);
+  const agreement = samples.map((sample) => sample.rewards.agreement ?? null);
+  const shown = picked.map((item) => item.truth);
+  return withAdvantages(samples, classBalanced(agreement, shown));
+}
+
+/** One update of the shared weights: the three roles' clipped objectives, each over its own tokens, and KL to version 0. */
+export function learn({ round, proposals, groups }: RoundRecords): TrainingPlan {
+  const { kl } = rewardOf(round.settings.reward);
+  const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
+    kind: 'policy',
+    role,
+    weight: 1,
+    items,
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+    aggregation: { mode: 'token-mean' },
+    ...(kl > 0 ? { kl: { weight: kl, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } } } : {}),
+  });
+  const parts = [
+    part('proposer', proposerItems(proposals.samples)),
+    part('solver', solverItems(groups)),
+    part('judge', judgeItems(groups, `${round.id}/judge`)),
+  ];
+  return { updates: [{ set: MAIN_SET, parts }] };
+}

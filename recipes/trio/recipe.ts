@@ -1,0 +1,74 @@
+/**
+ * trio, the flagship: one set of weights proposes tasks, solves them and judges the solutions. The method is told below, as data; the
+ * folder in the order of a round: propose.ts, then rollouts of the solver, judge.ts with rewards.ts, learn.ts; evaluate.ts.
+ */
+import type { Recipe } from '../../core/recipe.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { smallSteps } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { trioClaim } from './claim.ts';
+import { evaluate } from './evaluate.ts';
+import { judge } from './judge.ts';
+import { learn, priceProposals } from './learn.ts';
+import { propose } from './propose.ts';
+import { rewards } from './rewards.ts';
+
+export const trio: Recipe = {
+  name: 'trio',
+  title: 'Proposer, solver and judge co-trained on shared weights',
+  paper: { title: 'rollmesh’s flagship; after RL Tango and Multi-Agent Evolve', year: 2026 },
+  summary:
+    'One policy writes arithmetic tasks, solves them with or without steps, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, the judge for agreeing with the exact checker, the solver by the chosen reward.',
+  method: {
+    setting:
+      'Tasks are chains of small sums and differences. One set of weights plays all three roles; the start policy has seen demonstrations of each and mostly answers without steps, though it would be right more often with them. Nobody supplies tasks.',
+    roles:
+      'The proposer writes tasks until the round has as many as it wants; a task must keep to the grammar, must not be held out and must not repeat one of the round. The solver answers each task several times. The judge gives a verdict on every step of a solution and on the whole, once a solution, or four times where its verdict alone pays the solver.',
+    rewards:
+      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass: most for tasks that half of them solve. An invalid or repeated task earns -0.5, a held-out one nothing at all. The solver’s default reward is 0.8 for an exact answer plus 0.2 times the share of its steps that the judge calls right. The judge earns 1 where its verdict on the whole is that of the exact checker.',
+    credit:
+      'Advantages are computed role by role, since the three rewards have different scales. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and scaled by the deviation of the round. The judge is trained on at most 256 judgments, half of them of right solutions, weighted so that both kinds count the same.',
+    objective:
+      'The loss is the sum of the three roles’ clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), plus a k3 estimate of the KL divergence to version 0 with weight 0.1, or 0.3 where the solver is paid by the judge or by a coin.',
+    schedule: 'Each round samples with the newest version and makes one update of the shared weights.',
+  },
+  differences: [
+    'Tango keeps generator and verifier in two sets of weights; here all roles share one.',
+    'Multi-Agent Evolve’s judge is paid for format only; here for agreement with an exact checker.',
+  ],
+  claim: trioClaim,
+  start: 'arithmetic-base',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 64,
+  group: 8,
+  rewards,
+  variants: {},
+  sets: { main: { optimizer: smallSteps() } },
+  roles: {
+    proposer: {
+      description: 'writes tasks',
+      sampling: { maxNew: arithmetic.maxNew.proposer, temperature: 1 },
+    },
+    solver: {
+      description: 'solves them, with or without steps',
+      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
+    },
+    judge: {
+      description: 'gives a verdict on every step and on the whole',
+      sampling: { maxNew: arithmetic.maxNew.judge, temperature: 1 },
+      usesGold: true,
+    },
+  },
+  freezable: ['proposer', 'judge'],
+  propose,
+  rollOut: (context, tasks) => rollOut({ family: arithmetic }, context, tasks),
+  judge,
+  payProposals: ({ proposals, groups }) => priceProposals(proposals, groups),
+  learn,
+  evaluate,
+  describe: {
+    difficulty: (task) => arithmetic.difficulty(task),
+    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+  },
+};

@@ -1,0 +1,152 @@
+/** TTRL: the test tasks are trained on without their labels; the answer that most votes give is taken for the truth. The method is told below, as data. */
+import { deriveId, Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { majority } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+
+/** Share of a group's votes that are trained on. */
+const TRAINED_SHARE = 0.5;
+/** Operators of a test task, at most: chains on which steps would be right where haste is not. */
+const MOST_OPERATORS = 4;
+/** Passes over a batch: as many updates as in four times the rounds. */
+const EPOCHS = 4;
+/** Votes of the start's majority, which the trained policy's single answer is compared with. */
+const EXAM_VOTES = 64;
+
+const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
+  arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
+
+/** The next tasks of a walk through the test set that is shuffled anew each time around. */
+export function nextTestTasks({ run, index, settings }: RoundSpec, asked?: EvaluationTasks): string[] {
+  const tests = testTasks(asked);
+  return Array.from({ length: settings.tasks }, (_, i) => {
+    const at = (index - 1) * settings.tasks + i;
+    const around = Math.floor(at / tests.length);
+    return new Random(`${run}/around/${around}`).shuffle(tests)[at % tests.length]!;
+  });
+}
+
+/** The votes that are trained on; the reward has counted them all. */
+const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
+  ...group,
+  samples: group.samples.slice(0, Math.ceil(group.samples.length * TRAINED_SHARE)),
+});
+
+/**
+ * Labels and rewards held against the oracle, for the figures alone. labelAccuracy: share of groups whose rewarded answer is exact;
+ * rewardAccuracy: share of votes whose reward is what gold would pay.
+ */
+export function labelFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'gold'>[]) {
+  const paid = groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward === 1));
+  return {
+    labelAccuracy: mean(
+      groups.map(({ gold }, g) => Number(gold.some((exact, i) => exact === true && paid[g]![i]))),
+    ),
+    rewardAccuracy: mean(
+      groups.flatMap(({ gold }, g) => gold.map((exact, i) => Number((exact === true) === paid[g]![i]))),
+    ),
+    majorityShare: mean(paid.map((mine) => mean(mine.map(Number)))),
+  };
+}
+
+const learn = ({ groups }: RoundRecords): TrainingPlan => ({
+  updates: solverUpdate(groupItems(groups.map(trainedVotes), grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+    kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+  }).map((update) => ({ ...update, epochs: EPOCHS })),
+  figures: labelFigures(groups),
+});
+
+/** Accuracy of the start's majority vote. */
+async function startVote({ atStart: start }: EvaluationContext): Promise<number> {
+  const tests = testTasks(start.evaluationTasks);
+  const completions = await start.generate(
+    SOLVER,
+    tests.map((task) => ({
+      ids: start.tokenizer.encode(arithmetic.solverPrompt(task)),
+      sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
+    })),
+  );
+  return mean(
+    tests.map((task, t) => {
+      const parses = completions[t]!.map(({ ids }) =>
+        arithmetic.parseSolution(task, start.tokenizer.decode(ids)),
+      );
+      const vote = majority(parses.map((parsed) => (parsed.ok ? parsed.value.answer : null)));
+      return Number(vote !== null && arithmetic.gold(task, { steps: [], answer: vote.answer }));
+    }),
+  );
+}
+
+/** What became of each test task: wrong at first and right now, or the other way round. */
+async function examine(context: EvaluationContext) {
+  const asked = { seed: 'greedy', temperature: 0 };
+  const tests = testTasks(context.evaluationTasks);
+  const solver = { family: arithmetic, role: SOLVER, tasks: tests };
+  const right = async (stage: Pick<EvaluationContext, 'tokenizer' | 'generate' | 'evaluationTasks'>) =>
+    (await heldOutAnswers(solver, stage, asked)).map(
+      (parsed, i) => parsed.ok && arithmetic.gold(tests[i]!, parsed.value),
+    );
+  const before = await context.once('before', () => right(context.atStart));
+  const now = await right(context);
+  return {
+    vote: await context.once('vote', () => startVote(context)),
+    learned: mean(now.map((exact, i) => Number(exact && !before[i]))),
+    corrupted: mean(now.map((exact, i) => Number(!exact && before[i]))),
+  };
+}
+
+export const ttrl: Recipe = {
+  name: 'ttrl',
+  title: 'Test-time reinforcement learning',
+  paper: { title: 'TTRL: Test-Time Reinforcement Learning', year: 2025, source: 'arXiv:2504.16084' },
+  summary:
+    'A solver trains on the test tasks themselves, without their labels: many answers to each vote, the majority’s answer is paid, and half of the answers are trained on.',
+  method: {
+    setting:
+      'The test tasks themselves, chains of two to four operators, are trained on without their labels. The start policy answers seven of ten at once, without steps.',
+    roles: 'The solver is the only role. It answers each test task 32 times.',
+    rewards:
+      '1 for the answer that most of the 32 votes give, otherwise 0. A wrong label still pays other wrong answers nothing, so that rewards are right more often than labels are.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of the half that is trained on, divided by that half’s deviation (GRPO); the other half only votes.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'Each round takes the next 24 tasks of a walk through the test set, shuffled anew each time around, and goes over its batch four times.',
+  },
+  differences: [
+    '32 votes and 16 trained samples a task instead of 64 and 32, and 24 tasks a round instead of 8; the halves are kept.',
+    'A constant step size after a short warm-up instead of a cosine, and four passes over each batch instead of one: updates cost less here than rollouts.',
+    'The test set is the 375 held-out chains of two to four operators, each met about twice; the paper goes some 80 times over a set of AIME’s size, and longer runs collapse there too.',
+    'The start answers seven of ten tasks at once, without steps. Most of the gain is a choice of strategy: where the majority is right it mostly wrote its steps, so that steps are paid, and then they win the votes that haste had won.',
+  ],
+  claim,
+  start: 'arithmetic-terse',
+  tasks: 24,
+  group: 32,
+  variants: {},
+  sets: trainedSolver(),
+  ...solverAlone({
+    family: arithmetic,
+    examined: testTasks,
+    rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+    tasks: ({ round, evaluationTasks }) => admitTasks(round, nextTestTasks(round, evaluationTasks)),
+    examine,
+  }),
+  learn,
+};

@@ -1,0 +1,45 @@
+/**
+ * What a run must come to when nothing goes wrong: the same rounds in this process, without queues, Workers, leases or
+ * evaluation. The yardstick for runs in which everything goes wrong.
+ */
+import { playStages } from '../core/play-stages.ts';
+import { sha256Hex } from '../core/random.ts';
+import { textOf } from '../core/renderer/policy-text.ts';
+import { openRoundContext } from '../core/round-context.ts';
+import { fileEntries, type VersionFile, type VersionFiles } from '../core/schema/policy.ts';
+import { newestOf, roundOf } from '../core/schema/round.ts';
+import { recipeStateOf } from '../core/text/recipe-state.ts';
+import { nodeEngines } from '../infer/node-engines.ts';
+import { OpenPolicies } from '../infer/open-policies.ts';
+import { RoundTrainer } from '../learner/train/round-trainer.ts';
+import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
+
+/** sha256 of each file of a version. */
+export type FileHashes = Partial<Record<VersionFile, string>>;
+
+export const hashesOf = (files: VersionFiles): FileHashes =>
+  Object.fromEntries(fileEntries(files).map(([file, bytes]) => [file, sha256Hex(bytes)]));
+
+/** Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. */
+export async function referenceRun(
+  { recipe, settings, rounds }: OrderedRun,
+  start: VersionFiles,
+): Promise<FileHashes[]> {
+  const versions: VersionFiles[] = [start];
+  const load = (version: number) => Promise.resolve(versions[version]!);
+  const policies = new OpenPolicies(nodeEngines, ({ version }) => load(version));
+  const text = textOf(start, settings.policy);
+  const trainer = new RoundTrainer();
+  for (let index = 1; index <= rounds; index++) {
+    const parent = index - 1;
+    const round = roundOf(settings, bindingsOf(recipe, settings), index, parent);
+    const recipeState = () => Promise.resolve(recipeStateOf(versions[newestOf(round).version]!));
+    const context = openRoundContext({ recipe, round, ...text, recipeState, use: policies.use });
+    const records = await playStages(context);
+    const { files } = await trainer.train({ recipe, round, ...records, parent, next: index, load });
+    versions.push(files);
+  }
+  await policies.dispose();
+  trainer.dispose();
+  return versions.map(hashesOf);
+}

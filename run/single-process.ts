@@ -1,0 +1,199 @@
+/**
+ * A whole run in one process: the same stages, the same ids and the same trainer as the mesh, without queues and
+ * Workers. For quick runs, claims and tests; the same settings give the same tokens as the mesh does.
+ */
+import type * as v from 'valibot';
+import { RollmeshError } from '../core/errors.ts';
+import { proposalOutcomes } from '../core/play-episodes.ts';
+import { playStages } from '../core/play-stages.ts';
+import type { Recipe } from '../core/recipe.ts';
+import type { PolicyText } from '../core/renderer/policy-text.ts';
+import { openRoundContext, type RoundContextParts } from '../core/round-context.ts';
+import { evaluateVersion, reportRound } from '../core/round-report.ts';
+import { parsed } from '../core/schema/parse.ts';
+import { type EvaluationReport, type RoundReport, roundReport } from '../core/schema/report.ts';
+import {
+  keys,
+  newestOf,
+  type RoleBinding,
+  type RoundSpec,
+  type RunSettings,
+  roundOf,
+  runIdOf,
+} from '../core/schema/round.ts';
+import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
+import { type RoundLine, roundLine, type Summary, summarize } from '../core/schema/summary.ts';
+import type { EvaluationTasks } from '../core/split.ts';
+import { recipeStateOf } from '../core/text/recipe-state.ts';
+import type { Tokenizer } from '../core/text/tokenizer-port.ts';
+import type { RoundTrainer } from '../learner/train/round-trainer.ts';
+import type { RunStore } from './run-store.ts';
+
+export interface InProcessRun {
+  readonly recipe: Recipe;
+  readonly settings: RunSettings;
+  /** The run ends when it has this many rounds, those of earlier starts included. */
+  readonly rounds: number;
+  /** Evaluate the version that the run begins from, and every n-th round. */
+  readonly evaluateEvery: number;
+  readonly store: RunStore;
+  readonly trainer: RoundTrainer;
+  readonly tokenizer: Tokenizer;
+  readonly renderer?: PolicyText['renderer'];
+  /** Runs `work` with the policy of exactly this version and set. */
+  readonly use: RoundContextParts['use'];
+  /** The weights that each role uses. */
+  readonly roles: Readonly<Record<string, RoleBinding>>;
+  /** The tasks that it is examined on; default all that is held out. */
+  readonly evaluationTasks?: EvaluationTasks | undefined;
+  readonly onStart?: (report: RoundReport) => void;
+  readonly onRound?: (line: RoundLine) => void;
+}
+
+const lineKey = (run: string, round: number) => `runs/${run}/lines/${round}.json`;
+
+/** Rounds that the run has played in this store, and the version that it begins from where it has played none. */
+export async function progressOf(
+  settings: RunSettings,
+  store: RunStore,
+): Promise<{ readonly done: number; readonly from: number }> {
+  const run = runIdOf(settings);
+  if ((await store.getRecord(lineKey(run, 0))) === undefined)
+    return { done: 0, from: (await store.currentVersion(settings.policy)) ?? 0 };
+  let done = 0;
+  while ((await store.getRecord(lineKey(run, done + 1))) !== undefined) done++;
+  return { done, from: 0 };
+}
+
+/** A line of an earlier start of the run. Throws `give-up` where it is of another form: another version of rollmesh wrote it. */
+async function readLine<S extends v.GenericSchema>(
+  store: RunStore,
+  key: string,
+  schema: S,
+): Promise<v.InferOutput<S> | undefined> {
+  const line = await store.getRecord(key);
+  if (line === undefined) return undefined;
+  return parsed(
+    schema,
+    line,
+    (why) =>
+      new RollmeshError('give-up', 'run.line', `The record ${key} cannot be read: ${why}.`, {
+        next: 'Another version of rollmesh wrote it: go on with that one, or begin a run with another --policy.',
+      }),
+  );
+}
+
+/** Plays the rounds that are still missing and returns the run's summary. */
+export async function runInProcess(run: InProcessRun): Promise<Summary> {
+  const { recipe, settings, store } = run;
+  const started = performance.now();
+  const runId = runIdOf(settings);
+  const kept = new Map<string, Promise<unknown>>();
+
+  const lines: RoundLine[] = [];
+  let start = await readLine(store, lineKey(runId, 0), roundReport);
+  if (!start) {
+    const newest = (await store.currentVersion(settings.policy)) ?? 0;
+    start = { evaluation: await evaluate(run, kept, newest) };
+    await store.putRecord(lineKey(runId, 0), start);
+  }
+  run.onStart?.(start);
+  const first = start.evaluation?.version ?? 0;
+  for (let index = 1; index <= run.rounds; index++) {
+    const done = await readLine(store, lineKey(runId, index), roundLine);
+    if (done) {
+      lines.push(done);
+      continue;
+    }
+    // Not the store's newest: a round whose version was committed just before a crash is played again, to the same bytes.
+    const newest = lines.at(-1)?.to ?? first;
+    const line = await playRound(run, roundOf(settings, run.roles, index, newest), newest, kept);
+    await store.putRecord(lineKey(runId, index), line);
+    lines.push(line);
+    run.onRound?.(line);
+  }
+  return summarize(settings, recipe, start, lines, Math.round(performance.now() - started));
+}
+
+/** What stages of the round, or of an evaluation like it, are made from. */
+const partsOf = (
+  { recipe, tokenizer, renderer, use, store, evaluationTasks }: InProcessRun,
+  round: RoundSpec,
+): RoundContextParts<Recipe> => ({
+  recipe,
+  round,
+  tokenizer,
+  renderer,
+  use,
+  evaluationTasks,
+  recipeState: async () => recipeStateOf(await store.loadVersion(newestOf(round))),
+});
+
+/** Evaluations look as a round would that comes after `version`. */
+const evaluate = (
+  run: InProcessRun,
+  kept: Map<string, Promise<unknown>>,
+  version: number,
+): Promise<EvaluationReport> => {
+  const parts = partsOf(run, roundOf(run.settings, run.roles, version + 1, version));
+  return evaluateVersion(run.recipe, parts, version, kept);
+};
+
+async function playRound(
+  run: InProcessRun,
+  round: RoundSpec,
+  parent: number,
+  kept: Map<string, Promise<unknown>>,
+): Promise<RoundLine> {
+  const { recipe, store, settings } = run;
+  const began = performance.now();
+  const { proposals, groups } = await playStages(openRoundContext(partsOf(run, round)));
+  await recordRound(store, round, proposals, groups);
+  const rolledOut = performance.now();
+  const trained = await run.trainer.train({
+    recipe,
+    round,
+    proposals,
+    groups,
+    parent,
+    next: parent + 1,
+    load: (version) => store.loadVersion({ name: settings.policy, version }),
+  });
+  const version = parent + 1;
+  await store.commitVersion({ name: settings.policy, version }, trained.files);
+  const learned = performance.now();
+  const decode = (ids: readonly number[]) => run.tokenizer.decode(ids);
+  const due = round.index % run.evaluateEvery === 0 || round.index === run.rounds;
+  return {
+    kind: 'round',
+    round: round.index,
+    from: parent,
+    to: version,
+    groups: {
+      proposed: proposalOutcomes(proposals).length,
+      admitted: proposals.tasks.length,
+      scored: groups.length,
+      trained: groups.length,
+      stale: 0,
+      failed: 0,
+    },
+    report: {
+      ...reportRound(
+        { recipe, settings, decode, proposals, groups, trained },
+        { rolloutMs: Math.round(rolledOut - began), learnerMs: Math.round(learned - rolledOut) },
+      ),
+      ...(due ? { evaluation: await evaluate(run, kept, version) } : {}),
+    },
+    wallMs: Math.round(performance.now() - began),
+  };
+}
+
+async function recordRound(
+  store: RunStore,
+  round: RoundSpec,
+  proposals: Proposals,
+  groups: readonly ScoredGroup[],
+) {
+  await store.putRecord(keys.proposals(round.id), proposals);
+  for (const group of groups) await store.putRecord(keys.scored(round.id, group.group), group);
+}

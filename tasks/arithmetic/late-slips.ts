@@ -1,0 +1,38 @@
+/**
+ * A warm start for a challenger and a solver that have lived among short sums: the challenger asks little else but one pet question, and the
+ * solver, who always writes the running totals, slips the more the longer a chain goes on. Care late in a chain is learned from long questions.
+ */
+import type { Random } from '../../core/random.ts';
+import type { Solution } from '../../core/task-family.ts';
+import { type Demonstration, freshTask, off } from './demonstrations.ts';
+import { arithmetic, runningTotals, writeSolution } from './family.ts';
+
+/** Shares of 1 … 5 operators among the challenger's questions. */
+const ASKED = [70, 25, 3.5, 1, 0.5];
+/** A long question that the challenger comes back to. */
+export const PET = { task: '8-3+6-9', share: 0.08 } as const;
+/** Chance of a slip at the first, second … running total. */
+const SLIPS = [0.01, 0.2, 0.35, 0.45, 0.5];
+const PROPOSER_SHARE = 0.2;
+
+/** Totals that go wrong the more often the later they come, and carry the error on; the last total is the answer. */
+export function lateSlippingSolution(random: Random, task: string): Solution {
+  let error = 0;
+  const steps = runningTotals(task).map((total, i) => {
+    if (random.bool(SLIPS[i])) error = off(random, total + error) - total;
+    return String(total + error);
+  });
+  return { steps, answer: steps.at(-1)! };
+}
+
+const asked = (random: Random): string =>
+  random.bool(PET.share) ? PET.task : freshTask(random, 1 + random.weighted(ASKED));
+
+export function demonstrateLateSlips(random: Random): Demonstration {
+  const { stop } = arithmetic;
+  if (random.bool(PROPOSER_SHARE))
+    return { role: 'proposer', prompt: arithmetic.proposerPrompt(), completion: asked(random) + stop };
+  const task = freshTask(random, 1 + random.int(5));
+  const completion = writeSolution(lateSlippingSolution(random, task)) + stop;
+  return { role: 'solver', prompt: arithmetic.solverPrompt(task), completion };
+}

@@ -1,0 +1,58 @@
+/**
+ * A warm start for verifiers on arithmetic chains: a solver that always writes its steps and slips in one of ten, so that what it has to
+ * learn is care, step by step, and not a strategy; and a verifier that has seen exact checks, too few to be sure of its sums.
+ *
+ *     judge  <judge>3+4-9<sep>solution<sep>          ->  (<ok>|<bad>) a step, (<right>|<wrong>), <eos>
+ *     judge  <judge>3+4-9<sep>solution<sep><answer>  ->  (<right>|<wrong>) <eos>                          at a glance
+ */
+import type { Random } from '../../core/random.ts';
+import type { Solution } from '../../core/task-family.ts';
+import { type Demonstration, flawedSolution, freshTask, off } from './demonstrations.ts';
+import { arithmetic, runningTotals, writeJudgment, writeSolution } from './family.ts';
+
+/** Share of totals that go wrong. */
+const SLIP = 0.1;
+/** Asks for a verdict without marks. */
+export const GLANCE_SUFFIX = '<answer>';
+const SHARES = { solve: 0.45, check: 0.47, glance: 0.08 } as const;
+
+export const slippingTask = (random: Random): string => freshTask(random, 2 + random.int(4));
+
+/** Totals that go wrong now and then and carry the error on; the last total is the answer. */
+export function slippingSolution(random: Random, task: string, slip = SLIP): Solution {
+  const exact = runningTotals(task);
+  let error = 0;
+  const steps = exact.map((total) => {
+    if (random.bool(slip)) error = off(random, total + error) - total;
+    return String(total + error);
+  });
+  return { steps, answer: steps.at(-1)! };
+}
+
+/** As many right as wrong, with one error each. */
+function shownSolution(random: Random, task: string): Solution {
+  const totals = runningTotals(task).map(String);
+  return random.bool() ? flawedSolution(random, task) : { steps: totals, answer: totals.at(-1)! };
+}
+
+export function demonstrateStepSlips(random: Random): Demonstration {
+  const kind = (['solve', 'check', 'glance'] as const)[random.weighted(Object.values(SHARES))]!;
+  const task = freshTask(random);
+  const { stop } = arithmetic;
+  if (kind === 'solve')
+    return {
+      role: 'solver',
+      prompt: arithmetic.solverPrompt(task),
+      completion: writeSolution(slippingSolution(random, task)) + stop,
+    };
+  const solution = shownSolution(random, task);
+  const prompt = arithmetic.judgePrompt(task, solution);
+  const judgment = arithmetic.truth(task, solution);
+  return kind === 'check'
+    ? { role: 'judge', prompt, completion: writeJudgment(judgment) + stop }
+    : {
+        role: 'judge',
+        prompt: prompt + GLANCE_SUFFIX,
+        completion: writeJudgment({ ...judgment, steps: [] }) + stop,
+      };
+}

@@ -1,0 +1,128 @@
+/**
+ * Long chains of sums, for verifiers of steps: with eight operators and a slip in nearly one step of three, outcomes are sparse and say
+ * little about where it went wrong. A step is right where it follows from the total before it, so that an error which is carried on
+ * is marked once, where it is made. The verifier is shown the steps and does each sum again: `=` where that is what stands there, and
+ * `!` with what stands there where it is not. Its verdict follows from these marks.
+ *
+ *     solver  <solve>3+4-9<sep>         ->  <step>7<step>-3<answer>-3<eos>
+ *     judge   <judge>7=-3=<sep>3+4-9<sep> ->  <step>7=<step>-2!-3<wrong><eos>
+ */
+import type { Random } from '../../core/random.ts';
+import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
+import type { Judgment, ParseResult, Solution, TaskFamily } from '../../core/task-family.ts';
+import { invalid, ok } from '../../core/task-family.ts';
+import type { Demonstration } from '../arithmetic/demonstrations.ts';
+import { arithmetic, randomTask, runningTotals } from '../arithmetic/family.ts';
+import { slippingSolution } from '../arithmetic/step-slips.ts';
+import { INTEGER, isInteger, parseWorked, withoutStop, writeSolution } from '../worked.ts';
+
+const NAME = 'chains';
+/** Of tasks that are set; shorter ones are demonstrated too. */
+const OPERATORS = 8;
+const SHORTEST = 4;
+const TASK = new RegExp(`^\\d(?:[+-]\\d){${SHORTEST},${OPERATORS}}$`);
+const HELD_OUT_COUNT = 200;
+const JUDGMENT = new RegExp(`^((?:<step>${INTEGER}(?:=|!${INTEGER}))*)(<right>|<wrong>)$`);
+const MARK = /^(.+)(?:(=)|!(.+))$/;
+/** Tag, sign and two digits. */
+const STEP_TOKENS = 4;
+
+const operators = (task: string) => (task.length - 1) / 2;
+const isHeldOut = (task: string) => isHeldOutKey(NAME, task);
+const draw = (random: Random, fewest: number) =>
+  randomTask(random, fewest + random.int(OPERATORS - fewest + 1));
+
+/** A task that is not held out. */
+export const freshChain = (random: Random, fewest = OPERATORS): string =>
+  drawUntil(
+    () => draw(random, fewest),
+    (task) => !isHeldOut(task),
+  );
+
+function parseSolution(task: string, text: string): ParseResult<Solution> {
+  const parsed = parseWorked(text, { step: isInteger, answer: isInteger });
+  if (!parsed.ok) return parsed;
+  const { steps, answer } = parsed.value;
+  if (steps.length !== operators(task)) return invalid('partial-steps');
+  return steps.at(-1) === answer ? parsed : invalid('miscopied');
+}
+
+/** What each step should be: the sum of the total before it, right or not, and of its own operand. */
+function sums(task: string, { steps }: Solution): number[] {
+  return steps.map((_, i) => {
+    const before = Number(i === 0 ? task[0] : steps[i - 1]);
+    const digit = Number(task[2 * i + 2]);
+    return before + (task[2 * i + 1] === '-' ? -digit : digit);
+  });
+}
+
+function truth(task: string, solution: Solution): Judgment {
+  const steps = sums(task, solution).map((sum, i) => sum === Number(solution.steps[i]));
+  return { steps, right: steps.every(Boolean) };
+}
+
+/** A verdict as text, from the sums that it finds [steps]. */
+export const writeSums = ({ steps }: Solution, found: readonly string[]): string =>
+  steps.map((step, i) => `<step>${found[i]}${found[i] === step ? '=' : `!${step}`}`).join('') +
+  (steps.every((step, i) => found[i] === step) ? '<right>' : '<wrong>');
+
+/** Reasons: off-grammar, verdict-count, miscopied (a mark that is not what its sum says, or misquotes the step), contradiction. */
+function parseJudgment({ steps }: Solution, text: string): ParseResult<Judgment> {
+  const match = JUDGMENT.exec(withoutStop(text) ?? '');
+  if (!match) return invalid('off-grammar');
+  const marks = match[1]!.split('<step>').slice(1);
+  if (marks.length !== steps.length) return invalid('verdict-count');
+  const parts = marks.map((mark) => MARK.exec(mark)!);
+  if (parts.some(([, sum, ok, quoted], i) => (ok ? sum !== steps[i] : quoted !== steps[i] || sum === quoted)))
+    return invalid('miscopied');
+  const found = parts.map(([, , ok]) => ok !== undefined);
+  const right = match[2] === '<right>';
+  return right === found.every(Boolean) ? ok({ steps: found, right }) : invalid('contradiction');
+}
+
+export const chains: TaskFamily = {
+  ...arithmetic,
+  name: NAME,
+  maxNew: {
+    proposer: 2 * OPERATORS + 2,
+    solver: STEP_TOKENS * (OPERATORS + 1) + 3,
+    judge: 2 * STEP_TOKENS * OPERATORS + 3,
+  },
+  random: (random) => freshChain(random),
+  heldOut: heldOutTasks(NAME, HELD_OUT_COUNT, (random) => draw(random, OPERATORS), isHeldOut),
+  isHeldOut,
+  difficulty: operators,
+  // The task comes last: from there on a check goes as a solution does. A number is followed by the mark that says it again.
+  judgePrompt: (task, { steps }) => `<judge>${steps.map((step) => `${step}=`).join('')}<sep>${task}<sep>`,
+  parseProposal: (text) => {
+    const task = withoutStop(text);
+    return task !== null && TASK.test(task) ? ok(task) : invalid('off-grammar');
+  },
+  parseSolution,
+  parseJudgment,
+  gold: (task, solution) => Number(solution.answer) === runningTotals(task).at(-1),
+  truth,
+};
+
+/** Share of demonstrations that check; of steps that slip where one solves, and in one or another solution that is checked. */
+const CHECKS = 0.7;
+const SOLVER_SLIPS = 1 / 3;
+const CHECKED_SLIPS = [0, 0.25, 0.5] as const;
+/** Share of checks that copy every step instead of doing the sums. */
+const LAZY = 0.45;
+
+/**
+ * A careless solver and a verifier that can do more than it does: nearly half of its checks copy what they are shown, so that its
+ * start is worth little and its training has something to bring out.
+ */
+export function demonstrateChains(random: Random): Demonstration {
+  const task = freshChain(random, SHORTEST);
+  if (!random.bool(CHECKS)) {
+    const solution = writeSolution(slippingSolution(random, task, SOLVER_SLIPS));
+    return { role: 'solver', prompt: chains.solverPrompt(task), completion: solution + chains.stop };
+  }
+  const solution = slippingSolution(random, task, random.pick(CHECKED_SLIPS));
+  const found = random.bool(LAZY) ? solution.steps : sums(task, solution).map(String);
+  const completion = writeSums(solution, found) + chains.stop;
+  return { role: 'judge', prompt: chains.judgePrompt(task, solution), completion };
+}

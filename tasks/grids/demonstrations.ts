@@ -1,0 +1,75 @@
+/**
+ * Demonstrations of an agent on lakes and boxes, for the warm start: one turn each, after the whole episode so far. They leave
+ * room to improve on purpose: most agents stray from the best way, so that a policy which imitates them gets there sometimes.
+ */
+import type { Random } from '../../core/random.ts';
+import type { Demonstration } from '../arithmetic/demonstrations.ts';
+import { agentPrompt, type Environment, MAX_ACTIONS, type Situation, writeActions } from '../environment.ts';
+import { MOVE_NAMES, type Move, neighbour } from './board.ts';
+import { type Lake, lake, lakeDistance } from './lake.ts';
+import { agentSees, GRID_ACTIONS, MAX_GRID_TURNS, PUSH_DISTANCE } from './play.ts';
+import { bestPushMoves, boxPush } from './push.ts';
+
+/** Share of agents that stray, and the probability with which each of their moves is a random one. */
+const STRAY_SHARE = 0.8;
+const STRAY = 0.6;
+
+/** One turn: its actions, and the situation after them. */
+function demonstrateTurn<State>(
+  random: Random,
+  environment: Environment<State>,
+  from: Situation<State>,
+  stray: number,
+  best: (state: State) => readonly Move[],
+): { actions: readonly Move[]; to: Situation<State> } {
+  const count = 1 + random.int(MAX_ACTIONS);
+  const actions: Move[] = [];
+  let to = from;
+  while (actions.length < count && !to.done) {
+    const good = best(to.state);
+    const action = random.pick(good.length === 0 || random.bool(stray) ? MOVE_NAMES : good);
+    actions.push(action);
+    to = environment.step(to.state, action);
+  }
+  return { actions, to };
+}
+
+/** All turns of one episode. */
+function demonstrateEpisode<State>(
+  random: Random,
+  environment: Environment<State>,
+  best: (state: State) => readonly Move[],
+): Demonstration[] {
+  const stray = random.bool(STRAY_SHARE) ? STRAY : 0;
+  let now = environment.reset(`demonstration/${random.uint32()}`);
+  let prompt = agentPrompt(now.observation);
+  const turns: Demonstration[] = [];
+  while (!now.done && turns.length < MAX_GRID_TURNS) {
+    const { actions, to } = demonstrateTurn(random, environment, now, stray, best);
+    const completion = writeActions(actions);
+    turns.push({ role: 'agent', prompt, completion });
+    prompt += completion + agentSees(to.observation);
+    now = to;
+  }
+  return turns;
+}
+
+const LAKE_SIDE = 4;
+const LAKE = lake({ maxTurns: GRID_ACTIONS });
+const PUSH = boxPush({ distance: PUSH_DISTANCE, maxTurns: GRID_ACTIONS });
+/** The moves that bring the goal nearer by one where nothing slips. */
+function bestOnIce({ map, at }: Lake): Move[] {
+  const distance = lakeDistance(map, at);
+  return MOVE_NAMES.filter((move) => {
+    const to = neighbour(LAKE_SIDE, at, move);
+    return distance !== null && to !== null && map[to] !== 'o' && lakeDistance(map, to) === distance - 1;
+  });
+}
+
+/** One turn of an episode on a lake or, as often, with a box; never in a held-out world. */
+export const demonstrateGrid = (random: Random): Demonstration =>
+  random.pick(
+    random.bool()
+      ? demonstrateEpisode(random, LAKE, bestOnIce)
+      : demonstrateEpisode(random, PUSH, bestPushMoves),
+  );

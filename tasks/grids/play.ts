@@ -1,0 +1,85 @@
+/**
+ * Grid worlds as an agent plays them: what it reads, what it may write, and what an episode came to. A task names a world by its
+ * kind and seed, `lake 1f…`; everything else follows from it and from what was written.
+ */
+import { wrongInput } from '../../core/errors.ts';
+import { type Environment, parseActions, playTurn, type Situation } from '../environment.ts';
+import { lake } from './lake.ts';
+import { boxPush } from './push.ts';
+
+/** Turns an agent may take: five boards of the larger kind and their answers fit a context of 256 tokens. */
+export const MAX_GRID_TURNS = 5;
+/** Actions of an episode, refused ones included. */
+export const GRID_ACTIONS = 10;
+/** Moves of a box world's shortest solution. */
+export const PUSH_DISTANCE = [2, 4] as const;
+
+/** What it reads after each of its turns. */
+export const agentSees = (observation: string): string => `${observation}<sep>`;
+
+/** A world whose state only it can read. */
+export interface GridGame {
+  readonly start: () => Situation<unknown>;
+  readonly turn: (situation: Situation<unknown>, text: string) => Situation<unknown>;
+  /** Actions taken so far, refused ones included. */
+  readonly taken: (situation: Situation<unknown>) => number;
+}
+
+const gameOf = <State extends { readonly turns: number }>(
+  environment: Environment<State>,
+  seed: string,
+): GridGame => ({
+  start: () => environment.reset(seed),
+  turn: (situation, text) => playTurn(environment, situation as Situation<State>, text),
+  taken: ({ state }) => (state as State).turns,
+});
+
+const KINDS = {
+  lake: (heldOut: boolean, seed: string) => gameOf(lake({ maxTurns: GRID_ACTIONS, heldOut }), seed),
+  push: (heldOut: boolean, seed: string) =>
+    gameOf(boxPush({ distance: PUSH_DISTANCE, maxTurns: GRID_ACTIONS, heldOut }), seed),
+};
+export type GridKind = keyof typeof KINDS;
+
+export const gridTask = (kind: GridKind, seed: string): string => `${kind} ${seed}`;
+
+/** The game that a task names. Throws `wrong-input` for any other text. */
+export function openGrid(task: string, heldOut = false): GridGame {
+  const [, kind = '', seed = ''] = /^(lake|push) ([0-9a-f]+)$/.exec(task) ?? [];
+  if (kind === 'lake' || kind === 'push') return KINDS[kind](heldOut, seed);
+  throw wrongInput('tasks.grid', `${JSON.stringify(task)} names no grid world.`, {
+    expected: '"lake SEED" or "push SEED", the seed in hexadecimal digits',
+  });
+}
+
+export interface GridOutcome {
+  /** Sum of the episode's rewards. */
+  readonly total: number;
+  readonly success: boolean;
+  /** Turns that kept to the grammar, of all. */
+  readonly wellFormed: number;
+  readonly turns: number;
+  /** Actions taken, refused ones included. */
+  readonly actions: number;
+}
+
+/** What an episode of these turns comes to: the same texts, the same outcome. */
+export function gridOutcome(game: GridGame, texts: readonly string[]): GridOutcome {
+  let now = game.start();
+  let total = 0;
+  let best = 0;
+  for (const text of texts) {
+    now = game.turn(now, text);
+    const reward = now.rewards[0]!;
+    total += reward;
+    best = Math.max(best, reward);
+  }
+  return {
+    total,
+    // Reaching the goal earns 1 and ends the episode; refused actions before it in one turn cost at most .4.
+    success: best > 0.5,
+    wellFormed: texts.filter((text) => parseActions(text).ok).length,
+    turns: texts.length,
+    actions: game.taken(now),
+  };
+}

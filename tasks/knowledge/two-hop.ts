@@ -1,0 +1,11 @@
+/**
+ * A warm start for Search Self-Play whose roles can do more than they are used to: a proposer that seldom asks of all it found, and a solver
+ * that takes the second hop for the last. Three hops are rare and still done well, so that a frontier is there for a proposer to find.
+ */
+import type { Random } from '../../core/random.ts';
+import type { Demonstration } from '../arithmetic/demonstrations.ts';
+import { demonstrateSearch, type Habits } from './demonstrations.ts';
+
+const TWO_HOP: Habits = { uses: [0.4, 0.3, 0.3], wrong: 0.1, stops: [0, 0.9] };
+
+export const demonstrateTwoHop = (random: Random): Demonstration => demonstrateSearch(random, TWO_HOP);

@@ -1,0 +1,29 @@
+/**
+ * A warm start for a judge of answers to questions about programs: every second answer it is shown has a slip, and it marks each step and
+ * the whole. Beside it the proposer and the solver of the plain warm start go on, so that one policy can play all three.
+ */
+import type { Random } from '../../core/random.ts';
+import type { Demonstration } from '../arithmetic/demonstrations.ts';
+import { STOP, writeJudgment } from '../worked.ts';
+import { demonstratePrograms, programSolution } from './demonstrations.ts';
+import { KINDS, programs, taskOf } from './family.ts';
+import { randomQuestion } from './questions.ts';
+
+const JUDGE_SHARE = 0.6;
+/** Share of the answers shown with a slip; few of those are right all the same. */
+const SLIP_SHARE = 0.5;
+
+function judge(random: Random): Demonstration {
+  const kind = random.pick(KINDS);
+  const question = randomQuestion(kind, random);
+  const task = taskOf(kind, question);
+  const solution = programSolution(random, kind, question, SLIP_SHARE);
+  return {
+    role: 'judge',
+    prompt: programs.judgePrompt(task, solution),
+    completion: writeJudgment(programs.truth(task, solution)) + STOP,
+  };
+}
+
+export const demonstrateProgramJudge = (random: Random): Demonstration =>
+  random.bool(JUDGE_SHARE) ? judge(random) : demonstratePrograms(random);

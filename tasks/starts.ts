@@ -1,0 +1,67 @@
+/**
+ * What the shipped policies under models/ can speak: the task families whose texts they were taught to write, and the roles that their
+ * warm starts demonstrated. A recipe that begins from a policy which never saw its family or one of its roles would train on noise.
+ */
+import { wrongInput } from '../core/errors.ts';
+import type { StageRecipe } from '../core/role.ts';
+
+export interface Start {
+  /** Names of task families. */
+  readonly families: readonly string[];
+  readonly roles: readonly string[];
+}
+
+const ARITHMETIC = ['arithmetic'];
+
+export const STARTS: Readonly<Record<string, Start>> = {
+  'arithmetic-base': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
+  'arithmetic-step-slips': { families: ARITHMETIC, roles: ['solver', 'judge'] },
+  'arithmetic-chains': { families: ['chains'], roles: ['solver', 'judge'] },
+  programs: { families: ['programs'], roles: ['proposer', 'solver'] },
+  'programs-one-instruction': { families: ['programs'], roles: ['proposer', 'solver'] },
+  'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },
+  style: { families: ['style'], roles: ['responder', 'judge'] },
+  search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
+  'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },
+  grids: { families: ['lake', 'push'], roles: ['agent'] },
+  equations: { families: ['equations'], roles: ['proposer', 'solver', 'judge'] },
+  rewriting: { families: ['rewriting'], roles: ['proposer', 'solver', 'judge'] },
+  games: { families: ['kuhn', 'tic-tac-toe'], roles: ['player'] },
+  'arithmetic-late-slips': { families: ARITHMETIC, roles: ['proposer', 'solver'] },
+  'arithmetic-judges': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
+  'arithmetic-overthinking': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
+  'arithmetic-terse': { families: ARITHMETIC, roles: ['solver'] },
+  'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
+  'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
+};
+
+/** Throws `recipe.start` where a shipped start was not taught the recipe's family, or one of its roles. Says nothing of other policies. */
+export function expectSpeaks({
+  name,
+  start,
+  taskName,
+  roles,
+}: Pick<StageRecipe, 'name' | 'roles'> & {
+  readonly start: string;
+  readonly taskName: string;
+}): void {
+  const known = Object.hasOwn(STARTS, start) ? STARTS[start]! : null;
+  if (!known) return;
+  const refused = (what: string, can: readonly string[]) =>
+    wrongInput('recipe.start', `Recipe ${name} begins from ${start}, which was not taught ${what}.`, {
+      expected: `one of what ${start} was taught: ${can.join(', ')}`,
+      next: `Begin from another policy: ${
+        Object.entries(STARTS)
+          .filter(([, other]) => other.families.includes(taskName))
+          .map(([other]) => other)
+          .join(', ') || 'none of the shipped ones speaks this family'
+      }.`,
+    });
+  if (!known.families.includes(taskName)) throw refused(`the family "${taskName}"`, known.families);
+  for (const [role, { speaksAs = role }] of Object.entries(roles))
+    if (!known.roles.includes(speaksAs))
+      throw refused(
+        `the role "${role}"${speaksAs === role ? '' : `, which speaks as ${speaksAs}`}`,
+        known.roles,
+      );
+}

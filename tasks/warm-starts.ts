@@ -1,0 +1,110 @@
+/**
+ * The warm starts by name: what `npm run pretrain -- --name NAME` teaches a model with random weights before any reward is
+ * paid. A family adds one line. Demonstrations are imperfect on purpose and never touch the held-out side.
+ */
+import type { Random } from '../core/random.ts';
+import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts';
+import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
+import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
+import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
+import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
+import { demonstrateTerse } from './arithmetic/terse.ts';
+import { demonstrateVerbose } from './arithmetic/verbose.ts';
+import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
+import { demonstrateChains } from './chains/family.ts';
+import { demonstrateEquation } from './equations/demonstrations.ts';
+import { demonstrateGame } from './games/demonstrations.ts';
+import { demonstrateGrid } from './grids/demonstrations.ts';
+import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
+import { demonstrateTwoHop } from './knowledge/two-hop.ts';
+import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
+import { demonstrateOneInstruction } from './programs/one-instruction.ts';
+import { demonstrateRewriting } from './rewriting/demonstrations.ts';
+import { demonstrateStyle } from './style/demonstrations.ts';
+
+export interface WarmStart {
+  /** A fresh demonstration each time; its role and text follow from `random` alone. */
+  readonly demonstrate: (random: Random) => Demonstration;
+  /** Shipped policy that it goes on from; default random weights. */
+  readonly from?: string;
+  /** Training steps; default 2500, about five minutes on a thread where sequences are short. */
+  readonly steps?: number;
+  /** Demonstrations a step; default 96. */
+  readonly batch?: number;
+  /** Highest step size; default 3e-3, of which a policy that only takes up a habit would forget. */
+  readonly learningRate?: number;
+  /** How much more a role's tokens count than others'; a demonstration's own weight comes before it. Default 1. */
+  readonly weights?: Readonly<Record<string, number>>;
+}
+
+export const warmStarts: Readonly<Record<string, WarmStart>> = {
+  // A judge's verdicts are few and hard.
+  'arithmetic-base': { demonstrate, weights: { judge: 2.5 } },
+  'arithmetic-step-slips': {
+    demonstrate: demonstrateStepSlips,
+    from: 'arithmetic-base',
+    steps: 1500,
+    weights: { judge: 2.5 },
+  },
+  'arithmetic-chains': {
+    demonstrate: demonstrateChains,
+    from: 'arithmetic-step-slips',
+    steps: 2000,
+    batch: 64,
+    weights: { judge: 1.5 },
+  },
+  // What a proposer writes is mostly chance: its many tokens would drown the solver's.
+  programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
+  'programs-one-instruction': {
+    demonstrate: demonstrateOneInstruction,
+    from: 'programs',
+    steps: 2600,
+    batch: 64,
+    weights: { proposer: 0.5 },
+  },
+  'programs-judge': {
+    demonstrate: demonstrateProgramJudge,
+    from: 'programs',
+    steps: 1500,
+    batch: 64,
+    weights: { judge: 2, proposer: 0.5 },
+  },
+  // A digit is one token beside a response's dozens.
+  style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
+  search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
+  'search-two-hop': {
+    demonstrate: demonstrateTwoHop,
+    from: 'search',
+    steps: 200,
+    batch: 64,
+    learningRate: 5e-4,
+  },
+  grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
+  equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
+  rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
+  games: { demonstrate: demonstrateGame, steps: 1500 },
+  'arithmetic-late-slips': { demonstrate: demonstrateLateSlips, from: 'arithmetic-base', steps: 1500 },
+  'arithmetic-judges': {
+    demonstrate: demonstrateJudging,
+    from: 'arithmetic-base',
+    steps: 3000,
+    weights: { judge: 2.5 },
+  },
+  'arithmetic-overthinking': {
+    demonstrate: demonstrateOverthinking,
+    from: 'arithmetic-judges',
+    steps: 900,
+    weights: { judge: 2 },
+  },
+  // Solvers alone, with habits that leave room: no steps, or no end.
+  'arithmetic-terse': {
+    demonstrate: demonstrateTerse,
+    from: 'arithmetic-base',
+    steps: 100,
+    learningRate: 5e-4,
+  },
+  'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
+  // Stopped early over a small corpus: right on two in five held-out tasks.
+  'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },
+};

@@ -1,0 +1,47 @@
+/** What `npm run recipe -- show NAME` says of a recipe: a method section, made from the recipe's own data. */
+import { expect, test } from 'vitest';
+import { describeRecipe } from '../../../cli/recipe/describe-recipe.ts';
+import { recipes, shipped } from '../../../recipes/index.ts';
+
+const SECTIONS = [
+  'Setting',
+  'Roles',
+  'Rewards',
+  'Credit assignment',
+  'Objective',
+  'Schedule',
+  'Claim',
+  'Differences from the paper',
+];
+
+test.each(recipes)('$name reads as a method section: every part, in order, in whole sentences', (recipe) => {
+  const lines = describeRecipe(recipe).split('\n');
+  const headings = SECTIONS.map((heading) => lines.indexOf(heading));
+  expect(headings).not.toContain(-1);
+  expect(headings).toEqual([...headings].sort((a, b) => a - b));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
+  for (const [part, text] of Object.entries(recipe.method)) {
+    // A formula may begin a paragraph.
+    expect([part, text]).toEqual([part, expect.stringMatching(/^[^\s].{25,}[.]$/s)]);
+    expect(text).not.toMatch(/ {2}|\n/);
+  }
+});
+
+test('it tells what may be asked for: rewards, variants, frozen roles and where the run begins', () => {
+  const words = describeRecipe(shipped.find('tango')).replace(/\s+/g, ' ');
+  for (const part of [
+    'Paper: RL Tango',
+    'three updates of the generator to one of the verifier',
+    '--reward format: control',
+    '--variant constant: α stays at .5',
+    '--freeze judge keeps it at version 0',
+    '48 tasks (chains) with 5 rollouts each; version 0 is models/arithmetic-chains',
+    '12 of the verifier alone',
+  ])
+    expect(words).toContain(part);
+});
+
+test('a recipe without a claim is told without one', () => {
+  const { claim: _, ...own } = shipped.find('trio');
+  expect(describeRecipe(own)).not.toMatch(/^Claim$/m);
+});

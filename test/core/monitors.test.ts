@@ -1,0 +1,119 @@
+/** Monitors of a round against records written by hand. */
+import { expect, test } from 'vitest';
+import { monitorRound } from '../../core/monitor/monitors.ts';
+import type { Outcome } from '../../core/schema/outcome.ts';
+import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+
+const id = (n: number) => n.toString(16).padStart(32, '0');
+const sample = (n: number, over: Partial<Sample> = {}): Sample => ({
+  id: id(n),
+  role: 'solver',
+  policy: { name: 'p', version: 0 },
+  prompt: [1],
+  ids: [2, 3],
+  logprobs: [-1, -1],
+  stopped: true,
+  outcome: 'ok',
+  rewards: {},
+  ...over,
+});
+const none: Proposals = { round: id(0), samples: [], tasks: [] };
+const group = (over: Partial<ScoredGroup>): ScoredGroup => ({
+  round: id(0),
+  group: id(1),
+  index: 0,
+  task: '1+2',
+  proposal: null,
+  samples: [],
+  judgments: [],
+  gold: [],
+  truth: [],
+  ...over,
+});
+const monitor = (proposals: Proposals, groups: readonly ScoredGroup[]) =>
+  monitorRound({}, () => '', proposals, groups);
+
+test('a judge is held to the oracle, whatever the run’s reward makes of its verdicts', () => {
+  const verdict = (n: number, oracle: Sample['oracle'], outcome: Outcome = 'ok') =>
+    sample(n, { role: 'judge', outcome, rewards: { agreement: 1 }, ...(oracle ? { oracle } : {}) });
+  const judgments = [
+    verdict(1, { truth: true, hit: true }),
+    verdict(2, { truth: true, hit: false }),
+    verdict(3, { truth: false, hit: false }),
+    verdict(4, { truth: false, hit: true }),
+    verdict(5, { truth: false, hit: false }, 'contradiction'),
+    verdict(6, undefined),
+  ];
+  const { judge, judgeBalancedAccuracy } = monitor(none, [group({ judgments })]);
+  expect(judge).toEqual({ rightAsRight: 1, rightAsWrong: 1, wrongAsRight: 1, wrongAsWrong: 1, void: 1 });
+  // One of two right ones, and one of three wrong ones, where the void one is a miss.
+  expect(judgeBalancedAccuracy).toBeCloseTo((1 / 2 + 1 / 3) / 2);
+});
+
+test('judgments on which the oracle has no word say nothing of the judge', () => {
+  const judgments = [sample(1, { role: 'judge', rewards: { reward: 1, rating: 0.7 } })];
+  expect(monitor(none, [group({ judgments })]).judgeBalancedAccuracy).toBeNull();
+});
+
+test('answers to which nobody knows the truth have no exact share; text that is no answer is not exact', () => {
+  const rewarded = [sample(1, { rewards: { reward: 0.5 } }), sample(2, { rewards: { reward: 0.5 } })];
+  expect(monitor(none, [group({ samples: rewarded, gold: [null, null] })])).toMatchObject({
+    gold: null,
+    gap: null,
+  });
+  const unreadable = rewarded.map((it) => ({ ...it, outcome: 'off-grammar' as const }));
+  expect(monitor(none, [group({ samples: unreadable, gold: [null, null] })])).toMatchObject({
+    gold: 0,
+    gap: 0.5,
+  });
+  expect(monitor(none, [group({ samples: rewarded, gold: [true, null] })]).gold).toBe(0.5);
+});
+
+test('a task that is admitted twice is a repeat, as one that was turned away; stored ones are not', () => {
+  const outcomes: Outcome[] = ['ok', 'ok', 'ok', 'duplicate', 'off-grammar'];
+  const samples = outcomes.map((outcome, n) => sample(n, { role: 'proposer', outcome }));
+  const admitted = (n: number, task: string, proposal: string | null) => ({
+    group: id(n),
+    index: n,
+    task,
+    proposal,
+  });
+  const tasks = [
+    admitted(0, '1+2', id(0)),
+    admitted(1, '3+4', id(1)),
+    admitted(2, '1+2', id(2)),
+    admitted(3, '1+2', null),
+  ];
+  expect(monitor({ round: id(0), samples, tasks }, []).duplicateRate).toBeCloseTo(2 / 5);
+  expect(monitor(none, []).duplicateRate).toBeNull();
+});
+
+test('an episode is one rollout, and one proposal, however many turns it has', () => {
+  const turn = (n: number, begun: number, at: number, over: Partial<Sample> = {}) =>
+    sample(n, { turn: at, ...(at ? { of: id(begun) } : {}), ...over });
+  // Three turns that fail at a cost, the second out of form; one turn that succeeds.
+  const samples = [
+    turn(1, 1, 0, { rewards: { reward: -0.2 } }),
+    turn(2, 1, 1, { rewards: { reward: -0.2 }, outcome: 'off-grammar' }),
+    turn(3, 1, 2, { rewards: { reward: -0.2 } }),
+    turn(4, 4, 0, { rewards: { reward: 1 } }),
+  ];
+  const written = [
+    turn(5, 5, 0, { role: 'proposer' }),
+    turn(6, 5, 1, { role: 'proposer', outcome: 'unsupported' }),
+    turn(7, 7, 0, { role: 'proposer' }),
+  ];
+  const proposals = { ...none, samples: written };
+  const gold = [false, false, false, true];
+  expect(monitor(proposals, [group({ samples, gold, truth: gold })])).toMatchObject({
+    rollouts: 2,
+    reward: (-0.2 + 1) / 2,
+    gold: 1 / 2,
+    formatRate: 1 / 2,
+    length: (6 + 2) / 2,
+    zeroVariance: 0,
+    proposals: 2,
+    invalidRate: 1 / 2,
+    tokens: 14,
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { planTraining } from '../../core/plan-training.ts';
+import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+
+const part = (role: string): PolicyPart => ({
+  kind: 'policy',
+  role,
+  weight: 1,
+  items: [],
+  objective: { kind: 'reinforce' },
+  aggregation: { mode: 'token-mean' },
+});
+
+const frozen = async (freeze: readonly string[], updates: TrainingPlan['updates']) => {
+  const records = { groups: [], round: { settings: { freeze } } } as unknown as RoundRecords;
+  const recipe = { name: 'r', sets: { main: { optimizer: {} } }, learn: () => ({ updates }) };
+  const plan = await planTraining(recipe as never, records, {} as LearnTools);
+  return plan.updates.map(({ set, parts }) => [set, ...parts.map(({ role }) => role)]);
+};
+
+test('frozen roles are taken out, and with them an update that teaches nobody else', async () => {
+  const updates = [
+    { set: 'main', parts: [part('solver'), part('judge')] },
+    { set: 'main', parts: [part('judge')] },
+  ];
+  expect(await frozen([], updates)).toEqual([
+    ['main', 'solver', 'judge'],
+    ['main', 'judge'],
+  ]);
+  expect(await frozen(['judge'], updates)).toEqual([['main', 'solver']]);
+  expect(await frozen(['judge', 'solver'], updates)).toEqual([]);
+});
+
+test('an update without parts is the recipe’s own doing, and stays for the trainer to refuse', async () => {
+  expect(await frozen(['judge'], [{ set: 'main', parts: [] }])).toEqual([['main']]);
+});

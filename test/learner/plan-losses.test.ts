@@ -1,0 +1,270 @@
+/**
+ * Each kind of part on a batch of two sequences: the loss of the report against one worked in plain numbers from the model's
+ * scores, and the direction in which one round moves what the part is about. Version 1 is trained, version 0 is the reference.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import type { Aggregation } from '../../core/rl/aggregation.ts';
+import type {
+  PolicyPart,
+  PreferenceObjective,
+  PreferencePart,
+  UpdatePart,
+} from '../../core/training-plan.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { sampleOf, scoresOf, sequences, sum, teach, tensorsOf, trained, version } from './plan-fixture.ts';
+
+const versions = [version('start'), version('now')];
+const [first, second] = sequences(4, 7) as [ReturnType<typeof sequences>[0], ReturnType<typeof sequences>[0]];
+const both = [first, second];
+const start = { set: 'main', version: 0 };
+let now: ReturnType<typeof scoresOf>;
+let before: ReturnType<typeof scoresOf>;
+
+beforeAll(async () => {
+  await openDevice({ device: 'cpu', threads: 1 });
+  now = scoresOf(versions[1]!, both);
+  before = scoresOf(versions[0]!, both);
+});
+
+const about = { role: 'solver', weight: 1 } as const;
+const train = (part: UpdatePart, epochs = 1) =>
+  teach({ updates: [{ set: 'main', parts: [part], epochs }] }, { versions });
+/** Sums of log-probabilities after a round minus before it. */
+const moved = (files: Awaited<ReturnType<typeof train>>['files']) =>
+  scoresOf(files, both).logprobs.map((logprobs, s) => sum(logprobs) - sum(now.logprobs[s]!));
+const logRatio = (s: 0 | 1) => sum(now.logprobs[s]!) - sum(before.logprobs[s]!);
+const tokens = first.ids.length + second.ids.length;
+
+/** The second sequence was sampled by a policy that gave its tokens more, the first by one that gave them far less. */
+const sampled = () =>
+  both.map((sequence, s) =>
+    sampleOf(
+      sequence,
+      now.logprobs[s]!.map((p) => p + (s ? 0.4 : -3)),
+    ),
+  );
+const policyPart = (change: Partial<PolicyPart>): PolicyPart => ({
+  ...about,
+  kind: 'policy',
+  items: sampled().map((sample, s) => ({ sample, advantage: s ? -0.5 : 2 })),
+  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+  aggregation: { mode: 'token-mean' },
+  ...change,
+});
+
+test('policy: clipped surrogate with truncated correction, k3 to the reference, entropy bonus, by token mean', async () => {
+  const kl = { weight: 0.3, estimator: 'k3', reference: start } as const;
+  const { report, files } = await train(policyPart({ kl, entropy: 0.05 }));
+  let loss = 0;
+  for (const s of [0, 1] as const)
+    for (const [t, p] of now.logprobs[s]!.entries()) {
+      // the ratio is 1 before the first update; exp(3) is cut to 2
+      const surrogate = s ? 0.5 * Math.exp(-0.4) : -2 * 2;
+      const delta = p - before.logprobs[s]![t]!;
+      loss += (surrogate + 0.3 * (Math.exp(-delta) - 1 + delta) - 0.05 * now.entropy[s]![t]!) / tokens;
+    }
+  expect(report.loss).toBeCloseTo(loss, 4);
+  expect(report.roles.solver!.entropy).toBeCloseTo(sum(now.entropy.flat()) / tokens, 5);
+  expect(report.ratio.max).toBeCloseTo(Math.exp(3), 2);
+  const plain = moved((await train(policyPart({}))).files);
+  expect(plain[0]).toBeGreaterThan(0);
+  expect(plain[1]).toBeLessThan(0);
+  expect(moved(files)).not.toEqual(plain);
+});
+
+test('policy: advantages a token, a part’s weight, and every aggregation over the whole step', async () => {
+  const advantages = both.map(({ ids }, s) => ids.map((_, t) => (s + 1) * (t - 1)));
+  // REINFORCE: the loss of a token is -A log p; no correction where the sampler is the policy
+  const losses = advantages.map((each, s) => each.map((advantage, t) => -advantage * now.logprobs[s]![t]!));
+  const items = both.map((sequence, s) => ({
+    sample: sampleOf(sequence, now.logprobs[s]!),
+    advantage: advantages[s]!,
+  }));
+  const [a, b] = [sum(losses[0]!), sum(losses[1]!)];
+  const cases: [Aggregation, number][] = [
+    [{ mode: 'token-mean' }, (a + b) / 11],
+    [{ mode: 'token-sum' }, a + b],
+    [{ mode: 'seq-mean-token-mean' }, (a / 4 + b / 7) / 2],
+    [{ mode: 'seq-mean-token-sum' }, (a + b) / 2],
+    [{ mode: 'seq-sum-constant', length: 10 }, (a + b) / 20],
+    [{ mode: 'prompt-mean', groups: ['x', 'y'] }, (a / 4 + b / 7) / 2],
+    [{ mode: 'prompt-mean', groups: ['x', 'x'] }, (a + b) / 11],
+  ];
+  for (const [aggregation, loss] of cases)
+    for (const tokenBudget of [8192, 1]) {
+      const part = policyPart({ items, objective: { kind: 'reinforce' }, aggregation, weight: 3 });
+      const { report } = await teach(
+        { updates: [{ set: 'main', parts: [part] }] },
+        { versions, tokenBudget },
+      );
+      expect(report.loss, `${aggregation.mode} ${tokenBudget}`).toBeCloseTo(3 * loss, 3);
+    }
+});
+
+test('policy: against the sampler’s own log-probabilities there is a ratio and no correction', async () => {
+  const aipo = await train(policyPart({ objective: { kind: 'aipo', maxRatio: 1.5 } }));
+  // ratios: exp(3), cut to 1.5, and exp(-0.4)
+  const expected = (-1.5 * 2 * sum(now.logprobs[0]!) + Math.exp(-0.4) * 0.5 * sum(now.logprobs[1]!)) / tokens;
+  expect(aipo.report.loss).toBeCloseTo(expected, 3);
+  expect(aipo.report.clipFraction).toBeCloseTo(4 / 11, 6);
+  const ppo = await train(policyPart({ old: 'sampler' }));
+  // A > 0 at ratio exp(3): clipped at 1.2; A < 0 at ratio exp(-0.4) = 0.67 < 0.8: clipped at 0.8
+  expect(ppo.report.loss).toBeCloseTo((4 * -1.2 * 2 + 7 * 0.8 * 0.5) / tokens, 4);
+  expect(ppo.report.clipFraction).toBe(1);
+});
+
+test('policy: decoupled PPO corrects once, by proximal over behaviour', async () => {
+  const objective = { kind: 'decoupled-ppo', clipLow: 0.2, clipHigh: 0.2, cap: 5 } as const;
+  const { report } = await train(policyPart({ objective }));
+  expect(report.loss).toBeCloseTo((4 * -2 * 5 + 7 * 0.5 * Math.exp(-0.4)) / tokens, 4);
+});
+
+test('policy: at a temperature the logits are divided by it', async () => {
+  const at = (temperature: number) =>
+    train(
+      policyPart({
+        temperature,
+        items: both.map((s, i) => ({ sample: sampleOf(s, now.logprobs[i]!), advantage: 1 })),
+      }),
+    );
+  expect((await at(1)).report.mismatch.max).toBeLessThan(1e-5);
+  // nearly uniform over 13 tokens
+  const hot = (await at(1e6)).report;
+  expect(hot.roles.solver!.entropy).toBeCloseTo(Math.log(13), 4);
+});
+
+test('imitation: mean NLL over tokens, an item’s weight multiplies its own', async () => {
+  const items = both.map((sequence, s) => ({ ...sequence, ...(s ? { weight: 0.25 } : {}) }));
+  const { report, files } = await train({ ...about, kind: 'sft', items });
+  expect(report.loss).toBeCloseTo(-(sum(now.logprobs[0]!) + 0.25 * sum(now.logprobs[1]!)) / tokens, 4);
+  for (const change of moved(files)) expect(change).toBeGreaterThan(0);
+});
+
+const softplus = (x: number) => Math.log1p(Math.exp(x));
+const pairPart = (objective: PreferenceObjective, change: Partial<PreferencePart> = {}): PreferencePart => ({
+  ...about,
+  kind: 'preference',
+  pairs: [{ chosen: first, rejected: second, winRates: [0.9, 0.2] }],
+  objective,
+  reference: start,
+  ...change,
+});
+
+test('preference: DPO, SPIN, IPO and SPPO against the reference, with NLL beside them', async () => {
+  const margin = logRatio(0) - logRatio(1);
+  const cases: [PreferenceObjective, number][] = [
+    [{ kind: 'dpo', beta: 0.3 }, softplus(-0.3 * margin)],
+    [{ kind: 'dpo', beta: 0.3, level: 'mean' }, softplus(-0.3 * (logRatio(0) / 4 - logRatio(1) / 7))],
+    [{ kind: 'spin', lambda: 0.1 }, softplus(-0.1 * margin)],
+    [{ kind: 'ipo', tau: 0.5 }, (logRatio(0) / 4 - logRatio(1) / 7 - 1) ** 2],
+    [{ kind: 'ipo', tau: 0.5, level: 'sum' }, (margin - 1) ** 2],
+    [{ kind: 'sppo', beta: 0.2 }, 0.5 * ((logRatio(0) - 0.4 / 0.2) ** 2 + (logRatio(1) + 0.3 / 0.2) ** 2)],
+  ];
+  for (const [objective, loss] of cases) {
+    const plain = await train(pairPart(objective));
+    expect(plain.report.loss, objective.kind).toBeCloseTo(loss, 3);
+    const withNll = await train(pairPart(objective, { sft: 2, weight: 0.5 }));
+    expect(withNll.report.loss, objective.kind).toBeCloseTo(
+      0.5 * (loss - (2 * sum(now.logprobs[0]!)) / 4),
+      3,
+    );
+  }
+  const { files, figures } = await train(pairPart({ kind: 'dpo', beta: 0.3 }));
+  const [up, down] = moved(files) as [number, number];
+  expect(up - down).toBeGreaterThan(0);
+  expect(figures['main/solver/preference/accuracy']).toBe(margin > 0 ? 1 : 0);
+});
+
+test('outcome: cross-entropy of the summed log-ratio; the logits part', async () => {
+  const items = both.map((sequence, s) => ({ ...sequence, outcome: s ? 0 : 1 }));
+  const { report, files } = await train(
+    { ...about, kind: 'implicit-prm', items, beta: 0.2, reference: start },
+    3,
+  );
+  const first = await train({ ...about, kind: 'implicit-prm', items, beta: 0.2, reference: start });
+  const expected = (softplus(-0.2 * logRatio(0)) + softplus(0.2 * logRatio(1))) / 2;
+  expect(first.report.loss).toBeCloseTo(expected, 4);
+  expect(report.loss).toBeLessThan(first.report.loss);
+  const [up, down] = moved(files) as [number, number];
+  expect(up - down).toBeGreaterThan(0);
+  const [one, other] = items as [(typeof items)[number], (typeof items)[number]];
+  const weighted = [{ ...one, weight: 1.5 }, other];
+  const unequal = await train({
+    ...about,
+    kind: 'implicit-prm',
+    items: weighted,
+    beta: 0.2,
+    reference: start,
+  });
+  expect(unequal.report.loss).toBeCloseTo(expected + (0.5 * softplus(-0.2 * logRatio(0))) / 2, 4);
+});
+
+test('value: half the squared error of the value before each token', async () => {
+  const targets = both.map(({ ids }, s) => ids.map((_, t) => s + 0.1 * t));
+  const items = both.map((sequence, s) => ({ ...sequence, targets: targets[s]! }));
+  const part = { ...about, kind: 'value', items } as const;
+  const sets = { main: { ...trained, head: { kind: 'value' } } } as const;
+  const plan = { updates: [{ set: 'main', parts: [part] }] };
+  const one = await teach(plan, { versions, sets });
+  // the head starts at zero
+  expect(one.report.loss).toBeCloseTo(sum(targets.flat().map((target) => target ** 2 / 2)) / tokens, 5);
+  const next = [...versions, one.files];
+  let told: Float32Array[] = [];
+  const two = await teach(
+    async (_, tools) => {
+      told = await tools.values('main', both);
+      return plan;
+    },
+    { versions: next, sets },
+  );
+  const head = tensorsOf(one.files, 'main.head.safetensors');
+  const weight = head.get('value_head.weight')!.data;
+  const bias = head.get('value_head.bias')!.data[0]!;
+  const values = scoresOf(one.files, both).states.map((rows) =>
+    rows.map((state) => bias + sum(state.map((x, i) => x * weight[i]!))),
+  );
+  for (const [s, row] of values.entries())
+    for (const [t, value] of row.entries()) expect(told[s]![t]).toBeCloseTo(value, 5);
+  const errors = values.flatMap((row, s) => row.map((value, t) => (value - targets[s]![t]!) ** 2 / 2));
+  expect(two.report.loss).toBeCloseTo(sum(errors) / tokens, 5);
+  expect(two.report.loss).toBeLessThan(one.report.loss);
+});
+
+test('label: cross-entropy of classes after the last token', async () => {
+  const items = both.map((sequence, s) => ({ ...sequence, label: s ? 2 : 0 }));
+  const part = { ...about, kind: 'classification', items } as const;
+  const sets = { main: { ...trained, head: { kind: 'classes', count: 3 } } } as const;
+  const plan = { updates: [{ set: 'main', parts: [part], epochs: 4 }] };
+  const once = await teach({ updates: [{ set: 'main', parts: [part] }] }, { versions, sets });
+  expect(once.report.loss).toBeCloseTo(Math.log(3), 5);
+  const { files } = await teach(plan, { versions, sets });
+  let told: Float32Array[] = [];
+  const after = await teach(
+    async (_, tools) => {
+      told = await tools.classes('main', both);
+      return { updates: [{ set: 'main', parts: [part] }] };
+    },
+    { versions: [...versions, files], sets },
+  );
+  for (const row of told) expect(sum(Array.from(row, Math.exp))).toBeCloseTo(1, 5);
+  expect(told[0]![0]).toBeGreaterThan(-Math.log(3));
+  expect(told[1]![2]).toBeGreaterThan(-Math.log(3));
+  expect(after.report.loss).toBeCloseTo(-(told[0]![0]! + told[1]![2]!) / 2, 5);
+});
+
+test('what an item lacks is said before anything is trained', async () => {
+  const [sample] = sampled();
+  const short = { ...sample!, logprobs: sample!.logprobs.slice(1) };
+  const refused: [UpdatePart, string][] = [
+    [policyPart({ items: [{ sample: short, advantage: 1 }] }), 'training plan.length'],
+    [policyPart({ items: [{ sample: sample!, advantage: [1] }] }), 'training plan.length'],
+    [{ ...about, kind: 'value', items: [{ ...first, targets: [1] }] }, 'training plan.length'],
+    [{ ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4] }] }, 'training plan.head'],
+    [{ ...about, kind: 'classification', items: [{ ...first, label: 0 }] }, 'training plan.head'],
+    [
+      pairPart({ kind: 'sppo', beta: 1 }, { pairs: [{ chosen: first, rejected: second }] }),
+      'training plan.win-rates',
+    ],
+  ];
+  for (const [part, code] of refused) await expect(train(part)).rejects.toMatchObject({ code });
+});

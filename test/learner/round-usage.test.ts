@@ -1,0 +1,65 @@
+/** What a round cost on the learner's side: counted by the clients, split between rounds by hand here. */
+import { expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { PullQueue } from '../../api/pull-client.ts';
+import { Tally } from '../../api/tally.ts';
+import { NOTHING_USED } from '../../core/cost/usage.ts';
+import { RoundUsage } from '../../learner/loop/round-usage.ts';
+
+const message = (bytes: number) => ({
+  id: 'm',
+  body: 'x'.repeat(bytes),
+  timestamp_ms: 0,
+  attempts: 1,
+  lease_id: 'l',
+});
+
+test('an empty pull is an operation, a message one for each 64 kB, a deletion one', async () => {
+  const tally = new Tally();
+  const answers = [[], [message(10), message(70_000)]];
+  const queue = new PullQueue({
+    baseUrl: 'http://queue',
+    accountId: 'a',
+    queueId: 'q',
+    token: 't',
+    tally,
+    fetch: async () =>
+      Response.json({ success: true, result: { messages: answers.shift() ?? [], message_backlog_count: 0 } }),
+  });
+  await queue.pull(1000);
+  expect(tally.total.queueOperations).toBe(1);
+  await queue.pull(1000);
+  expect(tally.total.queueOperations).toBe(4);
+  await queue.ack(['l', 'm']);
+  expect(tally.total).toEqual({ ...NOTHING_USED, queueOperations: 6 });
+});
+
+test('answers of the gateway say what they used; one that does not say is a request', async () => {
+  const tally = new Tally();
+  const used = { ...NOTHING_USED, requests: 1, d1RowsRead: 3, r2ClassB: 2 };
+  const headers: Record<string, string>[] = [
+    { 'x-rollmesh-used': JSON.stringify(used) },
+    {},
+    { 'x-rollmesh-used': '{"requests":-1}' },
+  ];
+  const gateway = new GatewayClient({
+    url: 'http://mesh',
+    token: 't',
+    tally,
+    fetch: async () => Response.json({ policies: [] }, { headers: headers.shift() ?? {} }),
+  });
+  for (let i = 0; i < 3; i++) await gateway.listPolicies();
+  expect(tally.total).toEqual({ ...NOTHING_USED, requests: 3, d1RowsRead: 3, r2ClassB: 2 });
+});
+
+test('pulls while waiting count to the round that was waited for; a report counts itself and what it will delete', () => {
+  const tally = new Tally();
+  const books = new RoundUsage(tally);
+  tally.add({ queueOperations: 5, requests: 2 });
+  expect(books.used(64).used).toEqual({ ...NOTHING_USED, requests: 3, queueOperations: 69 });
+  tally.add({ queueOperations: 64, requests: 1 });
+  books.close();
+  tally.add({ queueOperations: 1 });
+  expect(books.used(0).used).toEqual({ ...NOTHING_USED, requests: 1, queueOperations: 1 });
+  expect(new RoundUsage(undefined).used(3)).toEqual({});
+});

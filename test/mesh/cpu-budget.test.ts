@@ -1,0 +1,38 @@
+/** Invocations that may compute next to nothing: every stage is put off again and again, and the round comes to the same bytes. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shipped } from '../../recipes/index.ts';
+import { openPlaying, type Playing } from './playing.ts';
+
+/** Of three roles that write and judge, of episodes with a tool, of judgments in pairs. */
+const PLAYED = ['trio', 'ssp', 'self-taught-evaluators'];
+/** Seconds: some twenty rows of the start policy at the rate that is reckoned with. */
+const CPU_BUDGET = '0.7';
+
+let playing: Playing;
+beforeAll(async () => {
+  playing = await openPlaying(
+    PLAYED.map((name) => shipped.find(name).start),
+    { vars: { CPU_BUDGET_SECONDS: CPU_BUDGET } },
+  );
+}, 120_000);
+afterAll(() => playing.stop());
+
+test.each(PLAYED)(
+  '%s: a round in small portions',
+  async (recipe) => {
+    const { mesh, alone } = await playing.play({
+      recipe,
+      seed: 6,
+      rounds: 1,
+      freeze: [],
+      tasks: 3,
+      group: 4,
+    });
+    expect(mesh).toEqual(alone);
+  },
+  60_000,
+);
+
+test('each stage was put off', () => {
+  for (const stage of ['propose', 'rollout', 'judge']) expect(playing.log()).toContain(`"${stage}.paused"`);
+});

@@ -1,0 +1,70 @@
+/** A round of a recipe, played by its shipped policy with no weights trained: what it pays, what it teaches, what is remembered of it. */
+import { join } from 'node:path';
+import { planTraining } from '../../core/plan-training.ts';
+import { playStages } from '../../core/play-stages.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { openRoundContext } from '../../core/round-context.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { OpenPolicies } from '../../infer/open-policies.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { shipped } from '../../recipes/index.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+
+/** When a round is played, and what the rounds before it left. */
+export interface Moment {
+  readonly index: number;
+  readonly recipeState?: unknown;
+}
+
+/** The models' part in `learn`, which gold cannot change. */
+const tools = (tokenizer: ReturnType<typeof tokenizerOf>): LearnTools => ({
+  decode: (ids) => tokenizer.decode(ids),
+  encode: (text) => tokenizer.encode(text),
+  score: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1)),
+  values: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length)),
+  classes: async (_set, sequences) => sequences.map(() => new Float32Array([-1, -0.5])),
+});
+
+/** What samples carry for the record alone. */
+const RECORDED = new Set(['rewards', 'oracle']);
+const withoutRecord = (part: object): unknown =>
+  JSON.parse(JSON.stringify(part, (key, value) => (RECORDED.has(key) ? undefined : value)));
+
+/** `open`: roles whose training plans are left out. */
+export async function playLesson(
+  recipe: Recipe,
+  reward: string,
+  { index, recipeState }: Moment,
+  open: readonly string[] = [],
+) {
+  const order = { recipe: recipe.name, seed: 3, rounds: 1, freeze: [], reward, tasks: 6, group: 4 };
+  const { settings } = runOf(shipped, order);
+  const files = await readPolicyFolder(join('models', recipe.start));
+  const policies = new OpenPolicies(nodeEngines, () => Promise.resolve(files));
+  const tokenizer = tokenizerOf(files, settings.policy);
+  const round = roundOf(settings, bindingsOf(recipe, settings), index, 0);
+  const remember = () => Promise.resolve(recipeState);
+  try {
+    const context = openRoundContext({ recipe, round, tokenizer, recipeState: remember, use: policies.use });
+    const { proposals, groups } = await playStages(context);
+    const plan = await planTraining(
+      recipe,
+      { round, proposals, groups, recipeState, version: 0 },
+      tools(tokenizer),
+    );
+    return {
+      /** The oracle's own words. */
+      known: groups.map(({ gold, truth }) => ({ gold, truth })),
+      paid: groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards)),
+      taught: plan.updates
+        .flatMap(({ parts }) => parts.filter(({ role }) => !open.includes(role)))
+        .map(withoutRecord),
+      remembered: plan.recipeState,
+    };
+  } finally {
+    await policies.dispose();
+  }
+}

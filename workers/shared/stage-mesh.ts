@@ -1,0 +1,79 @@
+/** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn or removed. */
+import type { R2Bucket } from '@cloudflare/workers-types';
+import { RollmeshError } from '../../core/errors.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import type { Registry } from '../../core/registry.ts';
+import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
+import { recipeStateOf } from '../../core/text/recipe-state.ts';
+import type { Database } from '../../store/database.ts';
+import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies.ts';
+import { getRound, type RoundRow } from '../../store/rounds.ts';
+import { committedManifest, missingVersion } from '../../store/versions.ts';
+import { log } from './log.ts';
+import { loadCommitted, loadText } from './open-policy.ts';
+import type { PolicySession } from './policy-session.ts';
+
+export interface StageMesh {
+  readonly recipes: Registry;
+  readonly db: Database;
+  readonly bucket: R2Bucket;
+  readonly session: PolicySession;
+  readonly now: () => number;
+  /** Estimated milliseconds of CPU time that an invocation may take for completions. */
+  readonly cpuBudgetMs: number;
+}
+
+/** The round's row. Throws `give-up` where there is none: the message is not of this mesh. */
+export async function roundOfMessage(db: Database, id: string): Promise<RoundRow> {
+  const row = await getRound(db, id);
+  if (row) return row;
+  throw new RollmeshError('give-up', 'round.unknown', `There is no round ${id}.`, {
+    next: 'The message is from another mesh, or the database was replaced.',
+  });
+}
+
+/** The stage of a message. Every version that the round names must be usable before anything is done. `wrap`: how its policies are used. */
+export async function stageOf(
+  mesh: StageMesh,
+  { spec }: RoundRow,
+  wrap: (policy: Policy) => Policy,
+): Promise<RoundContext<Recipe>> {
+  const { session } = mesh;
+  await usableVersions(mesh, spec);
+  const newest = newestOf(spec);
+  return openRoundContext({
+    recipe: mesh.recipes.find(spec.settings.recipe),
+    round: spec,
+    ...(await loadText(mesh, newest)),
+    use: (ref, work) => session.use(ref, (policy) => work(wrap(policy))),
+    recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
+  });
+}
+
+/** The versions that a round names, each usable, with the hash of its manifest noted. Throws `missing-version`. */
+async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, spec: RoundSpec) {
+  const rows = await versionsOfRound(db, spec);
+  for (const { name, version } of Object.values(spec.roles)) {
+    const row = rows.find((candidate) => candidate.version === version);
+    if (!row) throw missingVersion({ name, version }, 'it is not committed');
+    if (row.withdrawn !== null) throw missingVersion({ name, version }, row.withdrawn);
+    if (row.prunedAt !== null) throw missingVersion({ name, version }, 'retention removed its files');
+  }
+  const unnoted = rows.filter((row) => row.manifestSha256 === null);
+  if (!unnoted.length) return rows;
+  for (const { policy: name, version } of unnoted) {
+    await noteManifest(db, await committedManifest(bucket, { name, version }, null));
+    log('warn', 'version.manifest-noted', {
+      policy: name,
+      version,
+      note: 'It was committed by an earlier release: from now on its manifest is held to what it is today.',
+    });
+  }
+  return versionsOfRound(db, spec);
+}
+
+/** Hashes of the manifests of the round's versions, by version, for the seal. */
+export const roundManifests = async (mesh: StageMesh, spec: RoundSpec): Promise<Record<string, string>> =>
+  manifestsOf(await usableVersions(mesh, spec));
