@@ -8,9 +8,6 @@ import { type RoundContext, sampleOf, samplingOf } from './round-context.ts';
 import type { Outcome } from './schema/outcome.ts';
 import type { Proposals, Sample } from './schema/sample.ts';
 
-/** Tokens that a context may hold. */
-const ROOM = 256;
-
 export interface Beginning<World> {
   /** Keys the random numbers of the episode. */
   readonly id: string;
@@ -64,7 +61,7 @@ export async function playEpisodes<World>(
   );
   for (let turn = 0; turn < maxTurns; turn++) {
     const goesOn = ({ episode, over }: Running<World>) =>
-      !over && episode.ids.length + settings.maxNew <= ROOM;
+      !over && episode.ids.length + settings.maxNew <= context.contextLength;
     const live = all.filter(goesOn);
     if (live.length === 0) break;
     const spoken = await nextTurn(

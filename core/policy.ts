@@ -6,6 +6,9 @@ import type { TokenGrammar } from './text/token-grammar.ts';
 
 export type TokenIds = readonly number[];
 
+/** Tokens beyond which no runtime here serves a sequence: its rotation tables would cost too much memory. */
+export const LONGEST_CONTEXT = 4096;
+
 /** Weights rounded to fewer bits than the 32 that the learner has, for what only samples. `w8a8` rounds activations, too. */
 export const SMALLER_WEIGHTS = ['int8', 'int4', 'w8a8'] as const;
 export type SmallerWeights = (typeof SMALLER_WEIGHTS)[number];

@@ -25,6 +25,8 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
   readonly tokenizer: Tokenizer;
   /** Between messages and this policy's tokens, for recipes that ask in messages. */
   readonly renderer: () => Renderer;
+  /** Tokens that a sequence of the policy may have, prompt included. */
+  readonly contextLength: number;
   /** The tasks that this run is examined on; who trains on its test tasks, as ttrl does, takes them from here too. */
   readonly evaluationTasks: EvaluationTasks;
   /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
@@ -55,6 +57,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly tokenizer: Tokenizer;
   /** Default: a policy that cannot be asked in messages. */
   readonly renderer?: PolicyText['renderer'] | undefined;
+  /** Default: no bound. */
+  readonly contextLength?: number | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly recipeState: () => Promise<unknown>;
@@ -71,6 +75,7 @@ export function openRoundContext<R extends StageRecipe>({
   round,
   tokenizer,
   renderer = noRenderer,
+  contextLength = Number.POSITIVE_INFINITY,
   use,
   recipeState,
   evaluationTasks = HELD_OUT,
@@ -80,6 +85,7 @@ export function openRoundContext<R extends StageRecipe>({
     round,
     tokenizer,
     renderer,
+    contextLength,
     recipeState,
     evaluationTasks,
     // No prompt, no session: a stage whose groups are all off-grammar asks nothing of the judge.

@@ -40,6 +40,7 @@ export interface InProcessRun {
   readonly trainer: RoundTrainer;
   readonly tokenizer: Tokenizer;
   readonly renderer?: PolicyText['renderer'];
+  readonly contextLength?: number;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: RoundContextParts['use'];
   /** The weights that each role uses. */
@@ -117,13 +118,14 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
 
 /** What stages of the round, or of an evaluation like it, are made from. */
 const partsOf = (
-  { recipe, tokenizer, renderer, use, store, evaluationTasks }: InProcessRun,
+  { recipe, tokenizer, renderer, contextLength, use, store, evaluationTasks }: InProcessRun,
   round: RoundSpec,
 ): RoundContextParts<Recipe> => ({
   recipe,
   round,
   tokenizer,
   renderer,
+  contextLength,
   use,
   evaluationTasks,
   recipeState: async () => recipeStateOf(await store.loadVersion(newestOf(round))),

@@ -25,6 +25,7 @@ export interface RoundRecord {
 export interface AuditTools {
   readonly tokenizer: Tokenizer;
   readonly renderer?: PolicyText['renderer'] | undefined;
+  readonly contextLength?: number | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   /** What the round's version carried. */
@@ -82,9 +83,9 @@ export async function redrawRound(
 
 const stageOf = (
   { recipe, round }: RoundRecord,
-  { tokenizer, renderer, recipeState }: AuditTools,
+  { tokenizer, renderer, contextLength, recipeState }: AuditTools,
   use: AuditTools['use'],
-): RoundContext => openRoundContext({ recipe, round, tokenizer, renderer, recipeState, use });
+): RoundContext => openRoundContext({ recipe, round, tokenizer, renderer, contextLength, recipeState, use });
 
 /** A stage in which every role only plays its record back; what is played is read, and what could never have come is noted. */
 function replayOf(

@@ -1,4 +1,7 @@
 /** How a policy reads and writes, from a version's files: what a stage of a round is given. */
+import * as v from 'valibot';
+import { wrongInput } from '../errors.ts';
+import { LONGEST_CONTEXT } from '../policy.ts';
 import type { VersionFile, VersionFiles } from '../schema/policy.ts';
 import { tokenizerOf } from '../text/policy-text.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
@@ -9,6 +12,16 @@ export interface PolicyText {
   readonly tokenizer: Tokenizer;
   /** For recipes that ask in messages. Opened when it is first asked for: a policy that is never asked so may have no template. */
   readonly renderer: () => Renderer;
+  /** Tokens that a sequence may have, prompt included: what the model was made for, within LONGEST_CONTEXT. */
+  readonly contextLength: number;
+}
+
+const positions = v.looseObject({ max_position_embeddings: v.pipe(v.number(), v.integer(), v.minValue(1)) });
+
+function contextLengthOf(config: Uint8Array | undefined, policy: string): number {
+  if (!config) throw wrongInput('policy.no-config', `Policy ${policy} has no config.json.`);
+  const { max_position_embeddings } = v.parse(positions, JSON.parse(new TextDecoder().decode(config)));
+  return Math.min(max_position_embeddings, LONGEST_CONTEXT);
 }
 
 /** The files of a version that say how it reads and writes. */
@@ -19,6 +32,7 @@ export function textOf(files: VersionFiles, policy: string): PolicyText {
   let renderer: Renderer | undefined;
   return {
     tokenizer: tokenizerOf(files, policy),
+    contextLength: contextLengthOf(files['config.json'], policy),
     renderer: () => {
       renderer ??= rendererOf(files, policy);
       return renderer;

@@ -10,7 +10,10 @@ import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import type { RoundState } from './ports.ts';
 
-export type RoundTools = Pick<RoundContextParts, 'tokenizer' | 'renderer' | 'use' | 'recipeState'>;
+export type RoundTools = Pick<
+  RoundContextParts,
+  'tokenizer' | 'renderer' | 'contextLength' | 'use' | 'recipeState'
+>;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
 /** Runs `work` with the policies of a round, held to the manifests under its seal, and disposes of them. */

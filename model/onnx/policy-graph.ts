@@ -6,6 +6,8 @@
  *   - scores: one turn over whole sequences, the scores of `targets` fetched.
  * Axes as in attention.ts. A row is one sample of one prompt, row = prompt * G + sample.
  */
+
+import { LONGEST_CONTEXT } from '../../core/policy.ts';
 import type { ModelConfig } from '../config.ts';
 import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
@@ -17,7 +19,7 @@ import type { WeightType } from './weights.ts';
 const { FLOAT, INT64, BOOL } = DataType;
 
 /** Longest sequence a graph can serve: what the model was made for, within what rotation tables may cost. */
-export const contextLength = (config: ModelConfig): number => Math.min(config.maxPositions, 4096);
+export const contextLength = (config: ModelConfig): number => Math.min(config.maxPositions, LONGEST_CONTEXT);
 
 /** Names of the caches' tensors, key and value of each layer in turn. */
 export const cacheNames = (config: ModelConfig, kind: 'past' | 'present'): string[] =>

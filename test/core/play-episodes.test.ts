@@ -7,7 +7,12 @@ import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 1, group: 2 };
 
-function play(write: (prompt: string) => string, maxTurns: number, starts: readonly string[]) {
+function play(
+  write: (prompt: string) => string,
+  maxTurns: number,
+  starts: readonly string[],
+  contextLength?: number,
+) {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
   const context = openRoundContext({
@@ -15,6 +20,7 @@ function play(write: (prompt: string) => string, maxTurns: number, starts: reado
     round: roundOf(settings, { agent: {} }, 1, 3),
     tokenizer,
     recipeState: () => Promise.resolve(undefined),
+    contextLength,
     use: (_ref, work) => work(policy),
   });
   const beginnings = starts.map((prompt, i) => ({ id: `episode ${i}`, prompt, world: 0 }));
@@ -50,8 +56,11 @@ test('turns end at their bound, and where no further one fits the context', asyn
   const bounded = await play(countDown, 2, ['9']).played;
   expect(bounded[0]!.turns).toHaveLength(2);
   // 256 tokens hold a prompt of 240 and one turn of 12, not the reply and a second.
-  const full = await play(() => '5<eos>', 9, ['x'.repeat(240), 'x'.repeat(245)]).played;
+  const full = await play(() => '5<eos>', 9, ['x'.repeat(240), 'x'.repeat(245)], 256).played;
   expect(full.map(({ turns }) => turns.length)).toEqual([1, 0]);
+  // The same prompts in a policy of 512 tokens leave room for more turns than are asked for.
+  const roomy = await play(() => '5<eos>', 9, ['x'.repeat(240), 'x'.repeat(245)], 512).played;
+  expect(roomy.map(({ turns }) => turns.length)).toEqual([9, 9]);
 });
 
 test('a turn that is cut off says so', async () => {
