@@ -1,0 +1,65 @@
+/** What is installed: the list in docs/dependencies.md is complete, versions are exact, and no package's install script runs. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+  readFileSync('package-lock.json', 'utf8'),
+);
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+const direct = { ...manifest.dependencies, ...manifest.devDependencies };
+
+test('docs/dependencies.md names each direct dependency once, those of the package first', () => {
+  const rows = readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| `([^`]+)` \| .+ \|$/gm);
+  expect([...rows].map(([, name]) => name)).toEqual([
+    ...Object.keys(manifest.dependencies),
+    ...Object.keys(manifest.devDependencies),
+  ]);
+});
+
+test('versions are exact, and the lock holds the same', () => {
+  for (const [name, version] of Object.entries(direct)) {
+    expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+    expect([name, lock.packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
+  }
+});
+
+test('every package is locked by its hash and comes from the registry', () => {
+  const loose = locked.filter(
+    ([, { integrity, resolved }]) =>
+      !integrity?.startsWith('sha512-') || (resolved && !resolved.startsWith('https://registry.npmjs.org/')),
+  );
+  expect(loose.map(([path]) => path)).toEqual([]);
+});
+
+/** Where npm 10 sees the mark it runs the script. */
+test('the lock marks no package as one with an install script', () => {
+  expect(locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([]);
+});
+
+test('each installed package that brings an install script is one that npm 11 is told not to run', () => {
+  const withScripts = locked.flatMap(([path]) => {
+    const file = join(path, 'package.json');
+    if (!existsSync(file)) return [];
+    const { name, scripts = {} }: { name: string; scripts?: Record<string, string> } = JSON.parse(
+      readFileSync(file, 'utf8'),
+    );
+    const brings = ['preinstall', 'install', 'postinstall'].some((step) => scripts[step]);
+    return brings || readdirSync(path).includes('binding.gyp') ? [name] : [];
+  });
+  expect(withScripts.length).toBeGreaterThan(0);
+  expect(withScripts.filter((name) => manifest.allowScripts[name] !== false)).toEqual([]);
+});
