@@ -9,6 +9,8 @@
  *     });
  *     export default objective;
  */
+export { type DistillationTokens, distillation, type KlDirection } from './losses/distillation.ts';
+export { type ImportanceTokens, keepInBand, truncatedWeights } from './losses/importance.ts';
 export type { ObjectiveFunction } from './losses/module-objective.ts';
 export type { ObjectiveTokens } from './losses/objective-tokens.ts';
 export { policyObjective } from './losses/policy-objective.ts';
@@ -24,4 +26,6 @@ export {
   type TokenLoss,
   weightedSum,
 } from './losses/tokens.ts';
+export { type TurnPairLoss, turnBradleyTerry } from './losses/turn-bradley-terry.ts';
+export { CONSTANT, rateFactor, type Schedule } from './nn/schedule.ts';
 export * as tf from './tfjs.ts';

@@ -54,7 +54,7 @@ test('the same loss as a module gives the same weights and the same report as th
 test.each<[string, string, RegExp]>([
   ['is not there', './none.ts', /objective .*none\.ts of recipe r cannot be loaded/],
   ['is no path', 'some-package', /"some-package" of recipe r is no path/],
-  ['exports no function', './lesson-fixture.ts', /no function as its default export/],
+  ['exports no function', './plan-fixture.ts', /no function as its default export/],
   ['returns no loss', './no-loss.ts', /returned no loss.*tensors of rank 0/],
 ])('a module that %s is told', async (_, path, said) => {
   await expect(play(module(path))).rejects.toThrow(said);
