@@ -12,6 +12,7 @@ import { installed, moduleFile } from './installation.ts';
 import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
 import { openPrivateSockets } from './private-sockets.ts';
+import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { installV8Flags } from './v8-flags.ts';
 import { workerOptions } from './workers.ts';
@@ -155,7 +156,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   };
 }
 
-/** Miniflare as it has to be started here: v8-flags.ts and private-sockets.ts say why. */
+/** Miniflare as it has to be started here: v8-flags.ts, private-sockets.ts and roomy-buffers.ts say why. */
 async function startMiniflare(options: MiniflareOptions) {
   installV8Flags();
   const sockets = await openPrivateSockets();
@@ -163,11 +164,13 @@ async function startMiniflare(options: MiniflareOptions) {
   const crashed = new Promise<void>((resolve) => {
     crash = resolve;
   });
-  const mf = await sockets.within(async () => {
-    const started = new Miniflare({ ...options, unsafeHandleRuntimeRestart: crash });
-    await started.ready;
-    return started;
-  });
+  const mf = await sockets.within(() =>
+    withRoomyBuffers(async () => {
+      const started = new Miniflare({ ...options, unsafeHandleRuntimeRestart: crash });
+      await started.ready;
+      return started;
+    }),
+  );
   const close = async () => {
     await mf.dispose();
     await sockets.close();

@@ -2,12 +2,13 @@
  * What the local mesh opens, attacked as another account of the machine and as a web page would: every port that its
  * processes listen on, found by asking the kernel, gets the requests that once wrote files and ended the mesh.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { asNobody, canBeNobody } from './nobody.ts';
 import { openScene, type Scene } from './scene.ts';
 
 /** An object that is stored beside the records, and what stands in it. */
@@ -163,21 +164,6 @@ test('headers of Miniflare choose no other Worker and show no stack', async () =
   };
   expect(await ask(portOf(scene.mesh.url), '/healthz', { headers })).toMatchObject({ status: 200 });
 });
-
-/** Runs a script of this file's as the account `nobody`, while this process goes on answering what it is asked. */
-function asNobody(
-  script: string,
-  ...args: string[]
-): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const account = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-  return new Promise((resolve) => {
-    const child = execFile('setpriv', [...account, 'sh', '-c', script, 'sh', ...args], (_, stdout, stderr) =>
-      resolve({ status: child.exitCode, stdout, stderr }),
-    );
-  });
-}
-const canBeNobody = onLinux && process.getuid?.() === 0 && (await asNobody('true')).status === 0;
-if (!canBeNobody) console.warn('Skipped: only root on Linux can try the mesh as the account nobody.');
 
 test.runIf(canBeNobody)('another account cannot enter the folder with the sockets of workerd', async () => {
   const ours = new Set(meshProcesses().flatMap(socketsOf));

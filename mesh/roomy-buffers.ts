@@ -1,0 +1,52 @@
+/**
+ * Keeps Miniflare's start short. It writes workerd's configuration, with some 60 MB of wasm in it, into one buffer that its
+ * encoder enlarges by 4 KB at a time, copying all of it, which takes about half of a start. While it starts, large buffers
+ * are made half again as large as asked for; what is too much at the end is cut off before workerd gets it.
+ */
+import { Runtime } from 'miniflare';
+
+/** Smaller buffers are made as they are asked for, bytes. */
+const LARGE = 1 << 20;
+const WORD = 8;
+
+const Plain = ArrayBuffer;
+
+/** `new ArrayBuffer(bytes)` with room; everything else about the class is as ever. */
+const Roomy = new Proxy(Plain, {
+  construct(target, args: [bytes: number, ...options: unknown[]], asked) {
+    const [bytes, ...options] = args;
+    const room = bytes > LARGE && options.length === 0 ? Math.ceil((bytes * 1.5) / WORD) * WORD : bytes;
+    return Reflect.construct(target, [room, ...options], asked);
+  },
+});
+
+/** A Cap'n Proto message without what follows it: its header tells the words of each segment (https://capnproto.org/encoding.html). */
+export function withoutRoom(message: Buffer): Buffer {
+  const segments = message.readUInt32LE(0) + 1;
+  const header = Math.ceil((4 + 4 * segments) / WORD) * WORD;
+  let words = 0;
+  for (let i = 0; i < segments; i++) words += message.readUInt32LE(4 + 4 * i);
+  return message.subarray(0, header + words * WORD);
+}
+
+let installed = false;
+
+function install(): void {
+  if (installed) return;
+  installed = true;
+  const { updateConfig } = Runtime.prototype;
+  Runtime.prototype.updateConfig = function (configuration, ...rest) {
+    return updateConfig.call(this, withoutRoom(configuration), ...rest);
+  };
+}
+
+/** Runs `start` with room in large buffers. */
+export async function withRoomyBuffers<T>(start: () => Promise<T>): Promise<T> {
+  install();
+  Object.assign(globalThis, { ArrayBuffer: Roomy });
+  try {
+    return await start();
+  } finally {
+    Object.assign(globalThis, { ArrayBuffer: Plain });
+  }
+}
