@@ -57,7 +57,7 @@ export async function failRound(
 }
 
 /**
- * proposing -> solving, with one row a group. One JSON parameter carries all tasks, since D1 takes 100 parameters a
+ * proposing -> rollout, with one row a group. One JSON parameter carries all tasks, since D1 takes 100 parameters a
  * statement. A second call finds the stage moved and changes nothing.
  */
 export async function admitTasks(
@@ -90,7 +90,7 @@ export async function admitTasks(
 }
 
 /**
- * Statements that move a round on once none of its groups is under way: solving -> training with what was scored, or
+ * Statements that move a round on once none of its groups is under way: rollout -> training with what was scored, or
  * -> failed where nothing is left. For the end of any batch that changes groups.
  */
 export const settleRound = (id: string, now: number) => {

@@ -31,7 +31,7 @@ export const rounds = sqliteTable(
     index: integer('idx').notNull(),
     spec: text({ mode: 'json' }).$type<RoundSpec>().notNull(),
     stage: text({ enum: ROUND_STATES }).notNull(),
-    /** Groups admitted; known from `solving` on. */
+    /** Groups admitted; known from `rollout` on. */
     expected: integer().notNull().default(0),
     /** Proposals written, valid or not. */
     proposed: integer().notNull().default(0),

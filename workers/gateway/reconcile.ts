@@ -20,7 +20,7 @@ import { sendProposal } from './webhook.ts';
 
 /** Rounds and runs looked after in one call. */
 const AT_ONCE = 20;
-/** Re-drives without any progress before a proposing or solving round is given up. Training waits for its learner for ever. */
+/** Re-drives without any progress before a round in `proposing` or `rollout` is given up. Training waits for its learner for ever. */
 const PATIENCE = 30;
 /**
  * What a re-drive counts that follows a start of the local mesh. A round that hangs its Worker takes the mesh down with it, so that it is

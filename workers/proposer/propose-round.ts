@@ -17,7 +17,7 @@ export interface ProposerMesh extends StageMesh {
   readonly proposals: StageQueue<'propose'>;
 }
 
-/** proposing -> solving. In any other stage there is nothing to do; what a crash left unsent the clock sends. */
+/** proposing -> rollout. In any other stage there is nothing to do; what a crash left unsent the clock sends. */
 export async function proposeRound(mesh: ProposerMesh, { round, begun }: ProposeMessage): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
   if (row.stage !== 'proposing') return;
