@@ -15,6 +15,7 @@ import {
 import {
   type AnsweredQuestion,
   answerQuestions,
+  type CheckedAnswer,
   fitting,
   type QuestionSettings,
 } from '../../protocols/evaluate/questions.ts';
@@ -43,6 +44,9 @@ export interface EvalRequest extends TaskFileOptions {
 export interface Evaluated extends QuestionFigures {
   /** Questions that were not asked, because the model cannot take so many tokens; no part of n. */
   readonly tooLong: number;
+  /** Shares of the greedy completions that hold an answer, and of those that write steps before it. */
+  readonly answered: number;
+  readonly worked: number;
   readonly compared: {
     readonly version: number;
     readonly figures: QuestionFigures;
@@ -123,5 +127,13 @@ export async function evaluateTasks(
     };
   }
   if (request.write !== undefined) await writeFile(request.write, records.join(''));
-  return { ...figuresOf(answered), tooLong, compared };
+  const share = (test: (greedy: CheckedAnswer) => boolean) =>
+    answered.filter(({ greedy }) => test(greedy)).length / answered.length;
+  return {
+    ...figuresOf(answered),
+    tooLong,
+    answered: share(({ answer }) => answer !== null),
+    worked: share(({ answer, text }) => answer !== null && text.includes('<step>')),
+    compared,
+  };
 }

@@ -11,6 +11,7 @@ import {
   type SmallerWeights,
 } from '../../core/policy.ts';
 import { RENDERER_KINDS } from '../../core/renderer/open.ts';
+import type { Share } from '../../protocols/evaluate/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import {
   type Common,
@@ -21,7 +22,7 @@ import {
   versionCommand,
   withStore,
 } from './command-line.ts';
-import { type EvalRequest, evaluateTasks } from './evaluate.ts';
+import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
 import { evaluationLines } from './evaluation-words.ts';
 import { checkName } from './import-checkpoint.ts';
 import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
@@ -76,10 +77,25 @@ export function addEval(parent: Command): void {
     .action(async (name: string, version: number, options: Common & EvalRequest & Form) => {
       const ref = refOf(name, version, options);
       const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
-      if (options.json) printJson({ policy: name, version, ...figures });
+      if (options.json) printJson(evaluationRecord(name, version, figures));
       else for (const text of evaluationLines(name, version, figures)) print(text);
     });
 }
+
+const sharesOf = (at: Readonly<Record<number, Share>> = {}) =>
+  Object.fromEntries(Object.entries(at).map(([k, { share }]) => [k, share]));
+
+/** The line of `--json`: the figures that most readers want by their plain names, and all of them as they were measured. */
+const evaluationRecord = (policy: string, version: number, figures: Evaluated) => ({
+  kind: 'eval',
+  policy,
+  version,
+  accuracy: figures.greedy.accuracy.share,
+  interval: [figures.greedy.accuracy.low, figures.greedy.accuracy.high],
+  passAt: sharesOf(figures.sampled?.passAt),
+  majorityAt: sharesOf(figures.sampled?.majorityAt),
+  ...figures,
+});
 
 interface ScoreOptions extends Pick<Form, 'weights'> {
   readonly ids: string;

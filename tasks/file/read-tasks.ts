@@ -4,6 +4,7 @@ import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
+import { arithmetic, runningTotals } from '../arithmetic/family.ts';
 import { type Fault, type Row, readRows } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
@@ -26,6 +27,17 @@ const messagesSchema = v.pipe(v.array(message), v.minLength(1));
 
 /** Ends the reading of a row, with what is wrong with it. */
 class RowFault extends Error {}
+
+/** `{"task": "3+4-9"}` is a task of the arithmetic family: its own question, and the answer is the oracle's. */
+function fromTask(row: Row['value']): Row['value'] {
+  const { task, ...rest } = row;
+  if (typeof task !== 'string' || row.question !== undefined || row.messages !== undefined) return row;
+  if (!arithmetic.parseProposal(`${task}${arithmetic.stop}`).ok)
+    throw new RowFault(
+      `its task is ${JSON.stringify(task.slice(0, 40))}, which is not 2 to 6 digits joined by + or -, such as "3+4-9"`,
+    );
+  return { ...rest, question: task, answer: String(runningTotals(task).at(-1)) };
+}
 
 function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings): Message[] {
   const [question, messages] = [row[fields.question ?? 'question'], row[fields.messages ?? 'messages']];
@@ -83,7 +95,8 @@ function difficultyOf(metadata: Record<string, unknown>, field: string | undefin
   );
 }
 
-function taskOf(row: Row['value'], settings: TaskFileSettings): FileTask {
+function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
+  const row = fromTask(given);
   const metadata = metadataOf(row, settings);
   const task = {
     messages: messagesOf(row, settings),

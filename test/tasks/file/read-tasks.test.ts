@@ -17,6 +17,14 @@ const jsonl = (lines: readonly unknown[], more: Partial<TaskFileSettings> = {}) 
     settings(more),
   );
 
+test('a task of the arithmetic family is its own question, and the oracle answers it', async () => {
+  const [task] = await jsonl([{ task: '3+4-9' }]);
+  expect(task).toMatchObject({ messages: [{ role: 'user', content: '3+4-9' }], answer: '-2' });
+  await expect(jsonl([{ task: '3 + 4' }])).rejects.toThrow(
+    /line 1: its task is "3 \+ 4", which is not 2 to 6 digits/,
+  );
+});
+
 test('a line is a question or a conversation, with its answer and metadata', async () => {
   const tasks = await jsonl([
     { question: '3 + 4?', answer: 7, metadata: { terms: 2 }, source: 'own' },
