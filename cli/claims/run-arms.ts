@@ -20,7 +20,7 @@ export interface ArmRun {
 /** Names a process's kind of evaluations in its environment. */
 export const EVALUATIONS = 'ROLLMESH_EVALUATIONS';
 export type Evaluations = 'full' | 'pilot' | 'quick';
-const SCRIPT = moduleFile('cli/claim-arm');
+const SCRIPT = moduleFile('cli/claims/claim-arm');
 
 function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
   return [
