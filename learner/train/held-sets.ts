@@ -1,6 +1,6 @@
 /**
- * The parameter sets of one version on the device: weights or adapters, head, optimiser. Each set is loaded when it is first needed, from
- * the version's files alone. Sets that were changed are written into the next version's files; all other files keep their bytes.
+ * The parameter sets of one version on the device: weights or adapters, head, optimiser. Each set is loaded when it is first needed. The
+ * version's files contain all state that matters: sets that were changed go into the next version's files, all others keep their bytes.
  */
 import { wrongInput } from '../../core/errors.ts';
 import {
