@@ -1,6 +1,6 @@
 /**
- * `rollmesh/learner`: tensors, and the pieces that losses are made of, for a recipe that brings its own objective. The learner loads that
- * module; it is never part of a Worker.
+ * `rollmesh/learner`: tensors and the building blocks of losses, for a recipe that brings its own objective. The learner loads the module
+ * of that objective; the module is never part of a Worker.
  *
  *     import { logRatios, type ObjectiveFunction, reduce, tf } from 'rollmesh/learner';
  *     const objective: ObjectiveFunction = (tokens) => ({

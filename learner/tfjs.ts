@@ -11,7 +11,7 @@ registerGradients();
 
 export * from '@tensorflow/tfjs-core';
 
-/** x without its gradient: the value is the same, nothing flows back. */
+/** Stop-gradient: the value is x, and no gradient flows back. */
 export const stopGradient = <T extends core.Tensor>(x: T): T =>
   core.customGrad((...inputs) => ({
     value: core.clone(inputs[0] as core.Tensor),

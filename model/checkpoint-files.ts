@@ -13,7 +13,7 @@ const missing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /**
- * All tensors of a checkpoint folder, shards merged.
+ * Reads all tensors of a checkpoint folder and merges its shards.
  *
  * @throws RollmeshError `checkpoint.files` when there are no weights or the index is malformed, names a
  * file that is not there, or a tensor its file lacks; `file.kind` or `file.size` for what readRegularFile refuses.
@@ -54,7 +54,7 @@ async function readShardMap(folder: string): Promise<Map<string, string>> {
   }
 }
 
-/** `most`: bytes that the shards before it left. */
+/** Reads one shard; `most` is the number of bytes that the shards before it left of the limit. */
 async function readShard(folder: string, file: string, most: number): Promise<Uint8Array> {
   try {
     return await readRegularFile(join(folder, file), most);

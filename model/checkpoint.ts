@@ -1,10 +1,10 @@
-/** Which tensors a checkpoint of a given config must have, by their Hugging Face names, and the check that it has them. */
+/** The tensors that a checkpoint of a given config must have, by their Hugging Face names, and the check that it has them. */
 import { wrongInput } from '../core/errors.ts';
 import type { ModelConfig } from './config.ts';
 import type { Tensors } from './safetensors.ts';
 
 /**
- * Names and shapes of all weights, linear layers as `[out, in]`, in the canonical order: that of the forward pass, with
+ * Names and shapes of all weights, linear layers as `[out, in]`, in the canonical order. It is the order of the forward pass, with
  * the parts of a fused projection side by side, so that a file in this order can be used without repacking.
  */
 export function tensorShapes(config: ModelConfig): Map<string, readonly number[]> {
@@ -36,18 +36,18 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
   return shapes;
 }
 
-/** Number of trainable numbers of a model of this config. */
+/** Number of parameters of a model of this config. */
 export const parameterCount = (config: ModelConfig): number =>
   [...tensorShapes(config).values()].reduce((sum, shape) => sum + shape.reduce((a, b) => a * b, 1), 0);
 
-/** Tensors some exporters add though they carry nothing: rotary buffers, and a copy of tied embeddings. */
+/** True for tensors that some exporters add although they hold no further information: rotary buffers, and a copy of tied embeddings. */
 export const isRedundant = (name: string, config: ModelConfig): boolean =>
   name.endsWith('.rotary_emb.inv_freq') || (config.tiedEmbeddings && name === 'lm_head.weight');
 
 export const invalid = (code: string, what: string, expected: string) =>
   wrongInput(code, what, { expected, next: 'Check that config.json and the weights belong together.' });
 
-/** Checks the shape of a tensor, and numbers of it. */
+/** Checks the shape of a tensor, and that `data`, which is all of it or a part, has finite numbers. */
 export function checkTensor(
   name: string,
   shape: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * What a checkpoint's config.json says, checked and reduced to the numbers a decoder needs. Not a general Hugging Face
- * config reader: whatever would change the arithmetic and is not implemented here is refused by name.
+ * Checks a checkpoint's config.json and reduces it to the numbers that a decoder needs. This is not a general Hugging Face config
+ * reader: a setting that would change the arithmetic and is not implemented here is refused by name.
  */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
@@ -51,7 +51,7 @@ export interface ModelConfig {
   readonly eosIds: readonly number[];
 }
 
-/** A whole number from 1. Every one has a bound, well above the largest published model's, since what follows counts and allocates by it. */
+/** A whole number from 1. Every size has a bound, well above the largest published model's, because later code allocates memory by it. */
 const size = (most: number) => v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most));
 const MOST = {
   vocabulary: 2 ** 21,
@@ -61,7 +61,7 @@ const MOST = {
   heads: 1024,
   headDim: 2 ** 12,
   positions: 2 ** 24,
-  /** Frequencies' base and stretching. */
+  /** Bound of the rotary base and of the scaling factors. */
   rotary: 1e12,
   endTokens: 256,
 } as const;
@@ -87,7 +87,7 @@ const hfConfig = v.looseObject({
   rms_norm_eps: v.optional(v.pipe(positive, v.maxValue(1)), 1e-6),
   rope_theta: v.optional(positive),
   rope_scaling: v.nullish(rope),
-  /** Where transformers 5 keeps theta and scaling together. */
+  /** The field in which transformers 5 keeps theta and scaling together. */
   rope_parameters: v.nullish(rope),
   max_position_embeddings: size(MOST.positions),
   tie_word_embeddings: v.optional(v.boolean(), false),

@@ -1,4 +1,4 @@
-/** The way back: a ModelConfig as the config.json that other tools load. */
+/** Writes a ModelConfig as the config.json that other tools load. */
 import type { ModelConfig, RopeScaling } from './config.ts';
 
 const classes = { llama: 'LlamaForCausalLM', qwen2: 'Qwen2ForCausalLM', qwen3: 'Qwen3ForCausalLM' };

@@ -1,4 +1,4 @@
-/** A fresh checkpoint with seeded random weights: the start of a pretraining, and models for tests and benches. */
+/** Makes a new checkpoint with seeded random weights, for the start of a warm start and for models of tests and benchmarks. */
 import { Random } from '../core/random.ts';
 import { tensorShapes } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';

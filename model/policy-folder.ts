@@ -1,4 +1,4 @@
-/** A version's files from a folder in the Hugging Face layout, such as the start policy in models/arithmetic-base. Node only. */
+/** Reads a version's files from a folder in the Hugging Face layout, such as the start policy in models/arithmetic-base. Node only. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VersionFiles } from '../core/schema/policy.ts';

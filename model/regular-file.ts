@@ -1,15 +1,15 @@
-/** Reading files that somebody else made: regular ones alone, of a size that is known before they are read. Node only. */
+/** Reads files from untrusted sources: only regular files, whose size is checked before they are read. Node only. */
 import { readFile, stat } from 'node:fs/promises';
 import { wrongInput } from '../core/errors.ts';
 
-/** Weights beyond this are none that this project can hold, bytes. */
+/** Largest file of weights that is read, bytes; the project cannot hold larger ones. */
 export const LARGEST_WEIGHTS = 2 ** 30;
-/** The same for config.json, tokenizer.json and their like. */
+/** Largest config.json, tokenizer.json or similar file that is read, bytes. */
 export const LARGEST_TEXT = 64 * 2 ** 20;
 
 /**
- * @throws RollmeshError `file.kind` for a pipe, a device, a socket or a folder, through a link as well: reading one may never end.
- * `file.size` for one larger than `most` bytes. Errors of the file system are thrown as they are.
+ * @throws RollmeshError `file.kind` for a pipe, a device, a socket or a folder, also behind a link, because reading one may never end;
+ * `file.size` for a file larger than `most` bytes. Errors of the file system are thrown as they are.
  */
 export async function readRegularFile(path: string, most: number): Promise<Uint8Array> {
   const about = await stat(path);

@@ -1,6 +1,6 @@
 /**
  * Rotary position embedding tables (Su et al., "RoFormer", 2021) with the scalings of released checkpoints: position
- * interpolation, Llama 3's by wavelength, YaRN (Peng et al., 2023). The half-split convention of Hugging Face.
+ * interpolation, Llama 3's by wavelength, YaRN (Peng et al., 2023). They follow the half-split convention of Hugging Face.
  */
 import type { ModelConfig } from './config.ts';
 
@@ -15,7 +15,7 @@ export function ropeFrequencies(config: ModelConfig): { frequencies: Float64Arra
     case 'llama3': {
       const { factor, lowFreqFactor: low, highFreqFactor: high, originalMaxPositions } = scaling;
       const scale = (w: number): number => {
-        // Full turns this frequency makes within the original context.
+        // Number of full turns that this frequency makes within the original context.
         const turns = (originalMaxPositions * w) / (2 * Math.PI);
         const keep = Math.min(Math.max((turns - low) / (high - low), 0), 1);
         return keep * w + (1 - keep) * (w / factor);
@@ -24,7 +24,7 @@ export function ropeFrequencies(config: ModelConfig): { frequencies: Float64Arra
     }
     case 'yarn': {
       const { factor, betaFast, betaSlow, originalMaxPositions } = scaling;
-      // The dimension whose frequency makes this many turns within the original context.
+      // The dimension whose frequency makes this number of turns within the original context.
       const dimensionOf = (turns: number): number =>
         (headDim * Math.log(originalMaxPositions / (turns * 2 * Math.PI))) / (2 * Math.log(ropeTheta));
       const from = Math.max(Math.floor(dimensionOf(betaFast)), 0);

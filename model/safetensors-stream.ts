@@ -1,11 +1,11 @@
 /**
- * A safetensors file read as its bytes arrive: pieces of tensors in the file's order, so that no more than a piece is in memory at once.
- * The format is read by the same rules as in safetensors.ts.
+ * Reads a safetensors file as its bytes arrive. It yields pieces of tensors in the file's order, so that at most one piece is in memory at
+ * once. The format's rules are the same as in safetensors.ts.
  */
 import { wrongInput } from '../core/errors.ts';
 import { bytesOf, decode, readHeader, type StorageType } from './safetensors.ts';
 
-/** Rows [row, row + data.length / width) of a tensor whose first dimension is rows; a vector comes whole. */
+/** Rows [row, row + data.length / width) of a tensor whose first dimension is rows; a vector is never split. */
 export interface TensorPiece {
   readonly name: string;
   readonly shape: readonly number[];
@@ -13,11 +13,11 @@ export interface TensorPiece {
   readonly data: Float32Array;
 }
 
-/** Bytes of a piece, about; and what the rows of a piece are a multiple of, but for a tensor's last. */
+/** Approximate bytes of a piece, and the number that its rows are a multiple of, except in a tensor's last piece. */
 const PIECE_BYTES = 1 << 20;
 const PIECE_ROWS = 8;
 
-/** Takes exactly so many bytes at a time from chunks of any size. */
+/** Reads exact numbers of bytes from chunks of any size. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest = new Uint8Array(0);
@@ -26,7 +26,7 @@ class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** A copy of its own. Throws `wrong-input` where the file ends before. */
+  /** Reads the next `length` bytes into a new array. Throws `wrong-input` where the file ends before. */
   async take(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const out = new Uint8Array(length);
     for (let at = 0; at < length; ) {
@@ -48,7 +48,7 @@ class ByteReader {
     return out;
   }
 
-  /** Reads on to the end of the file, whose source may check its bytes there. */
+  /** Reads to the end of the file, because its source may check the bytes there. */
   async end(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }

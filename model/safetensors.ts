@@ -1,6 +1,6 @@
 /**
- * The safetensors file format: an 8-byte length, a JSON header, raw little-endian tensors. Reads into float32 whatever
- * float type the file has; for single files (shards are put together in checkpoint-files.ts).
+ * The safetensors file format: an 8-byte length, a JSON header, raw little-endian tensors. Tensors are read into float32 from any
+ * of the float types F32, F16 and BF16. This file reads single files; checkpoint-files.ts merges shards.
  */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
@@ -31,11 +31,11 @@ const MOST_TENSORS = 32_768;
 export const bytesOf = { F32: 4, F16: 2, BF16: 2 };
 const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(bytesOf, dtype);
 
-/** Values as float32; those stored as float32 are a view of the bytes where these are aligned. */
+/** Converts stored values to float32; values stored as float32 are a view of the bytes where these are aligned. */
 export function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
   if (dtype === 'F32' && bytes.byteOffset % 4 === 0)
     return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-  // `slice` would not do for an aligned copy: that of Node's Buffer shares the memory.
+  // `slice` does not make an aligned copy here: the one of Node's Buffer shares the memory.
   const { buffer } = new Uint8Array(bytes);
   if (dtype === 'F32') return new Float32Array(buffer);
   return (dtype === 'F16' ? fromHalf : fromBfloat16)(new Uint16Array(buffer));
@@ -43,7 +43,7 @@ export function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
 
 /**
  * Reads all tensors as float32. Those stored as float32 are views of the bytes where these are aligned, so that an isolate
- * need not hold the weights twice: whoever changes tensors in place owns the bytes.
+ * need not hold the weights twice. A caller that changes tensors in place must therefore own the bytes.
  *
  * @throws RollmeshError `safetensors.invalid` for a truncated or damaged file or a type other than F32, F16, BF16.
  */
@@ -67,7 +67,7 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
   return tensors;
 }
 
-/** Each byte belongs to one tensor. */
+/** Checks that no two tensors share bytes. */
 function refuseOverlap(entries: Readonly<Record<string, v.InferOutput<typeof entry>>>): void {
   const placed = Object.entries(entries)
     .map(
@@ -98,7 +98,7 @@ export interface Entry {
   readonly to: number;
 }
 
-/** The header's JSON as entries, in its order. Throws `wrong-input` for a type or a size that cannot be read. */
+/** The entries of the header's JSON, in its order. Throws `wrong-input` for a type or a size that cannot be read. */
 export function readHeader(bytes: Uint8Array): Entry[] {
   const { __metadata__, ...entries } = parseHeader(bytes);
   refuseOverlap(entries);

@@ -18,7 +18,7 @@ export class Arena {
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
   readonly #used = new Map<number, number>();
-  /** Sorted by address, never adjacent. */
+  /** Free blocks, sorted by address; no two are adjacent. */
   readonly #free: Block[] = [];
   #top: number;
   #bytes = 0;
@@ -87,7 +87,7 @@ export class Arena {
     const have = this.#memory.buffer.byteLength / PAGE_BYTES;
     const need = Math.ceil((start + size) / PAGE_BYTES);
     if (need > this.#maxPages) throw this.#outOfMemory(size);
-    // In steps of a sixteenth, so that a growing working set does not ask the system at every tensor.
+    // Memory grows by at least a sixteenth, so that a growing working set does not ask the system at every tensor.
     if (need > have) this.#growBy(Math.min(Math.max(need - have, 64, have >> 4), this.#maxPages - have));
     this.#top += size;
     return start;

@@ -1,6 +1,6 @@
 /**
  * Compiles learner/kernels to WebAssembly: `npm run build:kernels`. The two results are committed, so that a checkout runs without
- * the compiler, and a test compiles again and compares bytes. Not needed at run time.
+ * the compiler; a test compiles again and compares bytes. This file is not needed at run time.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Where the learner computes: the CPU through SIMD kernels, or a GPU through WebGPU. One device is open at a time, because tfjs has
- * one active backend; opening another closes the first and its tensors with it.
+ * Opens the device that the learner computes on: the CPU through SIMD kernels, or a GPU through WebGPU. One device is open at a time,
+ * because tfjs has one active backend; opening another one closes the first and disposes its tensors.
  */
 import { availableParallelism } from 'node:os';
 import { wrongInput } from '../../core/errors.ts';
@@ -10,7 +10,7 @@ import { registerSimdKernels } from './simd/index.ts';
 import { SIMD } from './simd/register.ts';
 import { SimdBackend } from './simd-backend.ts';
 
-/** About 10 microseconds: ten times what handing a share to a waking thread costs. */
+/** Cycles of about 10 microseconds, which is ten times the cost of handing a share to a waking thread. */
 const SHARE_CYCLES = 32768;
 
 export interface DeviceSettings {
@@ -20,8 +20,8 @@ export interface DeviceSettings {
   /** Fused multiply-add on the CPU device where the engine has it; default true. */
   fma?: boolean;
   /**
-   * Let V8 13 or later (Node 24) pair 128-bit operations into 256-bit ones on the CPU device: nearly twice as fast, with the same
-   * bits. Experimental in V8, so that it is used only if a self-test passes; default true. V8's flag holds for the whole process.
+   * Let V8 13 or later (Node 24) pair 128-bit operations into 256-bit ones on the CPU device, which is nearly twice as fast and gives the
+   * same bits. V8 calls it experimental, so it is used only if a self-test passes; default true. V8's flag holds for the whole process.
    */
   revectorize?: boolean;
   /** Least work, in cycles, that the CPU device hands to another thread; default 32768. */
@@ -30,14 +30,14 @@ export interface DeviceSettings {
 
 export interface Device {
   readonly kind: 'cpu' | 'webgpu';
-  /** For logs: what computes, and how. */
+  /** Description of the device for logs. */
   readonly description: string;
-  /** Resolves when all work given to the device so far is done. Await it once a step. */
+  /** Resolves when all work given to the device so far is done. Await it once per step. */
   flush(): Promise<void>;
-  /** Bytes of tensors now, and at the most since the last `resetPeak`. */
+  /** Bytes that tensors take now, and their maximum since the last `resetPeak`. */
   memory(): { bytes: number; peakBytes: number };
   resetPeak(): void;
-  /** Ends the device; every tensor on it is gone. */
+  /** Closes the device and disposes every tensor on it. */
   close(): void;
 }
 
@@ -68,7 +68,7 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
   return device;
 }
 
-/** The GPU, or a sentence that says why there is none. */
+/** Opens the GPU, or returns a sentence that says why there is none. */
 async function openGpu(software: boolean): Promise<Device | string> {
   const { openGpuBackend } = await import('./webgpu/index.ts');
   const opened = await openGpuBackend(software);

@@ -11,8 +11,8 @@ export const kernelFile = (variant: KernelVariant): URL =>
   new URL(`../kernels/kernels${variant === 'fma' ? '-fma' : ''}.wasm`, import.meta.url);
 
 /**
- * True where the engine compiles relaxed SIMD. Node 20 has it behind a flag that can still be set at run time, before the first
- * such module is compiled; newer engines have it on.
+ * True where the engine compiles relaxed SIMD. Node 20 has it behind a flag, which can still be set at run time before the first
+ * such module is compiled; newer engines have it on by default.
  */
 function hasFusedMultiplyAdd(): boolean {
   const binary = readFileSync(kernelFile('fma'));
@@ -26,8 +26,8 @@ function hasFusedMultiplyAdd(): boolean {
 }
 
 /**
- * Asks the engine to turn pairs of 128-bit operations into 256-bit ones: an experimental pass of V8 13 and later. Applies to
- * everything the process compiles from then on. False where the engine is older.
+ * Turns on an experimental pass of V8 13 and later that turns pairs of 128-bit operations into 256-bit ones. It applies to everything
+ * that the process compiles from then on. Returns false where the engine is older.
  */
 export function enableRevectorizer(): boolean {
   if (Number.parseInt(process.versions.v8 ?? '0', 10) < 13) return false;

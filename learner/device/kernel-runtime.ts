@@ -1,11 +1,11 @@
-/** The kernels as callable functions: module, memory, threads, and the scratch area that attention and products need. */
+/** Runs the kernels: it holds their module, memory and threads, and the scratch area that attention and matrix products need. */
 import { wrongInput } from '../../core/errors.ts';
 import { Arena } from './arena.ts';
 import { enableRevectorizer, type KernelVariant, loadKernels } from './kernel-files.ts';
 import { type KernelFunction, ThreadPool } from './thread-pool.ts';
 import { wideTilesPay } from './wide-tiles.ts';
 
-/** 4 GiB, all that 32-bit addresses reach; pages are reserved and not touched before use. */
+/** Pages of 4 GiB, the limit of 32-bit addresses; they are reserved and not touched before use. */
 const MAX_PAGES = 65536;
 /** The first page holds the module's constants. */
 const HEAP_START = 65536;
@@ -20,7 +20,7 @@ export interface RuntimeSettings {
   fma: boolean;
   /** Try V8's experimental pass that turns 128-bit operations into 256-bit ones; kept only if a self-test passes and is faster. */
   revectorize: boolean;
-  /** Least work worth a share of its own. */
+  /** Least work that is worth a share of its own, cycles. */
   shareCycles: number;
 }
 
@@ -82,14 +82,14 @@ export class KernelRuntime {
     return this.#pool.threads;
   }
 
-  /** How many shares a kernel of so many cycles (roughly) is worth: one where waking threads would cost more than it saves. */
+  /** Number of shares for a kernel of about so many cycles: one where waking threads would cost more than it saves. */
   shares(cycles: number): number {
     return this.threads === 1
       ? 1
       : Math.max(1, Math.min(4 * this.threads, Math.floor(cycles / this.#shareCycles)));
   }
 
-  /** The same for kernels that leave one sum a share: by the work alone, so that no result depends on the number of threads. */
+  /** Number of shares for a kernel that gives one sum per share. It depends on the work only, so that no result depends on the threads. */
   sumShares(cycles: number): number {
     return Math.max(1, Math.min(MAX_SUM_SHARES, Math.floor(cycles / SUM_CYCLES)));
   }
@@ -99,7 +99,7 @@ export class KernelRuntime {
     return this.#kernels[name]!(...args);
   }
 
-  /** Runs a kernel of so many cycles on as many threads as it is worth. The module's signature, without part and parts. */
+  /** Runs a kernel of about so many cycles on as many threads as pay off. `args` are the kernel's, without part and parts. */
   run(name: string, args: readonly number[], cycles: number): void {
     this.#pool.run(name, args, this.shares(cycles));
   }

@@ -1,6 +1,6 @@
 /**
- * The CPU device as a tfjs backend: tfjs' own plain JavaScript backend, whose tensors may live in the kernels' memory. Large ops
- * are overridden with kernels (see simd/), everything small stays on tfjs' code.
+ * The CPU device as a tfjs backend. It extends tfjs' plain JavaScript backend with tensors in the kernels' memory. Large ops are
+ * overridden with kernels (see simd/), and small ones use tfjs' code.
  */
 import { MathBackendCPU } from '@tensorflow/tfjs-backend-cpu';
 import * as tf from '../tfjs.ts';
@@ -50,7 +50,7 @@ export class SimdBackend extends MathBackendCPU {
   }
 
   override write(values: Values, shape: number[], dtype: tf.DataType): DataId {
-    // Some tfjs kernels return a view of their input. Memory of ours is recycled, so such a view must become a copy.
+    // Some tfjs kernels return a view of their input. The kernels' memory is recycled, so such a view must become a copy.
     return super.write(isShared(values) ? values.slice() : values, shape, dtype);
   }
 

@@ -1,10 +1,10 @@
 /**
- * Worker threads that run one kernel together: each takes the next share until none is left, so a descheduled thread delays one
- * share only. The caller works too and blocks until all are done; a kernel is a synchronous call like any other.
+ * Worker threads that run one kernel together. Each takes the next share until none is left, so a descheduled thread delays only one
+ * share. The calling thread takes shares too and blocks until all are done, so a kernel is an ordinary synchronous call.
  */
 import { Worker } from 'node:worker_threads';
 
-/** Exports of the kernel module: numbers in, numbers out. */
+/** A function that the kernel module exports; its arguments and result are numbers. */
 export type KernelFunction = (...args: number[]) => number;
 
 /** Indices into the control block (Int32Array). */
@@ -17,10 +17,10 @@ const PARTS = 5;
 const FAILED = 6;
 const CONTROL_BYTES = 64;
 const MAX_ARGUMENTS = 24;
-/** Polls before a waiting thread sleeps; shorter than the gap between two kernels of a training step. */
+/** Number of polls before a waiting thread sleeps; they take less time than the gap between two kernels of a training step. */
 const SPINS = 20000;
 
-// Plain JavaScript in a string: a worker file would have to be found and compiled under tsx, vitest and node alike.
+// The worker is plain JavaScript in a string, because a file would have to be found and compiled under tsx, vitest and node alike.
 const WORKER_SOURCE = `
 const { workerData: w, parentPort } = require('node:worker_threads');
 const abort = () => { throw new Error('abort'); };
@@ -78,7 +78,7 @@ export class ThreadPool {
     const names = Object.keys(kernels);
     const started = Array.from({ length: workers }, async (_, thread) => {
       const workerData = { module, memory, control, names, thread, workers, wideTiles: Number(wideTiles) };
-      // execArgv: a loader of the caller (tsx) has no business in here.
+      // execArgv is empty, because the worker must not start a loader of the caller (tsx).
       const worker = new Worker(WORKER_SOURCE, { eval: true, execArgv: [], workerData });
       await new Promise<void>((ready, failed) => {
         worker.once('message', () => ready());
@@ -127,7 +127,7 @@ export class ThreadPool {
     if (control[FAILED]) throw new Error(`internal: the kernel ${name} failed on a worker thread.`);
   }
 
-  /** Ends the workers; the pool must not be used again. */
+  /** Ends the workers; the pool must not be used afterwards. */
   stop(): void {
     this.#control[KERNEL] = -1;
     Atomics.add(this.#control, SEQUENCE, 1);

@@ -1,15 +1,15 @@
 /**
- * The decision for 4 x 16 register tiles: they are twice as fast where the engine pairs 128-bit operations into 256-bit ones, and
- * slower where it does not. So both shapes multiply the same matrices, and the wide one must give the same bits and win.
+ * Decides whether to use 4 x 16 register tiles. They are twice as fast where the engine pairs 128-bit operations into 256-bit ones, and
+ * slower where it does not. Both shapes multiply the same matrices; the wide one is used if it gives the same bits and is faster.
  */
 import type { KernelFunction } from './thread-pool.ts';
 
 const SIZE = 96;
 const ROUNDS = 200;
-/** Least speed-up that counts as more than noise. */
+/** Smallest speed-up factor that counts as more than noise. */
 const MARGIN = 1.2;
 
-/** Uses memory from `start` on (about 500 KB); leaves the module with narrow tiles. */
+/** Runs the test in the memory from `start` on (about 500 KB), and leaves the module with narrow tiles. */
 export function wideTilesPay(
   kernels: Record<string, KernelFunction>,
   memory: WebAssembly.Memory,

@@ -1,4 +1,4 @@
-/** Shapes of gradient that many kernels share: one input, one output, a broadcast pair, piecewise constant. */
+/** Helpers for forms of gradient that many kernels share: one input and one output, a broadcast pair, piecewise constant. */
 import * as tf from '@tensorflow/tfjs-core';
 
 export type Tensor = tf.Tensor;
@@ -47,7 +47,7 @@ export function ofPair(kernelName: string, gradA: Binary, gradB: Binary): void {
   });
 }
 
-/** Piecewise constant: the gradient is zero wherever it exists. */
+/** For piecewise constant kernels: the gradient is zero wherever it exists. */
 export function constant(kernelName: string, inputs: string[]): void {
   tf.registerGradient({
     kernelName,
@@ -59,6 +59,6 @@ export function constant(kernelName: string, inputs: string[]): void {
 
 export const float = (condition: Tensor): Tensor => tf.cast(condition, 'float32');
 
-/** The axes an attribute names, counted from the front. */
+/** The axes that an attribute names, as indices counted from the front. */
 export const axesOf = (attribute: unknown, shape: number[]): number[] =>
   tf.util.parseAxisParam(attribute as number | number[], shape);

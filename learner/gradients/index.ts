@@ -1,7 +1,7 @@
 /**
  * Gradients of the tfjs kernels this project differentiates through. The Node build of tfjs-core ships none, and the file
- * that would register them cannot be loaded by Node's module resolution, so the few that are needed are written here from
- * the calculus. A kernel that is missing fails loudly in backprop with its name; gradients of our own ops live with those ops.
+ * that would register them cannot be loaded by Node's module resolution, so the few that are needed are derived and written here.
+ * Where one is missing, backpropagation throws with the kernel's name. Gradients of our own ops are in learner/ops.
  */
 import { registerElementwise } from './elementwise.ts';
 import { registerPairs } from './pairs.ts';

@@ -44,7 +44,7 @@ export function registerPairs(): void {
   tf.registerGradient({
     kernelName: 'Select',
     inputsToSave: ['condition'],
-    // where, not a product with 0 and 1: a NaN on the side that was not taken stays out
+    // tf.where instead of a product with 0 and 1, so that a NaN on the side that was not taken does not get in
     gradFunc: (dy, [condition]) => ({
       condition: () => tf.zeros(condition!.shape),
       t: () => tf.where(condition!, only(dy), tf.zerosLike(only(dy))),

@@ -34,7 +34,7 @@ export function registerReductions(): void {
       outputsToSave: [true],
       gradFunc: (dy, [x, y], attrs) => ({
         x: () => {
-          // several places may hold the extreme: they share the gradient
+          // several elements may equal the extreme: they share the gradient
           const axes = axesOf(attrs[kernelName === 'Max' ? 'reductionIndices' : 'axis'], x!.shape);
           const hit = float(tf.equal(x!, tf.reshape(y!, keptShape(x!.shape, axes))));
           return tf.mul(

@@ -27,7 +27,7 @@ export function registerShapes(): void {
     kernelName: 'Slice',
     inputsToSave: ['x'],
     gradFunc: (dy, [x], attrs) => {
-      // tf.slice of a vector takes a bare number, too.
+      // For a vector, tf.slice also accepts a plain number.
       const begin = [attrs.begin as number | number[]].flat();
       const size = only(dy).shape;
       const paddings = begin.map((from, i): [number, number] => [from, x!.shape[i]! - from - size[i]!]);

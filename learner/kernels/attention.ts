@@ -8,7 +8,7 @@ import { multiplyPanels, pack, TILE_BYTES } from './panels';
 import { MR, NR, scratch } from './scratch';
 import { bytes, exp4, horizontalMax, horizontalSum, madd } from './vector';
 
-/** Query rows handled at once: a multiple of every tile height. */
+/** Number of query rows handled at once; it is a multiple of every tile height. */
 const BLOCK: i32 = 24;
 
 /** Scratch bytes that attention needs on each thread for sequences up to `length` tokens. */
@@ -52,7 +52,7 @@ function rotate(
   }
 }
 
-/** Raw scores -> probabilities of one row: keys [0, visible) count, [visible, width) become 0. Returns log sum exp. */
+/** Turns the raw scores of one row into probabilities: keys [0, visible) count, [visible, width) become 0. Returns log sum exp. */
 function softmaxRow(row: usize, visible: i32, width: i32, scale: f32): f32 {
   const seen = bytes(visible);
   const end = bytes(width);
@@ -135,7 +135,7 @@ export function attention(
   }
 }
 
-/** Raw scores and dP of one row -> probabilities and dScores; keys from `visible` on become 0. */
+/** Turns the raw scores and dP of one row into probabilities and dScores; keys from `visible` on become 0. */
 function scoreGradRow(
   scores: usize,
   dscores: usize,

@@ -54,7 +54,7 @@ export function swiGluGrad(
   }
 }
 
-/** Sum of squares of this share into out[part]. */
+/** Writes the sum of squares of this share to out[part]. */
 export function sumSquares(n: i32, x: usize, out: usize, part: i32, parts: i32): void {
   const end = (<usize>share(n, 4, part + 1, parts)) << 2;
   let i = (<usize>share(n, 4, part, parts)) << 2;

@@ -52,7 +52,7 @@ export function logProbRows(
   }
 }
 
-/** logits -> d loss / d logits, in place, for the upstream gradients of the log-probabilities and of the entropies. */
+/** Turns logits into d loss / d logits, in place, given the upstream gradients of the log-probabilities and of the entropies. */
 export function logitsGrad(
   n: i32,
   v: i32,

@@ -9,7 +9,7 @@ import { bytes } from './vector';
 /** Bytes of one edge tile at the start of the scratch area. */
 export const TILE_BYTES: usize = 256;
 
-/** Four rows of four values: transposes them into four steps of a panel that is `step` bytes wide. */
+/** Transposes four rows of four values into four steps of a panel that is `step` bytes wide. */
 function transpose4(to: usize, step: usize, a: v128, b: v128, c: v128, d: v128): void {
   const ab0 = v128.shuffle<f32>(a, b, 0, 4, 1, 5);
   const ab1 = v128.shuffle<f32>(a, b, 2, 6, 3, 7);
@@ -21,7 +21,7 @@ function transpose4(to: usize, step: usize, a: v128, b: v128, c: v128, d: v128):
   v128.store(to + 3 * step, v128.shuffle<f32>(ab1, cd1, 2, 3, 6, 7));
 }
 
-/** Rows r … r+3 of a row-major operand into columns of a panel; rows past the end repeat the last one (never stored to C). */
+/** Packs rows r … r+3 of a row-major operand into columns of a panel; rows past the end repeat the last one (never stored to C). */
 function packFourRows(to: usize, step: usize, from: usize, stride: usize, row: i32, rows: i32, k: i32): void {
   const r0 = from + <usize>min(row, rows - 1) * stride;
   const r1 = from + <usize>min(row + 1, rows - 1) * stride;
@@ -61,7 +61,7 @@ function packTwoRows(to: usize, step: usize, from: usize, stride: usize, row: i3
   }
 }
 
-/** k steps of `step` bytes (16, 24, 32 or 64) that lie `line` bytes apart. */
+/** Copies k steps of `step` bytes (16, 24, 32 or 64) that are `line` bytes apart. */
 function copySteps(to: usize, step: usize, from: usize, line: usize, k: i32): void {
   const end = to + <usize>k * step;
   if (step == 16) {
@@ -86,7 +86,7 @@ function copySteps(to: usize, step: usize, from: usize, line: usize, k: i32): vo
   }
 }
 
-/** The same where only `used` values of a step exist; the rest becomes 0. */
+/** Copies k steps of which only `used` values exist; the rest of each step becomes 0. */
 function copyPartialSteps(to: usize, step: usize, from: usize, line: usize, k: i32, used: i32): void {
   for (let p = 0; p < k; p++, from += line, to += step) {
     for (let j: usize = 0; j < step; j += 4) store<f32>(to + j, j < bytes(used) ? load<f32>(from + j) : 0);
@@ -136,8 +136,8 @@ export function multiplyPanels(
         tile(k, ap, b, to, line, add);
         continue;
       }
-      // An edge: the part that exists goes through a whole tile in scratch, so that each value is one chain there, too, and its bits do
-      // not depend on the shape of the tiles.
+      // At an edge the existing part goes through a whole tile in scratch, so that each value is one chain of multiply-adds there too, and
+      // its bits do not depend on the shape of the tiles.
       const rows = min(MR, m - i);
       const columns = bytes(min(NR, n - j));
       if (add)

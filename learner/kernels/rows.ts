@@ -39,7 +39,7 @@ export function sumRows(
   }
 }
 
-/** y[r] = bias for every row: the start of a product that is then added to it. */
+/** y[r] = bias for every row; a matrix product is then added to it. */
 export function fillRows(n: i32, d: i32, bias: usize, y: usize, part: i32, parts: i32): void {
   const line = bytes(d);
   const end = share(n, 1, part + 1, parts);

@@ -120,7 +120,7 @@ function tile4x16(k: i32, a: usize, b: usize, c: usize, ldc: usize, add: bool): 
   let x31 = zero;
   let x32 = zero;
   let x33 = zero;
-  // One branch, not sixteen choices: V8 pairs the operations only in this form.
+  // There is one branch instead of sixteen choices, because V8 pairs the operations only in this form.
   if (add) {
     x00 = v128.load(c);
     x01 = v128.load(c, 16);

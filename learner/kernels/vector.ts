@@ -32,8 +32,8 @@ export function bytes(index: i32): usize {
   return (<usize>index) << 2;
 }
 
-// Cephes' expf: range, 1.5 * 2^23, log2(e), -ln 2 in two parts, polynomial. In memory, because V8 rebuilds a vector constant
-// with several instructions at each use while a splat load is one.
+// Constants of Cephes' expf: range, 1.5 * 2^23, log2(e), -ln 2 in two parts, polynomial. They are in memory, because V8 rebuilds a
+// vector constant with several instructions at each use, while a splat load is one.
 const EXP = memory.data<f32>([
   -87.3, 88.3, 12582912, 1.44269504088896341, 2.1219444e-4, -0.693359375, 1.98756915e-4, 1.3981999507e-3,
   8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1,

@@ -1,6 +1,7 @@
 /**
- * The audit before training: every record of the round is read again, and a share of it is drawn again by the versions that
- * the round names. What differs is refused by name; the rest is trained.
+ * The audit before training. Every record of the round is checked by running the roles' functions over it again, and a share of the
+ * groups and proposals is sampled again from the versions that the round names. A group that differs is refused with the reason; the
+ * rest is trained.
  */
 import { randomBytes } from 'node:crypto';
 import type { GatewayClient } from '../../api/gateway-client.ts';
@@ -14,18 +15,18 @@ import type { GroupFailure, RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
 export interface AuditSettings {
-  /** Share of groups and proposals that are drawn again, 0 to 1; all of them are read again. */
+  /** Share of groups and proposals that are sampled again, 0 to 1. The records of all of them are checked without a model. */
   readonly fraction: number;
   /**
-   * The seed of a round's draw. The round's manifest tells it once the round is trained; it says nothing about the draw of
-   * any other round.
+   * The seed that decides which groups and proposals of a round are sampled again. The version's manifest publishes it once the round
+   * is trained; it reveals nothing about the seed of any other round.
    */
   readonly seedOf: (round: string) => string;
 }
 
 /**
- * An audit whose draw nobody else can know beforehand: its secret is made here, at random, and is kept by this process
- * alone. MESH_KEY would not do, because the judge holds it and could leave the drawn groups honest.
+ * An audit whose choice of groups nobody else can know beforehand: its secret is made here, at random, and is kept by this process
+ * alone. MESH_KEY cannot serve as the secret, because the judge holds it and could forge only groups that will not be sampled again.
  */
 export function openAudit(fraction: number): AuditSettings {
   const secret = randomBytes(32).toString('hex');

@@ -1,4 +1,4 @@
-/** Scored messages by round, each group once. A group that arrives again is a duplicate and changes nothing. */
+/** Collects scored messages by round and counts each group once. A group that arrives again is a duplicate and changes nothing. */
 import type { ScoredMessage } from '../../core/schema/round.ts';
 
 export interface Leased {
@@ -21,17 +21,17 @@ export class Collector {
     this.#rounds.set(round, groups);
   }
 
-  /** One message a group: the newest delivery. */
+  /** One message for each group of the round: its newest delivery. */
   messages(round: string): ScoredMessage[] {
     return [...(this.#rounds.get(round)?.values() ?? [])].map((deliveries) => deliveries.at(-1)!.body);
   }
 
-  /** Deliveries of a round's groups beyond the first of each. */
+  /** Number of deliveries beyond the first of each group of the round. */
   duplicates(round: string): number {
     return [...(this.#rounds.get(round)?.values() ?? [])].reduce((sum, group) => sum + group.length - 1, 0);
   }
 
-  /** Forgets a round and returns every lease of it, duplicates' included, to be acknowledged. */
+  /** Forgets a round and returns all its leases, including those of duplicates, so that they can be acknowledged. */
   take(round: string): string[] {
     const leases = [...(this.#rounds.get(round)?.values() ?? [])].flat().map((message) => message.lease);
     this.#rounds.delete(round);

@@ -1,6 +1,6 @@
 /**
- * Held-out evaluation beside the training: the version that a run begins from, then every n-th round's version and the last
- * one's, through the same generation runtime that the Workers use.
+ * Held-out evaluation during training. It evaluates the version that a run begins from, then the version of every n-th round and of the
+ * last one, and samples through the same generation runtime that the Workers use.
  */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Registry } from '../../core/registry.ts';
@@ -13,7 +13,7 @@ export class Evaluator {
   readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>;
   readonly #recipes: Registry;
   readonly #every: number;
-  /** What the evaluations of a run share; runs come one after the other. */
+  /** Results that the evaluations of one run share. Only one run's are kept, because runs come one after the other. */
   #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
   constructor(gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>, recipes: Registry, every: number) {
@@ -22,7 +22,7 @@ export class Evaluator {
     this.#every = every;
   }
 
-  /** What is due after a round that trained `parent` to `version`; null where nothing is. */
+  /** Makes the evaluations that are due after a round that trained `parent` to `version`; null where none is due. */
   async after(
     round: RoundState,
     { parent, version }: { readonly parent: number; readonly version: number },

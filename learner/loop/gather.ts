@@ -1,6 +1,7 @@
 /**
- * The records of a round, fetched and checked: bytes against their hash, the hash against the mesh's seal, the group against
- * what it says it is. What fails is refused by name, kept by the mesh with its reason, and never trained on.
+ * Fetches and checks the records of a round: the bytes against their hash, the hash against the mesh's seal, and the round, group and
+ * versions that a record names against those of the round. A group that fails a check is never trained on; the mesh stores it with the
+ * reason.
  */
 import * as v from 'valibot';
 import { isOfTask, wrongList } from '../../core/audit/whole-round.ts';
@@ -13,20 +14,20 @@ import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../
 import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
 
 export interface Gathered {
-  /** Empty where the round is refused as a whole. */
+  /** Has no samples and no tasks where the round is refused as a whole. */
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
   readonly refused: readonly { readonly group: string; readonly failure: GroupFailure }[];
 }
 
-/** No group of a round is trained on where the round itself cannot be believed: its proposals, its list of groups, its versions. */
+/** Refuses every group of a round whose proposals, list of groups or versions cannot be trusted. */
 export const refuseRound = ({ groups, refused }: Gathered, round: string, why: GroupFailure): Gathered => ({
   proposals: { round, samples: [], tasks: [] },
   groups: [],
   refused: [...refused, ...groups.map(({ group }) => ({ group, failure: why }))],
 });
 
-/** Groups that are fetched together: one after the other, the way to the store and back is most of a large round's time (docs/elastic.md). */
+/** Number of groups fetched at once. Fetched one by one, a large round spends most of its time on round trips to the store (docs/elastic.md). */
 const AT_ONCE = 16;
 
 export async function gatherRound(
@@ -50,7 +51,7 @@ export async function gatherRound(
   const written = await refusable(() => gatherProposals(gateway, round));
   const nothing: Proposals = { round: round.id, samples: [], tasks: [] };
   const gathered = { proposals: nothing, groups, refused };
-  // Without the proposals nobody knows which tasks were admitted.
+  // Only the proposals say which tasks were admitted.
   if ('kind' in written) return refuseRound(gathered, round.id, written);
   const wrong = wrongList(written.tasks, listed);
   if (wrong !== null)
@@ -58,7 +59,7 @@ export async function gatherRound(
   return refuseForeignTasks({ ...gathered, proposals: written });
 }
 
-/** Groups are about the tasks that were admitted under their ids, whatever the database says of them now. */
+/** Refuses groups whose task is not the one that was admitted under their id, whatever the database says about them now. */
 function refuseForeignTasks({ proposals, groups, refused }: Gathered): Gathered {
   const own = groups.filter((group) => isOfTask(group, proposals.tasks));
   const foreign = groups.filter((group) => !own.includes(group));
@@ -76,7 +77,7 @@ function refuseForeignTasks({ proposals, groups, refused }: Gathered): Gathered 
 
 const invalid = (code: string, what: string) => new RollmeshError('give-up', code, what);
 
-/** What cannot be used is a refusal with its reason; what may be had later is thrown on. */
+/** Returns an error as a failure with its reason, except for kind `retry`, where a later attempt may succeed: that one is thrown again. */
 async function refusable<T extends object>(work: () => Promise<T>): Promise<T | GroupFailure> {
   try {
     return await work();

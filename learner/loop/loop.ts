@@ -1,7 +1,7 @@
 /**
- * The learner's loop: pull under a lease, collect rounds until they are whole, train, publish, acknowledge last. It keeps
- * no state of its own: after a crash the messages come again, the parent version holds weights and optimiser, and training
- * the round again gives the same bytes.
+ * The learner's loop: it pulls messages under a lease, collects them until a round is complete, trains, publishes, and acknowledges
+ * last. It keeps no state of its own: after a crash the messages are delivered again, the parent version holds weights and optimiser,
+ * and training the round again gives the same bytes.
  */
 import * as v from 'valibot';
 import type { Tally } from '../../api/tally.ts';
@@ -15,9 +15,9 @@ import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.
 import { RoundUsage } from './round-usage.ts';
 import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
-/** Pause after the first empty pull; it doubles with every further one. */
+/** Pause after the first empty pull, ms; it doubles with every further empty pull. */
 const IDLE_MS = 150;
-/** Wait after a failure that is worth another try. */
+/** Wait before another try after a failure, ms. */
 const TROUBLE_MS = 2_000;
 
 export interface LearnerPorts {
@@ -27,7 +27,7 @@ export interface LearnerPorts {
   /** Called after a round is published and acknowledged; what it returns is merged into the round's report. */
   readonly evaluate?: (round: RoundState, outcome: RoundOutcome) => Promise<RoundReport | null>;
   readonly log: (event: string, fields: Readonly<Record<string, unknown>>) => void;
-  /** What the learner makes the mesh use, counted by the clients of queue and gateway; absent = it is not reported. */
+  /** The mesh usage that the learner causes, counted by the clients of queue and gateway; absent = it is not reported. */
   readonly tally?: Pick<Tally, 'total'>;
 }
 
@@ -43,8 +43,8 @@ const sleep = (ms: number, signal: AbortSignal) =>
   });
 
 /**
- * Runs until the signal aborts. Trouble is logged and tried again, a lost race for a version too: the round is then read
- * anew. Nothing is acknowledged before it is done. Throws where the settings are wrong, such as a refused token.
+ * Runs until the signal aborts. Failures are logged and retried; after a lost race for a version the round is read anew. A message is
+ * acknowledged only after its round is done. Throws where the settings are wrong, such as a refused token.
  */
 export async function runLearner(
   ports: LearnerPorts,
@@ -70,7 +70,7 @@ export async function runLearner(
   }
 }
 
-/** Pulls once. Messages that are none of ours go back, and reach the dead letters when their deliveries are used up. */
+/** Pulls once. Messages that are not for the learner go back to the queue, and become dead letters when their deliveries are used up. */
 async function collect(
   { queue, log }: LearnerPorts,
   { leaseMs }: LearnerSettings,
@@ -91,8 +91,8 @@ async function collect(
 }
 
 /**
- * Trains the rounds whose groups have all arrived. Returns whether there was one. A round whose parent version cannot be read keeps no
- * other from being trained: it is thrown at the end, so that the loop waits before it tries again.
+ * Trains the rounds whose groups have all arrived. Returns whether there was one. A round whose parent version cannot be read does not
+ * keep other rounds from being trained: its error is thrown at the end, so that the loop waits before it tries again.
  */
 async function trainWhole(
   ports: LearnerPorts,
@@ -114,7 +114,7 @@ async function trainWhole(
   return worked;
 }
 
-/** Trains or drops one round. Returns false where it is to be waited for. */
+/** Trains or drops one round. Returns false where the round is not complete yet. */
 async function trainIfWhole(
   ports: LearnerPorts,
   settings: LearnerSettings,
@@ -143,8 +143,8 @@ async function trainIfWhole(
 }
 
 /**
- * The messages of exactly those groups that wait to be trained, once all of them have arrived; else null. Hash and seal are
- * the mesh's own, so that a message from elsewhere can announce a group, and change nothing about it.
+ * The messages of exactly those groups that wait to be trained, once all of them have arrived; null before that. Hash and seal are taken
+ * from the mesh's database where it has them, so that a message from elsewhere can announce a group but not change what is checked.
  */
 function wholeRound(groups: GroupStates, arrived: readonly ScoredMessage[]): ScoredMessage[] | null {
   const messageOf = new Map(arrived.map((message) => [message.group, message]));
@@ -160,7 +160,7 @@ interface WholeRound {
   readonly round: RoundState;
   /** All groups of the round, as the database lists them. */
   readonly listed: GroupStates;
-  /** Of those that wait to be trained. */
+  /** The messages of the groups that wait to be trained. */
   readonly messages: readonly ScoredMessage[];
 }
 
@@ -175,7 +175,7 @@ async function trainCollected(
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 
-/** An evaluation that fails costs a point of a curve, never the round: that is published already. */
+/** Evaluates after a round. The round is already published, so a failed evaluation is logged and costs one point of the curve only. */
 async function evaluateAfter(
   { evaluate, gateway, log }: LearnerPorts,
   round: RoundState,

@@ -1,4 +1,4 @@
-/** What the loop needs of the mesh: the parts of the HTTP clients that it calls, so that tests can stand in for them. */
+/** The parts of the mesh's HTTP clients that the learner's loop calls, as types, so that tests can replace them. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { PullQueue } from '../../api/pull-client.ts';
 

@@ -1,4 +1,4 @@
-/** The exact versions that a round names, opened in the runtime that the Workers use; files are checked against their manifests. */
+/** Opens the exact versions that a round names, in the runtime that the Workers use. Files are checked against their manifests. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
@@ -16,7 +16,7 @@ export type RoundTools = Pick<
 >;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
-/** Runs `work` with the policies of a round, held to the manifests under its seal, and disposes of them. */
+/** Runs `work` with the policies of a round, whose files must match the manifests that the round's seal covers, and then disposes them. */
 export async function withRoundPolicies<T>(
   gateway: Versions,
   { spec, manifests = {} }: Pick<RoundState, 'spec' | 'manifests'>,

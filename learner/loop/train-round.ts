@@ -1,4 +1,4 @@
-/** One round, from its messages to the published version. Nothing is acknowledged here: that comes last, by the loop. */
+/** Trains one round, from its messages to the published version. Messages are not acknowledged here; the loop does that last. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
@@ -15,30 +15,30 @@ import { versionsForTraining } from './load-version.ts';
 import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
 
 export interface LearnerSettings {
-  /** The recipes whose rounds it can train. */
+  /** The recipes whose rounds the learner can train. */
   readonly recipes: Registry;
-  /** Checks the mesh's seal on every group; without a key the hash alone is checked. */
+  /** The key that checks the mesh's seal on every group; without it only the hash is checked. */
   readonly meshKey?: string;
-  /** Versions that a round's samples may be behind the current one. */
+  /** Number of versions that a round's samples may be behind the current version. */
   readonly maxStaleness: number;
-  /** Audits the records before they are trained on; absent = hashes and seals alone are checked. */
+  /** The audit of the records before they are trained on; absent = only hashes and seals are checked. */
   readonly audit?: AuditSettings;
-  /** How long a pulled message is ours, ms. Longer than a round trains; one that runs out only means that the message comes twice. */
+  /** Lease of a pulled message, ms. It should exceed the training time of a round; if it runs out, the message is only delivered twice. */
   readonly leaseMs: number;
-  /** Longest pause between two pulls while the queue is empty; an empty pull is a billed read on the real service. */
+  /** Longest pause between two pulls while the queue is empty, ms; an empty pull is a billed read on the real service. */
   readonly longestIdleMs: number;
-  /** In words, for the manifest. */
+  /** Description of the device for the manifest. */
   readonly device: string;
 }
 
 export interface RoundOutcome {
-  /** The version that was trained, and the one that this made of it. */
+  /** The version that training began from; `version` is the one that it published. */
   readonly parent: number;
   readonly version: number;
   readonly report: RoundReport;
 }
 
-/** Returns null where the round cannot be trained: its groups are then failed in the mesh, with the reason. */
+/** Returns null where the round cannot be trained; its groups are then marked as failed in the mesh, with the reason. */
 export async function trainRound(
   gateway: MeshGateway,
   trainer: Pick<RoundTrainer, 'train'>,
@@ -105,13 +105,13 @@ export async function trainRound(
       learnerMs: learnerMs(),
     },
   );
-  // Reported before it is published: after the commit nobody trains the round again, so a report lost then stays lost.
+  // The report goes before the publication: after the commit the round is never trained again, so a report lost then would stay lost.
   await gateway.report(spec.id, report);
   await gateway.putVersion(trained.files, about);
   return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
 }
 
-/** Where the policy stands against the version that wrote the samples, and by which manifests its versions were committed. */
+/** The policy's current and next version, whether the samples are too stale to train on, and the manifest hash of each version. */
 async function versions(gateway: MeshGateway, { spec, manifests: sealed }: RoundState, maxStaleness: number) {
   const { policy: name } = spec.settings;
   const policy = await gateway.getPolicy(name);
@@ -154,7 +154,7 @@ async function failAll(
   for (const { group } of messages) await gateway.failGroup(spec.id, group, why);
 }
 
-/** Without times and hosts, so that training a round again gives the same manifest, but for the audit's draw. */
+/** The manifest has no times and hosts, so that training a round again gives the same one, except for the audit's seed. */
 function manifestOf(
   recipe: Recipe,
   { spec }: RoundState,

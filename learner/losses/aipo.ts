@@ -1,6 +1,6 @@
 /**
- * AIPO (LlamaRL, 2025): REINFORCE on stale samples with an importance weight against the *behaviour* policy that is capped from
- * above only: no lower bound, no second ratio. `oldLogprobs` are the sampler's.
+ * AIPO (LlamaRL, 2025): REINFORCE on stale samples with an importance weight against the *behaviour* policy. The weight is capped from
+ * above only; there is no lower bound and no second ratio. `oldLogprobs` are the sampler's.
  */
 import type { AipoOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';

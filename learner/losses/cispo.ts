@@ -6,7 +6,7 @@ import type { ClipBounds } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
 import { type ClippedLoss, countTokens, logRatios, masked, type PolicyTokens, reduce } from './tokens.ts';
 
-/** ℓ = −sg(clip(π/old))·A·log π per token; clipLow ≥ 1 leaves the weight open below. */
+/** ℓ = −sg(clip(π/old))·A·log π per token; with clipLow ≥ 1 the weight has no lower bound. */
 export function cispo(tokens: PolicyTokens, { clipLow, clipHigh }: ClipBounds): ClippedLoss {
   const { weights } = tokens;
   const ratio = tf.stopGradient(tf.exp(logRatios(tokens)));

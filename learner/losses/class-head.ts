@@ -1,4 +1,4 @@
-/** Cross-entropy of a k-class head, such as step labels of a process reward model; for two classes a logit head serves as well. */
+/** Cross-entropy of a k-class head, such as for the step labels of a process reward model; for two classes a single logit does as well. */
 import * as tf from '../tfjs.ts';
 import { masked, reduce, type TokenLoss } from './tokens.ts';
 

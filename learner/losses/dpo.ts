@@ -12,7 +12,7 @@ import {
 
 export interface DpoOptions {
   readonly beta: number;
-  /** Default `sum`; `mean` takes out length (SWEET-RL's critic is trained so). */
+  /** Default `sum`; `mean` removes the effect of length (SWEET-RL trains its critic so). */
   readonly level?: 'sum' | 'mean';
 }
 

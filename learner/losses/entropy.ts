@@ -1,4 +1,4 @@
-/** Entropy bonus: keeps the policy from collapsing by paying for the entropy of its next-token distributions. */
+/** Entropy bonus: keeps the policy from collapsing by rewarding the entropy of its next-token distributions. */
 import * as tf from '../tfjs.ts';
 import { masked, reduce, type TokenLoss } from './tokens.ts';
 

@@ -1,6 +1,6 @@
 /**
  * GMPO (Zhao et al. 2025): maximises the geometric instead of the arithmetic mean of the tokens' clipped ratios, so that single
- * outliers move the objective little. Clipping is in log space and one-sided by the advantage's sign, as in PPO.
+ * outliers change the objective little. Clipping is in log space and one-sided by the advantage's sign, as in PPO.
  */
 import type { GmpoOptions } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
@@ -16,7 +16,7 @@ export function gmpo(
   const advantages = masked(tokens.advantages, weights);
   const log = logRatios(tokens);
   const clipped = tf.clipByValue(log, -clipLow, clipHigh);
-  // pessimistic side: the smaller ratio where A > 0, the larger where A < 0
+  // the pessimistic choice is the smaller ratio where A > 0 and the larger where A < 0
   const kept: tf.Tensor1D = tf.where(
     tf.greaterEqual(advantages, 0),
     tf.minimum(log, clipped),

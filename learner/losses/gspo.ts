@@ -21,7 +21,7 @@ export function gspo(
     tf.stopGradient(meanPerSequence(perToken, tokens.weights, tokens.sequences)),
     tokens.sequences,
   );
-  // value: the sequence's log-ratio; gradient: the token's
+  // the value is the sequence's log-ratio, the gradient that of the token's
   const log: tf.Tensor1D = tf.add(whole, tf.sub(perToken, tf.stopGradient(perToken)));
   const ratio = tf.exp(tf.clipByValue(log, -LOG_RATIO_BOUND, LOG_SEQUENCE_RATIO_BOUND));
   return clippedSurrogate(ratio, tokens, options);

@@ -1,6 +1,6 @@
 /**
- * An implicit process reward model (Yuan et al. 2024; PRIME): a language model ψ trained on outcomes alone, whose token rewards are
- * its log-ratios to a reference. The summed log-ratio is the logit of a correct outcome.
+ * An implicit process reward model (Yuan et al. 2024; PRIME): a language model ψ that is trained on outcomes only. Its token rewards are
+ * its log-ratios to a reference; β times their sum is the logit of a correct outcome.
  */
 import * as tf from '../tfjs.ts';
 import { responseLogRatios, type ScoredResponses } from './pairs.ts';
@@ -14,8 +14,8 @@ export interface ImplicitRewardLoss {
 }
 
 /**
- * Binary cross-entropy of σ(β·Σ q) against outcomes [sequences] in [0, 1]; sequenceWeights [sequences] are those of the whole step.
- * β = .05 suits answers of hundreds of tokens, .2 to .5 those of a few dozen.
+ * Binary cross-entropy of σ(β·Σ log-ratio) against outcomes [sequences] in [0, 1]; sequenceWeights [sequences] are those of the whole
+ * step. β = .05 suits answers of hundreds of tokens, .2 to .5 those of a few dozen.
  */
 export function implicitReward(
   responses: ScoredResponses,

@@ -1,6 +1,6 @@
 /**
- * Corrections of core/rl/corrections/importance.ts on tensors, for log-probabilities that are on the device already: constant factors [T] to
- * pass as `correction`. Everything here is without gradient.
+ * The corrections of core/rl/corrections/importance.ts on tensors, for log-probabilities that are already on the device. They give constant
+ * factors [T] to pass as `correction`, without gradients.
  */
 import type { RatioLevel } from '../../core/rl/corrections/index.ts';
 import * as tf from '../tfjs.ts';
@@ -16,7 +16,7 @@ export interface ImportanceTokens {
   readonly sequences: Sequences;
 }
 
-/** min(ratio, cap) [T] at the level of tokens, sequences (product) or their geometric mean; 1 where masked. */
+/** min(ratio, cap) [T], where the ratio is the token's, the sequence's (product) or the sequence's geometric mean; 1 where masked. */
 export function truncatedWeights(tokens: ImportanceTokens, level: RatioLevel, cap: number): tf.Tensor1D {
   return tf.minimum(importanceRatios(tokens, level), cap);
 }
@@ -31,7 +31,7 @@ export function keepInBand(
   return tf.cast(tf.logicalAnd(tf.greaterEqual(ratios, low), tf.lessEqual(ratios, high)), 'float32');
 }
 
-/** exp of the log-ratio at the level, spread over the tokens [T]. */
+/** The importance ratio at the given level, spread over the tokens [T]. */
 function importanceRatios(tokens: ImportanceTokens, level: RatioLevel): tf.Tensor1D {
   const { trainer, sampler, weights, sequences } = tokens;
   const log = tf.stopGradient(logRatios({ logprobs: trainer, oldLogprobs: sampler, weights }));

@@ -1,6 +1,6 @@
 /**
- * KL to a reference in the loss, estimated on the sampled tokens (k1, k2, k3, abs of core/rl/corrections/kl.ts). Note what the gradients are:
- * that of k1 is 0 in expectation on-policy, k2's is the right one, k3's is that of e^−Δ − 1 + Δ.
+ * KL to a reference as a loss term, estimated on the sampled tokens (k1, k2, k3, abs of core/rl/corrections/kl.ts). The gradients differ:
+ * on-policy, that of k1 is 0 in expectation, that of k2 is the KL's own, and that of k3 is the gradient of e^−Δ − 1 + Δ.
  */
 import type { KlClamp, KlEstimator } from '../../core/rl/corrections/index.ts';
 import * as tf from '../tfjs.ts';
@@ -28,7 +28,7 @@ export interface KlOptions {
 export function klToReference(tokens: KlTokens, { estimator, clamp, k2Gradient }: KlOptions): TokenLoss {
   const { weights } = tokens;
   const difference: tf.Tensor1D = tf.sub(masked(tokens.logprobs, weights), masked(tokens.reference, weights));
-  // exp(−Δ) of a token that the policy has all but given up overflows float32 without a bound
+  // without a bound, exp(−Δ) overflows float32 for a token that the policy has made very unlikely
   const delta = bound(difference, clamp?.input ?? (estimator === 'k3' ? LOG_RATIO_BOUND : null));
   const value = bound(estimate(estimator, delta), clamp?.output ?? null);
   if (!k2Gradient) return reduce(value, tokens);

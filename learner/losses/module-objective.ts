@@ -1,4 +1,4 @@
-/** An objective that is a function of the user, once it is loaded (learner/train/objective-modules.ts). */
+/** A user-defined objective: a function that learner/train/objective-modules.ts has loaded. */
 import { wrongInput } from '../../core/errors.ts';
 import type { ModuleObjective } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';
@@ -6,8 +6,8 @@ import type { ObjectiveTokens } from './objective-tokens.ts';
 import type { ClippedLoss } from './tokens.ts';
 
 /**
- * What the default export of an objective's module is. Gradients flow from `loss` [] to `tokens.logprobs` [T] and nowhere else;
- * everything else in `tokens` is constant. The weights [T] carry the part's aggregation: `loss` is the sum of weights · perToken.
+ * The type of an objective module's default export. Gradients flow from `loss` [] to `tokens.logprobs` [T] only; everything else in
+ * `tokens` is constant. The weights [T] contain the part's aggregation: `loss` is the sum of weights · perToken.
  */
 export type ObjectiveFunction = (tokens: ObjectiveTokens, options: ModuleObjective['options']) => ClippedLoss;
 

@@ -1,5 +1,5 @@
 /**
- * What the preference losses take: packed tokens of many responses, and pairs that name two of them. A response may be in
+ * The input of the preference losses: packed tokens of many responses, and pairs that name two of them. A response may be in
  * several pairs; its tokens are computed once.
  */
 import * as tf from '../tfjs.ts';

@@ -1,4 +1,4 @@
-/** From an objective that a recipe names to its loss: one call for the training step, whatever the recipe. */
+/** Computes the loss of whichever objective a recipe names, so that the training step needs one call only. */
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import * as tf from '../tfjs.ts';

@@ -11,7 +11,7 @@ export function ppoClip(tokens: PolicyTokens, options: PpoClipOptions): ClippedL
   return clippedSurrogate(tf.exp(logRatios(tokens)), tokens, options);
 }
 
-/** The same for any ratio [T] (per token, or one per sequence spread over its tokens). */
+/** The clipped surrogate for any ratio [T]: per token, or one per sequence spread over its tokens. */
 export function clippedSurrogate(
   ratio: tf.Tensor1D,
   tokens: Pick<PolicyTokens, 'advantages' | 'weights' | 'correction'>,

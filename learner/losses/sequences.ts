@@ -1,4 +1,4 @@
-/** Which sequence (or turn) each packed token belongs to, and sums and means over them that stay on the device. */
+/** The sequence (or turn) that each packed token belongs to, and sums and means over sequences that stay on the device. */
 import * as tf from '../tfjs.ts';
 import { masked } from './tokens.ts';
 
@@ -12,7 +12,7 @@ export interface Sequences {
 export const sumPerSequence = (x: tf.Tensor1D, { index, count }: Sequences): tf.Tensor1D =>
   tf.unsortedSegmentSum(x, index, count);
 
-/** x [count] -> the value of each token's sequence [T]. */
+/** Gives each token the value of its sequence: x [count] -> [T]. */
 export const spreadOverTokens = (x: tf.Tensor1D, { index }: Sequences): tf.Tensor1D => tf.gather(x, index);
 
 /** Mean over the tokens of each sequence whose weight is not 0: x [T], weights [T] -> [count]; 0 where none counts. */

@@ -1,6 +1,6 @@
 /**
  * SPPO (Wu et al. 2024): self-play preference optimisation. Each response has its own regression target, its win rate against the
- * current policy, so that a cyclic preference ends in a mixture and the chosen response's likelihood does not collapse.
+ * current policy. A cyclic preference therefore ends in a mixture, and the chosen response's likelihood does not collapse.
  */
 import * as tf from '../tfjs.ts';
 import {
@@ -19,8 +19,8 @@ export interface SppoPairs extends Pairs {
 }
 
 /**
- * ½·Σ over the two of (log π/ref − (P − ½)/β)². The targets are absolute: with the paper's β = 1e-3 they reach 500 nats, too
- * many for a response of a few tokens.
+ * ½·Σ over the two responses of (log π/ref − (P − ½)/β)², P the win rate. The targets are absolute: with the paper's β = 1e-3 they
+ * reach 500 nats, which is too much for a response of a few tokens.
  */
 export function sppo(
   responses: ScoredResponses,

@@ -1,17 +1,17 @@
 /**
- * What every loss over sampled tokens takes: packed per-token arrays [T], prompts and padding either left out or given weight 0.
- * The weights carry the aggregation (core/rl/aggregation.ts): computed on the host for a whole optimiser step, cut into
- * micro-batches like the tokens, so that a loss is one dot product and micro-batches add up exactly.
+ * The input of every loss over sampled tokens: packed per-token arrays [T]; prompts and padding are left out or have weight 0.
+ * The weights contain the aggregation (core/rl/aggregation.ts). They are computed on the host for a whole optimiser step and cut into
+ * micro-batches like the tokens, so that a loss is one dot product and the losses of micro-batches add up exactly.
  */
 import * as tf from '../tfjs.ts';
 
 export interface PolicyTokens {
   /** log π of each sampled token under the policy that is trained, nats [T]; the gradient flows through these. */
   readonly logprobs: tf.Tensor1D;
-  /** log-probabilities the ratio is taken against, nats [T]: of the rollout, or recomputed before the update. */
+  /** log-probabilities in the denominator of the ratio, nats [T]: those of the rollout, or recomputed before the update. */
   readonly oldLogprobs: tf.Tensor1D;
   readonly advantages: tf.Tensor1D;
-  /** Weight [T] of each token's loss in the sum; 0 = masked, and then nothing at that place matters, not even a NaN. */
+  /** Weight [T] of each token's loss in the sum; 0 = masked, and then no other value of that token matters, not even a NaN. */
   readonly weights: tf.Tensor1D;
   /** Constant factors [T] on each token's loss: truncated importance weights, off-policy masks. Default 1. */
   readonly correction?: tf.Tensor1D;
@@ -25,14 +25,14 @@ export interface TokenLoss {
 }
 
 export interface ClippedLoss extends TokenLoss {
-  /** Tokens of this batch that count and on which the clip is active; divide by the counted tokens for the clip fraction. */
+  /** Number of counted tokens of this batch on which the clip is active; divide by all counted tokens for the clip fraction. */
   readonly clippedTokens: tf.Scalar;
 }
 
-/** Log-ratios beyond this (nats) are cut before exp, so that float32 stays finite; the bound that verl uses. */
+/** Log-ratios are clamped to ± this bound (nats) before exp, so that float32 stays finite; verl uses the same bound. */
 export const LOG_RATIO_BOUND = 20;
 
-/** x [T] with 0 wherever the weight is 0: taken before any arithmetic, since 0 · NaN is NaN in value and gradient. */
+/** x [T] with 0 wherever the weight is 0. It is applied before any arithmetic, since 0 · NaN is NaN in value and gradient. */
 export const masked = (x: tf.Tensor1D, weights: tf.Tensor1D): tf.Tensor1D =>
   tf.where(tf.notEqual(weights, 0), x, tf.zerosLike(x));
 

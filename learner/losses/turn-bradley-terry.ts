@@ -1,7 +1,7 @@
 /**
  * Turn-level credit from preferences between whole trajectories (SWEET-RL, Zhou et al. 2025): a turn's advantage is its mean token
- * log-ratio, a trajectory's score the sum over its turns, and the scores follow a Bradley–Terry model. What is learned is the
- * turns' advantages; only trajectories are compared.
+ * log-ratio, a trajectory's score is the sum over its turns, and the scores follow a Bradley–Terry model. Only trajectories are
+ * compared, but the advantages of turns are learned.
  */
 import * as tf from '../tfjs.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { type Sequences, sumPerSequence } from './sequences.ts';
 
 export interface TurnPairLoss extends PairLoss {
-  /** Advantage of each turn, nats a token [turns]. */
+  /** Advantage of each turn, nats per token [turns]. */
   readonly turnAdvantages: tf.Tensor1D;
 }
 

@@ -8,7 +8,7 @@ export interface ValueTokens {
   /** Regression targets [T]: returns, or labels of a process reward model. */
   readonly targets: tf.Tensor1D;
   readonly weights: tf.Tensor1D;
-  /** The values at rollout time [T]; needed for the clip alone. */
+  /** The values at rollout time [T]; needed only for the clip. */
   readonly oldValues?: tf.Tensor1D;
 }
 

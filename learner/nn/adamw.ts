@@ -1,6 +1,6 @@
 /**
- * AdamW with decoupled weight decay (Loshchilov and Hutter, 2019) and clipping by the global norm, in place on whatever is trained.
- * Nothing is read from the device. Decay applies to matrices, not to norm gains and biases.
+ * AdamW with decoupled weight decay (Loshchilov and Hutter, 2019) and clipping by the global norm. It updates the trained tensors in
+ * place and reads nothing from the device. Decay applies to matrices, not to norm gains and biases.
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { Tensors } from '../../model/safetensors.ts';
@@ -17,11 +17,11 @@ export interface AdamWSettings {
   weightDecay: number;
   /** Largest global gradient norm; longer gradients are scaled down to it. Infinity: never. */
   clipNorm: number;
-  /** A larger global norm skips the update, as one that is not finite does. Absent: none but those. */
+  /** The update is skipped where the global norm exceeds this, or is not finite. Absent: only norms that are not finite skip it. */
   skipNorm?: number;
 }
 
-/** Anything above is as good as infinite in float32. */
+/** A norm above this counts as infinite in float32. */
 const LARGEST_NORM = 3e38;
 
 export const ADAMW_DEFAULTS: AdamWSettings = {
@@ -32,7 +32,7 @@ export const ADAMW_DEFAULTS: AdamWSettings = {
   clipNorm: 1,
 };
 
-/** Everything that a resumed run needs to go on exactly. */
+/** The state that a resumed run needs to continue exactly. */
 export interface AdamWState {
   /** Updates done so far. */
   step: number;
@@ -67,7 +67,7 @@ export class AdamW {
     const { betas, eps, weightDecay, clipNorm, skipNorm = LARGEST_NORM } = this.settings;
     this.#step++;
     return tf.tidy(() => {
-      // Pairwise sums: tf.addN binds one buffer a tensor, more than a GPU's shader stage may have.
+      // The squares are added two by two, because tf.addN binds one buffer per tensor, more than a GPU's shader stage may have.
       const squares = [...grads.values()].map((g) => sumSquares(g));
       const norm = tf.sqrt(squares.reduce((a, b) => tf.add(a, b), tf.scalar(0)));
       const clipped = Number.isFinite(clipNorm)
@@ -106,7 +106,7 @@ export class AdamW {
     return { step: this.#step, tensors };
   }
 
-  /** Goes on where an exported state stopped. Throws `wrong-input` if it belongs to other parameters. */
+  /** Continues from an exported state. Throws `wrong-input` if it belongs to other parameters. */
   importState({ step, tensors }: AdamWState): void {
     for (const [name, moments] of this.#moments)
       for (const kind of ['mean', 'square'] as const) {

@@ -1,6 +1,7 @@
 /**
- * Reverse-mode differentiation over tfjs' tape, like tf.grads, with two differences: whatever the rest of the walk does not need is
- * freed at once (tfjs keeps all of it to the end, several times the memory), and walks nest, which recomputation needs.
+ * Reverse-mode differentiation over tfjs' tape, like tf.grads, with two differences. Tensors that the rest of the backward pass does not
+ * need are freed at once (tfjs keeps all of them to the end and takes several times the memory), and backward passes nest, which
+ * recomputation needs.
  */
 import * as tf from '../tfjs.ts';
 
@@ -29,7 +30,7 @@ function descendants(tape: readonly Node[], xs: readonly tf.Tensor[]): Set<numbe
   return ids;
 }
 
-/** Gradients of the node's inputs that matter, given those of its outputs; each a tensor of its own. */
+/** Gradients of those inputs of the node that are in `matters`, given the gradients of its outputs; each is a tensor of its own. */
 function inputGradients(
   node: Node,
   dys: (tf.Tensor | undefined)[],
@@ -53,7 +54,7 @@ function inputGradients(
 
 /**
  * Value of f and its gradients with respect to xs (undefined where f does not depend on one). `upstream` is the gradient of the value,
- * 1 for a scalar by default. Everything else that was computed on the way is disposed.
+ * ones by default. All intermediate tensors are disposed.
  */
 export function backward<T extends tf.Tensor>(
   f: () => T,
@@ -91,8 +92,8 @@ export function backward<T extends tf.Tensor>(
 }
 
 /**
- * f(x), without keeping what its backward pass needs: that is computed again when the gradient is asked for. f may use `parameters`,
- * which get their gradients too. Costs one more forward pass of f.
+ * Gradient checkpointing: f(x), whose intermediate tensors are not kept but computed again in the backward pass. f may use `parameters`,
+ * which get their gradients too. It costs one more forward pass of f.
  */
 export function recomputed<T extends tf.Tensor>(f: (x: T) => T, x: T, parameters: readonly tf.Tensor[]): T {
   const run = tf.customGrad((...inputs) => {

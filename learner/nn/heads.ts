@@ -32,7 +32,7 @@ export class Head implements Trainable {
   }
 }
 
-/** A head that answers 0 for everything: the first steps then neither trust nor fear it. */
+/** A new head with all weights 0: its output is 0 for every input, so it does not bias the first steps. */
 export function createHead(settings: HeadSettings): Head {
   const { name, hiddenSize, outputs } = settings;
   const zeros = (...shape: number[]) => ({ shape, data: new Float32Array(shape.reduce((a, b) => a * b, 1)) });

@@ -48,7 +48,7 @@ export class Lora implements Trainable {
     return a && b && { a: a as tf.Tensor2D, b: b as tf.Tensor2D };
   }
 
-  /** What the adapter adds to the projection of x [rows, in] by that weight; undefined where there is none. */
+  /** The adapter's addition to the projection of x [rows, in] by that weight; undefined where the weight has no adapter. */
   update(weight: string, x: tf.Tensor2D): tf.Tensor2D | undefined {
     const pair = this.pair(weight);
     if (!pair) return undefined;

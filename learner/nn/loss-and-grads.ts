@@ -1,6 +1,6 @@
 /**
- * Value and gradients of a scalar loss with respect to a parameter set. The tensors made on the way are gone afterwards; only what is
- * returned lives, and belongs to the caller.
+ * Value and gradients of a scalar loss with respect to a parameter set. Intermediate tensors are disposed; the returned ones belong to
+ * the caller.
  */
 import { scaleAddInto } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
@@ -20,7 +20,7 @@ export interface LossAndGrads extends LossAndMetrics {
   grads: Gradients;
 }
 
-/** Nothing is read from the device. Dispose the result with `disposeResult` after the optimiser's step. */
+/** Computes the loss without reading from the device. Dispose the result with `disposeResult` after the optimiser's step. */
 export function lossAndGrads(params: Trainable, loss: () => tf.Scalar | LossAndMetrics): LossAndGrads {
   const names = [...params.tensors.keys()];
   let metrics: Record<string, tf.Tensor> = {};
@@ -36,7 +36,7 @@ export function lossAndGrads(params: Trainable, loss: () => tf.Scalar | LossAndM
   return { loss: value, metrics, grads: new Map<string, tf.Tensor>(reached) };
 }
 
-/** Adds the second loss and its gradients to the first, in place, and disposes the second. Metrics are the caller's business. */
+/** Adds the second loss and its gradients to the first, in place, and disposes the second. The caller handles the metrics. */
 export function accumulate(total: LossAndGrads, next: LossAndGrads): void {
   const sum: tf.Scalar = tf.keep(tf.add(total.loss, next.loss));
   tf.dispose([total.loss, next.loss]);

@@ -1,6 +1,6 @@
 /**
- * The one model definition: a Llama / Qwen2 / Qwen3 decoder over packed sequences, from rotary attention with grouped heads to the
- * gated MLP. The differences (biases on q, k, v; norms on the heads of q and k; tied embeddings) come from the config alone.
+ * The learner's model definition: a Llama / Qwen2 / Qwen3 decoder over packed sequences, with rotary grouped-query attention and a
+ * gated MLP. The config alone decides the differences (biases on q, k, v; norms on the heads of q and k; tied embeddings).
  */
 import { wrongInput } from '../../core/errors.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
@@ -15,7 +15,7 @@ import type { PackedBatch } from './pack.ts';
 import type { ParamSet } from './params.ts';
 
 export interface ForwardOptions {
-  /** Keep only the blocks' inputs and compute the rest again in the backward pass: less memory, a third more time. */
+  /** Gradient checkpointing: keep only the blocks' inputs and compute the rest again in the backward pass; less memory, a third more time. */
   recompute?: boolean;
   /** Adapters on the projections; the gradient then flows to them and not to `params`. */
   adapter?: Lora | undefined;
@@ -99,7 +99,7 @@ function trunk(forward: Forward): tf.Tensor2D {
   let x = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, batch.ids);
   for (let i = 0; i < layers; i++) {
     const layer = `model.layers.${i}`;
-    // The tidy frees what no gradient needs; what one does need, the tape keeps.
+    // tf.tidy frees tensors that no gradient needs; the tape keeps the others.
     const block = (input: tf.Tensor2D): tf.Tensor2D =>
       tf.tidy(() => mlpBlock(forward, layer, attentionBlock(forward, layer, input)));
     const trained = [...(adapter ?? params).tensors].filter(([name]) => name.startsWith(`${layer}.`));
@@ -128,14 +128,14 @@ export const statesAt = (
     return rmsNorm(chosen, params.get('model.norm.weight'), params.config.rmsNormEps);
   });
 
-/** States of the positions that predict a scored token: [scored, hidden]. */
+/** Hidden states of the positions that predict a scored token: [scored, hidden]. */
 export const scoredStates = (
   params: ParamSet,
   batch: PackedBatch,
   options: ForwardOptions = {},
 ): tf.Tensor2D => statesAt(params, batch, batch.rows, options);
 
-/** States of each sequence's last token, for scores and classes of whole sequences: [sequences, hidden]. */
+/** Hidden states of each sequence's last token, for scores and classes of whole sequences: [sequences, hidden]. */
 export const lastStates = (params: ParamSet, batch: PackedBatch, options: ForwardOptions = {}): tf.Tensor2D =>
   statesAt(
     params,
@@ -144,6 +144,6 @@ export const lastStates = (params: ParamSet, batch: PackedBatch, options: Forwar
     options,
   );
 
-/** The output projection [vocab, hidden]: the embedding table where they are tied. */
+/** The output projection [vocab, hidden]; where the embeddings are tied it is the embedding table. */
 export const outputWeight = (params: ParamSet): tf.Tensor2D =>
   params.get(params.config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight') as tf.Tensor2D;

@@ -1,11 +1,11 @@
 /**
- * Sequences laid end to end: no padding exists, so none is computed and no mask tensor is needed. Scored tokens are numbered through
- * in order; everything per token in the losses is an array [scored] in that order.
+ * Packs sequences end to end. There is no padding, so none is computed and no mask tensor is needed. Scored tokens are numbered
+ * consecutively over all sequences; all per-token arrays of the losses are [scored] in that order.
  */
 import { wrongInput } from '../../core/errors.ts';
 
 export interface SequenceInput {
-  /** Prompt and completion. */
+  /** Tokens of prompt and completion. */
   readonly ids: readonly number[];
   /** Index of the first scored token, at least 1: the prompt's length. */
   readonly from: number;
@@ -62,7 +62,7 @@ export function packSequences(sequences: readonly SequenceInput[]): PackedBatch 
   };
 }
 
-/** Groups of sequence indices, in order, with at most `tokenBudget` tokens each; a longer sequence is a group alone. */
+/** Groups of sequence indices, in order, with at most `tokenBudget` tokens each; a longer sequence is a group of its own. */
 export function microBatches(sequences: readonly SequenceInput[], tokenBudget: number): number[][] {
   const groups: number[][] = [];
   let room = 0;

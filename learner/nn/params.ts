@@ -1,6 +1,6 @@
 /**
- * The weights of one model on the device, by their Hugging Face names. A plain holder: what is trained, frozen or averaged is the
- * caller's choice, and several sets live side by side. Always float32; publishing in half precision is the writer's business.
+ * The weights of one model on the device, by their Hugging Face names. The class only holds them: the caller decides what is trained,
+ * frozen or averaged, and several sets may exist at once. They are always float32; half precision is left to the code that writes files.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { checkCheckpoint, tensorShapes } from '../../model/checkpoint.ts';
@@ -38,7 +38,7 @@ export class ParamSet implements Trainable {
       });
     if (this.#rotary && this.#rotary.shape[0] >= positions) return this.#rotary;
     this.#rotary?.dispose();
-    // Twice as many as asked, so that slowly growing lengths do not rebuild it every step.
+    // Twice as many positions as asked for, so that slowly growing lengths do not rebuild the table every step.
     const rows = Math.min(config.maxPositions, Math.max(64, 2 * positions));
     const half = config.headDim / 2;
     const { cos, sin } = ropeTables(config, rows);

@@ -1,4 +1,4 @@
-/** Learning rates over a run, as a factor on the base rate: pure functions of the step, so that a resumed run continues the curve. */
+/** Learning rate schedules as a factor on the base rate. They are pure functions of the step, so a resumed run continues the curve. */
 
 export interface Schedule {
   shape: 'constant' | 'linear' | 'cosine';
@@ -6,13 +6,13 @@ export interface Schedule {
   warmupSteps: number;
   /** Steps after which a decaying rate has reached `floor`; ignored by `constant`. */
   totalSteps: number;
-  /** Least factor, reached at the end. */
+  /** Smallest factor, which is reached at the end. */
   floor: number;
 }
 
 export const CONSTANT: Schedule = { shape: 'constant', warmupSteps: 0, totalSteps: 0, floor: 0 };
 
-/** Factor of step 0, 1, …: the first step of a warm-up of n already takes 1 / n. */
+/** Factor of step 0, 1, …; the first step of a warm-up over n steps has factor 1 / n. */
 export function rateFactor({ shape, warmupSteps, totalSteps, floor }: Schedule, step: number): number {
   if (step < warmupSteps) return (step + 1) / warmupSteps;
   if (shape === 'constant') return 1;

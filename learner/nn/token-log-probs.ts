@@ -1,4 +1,4 @@
-/** Log-probabilities and entropies of a batch's scored tokens: what every objective starts from. */
+/** Log-probabilities and entropies of a batch's scored tokens, which every objective is computed from. */
 import { type TokenLogProbs, tokenLogProb } from '../ops/token-log-prob.ts';
 import * as tf from '../tfjs.ts';
 import { type ForwardOptions, outputWeight, scoredStates } from './model.ts';
@@ -6,7 +6,7 @@ import type { PackedBatch } from './pack.ts';
 import type { ParamSet } from './params.ts';
 
 export interface ScoreOptions extends ForwardOptions {
-  /** Divides the logits: that of the sampling. Default 1. */
+  /** Temperature that divides the logits, the same as in sampling. Default 1. */
   temperature?: number;
 }
 

@@ -23,7 +23,7 @@ export async function readTensors({ tensors }: Trainable): Promise<Tensors> {
   return out;
 }
 
-/** Puts tensors on the device, kept until disposed. */
+/** Puts tensors on the device, where they stay until they are disposed. */
 export const placeTensors = (
   tensors: Iterable<readonly [string, { readonly shape: readonly number[]; readonly data: Float32Array }]>,
 ): Map<string, tf.Tensor> =>

@@ -17,7 +17,7 @@ export function copyOf(source: tf.Tensor): tf.Tensor {
 /** Sum of squares of all elements, a scalar. */
 export const sumSquares = (x: tf.Tensor): tf.Scalar => runKernel('SumSquares', { x })[0] as tf.Scalar;
 
-/** As a gradient scale: do nothing. A number, so that the decision can be taken on the device. */
+/** The gradient scale that means "skip the update". It is a number, so that the decision can be taken on the device. */
 export const SKIP_UPDATE = -1;
 
 export interface AdamWTensors {

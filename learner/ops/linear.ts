@@ -1,6 +1,6 @@
 /**
- * Several projections of one input in one op (q, k and v; gate and up), so that the input's gradient is summed inside the products
- * and not in passes of its own. Weights are [out, in] as Hugging Face stores them.
+ * Several projections of one input in one op (q, k and v; gate and up), so that the input's gradient is summed inside the matrix
+ * products and not in separate passes. Weights are [out, in] as Hugging Face stores them.
  */
 import * as tf from '../tfjs.ts';
 import { incoming, runKernel } from './run-kernel.ts';
@@ -11,7 +11,7 @@ export const LINEAR_COUNTS = [1, 2, 3] as const;
 const named = (prefix: string, tensors: readonly tf.Tensor[]): Record<string, tf.Tensor> =>
   Object.fromEntries(tensors.map((t, i) => [`${prefix}${i}`, t]));
 
-/** x [rows, in], weights [out_i, in], biases [out_i] or none at all -> one [rows, out_i] a weight. */
+/** x [rows, in], weights [out_i, in], biases [out_i] or none at all -> one [rows, out_i] for each weight. */
 export const linear = (
   x: tf.Tensor,
   weights: readonly tf.Tensor[],
@@ -24,7 +24,7 @@ for (const count of LINEAR_COUNTS) {
   tf.registerGradient({
     kernelName: `Linear${count}`,
     inputsToSave: ['x', ...weightNames],
-    // Only the closures of inputs that lead to a parameter are called: frozen weights cost no product.
+    // Only the closures of inputs that lead to a parameter are called, so frozen weights cost no matrix product.
     gradFunc: (dys, [x, ...weights]) => {
       const dy = (i: number): tf.Tensor2D => incoming(dys, i) as tf.Tensor2D;
       const grads: Record<string, () => tf.Tensor> = {

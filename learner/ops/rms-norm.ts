@@ -11,7 +11,7 @@ tf.registerGradient({
   inputsToSave: ['x', 'gain'],
   outputsToSave: [false, true],
   gradFunc: (dys, [x, gain, inverse]) => {
-    // Both at once and now: tfjs runs each closure in a tidy of its own, which would dispose the other's result.
+    // Both gradients are computed here at once, because tfjs runs each closure in its own tidy, which would dispose the other's result.
     const [dx, dgain] = runKernel('RmsNormGrad', {
       x: x!,
       gain: gain!,

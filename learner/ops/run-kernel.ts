@@ -1,7 +1,7 @@
-/** Calls a kernel that tfjs knows only by name: the ops of this folder, registered once for each device. */
+/** Calls the kernels of this folder's ops, which are registered in tfjs by name, once for each device. */
 import * as tf from '../tfjs.ts';
 
-/** Runs a kernel of the active device; on the tape like any op of tfjs. Always a list, also of one output. */
+/** Runs a kernel of the active device and records it on the tape like any tfjs op. Returns a list, also for a single output. */
 export function runKernel(
   name: string,
   inputs: Record<string, tf.Tensor>,

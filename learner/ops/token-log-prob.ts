@@ -17,7 +17,7 @@ export interface TokenLogProbs {
 export interface TokenLogProbSettings {
   /** Divides the logits; the log-probabilities are those of the distribution sampled at this temperature. */
   temperature?: number;
-  /** False where the output matrix is frozen: saves its gradient's product. */
+  /** False where the output matrix is frozen, which saves the matrix product of its gradient. */
   trainsWeight?: boolean;
 }
 

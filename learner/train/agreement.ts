@@ -1,6 +1,6 @@
 /**
- * How the learner's log-probabilities agree with those that came with the samples, before the first update. With the same
- * version on both sides the importance ratios are 1 and what they are not is mismatch; with older samples it is staleness.
+ * How well the learner's log-probabilities agree with those recorded with the samples, before the first update. With the same version on
+ * both sides the importance ratios should be 1, and a deviation is mismatch of the runtimes; with older samples it is staleness.
  */
 import { mismatch } from '../../core/rl/corrections/index.ts';
 import { mean } from '../../core/rl/statistics.ts';

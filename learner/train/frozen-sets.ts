@@ -1,4 +1,4 @@
-/** Weights of older versions, for references: held frozen on the device, the two that were used last. */
+/** Frozen weights of older versions, used as references. The device holds the two sets that were used last. */
 import { RollmeshError } from '../../core/errors.ts';
 import { MAIN_SET, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import type { WeightsRef } from '../../core/training-plan.ts';
@@ -6,12 +6,12 @@ import { parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 import { type ParamSet, paramsFrom } from '../nn/params.ts';
 
-/** Files of a version of the run's policy. */
+/** Loads the files of a version of the run's policy. */
 export type LoadVersion = (version: number) => Promise<VersionFiles>;
 
 const HELD = 2;
 
-/** A set's weights from a version's files; one that the version has not trained yet still is version 0's main set. */
+/** A set's weights from a version's files. A set that has not been trained yet has the weights of version 0's main set. */
 export async function weightsOf(files: VersionFiles, set: string, load: LoadVersion): Promise<ParamSet> {
   const config = files['config.json'];
   const weights = files[weightsFile(set)] ?? (set === MAIN_SET ? undefined : (await load(0))[weightsFile()]);
@@ -25,12 +25,12 @@ export async function weightsOf(files: VersionFiles, set: string, load: LoadVers
 }
 
 export class FrozenSets {
-  /** The one that was used last stands last. */
+  /** Ordered by use, the most recently used last. */
   readonly #held = new Map<string, ParamSet>();
 
-  /** Valid until two other references were asked for. */
+  /** The result is valid until two other references have been asked for. */
   async get(policy: string, { set, version }: WeightsRef, load: LoadVersion): Promise<ParamSet> {
-    // All sets of version 0 are its main set.
+    // In version 0 every set has the weights of the main set.
     const name = version === 0 ? MAIN_SET : set;
     const key = `${policy}/${name}/${version}`;
     const params = this.#held.get(key) ?? (await weightsOf(await load(version), name, load));

@@ -1,6 +1,6 @@
 /**
- * The parameter sets of one version on the device, each put there when it is first needed: weights or adapters, head, optimiser. All that
- * matters is in the version's files, and what was changed goes into those of the next; what was not touched keeps its bytes.
+ * The parameter sets of one version on the device: weights or adapters, head, optimiser. Each set is loaded when it is first needed. The
+ * version's files contain all state that matters: sets that were changed go into the next version's files, all others keep their bytes.
  */
 import { wrongInput } from '../../core/errors.ts';
 import {
@@ -29,10 +29,10 @@ export interface HeldSet extends Model {
   optimizer?: AdamW;
 }
 
-/** A gradient norm this many times the clip's has exploded, unless the recipe says otherwise. */
+/** A gradient has exploded when its norm is more than this many times the clip norm, unless the recipe sets another limit. */
 const EXPLODED = 1000;
 
-/** The norm above which a step is left out. */
+/** The global gradient norm above which an optimiser step is skipped. */
 export const skipNormOf = ({ skipNorm, clipNorm }: OptimizerSettings): number =>
   skipNorm ?? EXPLODED * clipNorm;
 
@@ -41,7 +41,7 @@ export class HeldSets {
   readonly #settings: Readonly<Record<string, SetSettings>>;
   readonly #load: LoadVersion;
   readonly #held = new Map<string, HeldSet>();
-  /** Sets that are no longer those of the files. */
+  /** Names of the sets that differ from the files. */
   readonly #changed = new Set<string>();
 
   constructor(files: VersionFiles, settings: Readonly<Record<string, SetSettings>>, load: LoadVersion) {
@@ -56,7 +56,7 @@ export class HeldSets {
     return held;
   }
 
-  /** The set with its optimiser, about to be changed. */
+  /** The set with its optimiser, for training; the set counts as changed from here on. */
   async learner(set: string): Promise<Learner & { readonly settings: OptimizerSettings }> {
     const settings = this.#settingsOf(set).optimizer;
     if (!settings)
@@ -73,7 +73,7 @@ export class HeldSets {
     return { ...held, optimizer: held.optimizer, settings };
   }
 
-  /** Sets that follow others move: this = decay · this + (1 − decay) · other, weights and heads of the same name. */
+  /** Updates sets that average others: this = decay · this + (1 − decay) · other, for weights and heads of the same name. */
   async average(): Promise<void> {
     for (const [set, { average }] of Object.entries(this.#settings)) {
       if (!average) continue;
@@ -94,7 +94,7 @@ export class HeldSets {
     }
   }
 
-  /** The files of the version that these sets have become. */
+  /** The files of a version with these sets as they are now. */
   async files(): Promise<VersionFiles> {
     const files: VersionFiles = { ...this.#files };
     for (const set of this.#changed) {
@@ -111,7 +111,7 @@ export class HeldSets {
     return files;
   }
 
-  /** The same sets, as those of the version with these files. This holder is then void. */
+  /** Hands the sets to a holder for the version with these files. This holder must not be used afterwards. */
   as(files: VersionFiles): HeldSets {
     const next = new HeldSets(files, this.#settings, this.#load);
     for (const [set, held] of this.#held) next.#held.set(set, held);

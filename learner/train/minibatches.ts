@@ -1,4 +1,4 @@
-/** From an update's units to optimiser steps and micro-batches, on plain arrays. Which units share a step is drawn by the round's id. */
+/** Splits an update's units into optimiser steps and micro-batches, on plain arrays. The round's id seeds the shuffle of units over steps. */
 import type { Random } from '../../core/random.ts';
 import type { Sequence, UpdatePart } from '../../core/training-plan.ts';
 import { kindOfPart } from './parts/index.ts';
@@ -6,11 +6,11 @@ import type { Unit } from './parts/kind.ts';
 
 export const sequenceTokens = ({ prompt, ids }: Sequence): number => prompt.length + ids.length;
 
-/** Prompt and scored tokens of a unit. */
+/** Number of prompt and scored tokens of a unit. */
 export const unitTokens = ({ sequences }: Pick<Unit, 'sequences'>): number =>
   sequences.reduce((sum, sequence) => sum + sequenceTokens(sequence), 0);
 
-/** `count` steps; the units of each part are shuffled and dealt out evenly. Steps without a unit are left out. */
+/** Shuffles the units of each part and deals them out evenly to `count` steps. Steps without a unit are left out. */
 export function minibatches(parts: readonly (readonly Unit[])[], count: number, random: Random): Unit[][] {
   const steps: Unit[][] = Array.from({ length: count }, () => []);
   for (const units of parts) {
@@ -20,7 +20,7 @@ export function minibatches(parts: readonly (readonly Unit[])[], count: number, 
   return steps.filter((step) => step.length > 0);
 }
 
-/** Consecutive items of one key whose tokens fit `budget` together; a longer item has a group of its own. */
+/** Groups consecutive items of the same key whose tokens together fit `budget`; an item that exceeds it alone is a group of its own. */
 export function groupByTokens<T>(
   items: readonly T[],
   budget: number,
@@ -45,7 +45,7 @@ export function groupByTokens<T>(
 export const temperatureOf = (part: UpdatePart): number =>
   part.kind === 'policy' ? (part.temperature ?? 1) : 1;
 
-/** Units that one forward pass serves: of one readout at one temperature, within the budget of tokens. */
+/** Groups units that one forward pass can serve: same readout, same temperature, within the budget of tokens. */
 export const microBatches = (units: readonly Unit[], budget: number): Unit[][] =>
   groupByTokens(
     units,

@@ -1,6 +1,6 @@
 /**
- * Objectives that a recipe brings: `{ kind: 'module', module: './loss.ts' }` names a module beside the recipe's own. The learner loads
- * it, and nothing else does: it may import tfjs, which must never reach a Worker.
+ * Objectives that a recipe brings: `{ kind: 'module', module: './loss.ts' }` names a module beside the recipe's own. Only the learner loads
+ * it, because it may import tfjs, which must never reach a Worker.
  */
 import { pathToFileURL } from 'node:url';
 import { wrongInput } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ import type { ModuleObjective } from '../../core/rl/objective.ts';
 import type { TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import type { LoadedObjective, ObjectiveFunction } from '../losses/module-objective.ts';
 
-/** The function that an objective of a recipe names. */
+/** Loads the function that a recipe's objective names. */
 export type LoadObjective = (recipe: string, objective: ModuleObjective) => Promise<ObjectiveFunction>;
 
 /** @param modules recipes that came from modules, with the module's absolute path */
@@ -58,7 +58,7 @@ export const objectiveModules =
     return (tokens, options) => loss(tokens, options);
   };
 
-/** The training plan with the function of each objective that is a module. Modules are loaded before the first step is taken. */
+/** The training plan with the loaded function in each objective of kind `module`. Modules are loaded before the first step is taken. */
 export async function withObjectives<L extends TrainingPlan>(
   plan: L,
   recipe: string,

@@ -2,7 +2,7 @@
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import type { AdamWState } from '../nn/adamw.ts';
 
-/** Float32 counts exactly up to 2^24 updates. */
+/** The number of updates is stored as float32, which is exact up to 2^24. */
 const STEP = 'step';
 
 export const writeOptimizer = ({ step, tensors }: AdamWState): Uint8Array =>

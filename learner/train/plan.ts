@@ -1,4 +1,4 @@
-/** What a training plan comes to: for every update its units, dealt to optimiser steps epoch by epoch. */
+/** Turns a training plan into optimiser steps: the units of every update are dealt to steps, epoch by epoch. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -14,8 +14,8 @@ export interface PlannedUpdate {
 }
 
 /**
- * Updates without a unit are left out. Throws `give-up` where that leaves none of a training plan that has updates, and `wrong-input`
- * where one is for a set that cannot be trained or has items that do not fit.
+ * Leaves out updates without a unit. Throws `give-up` where a training plan has updates and none of them has a unit, and `wrong-input`
+ * where an update is for a set that cannot be trained or has items that do not fit.
  */
 export function planSteps(
   plan: TrainingPlan,
@@ -36,7 +36,7 @@ export function planSteps(
   return planned;
 }
 
-/** Each epoch of a set's nth update draws its own shuffles, so that what other sets train changes nothing. */
+/** Each epoch of a set's nth update has its own seed for shuffling, so that the training of other sets does not change it. */
 const streamOf = (round: string, set: string, nth: number, epoch: number): Random =>
   new Random(
     set === MAIN_SET && nth === 0 && epoch === 0 ? `${round}/train` : `${round}/train/${set}/${nth}/${epoch}`,

@@ -1,4 +1,4 @@
-/** A set's model and what is read from it: log-probabilities of tokens, values before tokens, or classes of whole sequences. */
+/** A set's model and its readouts: log-probabilities of tokens, values before tokens, or classes of whole sequences. */
 import { wrongInput } from '../../core/errors.ts';
 import type { Sequence } from '../../core/training-plan.ts';
 import type { Head } from '../nn/heads.ts';
@@ -17,16 +17,16 @@ export type Readout = 'logprobs' | 'values' | 'classes';
 
 export interface Model {
   readonly params: ParamSet;
-  /** Added to the weights, which are then not trained. */
+  /** Low-rank adapter on the weights, which are then frozen. */
   readonly adapter?: Lora | undefined;
   readonly head?: { readonly kind: 'value' | 'classes'; readonly head: Head } | undefined;
 }
 
-/** Prompts and completions end to end; the completions are what is scored. */
+/** Packs prompts and completions end to end; the scored tokens are those of the completions. */
 export const pack = (sequences: readonly Sequence[]): PackedBatch =>
   packSequences(sequences.map(({ prompt, ids }) => ({ ids: [...prompt, ...ids], from: prompt.length })));
 
-/** Inside a gradient function the tensors carry gradients to the model. Throws `wrong-input` where the set lacks the head. */
+/** Computes a readout. Inside a gradient function its tensors carry gradients to the model. Throws `wrong-input` where the set lacks the head. */
 export function readOut(model: Model, batch: PackedBatch, readout: Readout, temperature = 1): tf.Tensor[] {
   const { params, adapter } = model;
   switch (readout) {

@@ -1,8 +1,8 @@
 /**
- * One round's training: the round's records in, the next version's files out. The recipe says what they teach; the trainer plans
- * the steps, scores what has to be known beforehand, and takes them. It keeps nothing that matters: all it needs is in the parent
- * version (weights, heads, optimisers, memory), so a crash loses no more than the time since the last publish. The sets of the
- * last version stay on the device only to save loading them again.
+ * Trains one round: it takes the round's records and gives the next version's files. The recipe makes the training plan; the trainer
+ * splits it into steps, computes the scores that are needed beforehand, and takes the steps. It keeps no state that matters: all it
+ * needs is in the parent version (weights, heads, optimisers, recipe state), so a crash loses no more than the time since the last
+ * publication. The sets of the last version stay on the device only to save loading them again.
  */
 import { planTraining, type TaughtRecipe } from '../../core/plan-training.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -27,38 +27,38 @@ export interface RoundToTrain {
   readonly round: RoundSpec;
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
-  /** The version to train from: the policy's current one, which may be newer than the one that wrote the samples. */
+  /** The version to train from: the policy's current version, which may be newer than the one that sampled. */
   readonly parent: number;
-  /** The number the new version will have. */
+  /** The number that the new version will have. */
   readonly next: number;
-  /** Files of a version of the run's policy. */
+  /** Loads the files of a version of the run's policy. */
   readonly load: LoadVersion;
 }
 
 export interface TrainedRound {
   readonly files: VersionFiles;
   readonly report: TrainingReport;
-  /** The recipe's own figures, and those of the parts, by name. */
+  /** Figures of the recipe and of the training parts, by name. */
   readonly figures: Readonly<Record<string, number>>;
-  /** What the round's proposals earned. */
+  /** The rewards of the round's proposals. */
   readonly earnings: Earnings;
 }
 
 interface Held {
-  /** What the sets were made of. */
+  /** Identifies policy, version and set settings that the sets were made from. */
   readonly key: string;
   readonly files: VersionFiles;
   readonly sets: HeldSets;
 }
 
 export class RoundTrainer {
-  /** Tokens of a micro-batch: bounds the activations that are held at once. */
+  /** Most tokens in a micro-batch, which bounds the activations that are held at once. */
   readonly #tokenBudget: number;
   readonly #objectives: LoadObjective;
   readonly #frozen = new FrozenSets();
   #held: Held | undefined;
 
-  /** `objectives`: how objectives are loaded that recipes bring; default none is. */
+  /** `objectives` loads the objectives that recipes bring; by default none can be loaded. */
   constructor({
     tokenBudget = 8192,
     objectives = objectiveModules([]),
@@ -68,8 +68,8 @@ export class RoundTrainer {
   }
 
   /**
-   * Throws `give-up` where there is nothing to train on, a loss or gradient is not finite, or every gradient has exploded, and
-   * `wrong-input` for a training plan that does not fit the recipe's sets; nothing of such a round may be published.
+   * Throws `give-up` where there is nothing to train on, a loss or gradient is not finite, or the gradients of all steps have exploded,
+   * and `wrong-input` for a training plan that does not fit the recipe's sets. Nothing of such a round may be published.
    */
   async train(work: RoundToTrain): Promise<TrainedRound> {
     const held = await this.#hold(work);

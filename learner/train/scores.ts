@@ -1,7 +1,7 @@
 /**
- * What is known before the round's first update: log-probabilities and entropies under the sets that are about to be trained, and
- * log-probabilities under frozen references. Ratios are taken against them; they give KL terms and preference losses their
- * reference, stale samples their correction, and the report its figures.
+ * Scores before the round's first update: log-probabilities and entropies under the sets that are about to be trained, and
+ * log-probabilities under frozen references. They serve as the old policy of importance ratios, the reference of KL terms and preference
+ * losses, the correction of stale samples, and the figures of the report.
  */
 import type { Sequence, WeightsRef } from '../../core/training-plan.ts';
 import * as tf from '../tfjs.ts';
@@ -10,10 +10,10 @@ import { kindOfPart } from './parts/index.ts';
 import { scoredTokens, type Unit, type UnitScores } from './parts/kind.ts';
 import { type Model, pack, type Readout, readOut } from './readouts.ts';
 
-/** Gives the model that a reference names; it stays the giver's. */
+/** Finds the model that a reference names. The caller must not dispose it. */
 export type FindModel = (ref: WeightsRef) => Promise<Model>;
 
-/** Cuts numbers of things laid end to end into rows of the given lengths. */
+/** Cuts concatenated numbers into rows of the given lengths. */
 export function cut(numbers: Float32Array, lengths: readonly number[]): Float32Array[] {
   let at = 0;
   return lengths.map((length) => {
@@ -22,7 +22,7 @@ export function cut(numbers: Float32Array, lengths: readonly number[]): Float32A
   });
 }
 
-/** A readout of some sequences, without gradients: for each of its tensors the numbers of all rows. */
+/** Computes a readout of some sequences without gradients, and returns the values of each of its tensors. */
 export async function read(
   model: Model,
   sequences: readonly Sequence[],
@@ -35,7 +35,7 @@ export async function read(
   return numbers as Float32Array[];
 }
 
-/** The same within a budget of tokens, row by row of each sequence: for each sequence its rows of each tensor. */
+/** Like `read`, in batches within a budget of tokens; for each sequence it returns its rows of each tensor. */
 export async function readEach(
   model: Model,
   sequences: readonly Sequence[],
@@ -46,7 +46,7 @@ export async function readEach(
   for (const batch of groupByTokens(sequences, tokenBudget, sequenceTokens)) {
     const tensors = await read(model, batch, readout);
     const each = tensors.map((numbers) =>
-      // Classes have a row a sequence, everything else one a token.
+      // `classes` has one row for each sequence, every other readout one for each token.
       cut(
         numbers,
         batch.map(({ ids }) => (readout === 'classes' ? numbers.length / batch.length : ids.length)),
@@ -59,7 +59,7 @@ export async function readEach(
 
 const refKey = ({ set, version }: WeightsRef): string => `${set}/${version}`;
 
-/** Scores of the units of a round, kept on the host. */
+/** The scores of a round's units, kept in host memory. */
 export class RoundScores {
   readonly #own = new Map<Unit, NonNullable<UnitScores['own']>>();
   readonly #references = new Map<Unit, Map<string, Float32Array>>();

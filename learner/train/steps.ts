@@ -1,4 +1,4 @@
-/** The optimiser steps of a plan, one after the other, and what they leave: figures on the device until the end, then one reading. */
+/** Takes the optimiser steps of a plan one after the other. Their figures stay on the device until the end and are then read at once. */
 import { RollmeshError } from '../../core/errors.ts';
 import type { UpdatePart } from '../../core/training-plan.ts';
 import * as tf from '../tfjs.ts';
@@ -8,7 +8,7 @@ import type { PlannedUpdate } from './plan.ts';
 import type { RoundScores } from './scores.ts';
 import { type StepRecord, updateStep } from './update.ts';
 
-/** One optimiser step, read. */
+/** The figures of one optimiser step. */
 export interface StepFigures {
   readonly set: string;
   readonly units: readonly Unit[];
@@ -16,15 +16,15 @@ export interface StepFigures {
   readonly loss: number;
   /** Before clipping. */
   readonly gradientNorm: number;
-  /** Its gradient had exploded, and the weights were left alone. */
+  /** True where the gradient had exploded, so that the weights were not changed. */
   readonly skipped: boolean;
-  /** Loss of each part in the step, and what its kind's monitor counted. */
+  /** Loss of each part in the step, and the number of tokens or units that its kind's monitor counted. */
   readonly parts: readonly { readonly part: UpdatePart; readonly loss: number; readonly counted: number }[];
 }
 
 /**
- * Trains the sets in place, updates and epochs in order. Throws `give-up` where a loss or gradient is not finite or every step has
- * exploded; the weights are then void.
+ * Trains the sets in place, update by update and epoch by epoch. Throws `give-up` where a loss or gradient is not finite or the gradient
+ * exploded in every step; the weights must then not be used.
  */
 export async function takeSteps(
   planned: readonly PlannedUpdate[],

@@ -1,4 +1,4 @@
-/** A round's training in figures: by role for what a policy objective trains, by name for everything else. */
+/** Figures of a round's training: by role for what a policy objective trains, by name for everything else. */
 import { klOfLogRatio } from '../../core/rl/corrections/index.ts';
 import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
 import type { PolicyPart } from '../../core/training-plan.ts';
@@ -33,7 +33,7 @@ export function reportOf(
   };
 }
 
-/** Means over steps: `<set>/gradientNorm`, and of each kind of part `<set>/<role>/<kind>/loss` and its monitor's share. */
+/** Means over steps of `<set>/gradientNorm` and, for each part, of `<set>/<role>/<kind>/loss` and its monitor's share. */
 export function figuresOf(steps: readonly StepFigures[]): Record<string, number> {
   const series = new Map<string, number[]>();
   const add = (name: string, values: readonly number[]) =>
@@ -54,7 +54,7 @@ export function figuresOf(steps: readonly StepFigures[]): Record<string, number>
   return Object.fromEntries([...series].map(([name, values]) => [name, mean(values)]));
 }
 
-/** Share of tokens or units that the monitors of some of the step's parts counted; none where there is no such part. */
+/** The share of tokens or units that the monitors of the chosen parts counted in a step; empty where the step has no such part. */
 function shareOf(
   { parts, units }: StepFigures,
   which: (part: StepFigures['parts'][number]) => boolean,
@@ -77,7 +77,7 @@ interface Scored {
 
 interface Sampled extends Scored {
   readonly role: string;
-  /** What the rollout runtime said, nats [tokens]. */
+  /** Log-probabilities that the rollout runtime recorded, nats [tokens]. */
   readonly rollout: readonly number[];
 }
 
@@ -106,7 +106,7 @@ function summarizeScores(
   return { roles, ...agreement(learner, rollout) };
 }
 
-/** Means over samples' tokens; `start` are log-probabilities under version 0. */
+/** Means over the tokens of all samples; `start` holds log-probabilities under version 0. */
 export function trainingOf(samples: readonly Scored[]): RoleTraining {
   const tokens = samples.flatMap(({ logprobs, entropy, start }) =>
     Array.from(logprobs, (logprob, t) => ({

@@ -1,4 +1,4 @@
-/** What a recipe's `learn` may ask of the models, over the sets as the parent version has them. */
+/** The tools that a recipe's `learn` gets: tokenizer, scores, values and classes, under the parent version's sets. */
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
@@ -25,14 +25,14 @@ export function learnTools({
     tokenizer ??= tokenizerOf(files, policy);
     return tokenizer;
   };
-  // One after the other: the weights that one call looks up must outlive it.
+  // Calls run one after the other, because the weights that a call looks up must stay on the device until it ends.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(work);
     last = mine.catch(() => undefined);
     return mine;
   };
-  /** [sequences][rows of the sequence]. */
+  /** The first tensor of a readout: [sequences][rows of the sequence]. */
   const rows = async (model: Model, sequences: readonly Sequence[], readout: Readout) =>
     (await readEach(model, sequences, readout, tokenBudget)).map(([first]) => first!);
   return {

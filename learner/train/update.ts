@@ -1,4 +1,4 @@
-/** One optimiser step: the losses of all parts, accumulated over micro-batches, then AdamW. Nothing is read from the device. */
+/** One optimiser step: it accumulates the losses of all parts over micro-batches, then applies AdamW. Nothing is read from the device. */
 import type { UpdatePart } from '../../core/training-plan.ts';
 import type { AdamW } from '../nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../nn/loss-and-grads.ts';
@@ -12,12 +12,12 @@ import type { RoundScores } from './scores.ts';
 
 /** A parameter set with its optimiser. */
 export interface Learner extends Model {
-  /** Everything of the model that is trained. */
+  /** All tensors of the model that are trained. */
   readonly trainable: Trainable;
   readonly optimizer: AdamW;
 }
 
-/** What a step leaves on the device, until the round's end: [loss, gradient norm before clipping, then each part's loss and count]. */
+/** The figures of a step, on the device until the round's end: [loss, gradient norm before clipping, then each part's loss and count]. */
 export interface StepRecord {
   readonly parts: readonly UpdatePart[];
   /** Float32 [2 + 2 · parts]. */
@@ -26,7 +26,7 @@ export interface StepRecord {
 
 type WeightOf = ReadonlyMap<Unit, UnitWeights>;
 
-/** Weights over the whole step, before it is cut into micro-batches. */
+/** The weights of each unit, computed over the whole step before it is cut into micro-batches. */
 const withAdvantages = (step: readonly Unit[]): WeightOf =>
   new Map(
     byPart(step).flatMap((units) => {
@@ -36,7 +36,7 @@ const withAdvantages = (step: readonly Unit[]): WeightOf =>
     }),
   );
 
-/** Trains the set in place. Where the gradient is not finite or has exploded the optimiser leaves the weights alone, see AdamW. */
+/** Trains the set in place. Where the gradient is not finite or has exploded, the optimiser leaves the weights unchanged, see AdamW. */
 export function updateStep(
   learner: Learner,
   step: readonly Unit[],
@@ -75,7 +75,7 @@ export function updateStep(
   return { parts, numbers };
 }
 
-/** One forward pass for all parts of a micro-batch; each part's loss sees its own rows alone. Metrics: [loss, count] by run. */
+/** One forward pass for all parts of a micro-batch; each part's loss gets only its own rows. Metrics: [loss, count] of each run of units. */
 function batchLoss(
   model: Model,
   runs: readonly (readonly Unit[])[],

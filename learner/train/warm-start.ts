@@ -1,6 +1,6 @@
 /**
- * Supervised warm start: a model with random weights learns its roles from generated demonstrations, a fresh batch
- * every step, so that no demonstration is seen twice. Loss on completions alone.
+ * Supervised warm start: a model with random weights learns its roles from generated demonstrations. Every step has a fresh batch,
+ * so no demonstration is seen twice. The loss is on completions only.
  */
 import { Random } from '../../core/random.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
@@ -16,10 +16,10 @@ import * as tf from '../tfjs.ts';
 export interface WarmStartSettings {
   readonly seed: number;
   readonly steps: number;
-  /** Demonstrations a step. */
+  /** Demonstrations per step. */
   readonly batch: number;
   readonly learningRate: number;
-  /** Steps of linear warm-up; then the rate falls linearly to a tenth. */
+  /** Steps of linear warm-up; after them the learning rate falls linearly to a tenth. */
   readonly warmup: number;
   readonly weightDecay: number;
 }
@@ -35,7 +35,7 @@ export const WARM_START: WarmStartSettings = {
 
 export interface WarmStartProgress {
   readonly step: number;
-  /** Mean weighted negative log-likelihood of the last step, nats a token. */
+  /** Mean weighted negative log-likelihood of the last step, nats per token. */
   readonly loss: number;
   /** Tokens trained so far, prompts included. */
   readonly tokens: number;

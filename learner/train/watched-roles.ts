@@ -1,7 +1,7 @@
 /**
- * Entropy and distance from the start of roles that no policy objective trains. Preferences, imitation and heads ask for neither, but
- * a policy that collapses under them must say so, too. Where nobody speaks with the trained weights, as in genrm, whose verifier
- * speaks in evaluations alone, they are watched on what they imitate.
+ * Entropy and KL to version 0 of roles that no policy objective trains. Preference, SFT and head losses need neither figure, but a
+ * policy that collapses under them must show it in the report. Where no role of the round samples with the trained weights, as in genrm,
+ * whose verifier samples in evaluations only, the figures are taken on the completions of its SFT parts.
  */
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
@@ -14,7 +14,7 @@ import type { PlannedUpdate } from './plan.ts';
 import { type FindModel, readEach } from './scores.ts';
 import { trainingOf } from './summary.ts';
 
-/** Samples of a role that are looked at: the round's first. */
+/** Most samples of a role that are scored: the first ones of the round. */
 const MOST = 64;
 
 export interface Watched {
@@ -27,10 +27,10 @@ export interface Watched {
   readonly tokenBudget: number;
 }
 
-/** The set of a role whose weights are trained this round by something else than a policy objective; undefined for other roles. */
+/** The set of a role whose weights are trained in this round, but not by a policy objective; undefined for other roles. */
 function watchedSet({ round, parent, plan: planned }: Watched, role: string): string | undefined {
   const binding = round.roles[role];
-  // One that speaks with older weights says nothing about those that are trained.
+  // Samples from older weights say nothing about the weights that are trained.
   if (binding?.version !== parent) return undefined;
   const set = binding.set ?? MAIN_SET;
   const parts = planned.filter((update) => update.set === set).flatMap((update) => partsOf(update));
@@ -39,7 +39,7 @@ function watchedSet({ round, parent, plan: planned }: Watched, role: string): st
 
 const partsOf = ({ epochs }: PlannedUpdate) => [...new Set(epochs[0]!.flat().map(({ part }) => part))];
 
-/** What roles imitate, and the set that learns it; none where a policy objective trains, which is watched by itself. */
+/** The items of all SFT parts with role and set; empty where a policy objective trains, which has these figures of its own. */
 function imitated(
   planned: readonly PlannedUpdate[],
 ): { role: string; set: string; items: readonly Sequence[] }[] {
@@ -50,7 +50,7 @@ function imitated(
   );
 }
 
-/** Before the round's first step, at temperature 1, on the round's own samples of each such role; where none speaks, on what they imitate. */
+/** Computes the figures before the round's first step, at temperature 1, on each such role's samples; where there are none, on SFT completions. */
 export async function watchedRoles(watched: Watched): Promise<TrainingReport['roles']> {
   const { groups, sets, find, plan: planned, tokenBudget } = watched;
   const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);

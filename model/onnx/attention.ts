@@ -1,11 +1,11 @@
 /**
- * Attention with two caches: `shared`, which a prompt's samples have in common and which is held once a prompt, and `own`,
- * what each row has added since. Written out as small nodes: the runtime's own attention node knows one cache a row and
- * copies all of it each turn, which costs more than the rest of a small model.
+ * Attention with two KV caches: `shared`, which all samples of a prompt have in common and which is stored once per prompt, and `own`,
+ * which holds what each row has added since. It is built from small nodes, because the runtime's own attention node has one cache per
+ * row and copies all of it each turn, which costs more than the rest of a small model.
  *
- * Axes: G samples of each of P prompts, S new tokens a row, N = G * S new tokens a prompt, H heads, K of them with keys and
- * values of their own, R = H / K heads that look at one of those, T shared and t own positions. With the prompt outermost
- * and the samples beside the tokens, no product needs its sides turned round.
+ * Axes: P prompts, G samples of each prompt, S new tokens per row, N = G * S new tokens per prompt, H query heads, K key-value heads,
+ * R = H / K query heads per key-value head, T shared and t own positions. With the prompt outermost and the samples beside the tokens,
+ * no matrix product needs a transposed operand.
  */
 import type { ModelConfig } from '../config.ts';
 import { ropeTables } from '../rope.ts';
@@ -20,7 +20,7 @@ export interface Cache {
   readonly value: Value;
 }
 
-/** What all layers' attention has in common in one turn. */
+/** The inputs of attention that all layers share in one turn. */
 export interface Turn {
   /** int64 [P, N]. */
   readonly position: Value;
@@ -50,7 +50,7 @@ export function rotation(graph: Graph, config: ModelConfig, positions: number): 
   return { cos: table(cos), sin: table(sin) };
 }
 
-/** Gains of the norms of query and key heads, [H + K, 1, headDim]; for the main graph, since they never change. */
+/** Gains of the norms of query and key heads, [H + K, 1, headDim]. They belong in the main graph, since they never change. */
 export function headGains(graph: Graph, config: ModelConfig, weights: Weights, layer: number): Value {
   const repeated = (name: string, heads: number): Value =>
     graph.op('Expand', [
@@ -60,15 +60,15 @@ export function headGains(graph: Graph, config: ModelConfig, weights: Weights, l
   return graph.op('Concat', [repeated('q', config.heads), repeated('k', config.kvHeads)], { axis: 0 });
 }
 
-/** A shared cache [P, K, T, headDim] as `attention` reads it; for the main graph. Keys become columns. */
+/** Turns a shared cache [P, K, T, headDim] into the form that `attention` reads, with keys as columns. It belongs in the main graph. */
 export const sharedCache = (graph: Graph, { key, value }: Cache): Cache => ({
   key: graph.op('Transpose', [key], { perm: [0, 1, 3, 2] }),
   value,
 });
 
 /**
- * From projections [P, N, (H + 2K) * headDim] to [P, N, H * headDim], and the own cache [P, K, 1, G, t, headDim] with the new
- * tokens in it.
+ * Computes attention from projections [P, N, (H + 2K) * headDim]. Returns [P, N, H * headDim] and the own cache
+ * [P, K, 1, G, t, headDim] with the new tokens in it.
  */
 export function attention(
   graph: Graph,

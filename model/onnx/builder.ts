@@ -1,6 +1,6 @@
 /**
- * Builds ONNX graphs node by node: names are made up here, values are referred to by the strings that `op` returns. A thin
- * layer over the schema's messages; it checks nothing, the runtime does.
+ * Builds ONNX graphs node by node. Names of values are generated, and `op` returns them as strings. This is a thin layer over the
+ * schema's messages; it checks nothing, since the runtime does.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
@@ -70,7 +70,7 @@ function valueInfo(name: string, type: DataType, dims: readonly Dimension[]): Va
 const rawBytes = (data: ArrayBufferView): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-/** One graph under construction, the main one or the body of a control flow node; a body sees the values of its parents. */
+/** One graph under construction: the main graph or the body of a control flow node. A body can use the values of its parents. */
 export class Graph {
   readonly #nodes: NodeProto[] = [];
   readonly #initializers: TensorProto[] = [];
@@ -96,14 +96,14 @@ export class Graph {
     this.#outputs.push(valueInfo(value, type, dims));
   }
 
-  /** One node with one output. */
+  /** Adds a node with one output and returns the output's name. */
   op(type: string, inputs: readonly Value[], attributes: Record<string, Attribute> = {}): Value {
     const output = this.fresh(type);
     this.node(type, inputs, [output], attributes);
     return output;
   }
 
-  /** One node with given output names. An op type "domain:Type" is of another domain than ONNX's own. */
+  /** Adds a node with the given output names. An op type "domain:Type" is of another domain than ONNX's own. */
   node(
     type: string,
     inputs: readonly Value[],
@@ -122,12 +122,12 @@ export class Graph {
     );
   }
 
-  /** A name no other value has. */
+  /** A name that no other value has. */
   fresh(hint: string): Value {
     return `${hint.split(':').at(-1)}_${this.#root.#count++}`;
   }
 
-  /** A small tensor written into the file; equal ones are written once. */
+  /** Adds a small constant tensor, which is stored in the .onnx file; equal ones are stored once. */
   constant(type: DataType, dims: readonly number[], data: ArrayBufferView): Value {
     const raw = rawBytes(data);
     const key = `${type} ${dims} ${raw}`;
@@ -157,7 +157,7 @@ export class Graph {
     return this.constant(DataType.FLOAT, [], Float32Array.of(value));
   }
 
-  /** A tensor whose bytes lie in another file: `length` bytes at `offset` of `location`. */
+  /** Adds a tensor whose bytes are in another file: `length` bytes at `offset` of `location`. */
   external(
     name: string,
     type: DataType,

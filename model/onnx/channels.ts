@@ -1,26 +1,26 @@
 /**
- * W8A8: matrices of 8-bit integers with a scale for each output channel, for products in which the activations are 8-bit integers,
- * too. Such a product takes half the time of one in float32. The activations' scales are fixed, so that a row's result depends on no
- * other row: rows go in as multiples of their root mean square, and what is beyond a range of that saturates.
+ * W8A8: matrices of 8-bit integers with a scale for each output channel, for products whose activations are 8-bit integers as well.
+ * Such a product takes half the time of one in float32. The activations' scales are fixed, so that a row's result does not depend on
+ * other rows: a row is divided by its root mean square, and values beyond a fixed range saturate.
  */
 
-/** Largest activation that is told apart, in root mean squares of its row, by what a product reads. Chosen by the error they leave on the start policy. */
+/** Range of activations, in root mean squares of their row, for each kind of input; chosen by the error they leave on the start policy. */
 export const RANGES = { normed: 4.5, attended: 6, gated: 10 } as const;
 export type Activation = keyof typeof RANGES;
 
 const STEPS = 127;
 
-/** What one step of an activation stands for. */
+/** Width of one quantization step of an activation, in root mean squares of its row. */
 export const activationScale = (read: Activation): number => RANGES[read] / STEPS;
 
 export interface Channels {
-  /** [columns, rows]: turned round, as the product reads it. */
+  /** [columns, rows]: transposed, as the matrix product reads it. */
   readonly numbers: Int8Array;
   /** [rows] */
   readonly scales: Float32Array;
 }
 
-/** Rounds a matrix [rows, columns], each row by its largest value. Its columns are multiplied by `gain` [columns] before, if there is one. */
+/** Quantizes a matrix [rows, columns], with each row scaled by its largest value. If `gain` [columns] is given, it multiplies the columns first. */
 export function quantizeChannels(
   data: Float32Array,
   rows: number,

@@ -1,4 +1,4 @@
-/** The transformer's layers as ONNX nodes, all but the attention itself, which its caller brings. */
+/** The transformer's layers as ONNX nodes, except the attention itself, which the caller passes in. */
 import type { ModelConfig } from '../config.ts';
 import type { Graph, Value } from './builder.ts';
 import type { Weights } from './graph-weights.ts';
@@ -10,7 +10,7 @@ export const headWeight = (config: ModelConfig): string =>
 export const rmsNorm = (graph: Graph, x: Value, gain: Value, epsilon: number): Value =>
   graph.op('SimplifiedLayerNormalization', [x, gain], { axis: -1, epsilon: { float: epsilon } });
 
-/** Norms the sum of x and what a block adds to it; gives both the normed sum and the sum. */
+/** Adds a block's output to the residual x and applies RMS norm; returns both the normed sum and the sum. */
 export function addAndNorm(
   graph: Graph,
   x: Value,
@@ -37,9 +37,9 @@ function mlp(graph: Graph, config: ModelConfig, weights: Weights, layer: string,
 }
 
 /**
- * All layers on ids [batch, seq]: what the last block adds and the residual it adds to, [batch, seq, hidden] each (their
- * sum goes through the final norm). `attend` makes [batch, seq, heads * headDim] of a layer's projections
- * [batch, seq, (heads + 2 kvHeads) * headDim].
+ * Applies all layers to ids [batch, seq]. Returns the last block's output and the residual that it is added to, [batch, seq, hidden]
+ * each (their sum goes through the final norm). `attend` turns a layer's projections [batch, seq, (heads + 2 kvHeads) * headDim] into
+ * [batch, seq, heads * headDim].
  */
 export function decoder(
   graph: Graph,

@@ -1,33 +1,33 @@
-/** A graph's weights as nodes read them: float32, blocks or channels, by the weight type. */
+/** A graph's weights in the form that its nodes read: float32, blocks or channels, depending on the weight type. */
 import type { ModelConfig } from '../config.ts';
 import { DataType, type Graph, type Value } from './builder.ts';
 import { type Activation, activationScale } from './channels.ts';
 import { BLOCK } from './quantize.ts';
 import { WEIGHTS_FILE, type WeightSlot, type WeightType, weightSlots } from './weights.ts';
 
-/** Activations as products read them. */
+/** Activations in the form that matrix products read. */
 export interface Operand {
   readonly value: Value;
-  /** What a step of them stands for, if they are integers. */
+  /** Width of one quantization step, if they are integers. */
   readonly scale?: Value;
-  /** [.., 1]: what each row was multiplied by, and its products are divided by. */
+  /** [.., 1]: the factor that each row was multiplied by, and that its products are divided by. */
   readonly factor?: Value;
 }
 
 /** The weights of a graph, by their names in the weight file. */
 export interface Weights {
   value(name: string): Value;
-  /** The gain of a norm that products read from: ones, where it has gone into their weights. */
+  /** The gain of a norm whose output goes into products: ones where the gain is already part of their weights. */
   gain(name: string): Value;
-  /** Activations [.., width], made ready once for all the products that read them. */
+  /** Prepares activations [.., width] once for all the products that read them. */
   operand(graph: Graph, x: Value, width: number, read: Activation): Operand;
-  /** Activations [.., in] times a weight [out, in]. */
+  /** Multiplies activations [.., in] by a weight [out, in]. */
   linear(graph: Graph, operand: Operand, name: string): Value;
 }
 
 const matmul = 'com.microsoft:FusedMatMul';
 
-/** Declares all weights in the main graph; bodies of loops see them from there. */
+/** Declares all weights in the main graph, where the bodies of loops can use them. */
 export function declareWeights(graph: Graph, config: ModelConfig, type: WeightType): Weights {
   const slots = weightSlots(config, type);
   for (const slot of slots.values()) declare(graph, slot);
@@ -71,10 +71,10 @@ function declare(graph: Graph, { name, shape, span, blocks, channels }: WeightSl
   } else external(name, DataType.FLOAT, shape, span);
 }
 
-/** Unsigned, because the runtime's kernel for signed activations is seven times slower. */
+/** The zero point. Activations are unsigned, because the runtime's kernel for signed ones is seven times slower. */
 const middle = (graph: Graph): Value => graph.constant(DataType.UINT8, [], Uint8Array.of(128));
 
-/** Activations in steps of their range. Those that no norm has just divided by their root mean square are divided here. */
+/** Quantizes activations. Those that do not come from a norm are divided by their root mean square here. */
 function rounded(graph: Graph, x: Value, ones: Value, read: Activation): Operand {
   const scale = graph.scalarFloat(activationScale(read));
   const round = (value: Value): Value => graph.op('QuantizeLinear', [value, scale, middle(graph)]);

@@ -1,5 +1,5 @@
 /**
- * The one graph of a policy: a Loop whose body runs the decoder on the tokens at hand and samples the next ones. Each weight
+ * The single graph of a policy: a Loop whose body runs the decoder on the current tokens and samples the next ones. Each weight
  * is read by exactly one node, so that the runtime keeps it once. The same graph
  *   - fills a cache: one turn over a batch of prompts, the caches fetched;
  *   - generates: as many turns as tokens, from a cache whose prompts are shared by their samples;
@@ -18,7 +18,7 @@ import type { WeightType } from './weights.ts';
 
 const { FLOAT, INT64, BOOL } = DataType;
 
-/** Longest sequence a graph can serve: what the model was made for, within what rotation tables may cost. */
+/** Longest sequence that a graph can serve, tokens: the model's maximum, limited by the size of the rotation tables. */
 export const contextLength = (config: ModelConfig): number => Math.min(config.maxPositions, LONGEST_CONTEXT);
 
 /** Names of the caches' tensors, key and value of each layer in turn. */
@@ -28,7 +28,7 @@ export const cacheNames = (config: ModelConfig, kind: 'past' | 'present'): strin
 const pairs = (values: readonly Value[]): Cache[] =>
   Array.from({ length: values.length / 2 }, (_, i) => ({ key: values[2 * i]!, value: values[2 * i + 1]! }));
 
-/** Inputs of the main graph, by the names they are fed under. */
+/** Declares the inputs of the main graph, by the names under which they are fed. */
 function declareInputs(graph: Graph, config: ModelConfig) {
   const { kvHeads, headDim } = config;
   const input = (name: string, type: DataType, dims: readonly Dimension[]) => graph.input(name, type, dims);
@@ -40,14 +40,14 @@ function declareInputs(graph: Graph, config: ModelConfig) {
     queryShape: input('query_shape', INT64, [6]),
     flatShape: input('flat_shape', INT64, [4]),
     mask: input('mask', FLOAT, ['masks', 1, 1, 1, 'queries', 'columns']),
-    /** A column of zeros: each turn adds one own position, which everybody sees. */
+    /** A column of zeros: each turn adds one own position, which every query may attend to. */
     nextMask: input('next_mask', FLOAT, ['masks', 1, 1, 1, 'queries', 1]),
     widths: input('widths', INT64, [2]),
-    /** Turns at most; a row's number of turns, too, unless it stops. */
+    /** Largest number of turns; a row takes as many unless it stops. */
     turns: input('turns', INT64, []),
-    /** Which of the P * N new tokens are continued or scored. */
+    /** Indices of those of the P * N new tokens that are continued or scored. */
     picks: input('picks', INT64, ['picked']),
-    /** int64 [2]: how the tokens that come of them are the next turn's ids. */
+    /** int64 [2]: the shape in which the sampled tokens become the next turn's ids. */
     nextShape: input('next_shape', INT64, [2]),
     uniforms: input('uniforms', FLOAT, ['turns', 'picked', 1]),
     inverseTemperature: input('inverse_temperature', FLOAT, []),
@@ -55,27 +55,27 @@ function declareInputs(graph: Graph, config: ModelConfig) {
     truncate: input('truncate', BOOL, []),
     topK: input('top_k', INT64, [1]),
     topP: input('top_p', FLOAT, []),
-    /** The automaton of what may come (`Automaton` in infer/automaton.ts), and the rows' states at the start. */
+    /** The automaton of allowed tokens (`Automaton` in infer/automaton.ts), and the rows' states at the start. */
     restrict: input('restrict', BOOL, []),
     bias: input('bias', FLOAT, ['states', config.vocabSize]),
     next: input('next', INT64, ['transitions']),
     goesOn: input('goes_on', FLOAT, ['transitions']),
     state: input('state', INT64, ['picked', 1]),
-    /** 1, or 0 for rows that are only there to fill the batch. */
+    /** 1 for real rows, 0 for rows that only fill the batch. */
     alive: input('alive', FLOAT, ['picked', 1]),
     targets: input('targets', INT64, ['picked', 1]),
     past: cacheNames(config, 'past').map((name) => input(name, FLOAT, ['P', kvHeads, 'T', headDim])),
   };
 }
 
-/** The .onnx file of a config; its weights are in a file beside it (`packWeights` of the same type). */
+/** The .onnx file of a config. Its weights are in a file beside it, made by `packWeights` with the same type. */
 export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): Uint8Array {
   const { kvHeads, headDim, layers, vocabSize } = config;
   const graph = new Graph('policy');
   const inputs = declareInputs(graph, config);
   const weights = declareWeights(graph, config, type);
   const tables = rotation(graph, config, contextLength(config));
-  // Temperature goes into the last norm's gain, once, instead of into the logits, each turn.
+  // The inverse temperature is multiplied into the last norm's gain once, instead of into the logits in each turn.
   const gain = graph.op('Mul', [weights.value('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
   const gains = config.qkNorm ? shared.map((_, layer) => headGains(graph, config, weights, layer)) : [];
@@ -155,7 +155,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
       graph.constant(FLOAT, [0, 0], new Float32Array(0)),
       ...emptyCaches,
     ],
-    // The runtime fails if carried values that nobody reads are left unnamed.
+    // Carried values need names even where no node reads them; the runtime fails otherwise.
     [...carriedOver, ...present, 'tokens', 'logprobs'],
     { body: body.build() },
   );
@@ -168,7 +168,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   return modelBytes(graph);
 }
 
-/** An own cache that holds nothing yet, [P, K, 1, G, 0, headDim]. */
+/** An empty own cache, [P, K, 1, G, 0, headDim]. */
 function emptyCache(graph: Graph, config: ModelConfig, ownShape: Value): Value {
   const rows = graph.op('Slice', [ownShape, graph.int64(0), graph.int64(4)]);
   const dims = graph.op('Concat', [rows, graph.int64(0, config.headDim)], { axis: 0 });
@@ -190,7 +190,7 @@ function head(
   return weights.linear(graph, { value: graph.op('Gather', [flat, picks], { axis: 0 }) }, headWeight(config));
 }
 
-/** `target_logprobs` and `entropy` (nats), [picked, 1] each. */
+/** Adds the outputs `target_logprobs` and `entropy` (nats), [picked, 1] each. */
 function score(graph: Graph, logits: Value, targets: Value): void {
   const logprobs = graph.op('LogSoftmax', [logits], { axis: -1 });
   graph.node('GatherElements', [logprobs, targets], ['target_logprobs'], { axis: 1 });

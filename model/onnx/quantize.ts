@@ -1,6 +1,6 @@
 /**
- * Matrices as small integers with a scale for each block of 32 neighbours in a row, in the layout of ONNX Runtime's
- * MatMulNBits. Weights only: activations stay float32, so a row's result does not depend on other rows.
+ * Quantizes matrices to small integers with a scale for each block of 32 neighbours in a row, in the layout of ONNX Runtime's
+ * MatMulNBits. Only weights are quantized; activations stay float32, so a row's result does not depend on other rows.
  */
 
 export const BLOCK = 32;
@@ -14,7 +14,7 @@ export interface Blocks {
   readonly scales: Float32Array;
 }
 
-/** Bytes that the numbers of a matrix take. */
+/** Number of bytes that a matrix's quantized numbers take. */
 export const numbersLength = (rows: number, columns: number, bits: Bits): number =>
   (rows * Math.ceil(columns / BLOCK) * BLOCK * bits) / 8;
 
@@ -51,7 +51,7 @@ export function quantize(data: Float32Array, rows: number, columns: number, bits
   return { numbers, scales };
 }
 
-/** The matrix [rows, columns] that the numbers stand for. */
+/** Converts the numbers back to the float matrix [rows, columns] that they stand for. */
 export function dequantize(
   { numbers, scales }: Blocks,
   rows: number,

@@ -1,4 +1,4 @@
-/** One draw from logits inside the graph: the inverse of the cumulative distribution at a given uniform number. */
+/** Samples one token from logits inside the graph, by inverting the cumulative distribution at a given uniform number. */
 import { DataType, Graph, type Value } from './builder.ts';
 
 const { FLOAT } = DataType;
@@ -12,7 +12,7 @@ export interface SamplerInputs {
   readonly greedy: Value;
   /** bool: whether `bias` or truncation changes anything. */
   readonly restrict: Value;
-  /** [states, vocab], added to the logits by the row's state. */
+  /** [states, vocab]: the row of a sample's state is added to its logits. */
   readonly bias: Value;
   /** int64 [picked, 1]: a row's state, times vocab. */
   readonly state: Value;
@@ -24,7 +24,7 @@ export interface SamplerInputs {
   readonly topP: Value;
 }
 
-/** Token (int64) and its log-probability (nats) under the distribution that is left, [picked, 1] each. */
+/** The sampled token (int64) and its log-probability (nats) under the distribution after bias and truncation, [picked, 1] each. */
 export function sampler(
   graph: Graph,
   vocabSize: number,
@@ -33,7 +33,7 @@ export function sampler(
   const probabilities = distribution(graph, vocabSize, inputs);
   const cumulative = graph.op('CumSum', [probabilities, graph.scalarInt64(1)]);
   const total = graph.op('Gather', [cumulative, graph.int64(vocabSize - 1)], { axis: 1 });
-  // Scaled by the rounded total, the threshold is always reached, and first by a token of non-zero probability.
+  // The threshold is scaled by the rounded total, so it is always reached, and first by a token of non-zero probability.
   const threshold = graph.op('Mul', [total, inputs.uniform]);
   const reached = graph.op('Cast', [graph.op('GreaterOrEqual', [cumulative, threshold])], { to: FLOAT });
   const choice = graph.op('Where', [inputs.greedy, probabilities, reached]);
@@ -55,7 +55,7 @@ function distribution(graph: Graph, vocabSize: number, inputs: SamplerInputs): V
   return graph.op('If', [restrict], { then_branch: yes.build(), else_branch: no.build() });
 }
 
-/** Logits with those outside top-k, then top-p of what is left, at minus infinity. Tokens tied with the last kept one stay. */
+/** Sets logits outside top-k, and then outside top-p of the rest, to minus infinity. Tokens tied with the last kept one are kept. */
 function truncated(
   graph: Graph,
   vocabSize: number,
@@ -65,7 +65,7 @@ function truncated(
   const yes = new Graph('truncate', graph);
   const [values, indices] = [yes.fresh('values'), yes.fresh('indices')];
   yes.node('TopK', [logits, topK], [values, indices], { axis: 1, sorted: 1 });
-  // The mass of all more likely tokens: 0 for the first, which is therefore always kept.
+  // `before` is the mass of all more likely tokens: it is 0 for the first, which is therefore always kept.
   const mass = yes.op('Softmax', [values], { axis: -1 });
   const before = yes.op('CumSum', [mass, yes.scalarInt64(1)], { exclusive: 1 });
   const inside = yes.op('Less', [before, topP]);

@@ -1,8 +1,8 @@
 /**
- * Where each weight of a graph lies in its weight file. As float32, the file is a checkpoint's tensors one after another in
- * the canonical order, as Hugging Face lays each of them out: projections that are read by one matrix product (q, k and v)
- * lie side by side and are named as one. As int8 or int4, each matrix product's weight is there as blocks (quantize.ts), as w8a8
- * those of the layers as channels (channels.ts), the rest as float32. The graph depends on the config alone, and serves every version of a policy.
+ * The layout of a graph's weight file. With type float32 the file has a checkpoint's tensors one after another in the canonical order,
+ * each as Hugging Face lays it out; projections that are read by one matrix product (q, k and v) are adjacent and have one name. With
+ * int8 or int4, weights of matrix products are stored as blocks (quantize.ts); with w8a8, those of the layers are stored as channels
+ * (channels.ts). All other weights are float32. The graph depends on the config alone, and serves every version of a policy.
  */
 import type { SmallerWeights } from '../../core/policy.ts';
 import { tensorShapes } from '../checkpoint.ts';
@@ -15,10 +15,10 @@ export const WEIGHTS_FILE = 'weights.bin';
 
 export type WeightType = 'float32' | SmallerWeights;
 
-/** Of the blocks; a head of its own is in blocks beside layers of channels, too. */
+/** Bits of a number in a block. With w8a8, an untied output head is in blocks although the layers are in channels. */
 const bitsOf = { float32: undefined, int8: 8, int4: 4, w8a8: 8 } as const;
 
-/** Bytes [offset, offset + length) of the file. */
+/** The bytes [offset, offset + length) of the file. */
 interface Span {
   readonly offset: number;
   readonly length: number;
@@ -27,13 +27,13 @@ interface Span {
 /** A weight of the graph. */
 export interface WeightSlot {
   readonly name: string;
-  /** Checkpoint tensors it is made of, rows one after another. */
+  /** Names of the checkpoint tensors whose rows, one after another, make up the weight. */
   readonly tensors: readonly string[];
   readonly shape: readonly number[];
   readonly span: Span;
-  /** Only for a weight in blocks, whose `span` holds the numbers. */
+  /** Set only for a weight in blocks; its `span` holds the numbers. */
   readonly blocks?: { readonly bits: Bits; readonly scales: Span };
-  /** Only for a weight in channels, whose `span` holds the numbers; `gain` is the weight of the norm before it. */
+  /** Set only for a weight in channels; its `span` holds the numbers, and `gain` names the weight of the norm before it. */
   readonly channels?: { readonly scales: Span; readonly gain: string | undefined };
 }
 
@@ -41,7 +41,7 @@ const fused = /\.self_attn\.[qkv]_proj\.(weight|bias)$/;
 const HEAD = 'lm_head.weight';
 const product = /(_proj|lm_head)\.weight$/;
 
-/** The weight of the norm that a product in a layer reads from, if it does. */
+/** The name of the norm weight whose output a product in a layer reads; undefined where its input comes from no norm. */
 function gainBefore(product: string): string | undefined {
   const [layer, name] = product.split(/\.(?=self_attn|mlp)/) as [string, string];
   if (name === 'self_attn.qkv_proj.weight') return `${layer}.input_layernorm.weight`;
@@ -64,7 +64,7 @@ export function weightSlots(config: ModelConfig, type: WeightType): Map<string, 
     });
   }
   let end = 0;
-  // Whole words, so that what comes after is aligned.
+  // Lengths are rounded up to whole words, so that the next span is aligned.
   const take = (length: number): Span => {
     const offset = end;
     end += Math.ceil(length / 4) * 4;
@@ -89,8 +89,8 @@ export function weightSlots(config: ModelConfig, type: WeightType): Map<string, 
 }
 
 /**
- * The weight file of a checkpoint that `checkCheckpoint` accepted. As float32, where its tensors already lie one after
- * another, as they do in a safetensors file written in the canonical order, it is that memory, not a copy.
+ * The weight file of a checkpoint that `checkCheckpoint` accepted. With float32, if the tensors are already adjacent in memory, as in a
+ * safetensors file written in the canonical order, the result is that memory and not a copy.
  */
 export function packWeights(
   config: ModelConfig,

@@ -18,7 +18,7 @@ function geometry({ backend, inputs, number }: KernelCall) {
   const sequences = inputs.offsets!.shape[0]! - 1;
   const { offsets, q, k, v, rotary } = inputs;
   const addresses = [offsets!, q!, k!, v!, rotary!].map((t) => backend.address(t));
-  // Two products over half of [length, length] for each head.
+  // Each head takes two matrix products over half of [length, length].
   const cycles = (sizeOf(q!) * longest) / 8;
   return { args: [sequences, heads, kvHeads, headDim, ...addresses], heads, cycles };
 }

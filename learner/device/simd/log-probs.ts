@@ -1,9 +1,9 @@
-/** Log-probabilities on the CPU device: logits exist one block of rows at a time. */
+/** Log-probabilities on the CPU device. Logits are held for one block of rows at a time. */
 import type { SimdBackend } from '../simd-backend.ts';
 import { multiply } from './products.ts';
 import { register } from './register.ts';
 
-/** Largest block of logits, in values (8 MB): it is read again right after it is written. */
+/** Largest block of logits, in values (8 MB); it is small because the block is read again right after it is written. */
 const BLOCK_VALUES = 1 << 21;
 
 /** Calls `body` for each block of rows with the address of its logits = hidden weight^T. */

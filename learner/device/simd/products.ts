@@ -4,9 +4,9 @@ import * as tf from '../../tfjs.ts';
 import type { SimdBackend } from '../simd-backend.ts';
 import { register, SIMD, sizeOf } from './register.ts';
 
-/** Values of C below which another share costs more (each packs the shared operand again) than it balances. */
+/** Fewest values of C per share: with fewer, a further share costs more (each packs the shared operand again) than its balance gains. */
 const SHARE_VALUES = 24 * 1024;
-/** Multiply-adds a cycle of the register tiles. */
+/** Multiply-adds per cycle of the register tiles. */
 const PER_CYCLE = 8;
 
 export interface Product {
@@ -76,7 +76,7 @@ export function registerProducts(): void {
     const transposeA = number('transposeA') === 1;
     const transposeB = number('transposeB') === 1;
     const batch = (t: tf.TensorInfo) => tf.util.sizeFromShape(t.shape.slice(0, -2));
-    // Batches broadcast in tfjs' kernel; nothing large here is batched.
+    // Batched products go to tfjs' kernel, which broadcasts; the learner has no large ones.
     if (batch(a) !== 1 || batch(b) !== 1 || a.dtype !== 'float32' || b.dtype !== 'float32')
       return plain({ inputs: { a, b }, backend, attrs: { transposeA, transposeB } });
     const [ra, ca] = a.shape.slice(-2) as [number, number];

@@ -1,4 +1,4 @@
-/** How the CPU device's kernels enter tfjs: typed access to inputs, outputs and numbers. */
+/** Registers the CPU device's kernels in tfjs, with typed access to inputs, outputs and numbers. */
 import * as tf from '../../tfjs.ts';
 import type { SimdBackend } from '../simd-backend.ts';
 

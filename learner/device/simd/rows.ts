@@ -2,7 +2,7 @@
 import { wrongInput } from '../../../core/errors.ts';
 import { register, sizeOf } from './register.ts';
 
-/** Vectors of four must fill a row: the kernels store whole vectors, and the next row belongs to another thread. */
+/** Checks that vectors of four fill a row: the kernels store whole vectors, and the next row may belong to another thread. */
 function assertWholeVectors(op: string, width: number): void {
   if (width % 4 !== 0)
     throw wrongInput(

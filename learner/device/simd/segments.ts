@@ -1,6 +1,6 @@
 /**
- * Sums by segment in one pass over the rows. tfjs' own kernel makes a pass over all rows for each segment: for the tokens of a
- * hundred sequences that is slower than a whole layer.
+ * Sums by segment in one pass over the rows. tfjs' own kernel makes a pass over all rows for each segment, which for the tokens of a
+ * hundred sequences is slower than a whole layer.
  */
 import { register, sizeOf } from './register.ts';
 

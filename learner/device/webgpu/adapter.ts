@@ -1,10 +1,10 @@
 /**
- * A GPU through Dawn: the adapter, a device with all of the adapter's limits, and errors that end the run. tfjs would ask for fewer
- * limits and ignore validation errors, after which tensors silently hold zeros.
+ * Opens a GPU through Dawn: the adapter and a device with all of the adapter's limits, whose errors end the run. tfjs would ask for
+ * lower limits and ignore validation errors, after which tensors silently hold zeros.
  */
 import { RollmeshError } from '../../../core/errors.ts';
 
-/** What the ops use; tfjs' own device leaves maxStorageBuffersPerShaderStage at 8. */
+/** The limits that the ops need; tfjs' own device leaves maxStorageBuffersPerShaderStage at 8. */
 const LIMITS = [
   'maxBufferSize',
   'maxComputeInvocationsPerWorkgroup',
@@ -17,7 +17,7 @@ const LIMITS = [
 
 let gpu: GPU | undefined;
 
-/** Dawn, with the globals that tfjs expects of a browser. Throws where the platform has no binary of it. */
+/** Loads Dawn and sets the globals that tfjs expects of a browser. Throws where Dawn has no binary for the platform. */
 async function loadGpu(): Promise<GPU> {
   if (gpu) return gpu;
   const { create, globals } = await import('webgpu');
@@ -35,11 +35,11 @@ async function loadGpu(): Promise<GPU> {
 export interface GpuDevice {
   device: GPUDevice;
   info: GPUAdapterInfo;
-  /** Throws what the driver has reported, if anything: from then on every call of the device does. */
+  /** Throws the error that the driver has reported, if any; once there is one, every later call throws it too. */
   check(): void;
 }
 
-/** The best adapter's device, or a sentence that says why there is none. `software`: a driver that computes on the CPU will do. */
+/** The best adapter's device, or a sentence that says why there is none. `software` also accepts a driver that computes on the CPU. */
 export async function requestGpu(software: boolean): Promise<GpuDevice | string> {
   let adapter: GPUAdapter | null;
   try {

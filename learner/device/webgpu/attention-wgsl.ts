@@ -1,13 +1,13 @@
 /**
- * WGSL of causal attention: one thread a query (or a key, for dK and dV), the other side staged through workgroup memory a tile at a
- * time with a running softmax, as in FlashAttention. Queries and keys come in already rotated.
+ * WGSL of causal attention. Each thread has one query (or one key, for dK and dV); the other side is staged through workgroup memory, one
+ * tile at a time, with a running softmax as in FlashAttention. Queries and keys are already rotated.
  */
 import { GROUP, perElement } from './wgsl.ts';
 
-/** Rows of the other side in workgroup memory: two tiles of at most 8 KB each. */
+/** Number of rows of the other side in a tile. Workgroup memory holds two tiles of at most 8 KB each. */
 const tileRows = (headDim: number): number => Math.max(1, Math.min(32, Math.floor(2048 / headDim)));
 
-/** Sequence, head and block of rows of this workgroup, for `count` heads: sets first, n and block. */
+/** Finds the sequence, head and block of rows of a workgroup, for `count` heads; declares head, first, n and block. */
 const place = (count: string): string => `@compute @workgroup_size(${GROUP}) fn main(
   @builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) t: u32) {
   let group = id.y * grid.x + id.x;
@@ -19,7 +19,7 @@ const place = (count: string): string => `@compute @workgroup_size(${GROUP}) fn 
   let n = u32(offsets[sequence + 1u]) - first;
   if (block >= n) { return; }`;
 
-/** Vectors of four in a row of one head. */
+/** Declares the two tiles; VECTORS is the number of vectors of four in a row of one head. */
 const tiles = (headDim: number): string => `
 const VECTORS = ${headDim / 4}u;
 const TILE = ${tileRows(headDim)}u;
@@ -39,7 +39,7 @@ const stage = (a: string, b: string, from: string, head: string, count: string):
       }
     }`;
 
-/** A line for each vector of a row. Written out, because arrays that are indexed in a loop may not stay in registers. */
+/** Repeats a line for each vector of a row. The loop is unrolled, because arrays indexed in a loop may not stay in registers. */
 const each = (headDim: number, line: (d: number) => string): string =>
   Array.from({ length: headDim / 4 }, (_, d) => line(d)).join('\n');
 

@@ -1,4 +1,4 @@
-/** Causal attention on the GPU: rotation, then the tiled kernels. Each kernel stays within eight storage buffers. */
+/** Causal attention on the GPU: a rotation, then the tiled kernels. Each kernel uses at most eight storage buffers. */
 import type * as tf from '../../tfjs.ts';
 import { forward, keyValueGrad, queryGrad, ROTATE, STATS } from './attention-wgsl.ts';
 import { float } from './gpu-backend.ts';

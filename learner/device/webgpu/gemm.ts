@@ -1,6 +1,6 @@
 /**
- * Matrix products on the GPU: square tiles of C in registers over tiles of A and B in workgroup memory. Offsets and accumulation make
- * it fit the fused ops; a short C over a long inner dimension (a weight's gradient) is split along it and summed in order.
+ * Matrix products on the GPU: square tiles of C are held in registers, tiles of A and B in workgroup memory. Offsets and accumulation
+ * serve the fused ops. A small C over a long inner dimension (a weight's gradient) is split along that dimension and summed in order.
  */
 import type * as tf from '../../tfjs.ts';
 import type { GpuBackend } from './gpu-backend.ts';
@@ -21,7 +21,7 @@ export interface Product {
   transposeB?: boolean;
   /** Adds to C instead of overwriting it. */
   add?: boolean;
-  /** Values of C a thread along each side; default: 8 where that fills the GPU, else 4. */
+  /** Values of C per thread along each side; default: 8 where that fills the GPU, else 4. */
   per?: 4 | 8;
 }
 
@@ -65,7 +65,7 @@ function loadTile(
     }`;
 }
 
-/** `per` x `per` values of C a thread, in blocks of 4 x 4. Slice s of `slices` takes its part of k and writes at s * m * n. */
+/** Each thread computes `per` x `per` values of C, in blocks of 4 x 4. Slice s of `slices` takes its part of k and writes at s * m * n. */
 function source(per: 4 | 8, transposeA: boolean, transposeB: boolean, add: boolean): string {
   const tile = SIDE * per;
   const blocks = per / 4;

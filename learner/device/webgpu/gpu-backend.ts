@@ -1,6 +1,6 @@
 /**
- * tfjs' WebGPU backend with one addition: `dispatch`, a compute shader with several outputs, outputs that are inputs too, and one
- * pipeline per source. It records into tfjs' own command encoder, so our kernels and tfjs' run in order without extra submits.
+ * tfjs' WebGPU backend with one addition: `dispatch`, which runs a compute shader that may have several outputs and outputs that are also
+ * inputs, with one pipeline per source. It records into tfjs' command encoder, so our kernels and tfjs' run in order without extra submits.
  */
 // biome-ignore-all lint/complexity/useLiteralKeys: the encoder is private in tfjs' types, and TypeScript lets private members through in brackets only
 import { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
@@ -14,20 +14,20 @@ export type Uniform = number | { readonly f32: number };
 export const float = (value: number): Uniform => ({ f32: value });
 
 export interface Dispatch {
-  /** WGSL with `fn main`; buffers go by their names here, uniforms by `u.name`. */
+  /** WGSL with `fn main`; it refers to buffers by their names in `outputs` and `inputs`, and to uniforms by `u.name`. */
   source: string;
-  /** read_write; may hold a value already. */
+  /** Buffers with access read_write; they may hold values already. */
   outputs: Record<string, tf.TensorInfo>;
   inputs: Record<string, tf.TensorInfo>;
   /** Float buffers that the source sees as arrays of vec4f; their sizes are multiples of four. */
   vectors?: readonly string[];
   uniforms: Record<string, Uniform>;
-  /** Workgroups, laid out in two dimensions where one is too short. */
+  /** Number of workgroups; they are laid out in two dimensions where one is too short. */
   groups: number;
 }
 
 const MAX_GROUPS = 65535;
-/** How far allocation may exceed what a step needs at once, before free buffers are given back. */
+/** How far allocation may exceed what a step needs at once before free buffers are released. */
 const SLACK = { factor: 1.5, bytes: 1 << 20 };
 
 function declarations({ outputs, inputs, uniforms, vectors = [] }: Dispatch): string {
@@ -104,7 +104,7 @@ export class GpuBackend extends WebGPUBackend {
     this.#trim();
   }
 
-  /** tfjs keeps a freed buffer for the next tensor of exactly that size; with batches of changing sizes that may never come. */
+  /** Releases free buffers: tfjs keeps one for the next tensor of exactly its size, which may never come if batches change in size. */
   #trim(): void {
     const manager = this.bufferManager;
     const enough = SLACK.factor * this.#peakBytes + SLACK.bytes;

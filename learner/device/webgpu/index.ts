@@ -9,7 +9,7 @@ import { registerProducts } from './products.ts';
 import { WEBGPU } from './register.ts';
 import { registerRows } from './rows.ts';
 
-/** Dispatches recorded before they are submitted: a submit costs about as much as ten of them. */
+/** Number of dispatches that are recorded before they are submitted: a submit costs about as much as ten dispatches. */
 const SUBMIT_EVERY = 96;
 
 let registered = false;

@@ -1,4 +1,4 @@
-/** Log-probabilities on the GPU: logits exist one block of rows at a time. */
+/** Log-probabilities on the GPU. Logits are held for one block of rows at a time. */
 import type * as tf from '../../tfjs.ts';
 import { multiply } from './gemm.ts';
 import type { GpuBackend } from './gpu-backend.ts';

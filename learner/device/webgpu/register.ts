@@ -1,4 +1,4 @@
-/** How the GPU's kernels enter tfjs: typed access to inputs, outputs and numbers. */
+/** Registers the GPU's kernels in tfjs, with typed access to inputs, outputs and numbers. */
 import * as tf from '../../tfjs.ts';
 import type { GpuBackend } from './gpu-backend.ts';
 

@@ -11,7 +11,7 @@ const elements = (count: number): number => Math.ceil(count / GROUP);
 
 const GATHER = perElement('u.size', '  y[i] = matrix[u32(ids[i / u.width]) * u.width + i % u.width];');
 
-// A thread sums one column of one row over its uses, in their order: no atomics, the same bits every time.
+// Each thread sums one column of one row over its uses, in their order, so no atomics are needed and the bits are the same every time.
 const SUM_ROWS = perElement(
   'u.size',
   `  let row = i / u.width;
@@ -43,7 +43,7 @@ ${perRow(
   for (var j = t; j < u.width; j += ${GROUP}u) { dx[first + j] = k * gain[j] * dy[first + j] - c * x[first + j]; }`,
 )}`;
 
-// One workgroup a column and slice of rows; partial sums [slices, width].
+// Each workgroup sums one column over one slice of rows; the partial sums are [slices, width].
 const columnSums = (term: string): string => `${REDUCE}
 ${perRow(
   'u.width * u.slices',

@@ -1,4 +1,4 @@
-/** WGSL that the kernels share. Every kernel runs in workgroups of 64 and finds its number across a two-dimensional grid. */
+/** WGSL that the kernels share. Every kernel runs in workgroups of 64 and computes its index in a two-dimensional grid. */
 
 /** Threads of a workgroup. */
 export const GROUP = 64;
@@ -6,14 +6,14 @@ export const GROUP = 64;
 const ENTRY = `@compute @workgroup_size(${GROUP}) fn main(
   @builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) t: u32) {`;
 
-/** A workgroup a row: `row` and the thread `t`; rows from `count` on are the grid's excess. */
+/** A kernel with one workgroup per row, for `row` and thread `t`; rows from `count` on are the grid's excess and do nothing. */
 export const perRow = (count: string, body: string): string => `${ENTRY}
   let row = id.y * grid.x + id.x;
   if (row >= ${count}) { return; }
 ${body}
 }`;
 
-/** A thread an element: `i`. */
+/** A kernel with one thread per element `i`. */
 export const perElement = (count: string, body: string): string => `${ENTRY}
   let i = (id.y * grid.x + id.x) * ${GROUP}u + t;
   if (i >= ${count}) { return; }
@@ -32,7 +32,7 @@ fn ${name}(t: u32, value: f32) -> f32 {
   return shared_values[0];
 }`;
 
-/** sum_all and max_all over the threads of a workgroup; every thread must call them. */
+/** Defines sum_all and max_all, which reduce over the threads of a workgroup; every thread must call them. */
 export const REDUCE = `var<workgroup> shared_values: array<f32, ${GROUP}>;
 ${reduction('sum_all', (a, b) => `${a} + ${b}`)}
 ${reduction('max_all', (a, b) => `max(${a}, ${b})`)}`;

@@ -1,4 +1,4 @@
-/** Cross-entropy of the class head after the last token of a completion: mean over the step's sequences. */
+/** Classification part: cross-entropy of the class head after the last token of a completion, as the mean over the step's sequences. */
 import { wrongInput } from '../../../core/errors.ts';
 import type { ClassificationPart } from '../../../core/training-plan.ts';
 import { classHead } from '../../losses/class-head.ts';

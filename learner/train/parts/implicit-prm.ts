@@ -1,4 +1,4 @@
-/** An implicit reward model: σ(β Σ log-ratio to a reference) against outcomes, mean over the step's sequences. */
+/** Implicit process reward model: cross-entropy of σ(β Σ log-ratio to a reference) against outcomes, as the mean over the step's sequences. */
 import type { ImplicitPrmPart } from '../../../core/training-plan.ts';
 import { implicitReward } from '../../losses/implicit-reward.ts';
 import * as tf from '../../tfjs.ts';

@@ -1,4 +1,4 @@
-/** The kinds of parts by name, and a part's units. */
+/** The kinds of training parts by name, and the units of a part. */
 import type { UpdatePart } from '../../../core/training-plan.ts';
 import { classification } from './classification.ts';
 import { implicitPrm } from './implicit-prm.ts';

@@ -1,4 +1,4 @@
-/** Policy gradient on sampled tokens: any objective of learner/losses, with KL to a reference and an entropy bonus. */
+/** Policy part: policy gradient on sampled tokens by any objective of learner/losses, with KL to a reference and an entropy bonus. */
 import { aggregationWeights } from '../../../core/rl/aggregation.ts';
 import { logRatios, truncatedWeights } from '../../../core/rl/corrections/index.ts';
 import type { PolicyPart, WeightsRef } from '../../../core/training-plan.ts';
@@ -9,10 +9,10 @@ import { policyObjective } from '../../losses/policy-objective.ts';
 import * as tf from '../../tfjs.ts';
 import { expectPerToken, type PartKind, type PartSlice, packed, sequencesOf, tokenWeights } from './kind.ts';
 
-/** Cap on an importance weight (verl's default). */
+/** Cap on the importance weight of a token (verl's default). */
 const IMPORTANCE_CAP = 2;
 
-/** The version that every policy starts from: reports say how far it has moved. */
+/** Version 0, which every policy starts from: reports give the KL to it. */
 export const startOf = (set: string): WeightsRef => ({ set, version: 0 });
 
 export const policy: PartKind<PolicyPart> = {
@@ -59,7 +59,7 @@ export const policy: PartKind<PolicyPart> = {
   },
 };
 
-/** Advantages, and what ratios are taken against, with the correction that goes with it. */
+/** Advantages, the old log-probabilities that ratios are taken against, and the correction that belongs to them. */
 function ratioTokens(
   part: PolicyPart,
   { units, scores }: PartSlice,
@@ -86,8 +86,8 @@ function oldOf({ old, objective }: PolicyPart): 'proximal' | 'sampler' {
 }
 
 /**
- * Truncated importance weights min(now / when sampled, cap) [tokens]: they correct for samples of an older version, and are 1 but for
- * rounding where the version is the same.
+ * Truncated importance weights min(π before the update / π when sampled, cap) [tokens]. They correct for samples of an older version;
+ * where the version is the same they are 1 up to rounding.
  */
 function correctionOf(now: Float32Array, sampled: readonly number[]): number[] {
   const mask = sampled.map(() => 1);

@@ -1,4 +1,4 @@
-/** Losses on pairs of responses against a frozen reference: mean over the step's pairs, the two of a pair always together. */
+/** Preference part: losses on pairs of responses against a frozen reference, as the mean over the step's pairs. A pair is never split. */
 import { wrongInput } from '../../../core/errors.ts';
 import type { PreferencePart } from '../../../core/training-plan.ts';
 import { dpo } from '../../losses/dpo.ts';
@@ -32,7 +32,7 @@ export const preference: PartKind<PreferencePart> = {
       return [chosen, rejected];
     }),
 
-  /** The tokens' weights are those of the NLL beside the loss of the pairs, and 0 on rejected responses. */
+  /** The token weights are for the NLL term that is added to the pair loss; they are 0 on rejected responses. */
   weights({ weight, sft = 0 }, units) {
     const chosenTokens = sumOf(units, ({ sequences }) => sequences[0]!.ids.length);
     const share = (weight * sft) / chosenTokens;

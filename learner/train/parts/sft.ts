@@ -1,4 +1,4 @@
-/** Negative log-likelihood of given completions: mean over the step's tokens. */
+/** Supervised fine-tuning part: negative log-likelihood of given completions, as the mean over the step's tokens. */
 import type { SftPart } from '../../../core/training-plan.ts';
 import { nll } from '../../losses/nll.ts';
 import * as tf from '../../tfjs.ts';

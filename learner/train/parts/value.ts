@@ -1,4 +1,4 @@
-/** Regression of the value head before each token of a completion: mean over the step's tokens of half the squared error. */
+/** Value part: regression of the value head before each token of a completion. The loss is the mean of ½·error² over the step's tokens. */
 import type { ValuePart } from '../../../core/training-plan.ts';
 import { valueLoss } from '../../losses/value.ts';
 import * as tf from '../../tfjs.ts';
