@@ -23,7 +23,7 @@ function signalGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // The process group is gone already.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Where a run that lives in one process keeps its versions and records. The mesh keeps the same things in R2 and D1. */
+/** The store in which a run in one process keeps its versions and records. The mesh keeps the same things in R2 and D1. */
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';

@@ -26,7 +26,7 @@ export interface Work {
   /** The token ids and (`positions`) their positions, i32. */
   readonly ids: number;
   readonly positions: number;
-  /** Attention's own work area. */
+  /** The work area of attention (`attentionWords` words). */
   readonly attention: number;
 }
 

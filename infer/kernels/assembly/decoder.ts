@@ -1,4 +1,4 @@
-/** The steps of a decoder's layer between its products: norms of heads, biases, rotation, the gated unit. */
+/** Computes the steps of a decoder's layer between its matrix products: norms, biases, rotation, the gated unit. */
 import { swiGlu } from '../../../learner/kernels/elementwise';
 import { rmsNorm as normRows } from '../../../learner/kernels/rows';
 import { bytes } from '../../../learner/kernels/vector';
