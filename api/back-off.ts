@@ -1,8 +1,8 @@
-/** Waiting between attempts: what the server asks for, else doubling with jitter. */
+/** Retries requests. The wait between attempts is what the server asks for, or else doubles with jitter. */
 export interface BackOff {
-  /** Attempts in all. */
+  /** The number of attempts, the first included. */
   readonly attempts: number;
-  /** Before the second attempt, ms. */
+  /** The wait before the second attempt, in ms. */
   readonly firstMs: number;
   readonly longestMs: number;
 }
@@ -11,7 +11,7 @@ export const PATIENT: BackOff = { attempts: 8, firstMs: 250, longestMs: 15_000 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** `retry-after` in seconds, where the answer has one. */
+/** The answer's `retry-after` header (in seconds) converted to ms, if it has one. */
 function askedMs(response: Response | undefined): number | undefined {
   const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
@@ -20,8 +20,8 @@ function askedMs(response: Response | undefined): number | undefined {
 const worthAnother = (status: number) => status === 408 || status === 429 || status >= 500;
 
 /**
- * Fetches until the answer is final. Network errors, 408, 429 and 5xx are tried again; anything else is returned as it
- * is. After the last attempt the answer is returned too, or the network's error thrown.
+ * Fetches until the answer is final. Network errors, 408, 429 and 5xx are tried again; any other answer is returned as it
+ * is. After the last attempt, any answer is returned and a network error is thrown.
  */
 export async function fetchPatiently(
   send: () => Promise<Response>,

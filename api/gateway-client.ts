@@ -1,6 +1,6 @@
 /**
- * The client of the gateway, for the learner and for the commands: rounds, objects, versions, reports. What is read is checked by its
- * schema or by hash, and what is written is safe to write again, so that every call may be repeated after a crash.
+ * The client of the gateway's HTTP API (rounds, objects, versions, reports), for the learner and the commands. Answers are checked by
+ * schema or by hash, and writes are safe to repeat, so every call may be repeated after a crash.
  */
 import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
@@ -46,26 +46,26 @@ import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
 import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
   readonly url: string;
-  /** LEARNER_TOKEN. */
+  /** The value of LEARNER_TOKEN. */
   readonly token: string;
   readonly fetch?: typeof fetch;
   readonly backOff?: BackOff;
-  /** Told what the gateway used for each answer. */
+  /** Adds up what the gateway used for each answer. */
   readonly tally?: Tally;
 }
 
-/** What the gateway used for an answer. */
+/** The header in which the gateway says what it used for an answer. */
 const USED_HEADER = 'x-rollmesh-used';
 const TIMEOUT_MS = 120_000;
-/** Rounds of one listing. */
+/** The number of rounds on one page of a listing. */
 const PAGE = 500;
 
-/** What a listing is read for: a page of 500 rounds has a report each, which is checked where it is used. */
+/** The fields that a listing is read for. Each of the 500 rounds of a page also has a report, which is checked where it is used. */
 const listedRounds = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
 export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
 const policyState = v.pick(policyVersions, ['name', 'current', 'next', 'versions']);
 
-/** Errors of the gateway by what the caller can do about them. 409 = the world has moved on: read it again. */
+/** The kind of a gateway's error, by what the caller can do about it. 409 means that the state has changed, so read it again. */
 const kindOfStatus = (status: number): FailureKind =>
   status >= 500 || status === 429
     ? 'retry'
@@ -99,7 +99,7 @@ export class GatewayClient {
     }
   }
 
-  /** Of all runs, newest first. */
+  /** The rounds of all runs, newest first. */
   async newestRounds(limit = 50): Promise<readonly ListedRound[]> {
     return (await this.#json(`/api/rounds?limit=${limit}`, listedRounds)).rounds;
   }
@@ -108,12 +108,12 @@ export class GatewayClient {
     return this.#json(`/api/runs/${id}`, runState);
   }
 
-  /** Newest first. */
+  /** The runs, newest first. */
   async listRuns(limit = 50): Promise<readonly RunState[]> {
     return (await this.#json(`/api/runs?limit=${limit}`, runListing)).runs;
   }
 
-  /** Ends the run's open round and begins no other. Throws `run.unknown` where there is no such run. */
+  /** Ends the run's open round and begins no other. Throws `run.unknown` if there is no such run. */
   stopRun(id: string, reason: string): Promise<RunState> {
     return this.#json(`/api/runs/${id}/stop`, runState, 'POST', { reason });
   }
@@ -122,7 +122,7 @@ export class GatewayClient {
     return (await this.#json(`/api/rounds/${round}/groups`, groupListing)).groups;
   }
 
-  /** Null where the policy does not exist. */
+  /** The policy's state; null if the policy does not exist. */
   async getPolicy(name: string): Promise<PolicyState | null> {
     try {
       return await this.#json(`/api/policies/${name}`, policyState);
@@ -132,22 +132,22 @@ export class GatewayClient {
     }
   }
 
-  /** Names, in alphabetical order. */
+  /** The policies' names in alphabetical order. */
   async listPolicies(): Promise<readonly string[]> {
     return (await this.#json('/api/policies', policyListing)).policies.map((policy) => policy.name);
   }
 
-  /** Throws `policy.unknown` where the policy does not exist. */
+  /** The policy's versions. Throws `policy.unknown` if the policy does not exist. */
   getVersions(name: string): Promise<PolicyVersions> {
     return this.#json(`/api/policies/${name}`, policyVersions);
   }
 
-  /** Moves a policy's pointer back and withdraws the later versions. Throws `version.unknown` where that version cannot be used. */
+  /** Moves a policy's pointer back and withdraws the later versions. Throws `version.unknown` if that version cannot be used. */
   async rollBack({ name, version }: PolicyRef, reason: string): Promise<void> {
     await this.#json(`/api/policies/${name}/rollback`, rolledBack, 'POST', { version, reason });
   }
 
-  /** Removes versions that nothing names, fifty a call at most, or says which it would remove. */
+  /** Removes versions that nothing names, at most fifty a call; with `dryRun` it only says which it would remove. */
   prune(
     policy: string,
     rule: { readonly keep: number; readonly withdrawnDays: number; readonly dryRun: boolean },
@@ -155,7 +155,7 @@ export class GatewayClient {
     return this.#json(`/api/policies/${policy}/prune`, pruned, 'POST', rule);
   }
 
-  /** The object's bytes. Throws `give-up` where their sha256 is not the expected one. */
+  /** The object's bytes. Throws `give-up` if their sha256 is not the expected one. */
   async getObject(key: string, sha256?: string): Promise<Uint8Array> {
     const response = await this.#send('GET', `/api/objects/${key}`);
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -178,8 +178,8 @@ export class GatewayClient {
   }
 
   /**
-   * The named files of a version, checked against its manifest; all of them where none is named. Throws `give-up` where the
-   * manifest is not the one of that hash (`manifestSha256`), where one is given.
+   * The named files of a version, or all of them if none is named, checked against its manifest. Throws `give-up` if `manifestHash`
+   * is given and is not the manifest's hash (`manifestSha256`).
    */
   async getVersion(
     ref: PolicyRef,
@@ -205,7 +205,7 @@ export class GatewayClient {
     return out;
   }
 
-  /** Uploads the files, then commits them by their manifest, whose `files` are filled in here. Safe to repeat. */
+  /** Uploads the files, then commits them by their manifest, whose `files` are filled in here. It is safe to repeat. */
   async putVersion(files: VersionFiles, about: Omit<Manifest, 'files'>): Promise<Committed> {
     const entries: Manifest['files'] = {};
     const path = `/api/policies/${about.policy}/versions/${about.version}`;
@@ -221,12 +221,12 @@ export class GatewayClient {
     await this.#send('POST', `/api/rounds/${round}/report`, JSON.stringify(report));
   }
 
-  /** A group that the learner refuses is recorded with its reason, and the round goes on without it. */
+  /** Records that the learner refuses a group, with the reason; the round goes on without the group. */
   async failGroup(round: string, group: string, failure: GroupFailure): Promise<void> {
     await this.#send('POST', `/api/rounds/${round}/groups/${group}/failure`, JSON.stringify(failure));
   }
 
-  /** Newest first; those that were sent again only where they are asked for. */
+  /** The dead letters, newest first; replayed ones only if `includeReplayed` is true. */
   async listDeadLetters(includeReplayed = false, limit = 500): Promise<readonly DeadLetter[]> {
     const path = `/api/dead-letters?replayed=${includeReplayed}&limit=${limit}`;
     return (await this.#json(path, deadLetterListing)).deadLetters;
@@ -242,7 +242,7 @@ export class GatewayClient {
     }
   }
 
-  /** The newest hundred. */
+  /** Replays the newest hundred dead letters. */
   async replayDeadLetters(): Promise<readonly Replayed[]> {
     return (await this.#json('/api/dead-letters/replay', replayListing, 'POST', {})).results;
   }
@@ -297,7 +297,7 @@ export class GatewayClient {
   }
 }
 
-/** The mesh is of another version, or what it has stored is of an older one. */
+/** The error for an answer that cannot be read: the mesh is of another version, or it has stored data of an older one. */
 const unreadable = (asked: string) => (why: string) =>
   new RollmeshError('give-up', 'gateway.answer', `The gateway's answer to ${asked} cannot be read: ${why}.`, {
     next: 'The mesh or what it has stored is of another version of rollmesh: deploy this version, or use the one that wrote it.',

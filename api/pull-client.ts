@@ -1,6 +1,6 @@
 /**
- * Client of Cloudflare's HTTP pull API. The same against the real service and against the local stand-in: only the base
- * URL, the ids and the token differ. A message is leased by pulling it and gone when its lease is acknowledged.
+ * The client of Cloudflare's HTTP pull API for queues. It is the same for the real service and for the local stand-in; only the
+ * base URL, the ids and the token differ. Pulling leases a message, and acknowledging the lease deletes it.
  */
 import * as v from 'valibot';
 import { queueOperations } from '../core/cost/prices.ts';
@@ -28,10 +28,10 @@ const pulled = v.object({
 
 export interface PulledMessage {
   readonly id: string;
-  /** Parsed where the content type is JSON; null where it claims to be and is not. */
+  /** The text if the content type is `text`, or else the parsed JSON; null if that cannot be parsed. */
   readonly body: unknown;
   readonly sentAt: Date;
-  /** Deliveries so far, this one included. */
+  /** The number of deliveries so far, this one included. */
   readonly attempts: number;
   readonly lease: string;
 }
@@ -45,16 +45,16 @@ export interface PullQueueOptions {
   readonly token: string;
   readonly fetch?: typeof fetch;
   readonly backOff?: BackOff;
-  /** Told of the operations that pulls and acknowledgements count as. */
+  /** Adds up the billed operations of pulls and acknowledgements. */
   readonly tally?: Tally;
 }
 
-/** A pull of nothing is billed as a read; the mesh's messages are short, so that deleting one is one operation. */
+/** Billed operations: an empty pull counts as one read; deleting a message counts as one, because the mesh's messages are short. */
 const EMPTY_PULL = 1;
 const DELETION = 1;
 
 const TIMEOUT_MS = 30_000;
-/** What one pull or acknowledgement may carry. */
+/** The most messages that one pull or acknowledgement may carry. */
 const BATCH_LIMIT = 100;
 
 export class PullQueue {
@@ -67,7 +67,7 @@ export class PullQueue {
     this.#base = `${baseUrl.replace(/\/$/, '')}/accounts/${accountId}/queues/${queueId}/messages`;
   }
 
-  /** Up to 100 messages, leased for `leaseMs`: acknowledge within it, or they are delivered again. */
+  /** Leases up to 100 messages for `leaseMs`. Those that are not acknowledged within that time are delivered again. */
   async pull(leaseMs: number, most = BATCH_LIMIT): Promise<{ messages: PulledMessage[]; backlog: number }> {
     const result = await this.#post('/pull', {
       batch_size: Math.min(most, BATCH_LIMIT),
@@ -87,7 +87,7 @@ export class PullQueue {
     };
   }
 
-  /** The leased messages are done. A lease that ran out meanwhile is no error: the message comes again. */
+  /** Acknowledges leased messages, which deletes them. A lease that has run out is no error: its message is delivered again. */
   async ack(leases: readonly string[]): Promise<void> {
     this.#count(leases.map(() => DELETION));
     for (let i = 0; i < leases.length; i += BATCH_LIMIT)
@@ -97,7 +97,7 @@ export class PullQueue {
       });
   }
 
-  /** Gives leased messages back, to be delivered again after a while. */
+  /** Gives leased messages back, to be delivered again after `delaySeconds`. */
   async retry(leases: readonly string[], delaySeconds = 0): Promise<void> {
     for (let i = 0; i < leases.length; i += BATCH_LIMIT)
       await this.#post('/ack', {
@@ -143,7 +143,7 @@ const refused = (status: number, said: string) =>
     expected: 'a token that may read and write queues',
   });
 
-/** `json` travels as base64, `text` as it is. */
+/** Decodes a message's body: `text` is sent as it is, `json` as base64. */
 function decodeBody(body: string, type: unknown): unknown {
   if (type === 'text') return body;
   try {

@@ -1,4 +1,4 @@
-/** Sends a signed webhook: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`, good for five minutes and for one delivery. */
+/** Sends webhooks signed `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. A signature is valid for five minutes and for one delivery. */
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
@@ -19,7 +19,7 @@ export async function orderRounds(
     body,
     headers: {
       'content-type': 'application/json',
-      // A connection of its own: an idle one that the server has just closed would lose the order.
+      // The request gets its own connection: on an idle one that the server has just closed, the order would be lost.
       connection: 'close',
       'x-rollmesh-signature': sign(secret, body, Math.floor(Date.now() / 1000)),
     },

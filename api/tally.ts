@@ -1,11 +1,11 @@
-/** What the learner makes the mesh use: what the gateway says of each answer, and the operations of the queue that it pulls from. */
+/** Adds up what the learner makes the mesh use: what the gateway reports with each answer, and the operations of the queue that it pulls from. */
 import * as v from 'valibot';
 import { addUsage, NOTHING_USED, type Usage, usageCounts } from '../core/cost/usage.ts';
 
 export class Tally {
   #total: Usage = NOTHING_USED;
 
-  /** Since the beginning. */
+  /** The sum since the tally was created. */
   get total(): Usage {
     return this.#total;
   }
@@ -14,7 +14,7 @@ export class Tally {
     this.#total = addUsage(this.#total, { ...NOTHING_USED, ...used });
   }
 
-  /** From the header of an answer; one that cannot be read counts as the request it was. */
+  /** Adds the usage in an answer's header. A header that cannot be read counts as one request. */
   addHeader(header: string | null): void {
     this.add(parsed(header) ?? { requests: 1 });
   }

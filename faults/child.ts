@@ -1,4 +1,4 @@
-/** A process that is there to be killed: in a group of its own, so that whatever it started dies in the same moment. */
+/** A child process that can be killed at any time. It has its own process group, so that whatever it started is killed at the same moment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { nodeArguments } from '../mesh/installation.ts';
@@ -9,11 +9,11 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What it writes to standard error is appended to this file. */
+  /** The file to which its standard error is appended. */
   readonly log: string;
 }
 
-/** Groups that are alive, so that none outlives this process when it ends in good order. */
+/** The process groups that are alive; they are killed when this process exits normally. */
 const alive = new Set<number>();
 process.once('exit', () => {
   for (const pid of alive) signalGroup(pid);
@@ -23,7 +23,7 @@ function signalGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // The process group is gone already.
   }
 }
 
@@ -44,7 +44,7 @@ export class Child {
     child.stderr.pipe(sink);
     this.#process = child;
     this.#lines = firstLine(child, script);
-    // Whoever waits for the line is told; a child that is killed before it wrote one is no error.
+    // Callers of `ready` still see the rejection; without one, a child that is killed before it wrote a line is no error.
     this.#lines.catch(() => undefined);
     const { pid } = child;
     if (pid !== undefined) alive.add(pid);
@@ -56,17 +56,17 @@ export class Child {
     });
   }
 
-  /** Its first line on standard output. Rejects where it ends without one. */
+  /** The child's first line on standard output. Rejects if it ends without one. */
   ready(): Promise<string> {
     return this.#lines;
   }
 
-  /** Process group of it and whatever it started. */
+  /** The process group of the child and whatever it started. */
   get group(): number | undefined {
     return this.#process.pid;
   }
 
-  /** It was killed by us, or is about to be. */
+  /** Whether `kill` was called. */
   get killed(): boolean {
     return this.#killed;
   }
@@ -75,7 +75,7 @@ export class Child {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** SIGKILL to all of its group: nothing in it gets to finish anything. */
+  /** Sends SIGKILL to the whole process group, so that nothing in it can finish its work. */
   async kill(): Promise<void> {
     this.#killed = true;
     const { pid } = this.#process;

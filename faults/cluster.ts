@@ -1,6 +1,6 @@
 /**
- * A mesh and a learner as two processes that can be killed and come back, with a proxy between them: the smallest thing in
- * which a crash is a real one. Addresses stay the same over restarts, as those of a deployed mesh do.
+ * A mesh and a learner as two processes that can be killed and restarted, with a proxy between them: the smallest setup in which
+ * crashes are real ones. Addresses stay the same over restarts, as those of a deployed mesh do.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,22 +13,22 @@ import { followLog, type LogEvent } from './log-tail.ts';
 import { type FaultProxy, type Handler, startProxy } from './proxy.ts';
 
 export interface ClusterOptions {
-  /** Folder of wrangler.toml. */
+  /** The folder of wrangler.toml. */
   readonly root: string;
   readonly stateDir: string;
   readonly vars: Readonly<Record<string, string>>;
   readonly cronMs: number;
   readonly learnerArgs: readonly string[];
-  /** Options of the mesh at its n-th start (0, 1, …). */
+  /** The options of the mesh at its n-th start (0, 1, …). */
   readonly meshOptions?: (start: number) => MeshOptions;
-  /** What becomes of the learner's requests. */
+  /** The handler that the proxy applies to the learner's requests. */
   readonly handler: () => Handler;
   readonly onEvent: (event: LogEvent) => void;
 }
 
 export class Cluster {
   readonly url: string;
-  /** Databases and logs of everything that ran here. */
+  /** The folder of the databases and logs of everything that ran here. */
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly #options: ClusterOptions;
@@ -53,7 +53,7 @@ export class Cluster {
     this.#stopLog = followLog(join(options.stateDir, 'mesh.log'), options.onEvent);
   }
 
-  /** Nothing runs yet: `start` the mesh, then the learner. */
+  /** Creates the cluster with neither process running: `start` the mesh, then the learner. */
   static async create(options: ClusterOptions): Promise<Cluster> {
     const stateDir = resolve(options.root, options.stateDir);
     mkdirSync(stateDir, { recursive: true });
@@ -66,7 +66,7 @@ export class Cluster {
     return new Cluster({ ...options, stateDir }, ports, proxy);
   }
 
-  /** Resolves when the mesh answers; a learner is only launched, and looks for the mesh by itself. */
+  /** Starts the mesh and resolves when it answers, or only launches the learner, which looks for the mesh by itself. */
   async start(which: KillTarget): Promise<void> {
     if (which === 'learner') this.#learner = this.#startLearner();
     else {
@@ -78,7 +78,7 @@ export class Cluster {
     }
   }
 
-  /** Process group of either; undefined before it was started. */
+  /** The process group of the mesh or the learner; undefined before it was started. */
   groupOf(which: KillTarget): number | undefined {
     return (which === 'mesh' ? this.#mesh : this.#learner)?.group;
   }
@@ -87,7 +87,7 @@ export class Cluster {
     await (which === 'mesh' ? this.#mesh : this.#learner)?.kill();
   }
 
-  /** A learner that ended by itself is launched again, as a supervisor does. */
+  /** Launches a learner that has ended again, as a supervisor does. */
   revive(): void {
     if (this.#learner && !this.#learner.running) this.#learner = this.#startLearner();
   }

@@ -1,13 +1,13 @@
 /**
- * Carries out kill points one after another: waits for the moment, kills, and starts the target again at once. The next kill point
- * is armed as soon as the last one has hit, so that a process may be killed again before it has found its feet.
+ * The fault injector. It carries out kill points one after another: it waits for the moment, kills the target, and starts it again at once.
+ * The next kill point is armed as soon as the last one has hit, so that a process may be killed again before it is fully up.
  */
 import type { Cluster } from './cluster.ts';
 import type { KillPoint, Moment } from './kill-points.ts';
 import type { LogEvent } from './log-tail.ts';
 import type { Handler, ProxyRequest } from './proxy.ts';
 
-/** No request for so long after reading groups: the learner is training. */
+/** If the learner sends no request for this long (ms) after reading groups, it is training. */
 const QUIET_MS = 80;
 
 export class FaultInjector {
@@ -15,16 +15,16 @@ export class FaultInjector {
   readonly #hitBy: (killPoint: KillPoint) => void;
   #cluster: Cluster | undefined;
   #armed: KillPoint | null = null;
-  /** Its moment has come, and it is about to hit. */
+  /** The kill point whose moment has come and which is about to hit. */
   #aimed: KillPoint | null = null;
   #quiet: NodeJS.Timeout | undefined;
   #trouble: unknown;
-  /** Restarts under way. */
+  /** The restarts under way. */
   readonly #pending = new Set<Promise<void>>();
-  /** Kill points that hit, in order. */
+  /** The kill points that hit, in order. */
   readonly done: KillPoint[] = [];
 
-  /** `next` gives the kill point that follows, null after the last; `hit` is told of each that hit. */
+  /** `next` returns the kill point that follows, or null after the last; `hit` is called with each kill point that hit. */
   constructor(next: () => KillPoint | null, hit: (killPoint: KillPoint) => void = () => {}) {
     this.#next = next;
     this.#hitBy = hit;
@@ -35,7 +35,7 @@ export class FaultInjector {
     this.#armed = this.#next();
   }
 
-  /** A kill point waits for its moment, is about to hit, or a target is on its way back. */
+  /** Whether a kill point waits for its moment or is about to hit, or a target is being restarted. */
   get busy(): boolean {
     return this.#armed !== null || this.#aimed !== null || this.#pending.size > 0;
   }
@@ -52,7 +52,7 @@ export class FaultInjector {
     }
   };
 
-  /** Wraps a handler of the proxy: kill points around requests hit here. */
+  /** Wraps a handler of the proxy so that kill points around requests hit. */
   wrap(handler: Handler): Handler {
     return async (request, forward) => {
       clearTimeout(this.#quiet);
@@ -81,7 +81,7 @@ export class FaultInjector {
     };
   }
 
-  /** Resolves when nobody is being started. Throws where a target did not come back. */
+  /** Resolves when no target is being restarted. Throws if a target did not come back. */
   async settled(): Promise<void> {
     while (this.#pending.size) await Promise.all(this.#pending);
     if (this.#trouble) throw this.#trouble;

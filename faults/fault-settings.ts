@@ -1,7 +1,7 @@
-/** What both sides of the fault layer know: the one that orders faults and the Worker that suffers them. */
+/** The fault settings, shared by the process that orders faults and the Worker in which they occur. */
 export interface FaultSettings {
-  /** Names the draws of this process; another start of the mesh has another seed. */
+  /** The seed of this process's random draws; each start of the mesh has another one. */
   readonly seed: string;
-  /** Share of the calls that are hit. */
+  /** The share of the calls that get a fault. */
   readonly rate: number;
 }

@@ -1,7 +1,7 @@
 /**
- * D1, R2, queues and the clock as they are on a bad day: D1 that is overloaded or loses the answer to a write that it has
- * done, objects that come late or whose put fails, messages that are sent twice, late or out of order, time that jumps.
- * Which call is hit is drawn from a seed.
+ * Injects faults into D1, R2, the queues and the clock: D1 is overloaded or loses the answer to a write that it has done, objects
+ * come late or their put fails, messages are sent twice, late or out of order, and the time jumps. Which calls get a fault is
+ * drawn from a seed.
  */
 import { Random } from '../core/random.ts';
 import type { FaultSettings } from './fault-settings.ts';
@@ -11,10 +11,10 @@ export interface FaultyEnv extends Record<string, unknown> {
   readonly FAULTS: string;
 }
 
-/** Longest wait for an object, and longest jump of the clock, ms. */
+/** The longest wait for an object and the longest jump of the clock, in ms. */
 const SLOW_MS = 400;
 const JUMP_MS = 120_000;
-/** Calls of a Worker that a jump lasts. */
+/** The number of a Worker's calls that a jump of the clock lasts. */
 const JUMP_CALLS = 10;
 
 const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.';
@@ -37,13 +37,13 @@ export function openFaults({ seed, rate }: FaultSettings) {
   };
   const wrapped = new Map<string, unknown>();
   return {
-    /** The environment with its bindings laid in faults, each once. */
+    /** The environment with its bindings wrapped in faults; each binding is wrapped once. */
     bindings(env: FaultyEnv): Record<string, unknown> {
       for (const [name, wrap] of Object.entries(faulty))
         if (name in env && !wrapped.has(name)) wrapped.set(name, wrap(env[name] as never));
       return { ...env, ...Object.fromEntries(wrapped) };
     },
-    /** To be called once a request or batch: time may jump, and comes back after a while. */
+    /** Call this once for each request or batch: the time may jump, and returns to normal after a while. */
     clock: jumpingClock(hit, random),
   };
 }
@@ -73,7 +73,7 @@ function over<T extends object>(original: T, methods: Partial<T>): T {
 
 function faultyD1(d1: D1Database, hit: () => boolean): D1Database {
   const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
-  /** A read fails; a write fails before it is done, or is done and its answer is lost. */
+  /** A call may fail before it is done, or be done and lose its answer. */
   const risky = async <R>(run: () => Promise<R>): Promise<R> => {
     if (hit()) throw new Error(OVERLOADED);
     const result = await run();

@@ -1,13 +1,13 @@
 /**
- * The network between learner and mesh on a bad day: requests that do not arrive or whose answer is lost, uploads that are
- * torn, refusals, delays; pulled messages twice or out of order, and leases that run out while the learner trains.
+ * Injects faults into the network between learner and mesh: requests that do not arrive or whose answer is lost, torn uploads,
+ * refusals, delays, messages pulled twice or out of order, and leases that run out while the learner trains.
  */
 import { Random } from '../core/random.ts';
 import type { Forward, Handler, ProxyRequest, ProxyResponse } from './proxy.ts';
 
 type Fault = (request: ProxyRequest, forward: Forward, random: Random) => Promise<ProxyResponse | null>;
 
-/** Lease of a pull that is hit, ms: over long before a round is trained. */
+/** The lease, in ms, of a pull that gets a fault. It runs out long before a round is trained. */
 const SHORT_LEASE_MS = 50;
 const SLOW_MS = 500;
 
@@ -20,9 +20,9 @@ const BUSY: ProxyResponse = {
 };
 
 const ANY: readonly Fault[] = [
-  // It does not arrive.
+  // The request does not arrive.
   () => Promise.resolve(null),
-  // It is done, and the answer is lost.
+  // The request is carried out, and the answer is lost.
   async (request, forward) => {
     await forward(request);
     return null;
@@ -60,7 +60,7 @@ const repeatedAndShuffled: Fault = async (request, forward, random) => {
   return { ...response, headers: { ...response.headers, 'content-length': String(body.length) }, body };
 };
 
-/** Hits a share of the requests; `told` learns which fault it was. */
+/** A handler that injects a fault into a share (`rate`) of the requests. */
 export function faultyNetwork(seed: string, rate: number): Handler {
   const random = new Random(`network/${seed}`);
   return (request, forward) => {

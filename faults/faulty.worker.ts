@@ -1,6 +1,6 @@
 /**
- * Laid around a Worker of the local mesh when a soak asks for it: the same Worker over bindings that fail as the platform's
- * do. The Workers themselves know nothing of it, and nothing of it is ever deployed.
+ * Wraps a Worker of the local mesh when a soak test asks for it: the Worker is the same, but its bindings fail as the platform's
+ * do. The Workers themselves do not know of it, and it is never deployed.
  */
 import worker from 'rollmesh:worker';
 import type { FaultSettings } from './fault-settings.ts';

@@ -1,7 +1,7 @@
-/** Ports for servers that must come back where they were. */
+/** Finds ports for servers that must have the same port again after a restart. */
 import { createServer } from 'node:net';
 
-/** A port that nobody listens on at this moment. */
+/** A port on which no process listens at this moment. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -1,12 +1,12 @@
-/** Where and when a process is killed: each moment is named after what the loop was doing. */
+/** The kill points: the moments at which a process is killed, each named after what the round was doing. */
 import type { RequestKind } from './proxy.ts';
 
 export type KillTarget = 'mesh' | 'learner';
 
 /**
- * At an event of the mesh's log, or around a request of the learner: `before` it reaches the mesh, in the `middle` of its
- * body, `after` the mesh has done it and before the learner knows, or when it was answered and nothing was asked since
- * (`quiet`): the learner is at work then.
+ * A moment is an event of the mesh's log, or is set by a request of the learner: `before` it reaches the mesh, in the `middle` of
+ * its body, `after` the mesh has done it and before the learner knows, or `quiet`, when it was answered and no other request has
+ * followed, which means that the learner is at work.
  */
 export type Moment =
   | { readonly log: string; readonly delayMs?: number }
@@ -21,7 +21,7 @@ export interface KillPoint {
 const both = (name: string, at: Moment): KillPoint[] =>
   (['mesh', 'learner'] as const).map((target) => ({ name: `${name} (${target})`, target, at }));
 
-/** Every stage of a round, in the order in which a round comes through it. */
+/** Kill points in every stage of a round, in the order of the stages. */
 export const KILL_POINTS: readonly KillPoint[] = [
   ...both('proposing', { log: 'policy.opened' }),
   ...both('tasks admitted, before rollout', { log: 'propose.done' }),

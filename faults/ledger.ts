@@ -1,6 +1,6 @@
 /**
- * The books of a run after the storm, read through the gateway alone: what became of every group, and whether the versions
- * are one chain that names each trained group once.
+ * Checks a run that was played under faults, reading through the gateway alone: what became of every group, and whether the
+ * versions form one chain that names each trained group once.
  */
 import type { GatewayClient } from '../api/gateway-client.ts';
 import type { GroupStates, RoundState } from '../core/schema/answers.ts';
@@ -9,7 +9,7 @@ import type { Manifest } from '../core/schema/policy.ts';
 export interface LedgerRound {
   readonly round: RoundState;
   readonly groups: GroupStates;
-  /** Of the version that the round made; null where it made none. */
+  /** The manifest of the version that the round made; null if it made none. */
   readonly manifest: Manifest | null;
 }
 
@@ -30,15 +30,15 @@ export interface Balance {
   readonly rounds: number;
   readonly admitted: number;
   readonly trained: number;
-  /** Groups that failed: missing data with a kind, not lost. */
+  /** Groups that failed with a recorded kind; they do not count as lost. */
   readonly failed: number;
   readonly lost: number;
   readonly trainedTwice: number;
-  /** What is wrong, in words; none where the books are right. */
+  /** What is wrong, in words; empty if nothing is. */
   readonly errors: readonly string[];
 }
 
-/** Checks the books of rounds that have all ended. */
+/** Checks the groups and versions of rounds that have all ended. */
 export function balance(ledger: readonly LedgerRound[]): Balance {
   const errors: string[] = [];
   const groups = ledger.flatMap((entry) => entry.groups);

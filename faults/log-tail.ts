@@ -1,4 +1,4 @@
-/** Follows the mesh's structured log, to know what a Worker has just done. Reads by position: nothing is missed, nothing is seen twice. */
+/** Follows the mesh's structured log to learn what a Worker has just done. It reads by position, so each event is seen exactly once. */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
 export interface LogEvent {
@@ -8,7 +8,7 @@ export interface LogEvent {
 
 const POLL_MS = 15;
 
-/** Calls `seen` with each event written after this moment; returns what stops it. */
+/** Calls `seen` with each event written from now on. @returns a function that stops it */
 export function followLog(file: string, seen: (event: LogEvent) => void): () => void {
   let at = existsSync(file) ? statSync(file).size : 0;
   let rest = '';
@@ -34,7 +34,7 @@ function parseEvent(line: string): LogEvent | null {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null && 'event' in value ? (value as LogEvent) : null;
   } catch {
-    // Not every line is ours: workerd writes some of its own.
+    // Not every line is an event: workerd writes some lines of its own.
     return null;
   }
 }

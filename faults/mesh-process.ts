@@ -1,6 +1,6 @@
 /**
- * A local mesh as a process that can be killed: takes MeshOptions as JSON, prints its addresses, and runs until it is killed
- * or its standard input ends, so that it never outlives the one who started it.
+ * Runs a local mesh as a process that can be killed. It takes MeshOptions as JSON, prints its addresses, and runs until it is
+ * killed or its standard input ends, so that it never outlives the process that started it.
  */
 import { type MeshOptions, startMesh } from '../mesh/start.ts';
 

@@ -1,11 +1,11 @@
 /**
- * What stands between the learner and the mesh when faults are wanted: an HTTP proxy that names each request, and lets a
- * handler delay, tear, refuse, repeat or cut it. Without a handler it changes nothing.
+ * An HTTP proxy between the learner and the mesh for injecting faults. It finds the kind of each request and lets a handler
+ * delay, tear, refuse, repeat or cut it. With the handler `forwardAll` it changes nothing.
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the learner was about to do. */
+/** What the learner does with a request. */
 export type RequestKind = 'pull' | 'ack' | 'object' | 'file' | 'commit' | 'report' | 'failure' | 'read';
 
 const KINDS: readonly (readonly [RequestKind, RegExp])[] = [
@@ -32,17 +32,17 @@ export interface ProxyResponse {
   readonly body: Buffer;
 }
 
-/** Sends a request on; `bytes` sends only so many of its body's bytes and then cuts the connection. Rejects where the mesh does not answer. */
+/** Forwards a request; with `bytes`, only so many bytes of its body, and then it cuts the connection. Rejects if the mesh does not answer. */
 export type Forward = (request: ProxyRequest, bytes?: number) => Promise<ProxyResponse>;
 
-/** What becomes of a request: an answer, or null = the connection is cut without one. */
+/** Decides what becomes of a request: it returns an answer, or null to cut the connection without one. */
 export type Handler = (request: ProxyRequest, forward: Forward) => Promise<ProxyResponse | null>;
 
-/** Changes nothing. */
+/** Forwards every request unchanged. */
 export const forwardAll: Handler = (request, forward) => forward(request);
 
 export interface ProxyTargets {
-  /** Origin of the gateway, and of the pull API. */
+  /** The origins of the gateway (`gateway`) and of the pull API (`pull`). */
   readonly gateway: string;
   readonly pull: string;
 }
@@ -108,7 +108,7 @@ function send(origin: string, request: ProxyRequest, bytes?: number): Promise<Pr
   return new Promise((resolve, reject) => {
     const { method, path, body } = request;
     const { host: _, connection: __, 'transfer-encoding': ___, ...headers } = request.headers;
-    // A connection of its own: the mesh may have been killed since the last request.
+    // Each request gets its own connection, since the mesh may have been killed since the last one.
     const outgoing = http.request(new URL(path, origin), {
       method,
       headers: { ...headers, ...(body.length ? { 'content-length': body.length } : {}) },

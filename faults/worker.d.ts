@@ -1,4 +1,4 @@
-/** The Worker around which faults are laid; mesh/bundle.ts puts it in. */
+/** The Worker whose bindings are wrapped in faults; mesh/bundle.ts resolves this name to it. */
 declare module 'rollmesh:worker' {
   const worker: ExportedHandler<Record<string, unknown>>;
   export default worker;

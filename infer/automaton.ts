@@ -1,21 +1,21 @@
-/** Stop tokens and a grammar as the tables that a policy's graph walks while it samples. */
+/** Turns stop tokens and a grammar into the tables of an automaton, which a policy's graph follows while it samples. */
 import { wrongInput } from '../core/errors.ts';
 import type { TokenIds } from '../core/policy.ts';
 import type { TokenGrammar } from '../core/text/token-grammar.ts';
 
-/** Tables over states and tokens, [states * vocab]. A state is written as its number times the vocabulary's size. */
+/** The tables over states and tokens, [states * vocab]. A state is written as its number times the vocabulary's size. */
 export interface Automaton {
   readonly states: number;
-  /** 0, or minus infinity where a token may not come. */
+  /** What is added to the logits: 0, or minus infinity if the token is forbidden in the state. */
   readonly bias: Float32Array;
   readonly next: BigInt64Array;
-  /** 1, or 0 where a token ends the row. */
+  /** 1, or 0 if the token ends the row. */
   readonly goesOn: Float32Array;
   /** Whether any token is ever forbidden. */
   readonly restricts: boolean;
 }
 
-/** One state in which everything may come and the stop tokens end. */
+/** An automaton of one state, in which every token is allowed and the stop tokens end the row. */
 function freeAutomaton(stop: TokenIds, vocabSize: number): Automaton {
   const goesOn = new Float32Array(vocabSize).fill(1);
   for (const id of stop) goesOn[id] = 0;
@@ -24,8 +24,8 @@ function freeAutomaton(stop: TokenIds, vocabSize: number): Automaton {
 }
 
 /**
- * Throws `wrong-input` for a grammar over another vocabulary, or one with a state that allows nothing and is no end: a row
- * would have no token to take.
+ * Throws `wrong-input` for a grammar over another vocabulary, or one with a state that allows no token and is no end, since a row
+ * would have no token to take there.
  */
 export function checkGrammar(grammar: TokenGrammar, vocabSize: number): void {
   if (grammar.vocabSize !== vocabSize)
@@ -42,7 +42,7 @@ export function checkGrammar(grammar: TokenGrammar, vocabSize: number): void {
   }
 }
 
-/** Of a grammar that has been checked. */
+/** The automaton of stop tokens and, if there is one, a grammar that has been checked. */
 export function automatonOf(stop: TokenIds, grammar: TokenGrammar | undefined, vocabSize: number): Automaton {
   if (!grammar) return freeAutomaton(stop, vocabSize);
   const size = grammar.states * vocabSize;
@@ -56,7 +56,7 @@ export function automatonOf(stop: TokenIds, grammar: TokenGrammar | undefined, v
     for (let id = 0; id < vocabSize; id++) {
       const at = state * vocabSize + id;
       const to = grammar.next[at]!;
-      // A row that has ended is computed on beside the others: it stays where it is, and may do anything there.
+      // A row that has ended is still computed beside the others: it stays in its state, where every token is allowed.
       if (grammar.ends[state]) next[at] = BigInt(state * vocabSize);
       else if (to < 0) bias[at] = Number.NEGATIVE_INFINITY;
       else {

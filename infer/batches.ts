@@ -1,17 +1,17 @@
-/** How requests of any size become batches, and how rows of different length share one. */
+/** Cuts requests of any size into batches, and pads rows of different length so that they can share one. */
 import { ALIGNMENT, type KeyValues } from './session.ts';
 
-/** Samples of one prompt that go through one batch together. */
+/** Samples of one prompt that are generated in the same batch. */
 export interface Group {
-  /** Index in the request. */
+  /** The prompt's index in the request. */
   readonly prompt: number;
   readonly ids: readonly number[];
-  /** Index of the first sample among the prompt's. */
+  /** The index of the group's first sample among all samples of the prompt. */
   readonly from: number;
   readonly sampleIds: readonly string[];
 }
 
-/** Cuts prompts' samples into groups of at most `most`. */
+/** Cuts the samples of each prompt into groups of at most `most`. */
 export function groupsOf(
   prompts: readonly { readonly ids: readonly number[]; readonly sampleIds: readonly string[] }[],
   most: number,
@@ -26,7 +26,7 @@ export function groupsOf(
   );
 }
 
-/** Batches of groups with equally many samples, of similar length, of at most `most` rows. */
+/** Batches of at most `most` rows. The groups of a batch have equally many samples and prompts of similar length. */
 export function batchesOf(groups: readonly Group[], most: number): Group[][] {
   const sorted = [...groups].sort(
     (a, b) => a.sampleIds.length - b.sampleIds.length || a.ids.length - b.ids.length,
@@ -42,7 +42,7 @@ export function batchesOf(groups: readonly Group[], most: number): Group[][] {
   return batches;
 }
 
-/** Cuts items, sorted by length, into chunks whose padded tokens, and squares of lengths, stay within bounds. */
+/** Sorts items by length and cuts them into chunks within two bounds: padded tokens, and the sum of squared padded lengths. */
 export function chunksByLength<Item>(
   items: readonly Item[],
   lengthOf: (item: Item) => number,
@@ -60,14 +60,14 @@ export function chunksByLength<Item>(
   return chunks;
 }
 
-/** The next length that padding may end at. */
+/** The length rounded up to a multiple of `ALIGNMENT`, at which padding may end. */
 export const alignedLength = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT;
 
-/** Rows of ids made equally long with zeros on the right, flat [rows * length]. */
+/** Pads rows of ids with zeros on the right to the same length and joins them, flat [rows * length]. */
 export const padRight = (rows: readonly (readonly number[])[], length: number): number[] =>
   rows.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(0)]);
 
-/** Caches of several batches of prompts as one, each padded to the longest. */
+/** Joins the caches of several batches of prompts into one, each padded to the longest. */
 export function joinCaches(caches: readonly KeyValues[], kvHeads: number, headDim: number): KeyValues {
   const [only] = caches;
   if (only && caches.length === 1) return only;

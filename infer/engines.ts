@@ -1,4 +1,4 @@
-/** What a process computes policies with. Each engine is loaded when a policy first asks for it. */
+/** The engines with which a process computes policies. Each is loaded when a policy first asks for it. */
 import type { Builds } from './kernels/builds.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -1,7 +1,7 @@
 /**
- * A Policy over ONNX Runtime: one session, prompts computed once and shared by their samples, sampling inside the graph.
+ * A Policy over ONNX Runtime. It uses one session, computes each prompt once for all its samples, and samples inside the graph.
  *
- * What holds, and is tested: on the wasm build, on one thread, a sample's tokens and log-probabilities are a function of
+ * Tests check this guarantee: on the wasm build, on one thread, a sample's tokens and log-probabilities are a function of
  * the weights, the prompt, the sample's id and the settings alone, to the last bit. They do not depend on the other rows
  * of the batch, on padding, on the platform (Node, workerd, Chromium), or on what ran before.
  */
@@ -34,16 +34,16 @@ import type { Runtime } from './runtime.ts';
 import { type Draw, type KeyValues, PolicySession } from './session.ts';
 import { checkIds, drawOf } from './settings.ts';
 
-/** Rows generated together. More would only cost memory: the matrix products are as fast as they get. */
+/** The most rows that are generated together. More would cost memory and not make the matrix products faster. */
 const MAX_ROWS = 64;
-/** Fewer are slower, so that more memory is spent on as many. */
+/** Fewer rows are slower, so up to this many rows may take more memory (`MOST_OWN_CACHE_BYTES`). */
 const GOOD_ROWS = 16;
-/** What the rows' own caches may grow to. The runtime's memory grows by about three times that (measured). */
+/** The bytes that the rows' own caches may take. The runtime's memory grows by about three times that (measured). */
 const OWN_CACHE_BYTES = 8 << 20;
 const MOST_OWN_CACHE_BYTES = 16 << 20;
-/** Weights, in bytes, that are laid out a second time for the kernels. */
+/** Weights of up to this many bytes are prepacked by default: laid out a second time for the runtime's kernels. */
 const MAX_PREPACKED = 32 << 20;
-/** Tokens that go through the decoder in one turn, and numbers held for their logits and for their attention. */
+/** The most tokens that go through the decoder in one turn, and the most numbers held for their logits or for their attention. */
 const MAX_TOKENS = 2048;
 const MAX_NUMBERS = 1 << 22;
 
@@ -54,18 +54,18 @@ export interface PolicyOptions {
   /** Checked tensors (`checkCheckpoint`), or a weight file from `packWeights` of the same weight type. */
   readonly weights: Tensors | Uint8Array;
   /**
-   * How matrices are held. int8 and w8a8 need a quarter of the memory, int4 an eighth; w8a8 is the faster one. Each is another
-   * policy: its log-probabilities differ from those of float32, by how much is in docs/decisions/0006-generation-engine.md.
+   * How matrices are stored. int8 and w8a8 need a quarter of the memory, int4 an eighth; w8a8 is the faster one. Each is a different
+   * policy, since its log-probabilities differ from those of float32; docs/decisions/0006-generation-engine.md says by how much.
    */
   readonly weightType?: WeightType;
   /**
-   * Lets the runtime lay float32 matrices out for its kernels: a third faster in batches of 16, three times at one, and
-   * twice the weights' memory while loading. By default for weights up to 32 MiB, as far as an isolate has room for it.
+   * Lets the runtime lay float32 matrices out for its kernels. That is a third faster in batches of 16 and three times as fast for
+   * one row, and takes twice the weights' memory while loading. By default it is on for weights up to 32 MiB, for which an isolate has room.
    */
   readonly prepack?: boolean;
 }
 
-/** Opens a policy. Dispose of the one before first where memory is short: an isolate has room for one. */
+/** Opens a policy. If memory is short, first dispose of the policy before it: an isolate has room for one. */
 export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> {
   const { runtime, ref, config, weights, weightType } = options;
   const file = weights instanceof Uint8Array ? weights : packWeights(config, weights, weightType);
@@ -89,7 +89,7 @@ export class OnnxPolicy implements Policy {
     this.#session = session;
   }
 
-  /** Of the runtime, which all of its policies share. */
+  /** The bytes of wasm memory of the runtime, which all of its policies share. */
   get heapBytes(): number {
     return this.#runtime.heapBytes();
   }
@@ -113,7 +113,7 @@ export class OnnxPolicy implements Policy {
     return out;
   }
 
-  /** How many rows of this length the own caches have room for. */
+  /** How many rows of up to `maxNew` new tokens are generated together, within the bounds on the rows' own caches. */
   #rowsFor(maxNew: number): number {
     const { layers, kvHeads, headDim } = this.#config;
     const bytesPerRow = 4 * 2 * layers * kvHeads * headDim * maxNew;
@@ -121,7 +121,7 @@ export class OnnxPolicy implements Policy {
     return Math.min(MAX_ROWS, Math.max(1, good, Math.floor(OWN_CACHE_BYTES / bytesPerRow)));
   }
 
-  /** Completions [groups][samples] of a batch of equally large groups. */
+  /** Generates the completions [groups][samples] of a batch of equally large groups. */
   async #generateBatch(batch: readonly Group[], maxNew: number, draw: Draw): Promise<Completion[][]> {
     const prefixes = batch.map(({ ids }) => ids.slice(0, -1));
     const cache = await this.#fill(prefixes);
@@ -166,20 +166,20 @@ export class OnnxPolicy implements Policy {
   }
 
   /**
-   * Longest cache for which the bits of a prompt's only row are those it would have beside others. The runtime cuts longer
-   * sums into blocks, but not in a product of a single row; a second row, thrown away, then makes it do the same.
+   * The longest cache for which a prompt's only row has the same bits as it would have beside others. The runtime cuts longer
+   * sums into blocks, but not in a product of a single row. For longer caches a second row, which is discarded, makes it do so.
    */
   #loneRowLimit(): number {
     const columns = Math.max(16, 2 ** Math.ceil(Math.log2(this.#config.headDim)));
     return (128 * 128) / columns;
   }
 
-  /** Caches of prompts in the order given; a prompt may be empty. */
+  /** Computes the caches of prompts, in the order given; a prompt may be empty. */
   async #fill(prompts: readonly TokenIds[]): Promise<KeyValues> {
     const session = this.#open();
     const order = [...new Map(prompts.map((ids, prompt) => [prompt, ids]))];
     const caches: KeyValues[] = [];
-    // The prompts of a batch come sorted by length, so that chunks are neighbours and their caches join in order.
+    // The prompts of a batch come sorted by length, so the chunks keep their order, and so do the joined caches.
     for (const chunk of chunksByLength(order, ([, ids]) => ids.length, this.#bounds())) {
       const length = Math.max(alignedLength(1), ...chunk.map(([, ids]) => alignedLength(ids.length)));
       const rows = chunk.map(([, ids]) => ids);
@@ -203,7 +203,7 @@ export class OnnxPolicy implements Policy {
   }
 
   async #scoreRows(rows: readonly TokenIds[]): Promise<TokenScores[]> {
-    // The last token of a sequence predicts nothing that is asked for.
+    // The last token is left out of the inputs, since what follows it is not scored.
     const inputs = rows.map((ids) => ids.slice(0, -1));
     const length = alignedLength(Math.max(...inputs.map((ids) => ids.length)));
     const picks = inputs.flatMap((ids, row) => ids.map((_, i) => row * length + i));

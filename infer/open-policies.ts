@@ -1,6 +1,6 @@
 /**
- * The policies that are open in a process, each by its exact version and set, the longest unused one given up first. For Node, where
- * several fit; an isolate has room for one (workers/shared/policy-session.ts).
+ * A cache of the policies that are open in a process, each by its exact version and parameter set; the least recently used one is closed
+ * first. It is for Node, where several fit; an isolate has room for one (workers/shared/policy-session.ts).
  */
 import type { Policy, PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
@@ -15,17 +15,17 @@ export class OpenPolicies {
   readonly #engines: Engines;
   readonly #load: (ref: PolicyRef) => Promise<VersionFiles>;
   readonly #capacity: number;
-  /** In the order of their last use. */
+  /** The open policies in the order of their last use. */
   readonly #open = new Map<string, Policy>();
 
-  /** `load` gives at least the files that `filesOf` names. */
+  /** `load` must return at least the files that `filesOf` names. */
   constructor(engines: Engines, load: (ref: PolicyRef) => Promise<VersionFiles>, capacity = 4) {
     this.#engines = engines;
     this.#load = load;
     this.#capacity = capacity;
   }
 
-  /** Runs `work` with exactly this policy. Uses of one process come one after the other. */
+  /** Runs `work` with exactly this policy. The uses in a process must come one after the other. */
   readonly use = async <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>): Promise<T> => {
     const key = keyOf(ref);
     let policy = this.#open.get(key);
@@ -38,7 +38,7 @@ export class OpenPolicies {
     return work(policy);
   };
 
-  /** A set that no round has trained yet is what the policy began with: version 0's main set. */
+  /** Loads the files of a version. A parameter set that no round has trained yet is what the policy began with: version 0's main set. */
   async #filesOf(ref: PolicyRef): Promise<VersionFiles> {
     const files = await this.#load(ref);
     return files[weightsFile(ref.set)] ? files : this.#load({ name: ref.name, version: 0 });
@@ -57,5 +57,5 @@ export class OpenPolicies {
   }
 }
 
-/** What it takes to open a policy. */
+/** The files that are needed to open a policy. */
 export const filesOf = ({ set }: PolicyRef) => ['config.json', 'tokenizer.json', weightsFile(set)] as const;

@@ -1,4 +1,4 @@
-/** A stored version's files to a live Policy. */
+/** Opens a stored version's files as a live Policy. */
 import { RollmeshError } from '../core/errors.ts';
 import type { Policy, PolicyRef } from '../core/policy.ts';
 import { type VersionFiles, weightsFile } from '../core/schema/policy.ts';
@@ -10,7 +10,7 @@ import type { Engines } from './engines.ts';
 import { createKernelPolicy, loadKernelPolicy } from './kernels/kernel-policy.ts';
 import { createPolicy } from './onnx-policy.ts';
 
-/** A policy of the kernels engine whose weights come piece by piece. */
+/** Opens a policy of the kernels engine whose weights come piece by piece. */
 export async function openStreamed(
   engines: Engines,
   ref: PolicyRef,
@@ -25,11 +25,11 @@ export async function openStreamed(
 const configOf = (file: Uint8Array): ModelConfig => parseConfig(JSON.parse(new TextDecoder().decode(file)));
 
 export interface OpenPolicy extends Policy {
-  /** Bytes of wasm memory of what computes it; it only grows. */
+  /** The bytes of wasm memory of what computes the policy, which only grows. */
   readonly heapBytes: number;
 }
 
-/** Opens it in the engine that its reference names. Throws `wrong-input` where the files are no model, before anything is computed with them. */
+/** Opens a version in the engine that its reference names. Throws `wrong-input`, before computing anything, if the files are not a model. */
 export async function openVersion(
   engines: Engines,
   ref: PolicyRef,

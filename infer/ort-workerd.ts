@@ -1,6 +1,6 @@
 /**
- * ONNX Runtime in a Worker. Workers may not compile wasm at run time, so the module compiled at deploy time is imported and
- * handed over when the runtime asks for an instance.
+ * Starts ONNX Runtime in a Worker. Workers may not compile wasm at run time, so the module compiled at deploy time is imported
+ * and handed over when the runtime asks for an instance.
  */
 import wasm from 'onnxruntime-web/ort-wasm-simd-threaded.wasm';
 import * as ort from 'onnxruntime-web/wasm';
@@ -10,7 +10,7 @@ let runtime: Promise<Runtime> | undefined;
 
 /** The isolate's one runtime, started at the first call. */
 export function loadOrt(): Promise<Runtime> {
-  // Any bytes do: they only keep the runtime from looking for a URL to fetch the module from.
+  // The bytes may be any: they only keep the runtime from looking for a URL to fetch the module from.
   ort.env.wasm.wasmBinary = new ArrayBuffer(8);
   const { instantiate } = WebAssembly;
   runtime ??= startRuntime(ort, async (_, imports) => ({

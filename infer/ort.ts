@@ -1,4 +1,4 @@
-/** ONNX Runtime in Node: the wasm build from the package, on one thread. */
+/** Starts ONNX Runtime in Node: the package's wasm build, on one thread. */
 import * as ort from 'onnxruntime-web/wasm';
 import { type Runtime, startRuntime } from './runtime.ts';
 

@@ -1,17 +1,17 @@
 /**
- * ONNX Runtime as the rest of this folder sees it: one wasm instance on one thread. How it is loaded differs by platform
- * (ort.ts, ort-workerd.ts); what it computes does not, to the bit.
+ * ONNX Runtime as the rest of this folder uses it: one wasm instance on one thread. How it is loaded differs by platform
+ * (ort.ts, ort-workerd.ts); what it computes is the same to the bit.
  */
 import type * as Ort from 'onnxruntime-web/wasm';
 import { DataType, Graph, modelBytes } from '../model/onnx/builder.ts';
 
 export interface Runtime {
   readonly ort: typeof Ort;
-  /** Bytes of wasm memory, which only grows: weights, caches and what the allocator keeps. Code is not counted. */
+  /** The bytes of wasm memory, which only grows: weights, caches and what the allocator keeps. Code is not counted. */
   heapBytes(): number;
 }
 
-/** `WebAssembly.instantiate` on the runtime's own bytes: the bytes, and what the module imports. */
+/** `WebAssembly.instantiate` as the runtime calls it: with its module's bytes and the module's imports. */
 export type Instantiate = (
   bytes: BufferSource,
   imports: WebAssembly.Imports,
@@ -22,7 +22,7 @@ const recipeStateOf = (imports: WebAssembly.Imports): WebAssembly.Memory | undef
     .flatMap((module) => Object.values(module))
     .find((value) => value instanceof WebAssembly.Memory);
 
-/** The smallest model there is; the runtime instantiates its wasm when the first session is created. */
+/** A model of one identity operation, to create a first session with, since the runtime instantiates its wasm only then. */
 function emptyModel(): Uint8Array {
   const graph = new Graph('empty');
   const input = graph.input('in', DataType.FLOAT, [1]);
@@ -31,8 +31,8 @@ function emptyModel(): Uint8Array {
 }
 
 /**
- * Starts the runtime through the given `instantiate`, and keeps hold of the memory it imports. The global function is
- * replaced only while the runtime starts: ORT offers no other way to either end.
+ * Starts the runtime through the given `instantiate`, and keeps a reference to the memory that it imports. For that, the global
+ * `WebAssembly.instantiate` is replaced while the runtime starts, because ORT offers no other way to do either.
  */
 export async function startRuntime(ort: typeof Ort, instantiate: Instantiate): Promise<Runtime> {
   ort.env.wasm.numThreads = 1;

@@ -1,6 +1,6 @@
 /**
- * One ONNX session of a policy's graph, and the three ways it is run: filling a cache, generating, scoring. Knows the
- * graph's inputs and outputs; knows nothing of prompts that differ in length, batches or seeds.
+ * One ONNX session of a policy's graph, and the three ways to run it: filling a cache, generating, scoring. This module knows
+ * the graph's inputs and outputs; it does not handle prompts that differ in length, batching or seeds.
  */
 import type * as Ort from 'onnxruntime-web/wasm';
 import type { ModelConfig } from '../model/config.ts';
@@ -10,22 +10,22 @@ import type { Automaton } from './automaton.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
- * Lengths that are padded are padded to a multiple of this. Softmax adds up four numbers at a time, then the rest one by
- * one: only so does padding not change the order of the sum, and with it the last bits.
+ * Padded lengths are a multiple of this. The runtime's softmax adds up four numbers at a time, then the rest one by one, so only
+ * with such lengths does padding not change the order of the sum, and thereby the last bits.
  */
 export const ALIGNMENT = 4;
 
 export interface Draw {
-  /** Divides the logits; 0 takes the most likely token. */
+  /** The logits are divided by it; 0 takes the most likely token. */
   readonly temperature: number;
-  /** 0 = off. */
+  /** How many of the most likely tokens are kept; 0 means all. */
   readonly topK: number;
-  /** 1 = off. */
+  /** The probability mass of most likely tokens that is kept; 1 means all. */
   readonly topP: number;
   readonly automaton: Automaton;
 }
 
-/** Keys and values of prompts: for each layer, keys then values, [prompts, kvHeads, length, headDim] each. */
+/** The keys and values of prompts: for each layer keys, then values, [prompts, kvHeads, length, headDim] each. */
 export interface KeyValues {
   readonly prompts: number;
   readonly length: number;
@@ -33,14 +33,14 @@ export interface KeyValues {
 }
 
 export interface GenerateInputs {
-  /** Samples of each prompt of the cache; a row is one of them, row = prompt * samples + sample. */
+  /** The number of samples of each prompt in the cache. A row is one sample: row = prompt * samples + sample. */
   readonly samples: number;
   readonly cache: KeyValues;
-  /** How many of the cache's positions are a prompt's, [prompts]. */
+  /** How many of the cache's positions each prompt fills (the rest is padding), [prompts]. */
   readonly lengths: readonly number[];
-  /** The token after those, [prompts]. */
+  /** The token that follows the cached ones, [prompts]. */
   readonly lastIds: readonly number[];
-  /** One number a turn and row, [turns * rows], each in (0, 1). */
+  /** One random number in (0, 1) for each turn and row, [turns * rows]. */
   readonly uniforms: Float32Array;
 }
 
@@ -73,7 +73,7 @@ export class PolicySession {
 
   /**
    * Loads a graph (`policyGraph(config)`) with its weight file (`packWeights`); the bytes are not needed afterwards. With
-   * `prepack` the runtime keeps float32 matrices in the order that its kernels read, while loading beside the original.
+   * `prepack` the runtime keeps float32 matrices in the order in which its kernels read them; while loading, the originals are kept too.
    */
   static async create(
     runtime: Runtime,
@@ -96,14 +96,14 @@ export class PolicySession {
     return this.#session.release();
   }
 
-  /** Caches of equally long rows, ids [rows * length], length a multiple of ALIGNMENT; nothing is sampled. */
+  /** Computes the caches of equally long rows, ids [rows * length], without sampling. The length is a multiple of ALIGNMENT. */
   async fill(ids: readonly number[], rows: number): Promise<KeyValues> {
     const names = cacheNames(this.#config, 'present');
     const out = await this.#session.run({ ...this.#wholeRows(ids, rows), ...this.#picks([0]) }, names);
     return { prompts: rows, length: ids.length / rows, tensors: names.map((name) => floats(out[name])) };
   }
 
-  /** Tokens and log-probabilities, [turns done * rows] each; turns end early when every row has stopped. */
+  /** Samples tokens and their log-probabilities (nats), [turns done * rows] each. The turns end early when every row has stopped. */
   async generate(
     inputs: GenerateInputs,
     draw: Draw,
@@ -152,8 +152,8 @@ export class PolicySession {
   }
 
   /**
-   * Log-probabilities (nats) of `targets` after the tokens at `picks` (indices into ids [rows * length], length a multiple of
-   * ALIGNMENT), and the entropies of those distributions; [picks] each.
+   * The log-probabilities (nats) of `targets` after the tokens at `picks` (indices into ids [rows * length], length a multiple of
+   * ALIGNMENT), and the entropies (nats) of those distributions; [picks] each.
    */
   async score(
     ids: readonly number[],
@@ -172,11 +172,11 @@ export class PolicySession {
     return { logprobs: floats(out.target_logprobs), entropy: floats(out.entropy) };
   }
 
-  /** Feeds for one turn over whole rows from their first token on. */
+  /** The feeds for one turn over whole rows, from their first token on. */
   #wholeRows(ids: readonly number[], rows: number): Feeds {
     const { kvHeads, headDim } = this.#config;
     const length = ids.length / rows;
-    // A shared cache that nobody looks at: the runtime leaves the product with an empty one uninitialised.
+    // A shared cache that the mask hides. It is needed because the runtime leaves the product with an empty cache uninitialised.
     const hidden = ALIGNMENT;
     const width = hidden + length;
     const mask = new Float32Array(length * width).fill(Number.NEGATIVE_INFINITY);
@@ -199,7 +199,7 @@ export class PolicySession {
     };
   }
 
-  /** Feeds that say how the tokens of a turn lie: `samples` rows a prompt, `tokens` new ones a row. */
+  /** The feeds that give the shape of a turn: `samples` rows for each prompt, `tokens` new tokens for each row. */
   #shapes(prompts: number, samples: number, tokens: number): Feeds {
     const { heads, kvHeads } = this.#config;
     const queries = heads / kvHeads;
@@ -210,7 +210,7 @@ export class PolicySession {
     };
   }
 
-  /** Feeds for the picked tokens, with a draw that nobody reads. */
+  /** The feeds for the picked tokens, and for a draw whose result is not used. */
   #picks(picks: readonly number[]): Feeds {
     const picked = picks.length;
     const { vocabSize } = this.#config;

@@ -1,4 +1,4 @@
-/** Checks of what a policy is asked for, before any of it is computed. */
+/** Checks the token ids and sampling settings that a policy is given, before anything is computed. */
 import { wrongInput } from '../core/errors.ts';
 import type { SamplingSettings, TokenIds } from '../core/policy.ts';
 import { automatonOf, checkGrammar } from './automaton.ts';
@@ -6,7 +6,7 @@ import type { Draw } from './session.ts';
 
 const isId = (id: number, vocabSize: number): boolean => Number.isInteger(id) && id >= 0 && id < vocabSize;
 
-/** Throws `wrong-input` unless ids are of the vocabulary and `length`, which they may reach, fits the context. */
+/** Throws `wrong-input` unless all ids are in the vocabulary and `length`, the length that the sequence may reach, fits the context. */
 export function checkIds(ids: TokenIds, length: number, vocabSize: number, context: number): void {
   if (ids.length === 0)
     throw wrongInput('policy.empty', 'A sequence has no tokens.', { expected: 'at least one' });
@@ -22,7 +22,7 @@ export function checkIds(ids: TokenIds, length: number, vocabSize: number, conte
     });
 }
 
-/** Throws `wrong-input` for a value that means nothing, and for a grammar that cannot be followed. */
+/** Throws `wrong-input` for a value that is out of range and for a grammar that cannot be followed. */
 export function checkSettings(settings: SamplingSettings, vocabSize: number): void {
   const { maxNew, temperature, topP = 1, topK = 0, stop } = settings;
   const wrong = (what: string, expected: string) => wrongInput('policy.settings', what, { expected });
@@ -36,7 +36,7 @@ export function checkSettings(settings: SamplingSettings, vocabSize: number): vo
   if (settings.grammar) checkGrammar(settings.grammar, vocabSize);
 }
 
-/** The settings of the draw in the graph, checked, with defaults in. */
+/** Checks the settings and returns those of the draw in the graph, with defaults filled in. */
 export function drawOf(settings: SamplingSettings, vocabSize: number): Draw {
   checkSettings(settings, vocabSize);
   const { temperature, topP = 1, topK = 0, stop, grammar } = settings;

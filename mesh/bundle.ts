@@ -1,4 +1,4 @@
-/** One Worker's source as Miniflare takes it: bundled by esbuild, .wasm files beside it as compiled modules, as wrangler does it. */
+/** Bundles one Worker's source with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
@@ -12,17 +12,17 @@ export interface BundledModule {
   readonly contents: string | Uint8Array<ArrayBuffer>;
 }
 
-/** A Worker made for recipes that are not shipped: its entry point is written here. */
+/** A Worker that also plays recipes which are not shipped. Its entry point is generated here. */
 export interface GeneratedWorker {
   readonly worker: WorkerName;
   /** Files of modules whose default export is a recipe. */
   readonly recipes: readonly string[];
 }
 
-/** The name by which a module that is laid around a Worker imports it. */
+/** The name by which a module that wraps a Worker imports the Worker. */
 const WRAPPED = 'rollmesh:worker';
 
-/** The public modules that may be part of a Worker. The others bring tfjs or Node. */
+/** The public modules that may be part of a Worker. The others depend on tfjs or Node. */
 const FOR_WORKERS = new Set(['rollmesh', 'rollmesh/workers', 'rollmesh/recipes']);
 
 const entryCode = ({ worker, recipes }: GeneratedWorker): string =>
@@ -33,7 +33,7 @@ const entryCode = ({ worker, recipes }: GeneratedWorker): string =>
     `export default ${worker}Worker({ recipes: [...recipes, ${recipes.map((_, i) => `recipe${i}`).join(', ')}] });`,
   ].join('\n');
 
-/** Gives the Worker by its name: a file, or the entry point that is generated for it. */
+/** Resolves `rollmesh:worker` to the Worker: its file, or the entry point that is generated for it. */
 const theWorker = (main: string | GeneratedWorker): Plugin => ({
   name: 'the-worker',
   setup(builder) {
@@ -46,7 +46,7 @@ const theWorker = (main: string | GeneratedWorker): Plugin => ({
   },
 });
 
-/** Imports of `rollmesh` are this installation's own modules, so that there is one copy of them; the learner's are refused. */
+/** Resolves imports of `rollmesh` to this installation's own modules, so that there is one copy of them, and refuses the learner's modules. */
 const ownModules: Plugin = {
   name: 'own-modules',
   setup(builder) {
@@ -64,7 +64,7 @@ const ownModules: Plugin = {
   },
 };
 
-/** Keeps imports of .wasm files out of the bundle and notes where they are. */
+/** Keeps imported .wasm files out of the bundle and records their paths in `found`. */
 function wasmModules(found: Map<string, string>): Plugin {
   const alreadyResolving = Symbol();
   return {
@@ -86,8 +86,8 @@ function wasmModules(found: Map<string, string>): Plugin {
 }
 
 /**
- * Modules of a Worker; paths are only names, nothing is written. With `around`, that module is the entry point, and imports the Worker as
- * `rollmesh:worker`. Throws `wrong-input` with the code `worker.bundle` where a module cannot be bundled.
+ * Returns the modules of a Worker. Their paths are only names; nothing is written to disk. If `around` is given, that module is the entry
+ * point and imports the Worker as `rollmesh:worker`. Throws `wrong-input` with the code `worker.bundle` if a module cannot be bundled.
  */
 export async function bundleWorker(
   main: string | GeneratedWorker,

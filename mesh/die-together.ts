@@ -1,7 +1,7 @@
 /**
- * workerd must not outlive the process that started it: an orphan would go on writing to the same state beside its
- * successor. Nothing tells a child that its parent was killed, but the parent's end of a pipe closes: so beside each
- * workerd a small shell waits for that, and kills it.
+ * Kills workerd when the process that started it ends. An orphaned workerd would go on writing to the same state beside its
+ * successor. A child is not told that its parent was killed, but the parent's end of a pipe closes. So a small shell beside
+ * each workerd waits for that, and then kills it.
  */
 import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_process';
 
@@ -14,13 +14,13 @@ function watch(child: ChildProcess, spawn: typeof childProcess.spawn): void {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
-  // Neither the guard nor its pipe keeps this process alive.
+  // The guard must not keep this process alive.
   guard.unref();
   guard.on('error', () => undefined);
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 
-/** Runs `start`; every process that it spawns dies with this one, however this one dies. */
+/** Runs `start`. Every process that it spawns is killed when this process ends, however it ends. */
 export async function withGuardedChildren<T>(start: () => Promise<T>): Promise<T> {
   const { spawn } = childProcess;
   childProcess.spawn = ((command: string, args: readonly string[], options: SpawnOptions) => {

@@ -1,6 +1,6 @@
-/** Who is let in at a port of the local mesh, and with which headers. Pure. */
+/** The rules, as pure functions, for which requests a port of the local mesh accepts, and with which headers they are passed on. */
 
-/** What an HTTP request says of its caller. */
+/** The parts of an HTTP request that say who the caller is. */
 interface Caller {
   readonly url: string;
   readonly headers: Pick<Headers, 'get'>;
@@ -13,7 +13,7 @@ export interface Refusal {
   readonly next: string;
 }
 
-/** The host of a `Host` header without its port; null where it is none. */
+/** The host name in a `Host` header, without its port; null if the header is not valid. */
 function hostnameOf(host: string): string | null {
   try {
     return new URL(`http://${host}`).hostname;
@@ -22,7 +22,7 @@ function hostnameOf(host: string): string | null {
   }
 }
 
-/** Why a request is refused; null where it is let in. `hosts`: names and addresses of this machine, as URLs write them. */
+/** Why a request is refused; null if it is accepted. `hosts` are the names and addresses of this machine, as URLs write them. */
 export function foreignCaller({ url, headers }: Caller, hosts: readonly string[]): Refusal | null {
   const host = headers.get('host') ?? new URL(url).host;
   const asked = [hostnameOf(host), new URL(url).hostname];
@@ -44,7 +44,7 @@ export function foreignCaller({ url, headers }: Caller, hosts: readonly string[]
   return null;
 }
 
-/** The headers without those by which Miniflare is steered (`MF-…`) and Cloudflare names a caller’s address. */
+/** The headers without those that control Miniflare (`MF-…`) and the one in which Cloudflare gives the caller’s address. */
 export function trustedHeaders(headers: Headers): Headers {
   const kept = new Headers(headers);
   for (const [name] of headers) if (name.startsWith('mf-') || name === 'cf-connecting-ip') kept.delete(name);

@@ -1,13 +1,13 @@
 /**
- * The Worker at each port of the local mesh. It lets in who asks for this machine by name and comes from no foreign page, so
- * that a web site whose name is turned to 127.0.0.1 (DNS rebinding) gets nothing; and it takes off the headers by which a
- * caller could pass for Cloudflare or for Miniflare. Deployed, Cloudflare's edge stands in its place.
+ * The Worker at each port of the local mesh. It accepts only requests that are addressed to this machine by name and do not come
+ * from a foreign page, so that a web site whose name resolves to 127.0.0.1 (DNS rebinding) gets nothing. It also removes the headers
+ * with which a caller could pose as Cloudflare or Miniflare. In a deployed mesh, Cloudflare's edge takes its place.
  */
 import { foreignCaller, trustedHeaders } from './door-rules.ts';
 
 interface Env {
   readonly INNER: Fetcher;
-  /** Names and addresses of this machine, as URLs write them. */
+  /** The names and addresses of this machine, as URLs write them. */
   readonly HOSTS: readonly string[];
 }
 

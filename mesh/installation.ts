@@ -1,6 +1,6 @@
 /**
- * Where this program lies: its policies, migrations, page and modules are found from here, whatever the working directory. The user's
- * own files are found from the working directory. The same code runs from its TypeScript sources and from the built package.
+ * Finds the files of this installation (policies, migrations, page, modules), whatever the working directory. The user's own files are
+ * found from the working directory. The same code runs from its TypeScript sources and from the built package.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ function packageFolder(): string {
 
 export const INSTALLATION = packageFolder();
 
-/** Whether the modules that run are the built ones, in JavaScript. */
+/** Whether the running modules are the built ones, in JavaScript. */
 export const BUILT = import.meta.url.endsWith('.js');
 
 /** A file or folder of the installation that is not a module, such as `models` or `wrangler.toml`. */
@@ -25,7 +25,7 @@ export const installed = (...parts: readonly string[]): string => join(INSTALLAT
 export const moduleFile = (path: string): string =>
   BUILT ? installed('dist', `${path}.js`) : installed(`${path}.ts`);
 
-/** What `node` is started with to run a module of the installation, such as `cli/rollmesh`. */
+/** The arguments of `node` that run a module of the installation, such as `cli/rollmesh`. */
 export const nodeArguments = (path: string): string[] =>
   BUILT ? [moduleFile(path)] : ['--import', 'tsx', moduleFile(path)];
 

@@ -1,6 +1,6 @@
 /**
- * The configuration of a mesh, read by wrangler and checked before anything is started or written: wrangler.toml of the user's folder,
- * or the one that comes with the program where the folder has none.
+ * Reads the configuration of a mesh through wrangler and checks it before anything is started or written. It is the wrangler.toml of the
+ * user's folder, or the one that comes with the program if the folder has none.
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -35,7 +35,7 @@ const NEEDED: Readonly<Record<WorkerName, readonly string[]>> = {
   judge: ['DB', 'BUCKET', 'SCORED', 'JUDGE', 'RETRY_SECONDS'],
 };
 
-/** Throws `wrong-input` with the code `mesh.config` where wrangler.toml does not describe a mesh; the message names the field. */
+/** Reads wrangler.toml. Throws `wrong-input` with the code `mesh.config` if it does not describe a mesh; the message names the field. */
 export function readMeshConfig(root: string): MeshConfig {
   const own = resolve(root, FILE);
   const file = existsSync(own) ? own : installed(FILE);
@@ -84,7 +84,7 @@ function readWorker(file: string, env: WorkerName): WranglerConfig {
   return { ...config, assets: { ...assets, directory } };
 }
 
-/** A path of wrangler.toml. What a project names in its `node_modules/rollmesh` is this installation's, wherever npm has put it. */
+/** Resolves a path of wrangler.toml. A path in `node_modules/rollmesh` means this installation, wherever npm has put it. */
 const pathFrom = (file: string, path: string): string =>
   path.startsWith(PACKAGE) ? installed(path.slice(PACKAGE.length)) : resolve(dirname(file), path);
 

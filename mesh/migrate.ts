@@ -1,4 +1,4 @@
-/** Applies migrations/ to the local D1 and notes them as wrangler does, so that `wrangler d1 migrations apply --local` agrees. */
+/** Applies migrations/ to the local D1 and records them as wrangler does, so that `wrangler d1 migrations apply --local` does not repeat them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Miniflare } from 'miniflare';
@@ -9,7 +9,7 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS d1_migrations (
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
 
-/** @returns names of the migrations that were new */
+/** @returns the names of the migrations that were new */
 export async function migrate(mf: Miniflare, worker: string, folder: string): Promise<string[]> {
   const db = await mf.getD1Database('DB', worker);
   await db.prepare(LEDGER).run();

@@ -1,9 +1,9 @@
 /**
- * Miniflare opens two ports of its own: one by which workerd calls back into this process, which writes files, opens
- * browsers and ends the process for whoever asks, and one before all Workers, which reads every bucket for whoever asks and
- * obeys headers that choose a Worker. Here both are Unix sockets in a folder that only this user may enter, so that no other
- * account of the machine and no web page reaches them. Miniflare itself speaks to workerd over TCP: entry-proxy.mjs passes
- * on those of its requests that carry Miniflare's secret, and refuses everything else.
+ * Moves Miniflare's own two ports to private Unix sockets. On one port workerd calls back into this process; whoever reaches it can
+ * write files, open browsers and end the process. The other is in front of all Workers; whoever reaches it can read every bucket and
+ * choose a Worker by a header. The sockets are in a folder that only this user may enter, so that no other account of the machine
+ * and no web page reaches them. Miniflare itself speaks to workerd over TCP: entry-proxy.mjs passes on requests that carry
+ * Miniflare's secret, and refuses everything else.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
@@ -16,18 +16,18 @@ import { Runtime } from 'miniflare';
 import { withGuardedChildren } from './die-together.ts';
 
 interface Sockets {
-  /** Path of the socket on which workerd reaches this process. */
+  /** The path of the socket on which workerd reaches this process. */
   readonly loopback: string;
-  /** Path of the socket on which workerd is reached. */
+  /** The path of the socket on which workerd is reached. */
   readonly entry: string;
-  /** TCP port of the server before `entry`. */
+  /** The TCP port of the proxy in front of `entry`. */
   readonly port: number;
 }
 
 export interface PrivateSockets {
-  /** Runs `start`; each Miniflare that it makes keeps to these sockets, also where it starts workerd again. */
+  /** Runs `start`. Each Miniflare that it makes uses these sockets, also when it restarts workerd. */
   within<T>(start: () => Promise<T>): Promise<T>;
-  /** Once Miniflare is disposed of. */
+  /** Removes the sockets. Call it after Miniflare has been disposed of. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ function install(): void {
     const sockets = socketsOf.get(this) ?? scope.getStore();
     if (!sockets) return updateConfig.call(this, configuration, options, ...rest);
     socketsOf.set(this, sockets);
-    // What an earlier workerd left; nothing can listen where a file is.
+    // Remove the socket file that an earlier workerd left: nothing can listen where a file exists.
     rmSync(sockets.entry, { force: true });
     const addresses = { loopbackAddress: `unix:${sockets.loopback}`, entryAddress: `unix:${sockets.entry}` };
     const ports = await withGuardedChildren(() =>
@@ -60,7 +60,7 @@ function install(): void {
   };
 }
 
-/** The server with its `listen` turned to a socket file; Miniflare asks for the port, and has no use for it. */
+/** Makes the server listen on a socket file. Miniflare asks for its port but does not use it. */
 function listeningAt(server: http.Server, path: string): http.Server {
   const listen = server.listen.bind(server);
   return Object.assign(server, {
@@ -69,7 +69,7 @@ function listeningAt(server: http.Server, path: string): http.Server {
   });
 }
 
-/** Where there are no Unix sockets (Windows) Miniflare is left as it is: docs/security.md says what that means. */
+/** On Windows, which has no Unix sockets, Miniflare is left as it is; docs/security.md says what that means. */
 const unprotected: PrivateSockets = {
   within: (start) => withGuardedChildren(start),
   close: async () => undefined,
@@ -78,7 +78,7 @@ const unprotected: PrivateSockets = {
 export async function openPrivateSockets(): Promise<PrivateSockets> {
   if (process.platform === 'win32') return unprotected;
   install();
-  // Made with mode 700.
+  // mkdtemp creates the folder with mode 700.
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
   const entry = join(folder, 'entry');
   const proxy = new Worker(new URL('./entry-proxy.mjs', import.meta.url), { workerData: entry });

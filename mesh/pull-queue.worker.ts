@@ -1,6 +1,6 @@
 /**
- * Local stand-in for Cloudflare's HTTP pull consumer, which Miniflare does not have: same paths, same JSON, same base64
- * rule, leases, attempts, delays and dead letters. Not for deployment: there the real one answers.
+ * The local stand-in for Cloudflare's HTTP pull consumer, which Miniflare does not have. It has the same paths, JSON, base64
+ * rule, leases, attempts, delays and dead letters. It is never deployed, since the real one answers there.
  */
 import { DurableObject } from 'cloudflare:workers';
 
@@ -8,7 +8,7 @@ interface Env {
   readonly PULL: DurableObjectNamespace<PullQueue>;
   readonly DLQ: Queue;
   readonly QUEUES_TOKEN: string;
-  /** Deliveries before a message goes to the dead-letter queue. */
+  /** The number of deliveries before a message goes to the dead-letter queue. */
   readonly MAX_DELIVERIES: string;
 }
 
@@ -18,7 +18,7 @@ interface Stored {
   readonly id: string;
   readonly timestamp: number;
   readonly type: ContentType;
-  /** Text, or base64 for `json` and `bytes`. */
+  /** Plain text for `text`, base64 for `json` and `bytes`. */
   readonly body: string;
   readonly delaySeconds: number;
 }
@@ -55,7 +55,7 @@ const encodeJson = (value: unknown) => base64(new TextEncoder().encode(JSON.stri
 const decodeJson = (text: string): unknown =>
   JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (c) => c.charCodeAt(0))));
 
-/** One queue: messages in SQLite, so that they outlive the process. */
+/** One queue. Its messages are in SQLite, so that they outlive the process. */
 export class PullQueue extends DurableObject<Env> {
   readonly #sql: SqlStorage;
 
@@ -104,7 +104,7 @@ export class PullQueue extends DurableObject<Env> {
     return { message_backlog_count: n, messages };
   }
 
-  /** Takes every lease back, so that the messages can be pulled at once: for when it is known that their learner is dead. */
+  /** Takes every lease back, so that the messages can be pulled at once. It is for when the learner that leased them is known to be dead. */
   release() {
     const released = this.#sql
       .exec('UPDATE messages SET visible_at = ?1 WHERE visible_at > ?1 RETURNING seq', Date.now())
@@ -112,7 +112,7 @@ export class PullQueue extends DurableObject<Env> {
     return { released };
   }
 
-  /** Sent before they are deleted: a crash between the two buries them twice, never not at all. */
+  /** Moves exhausted messages to the dead-letter queue. They are sent before they are deleted, so a crash between the two never loses one. */
   async #buryExhausted(now: number): Promise<void> {
     const dead = this.#sql
       .exec<Row>(
@@ -128,7 +128,7 @@ export class PullQueue extends DurableObject<Env> {
     }
   }
 
-  /** A late ack is taken, as the real queue takes it; a retry only by the lease that holds the message. */
+  /** An ack that comes after its lease has run out is accepted, as in the real queue; a retry only by the lease that holds the message. */
   ack({ acks = [], retries = [] }: AckRequest) {
     const warnings: Record<string, string> = {};
     const run = (sql: string, lease: string, ...values: SqlStorageValue[]) => {
@@ -186,7 +186,7 @@ export default {
     const stub = env.PULL.getByName(queue);
     if (action === 'pull') return ok(await stub.pull(body));
     if (action === 'ack') return ok(await stub.ack(body));
-    // Not of the real API.
+    // The real API has no `release`.
     if (action === 'release') return ok(await stub.release());
     await stub.put(
       (action === 'batch' ? (body as { messages: Pushed[] }).messages : [body as Pushed]).map(storedOf),

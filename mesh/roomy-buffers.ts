@@ -1,17 +1,17 @@
 /**
- * Keeps Miniflare's start short. It writes workerd's configuration, with some 60 MB of wasm in it, into one buffer that its
- * encoder enlarges by 4 KB at a time, copying all of it, which takes about half of a start. While it starts, large buffers
- * are made half again as large as asked for; what is too much at the end is cut off before workerd gets it.
+ * Makes Miniflare start faster. Miniflare writes workerd's configuration, with some 60 MB of wasm in it, into one buffer, which
+ * its encoder enlarges by 4 KB at a time, copying all of it; that takes about half of a start. So during the start, large buffers
+ * are made half again as large as asked for, and the excess is cut off before workerd gets the configuration.
  */
 import { Runtime } from 'miniflare';
 
-/** Smaller buffers are made as they are asked for, bytes. */
+/** Buffers of up to this many bytes are made exactly as asked for. */
 const LARGE = 1 << 20;
 const WORD = 8;
 
 const Plain = ArrayBuffer;
 
-/** `new ArrayBuffer(bytes)` with room; everything else about the class is as ever. */
+/** `ArrayBuffer` whose `new ArrayBuffer(bytes)` makes large buffers larger; everything else about the class is unchanged. */
 const Roomy = new Proxy(Plain, {
   construct(target, args: [bytes: number, ...options: unknown[]], asked) {
     const [bytes, ...options] = args;
@@ -20,7 +20,7 @@ const Roomy = new Proxy(Plain, {
   },
 });
 
-/** A Cap'n Proto message without what follows it: its header tells the words of each segment (https://capnproto.org/encoding.html). */
+/** Cuts off what follows a Cap'n Proto message. Its header gives the number of words of each segment (https://capnproto.org/encoding.html). */
 export function withoutRoom(message: Buffer): Buffer {
   const segments = message.readUInt32LE(0) + 1;
   const header = Math.ceil((4 + 4 * segments) / WORD) * WORD;
@@ -40,7 +40,7 @@ function install(): void {
   };
 }
 
-/** Runs `start` with room in large buffers. */
+/** Runs `start` while large buffers are made larger than asked for. */
 export async function withRoomyBuffers<T>(start: () => Promise<T>): Promise<T> {
   install();
   Object.assign(globalThis, { ArrayBuffer: Roomy });

@@ -1,10 +1,10 @@
-/** Local secrets: `.dev.vars`, made at the first start with random values. Deployed ones are set by `wrangler secret put`. */
+/** Reads the local secrets from `.dev.vars`, which the first start fills with random values. Deployed ones are set by `wrangler secret put`. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const SECRET_NAMES = ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'] as const;
-/** Taken from `.dev.vars` where they stand there; none is made up. */
+/** Secrets that are read if `.dev.vars` has them; they are never generated. */
 export const OPTIONAL_NAMES = [
   'WEBHOOK_SECRET_NEXT',
   'LEARNER_TOKEN_NEXT',
@@ -18,7 +18,7 @@ export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>> &
 
 const OWNER_ONLY = 0o600;
 
-/** All `NAME=value` lines of a file; quotes around a value are taken off. */
+/** The values of all `NAME=value` lines of a file, without the quotes around them. */
 function readVars(path: string): Map<string, string> {
   if (!existsSync(path)) return new Map();
   const lines = readFileSync(path, 'utf8').split(/\r?\n/);
@@ -30,7 +30,7 @@ function readVars(path: string): Map<string, string> {
   );
 }
 
-/** The secrets of a project folder; what is missing in its `.dev.vars` is added, readable by its owner alone. */
+/** The secrets of a project folder. Missing ones are added to its `.dev.vars`, which only its owner can read. */
 export function ensureSecrets(root: string): Secrets {
   const path = join(root, '.dev.vars');
   const vars = readVars(path);
@@ -39,14 +39,14 @@ export function ensureSecrets(root: string): Secrets {
   if (missing.length) {
     const before = existsSync(path) ? readFileSync(path, 'utf8').replace(/\n?$/, '\n') : '';
     const added = missing.map((name) => `${name}=${vars.get(name)}\n`).join('');
-    // Before the secrets are in it: a mode is given to new files only.
+    // This comes before the secrets are written, because `writeFileSync` sets the mode of new files only.
     if (existsSync(path)) chmodSync(path, OWNER_ONLY);
     writeFileSync(path, before + added, { mode: OWNER_ONLY });
   } else if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, OWNER_ONLY);
   return named(vars) as Secrets;
 }
 
-/** What a project folder's `.dev.vars` holds, without adding anything. */
+/** The secrets in a project folder's `.dev.vars`; nothing is added. */
 export const readSecrets = (root: string): Partial<Secrets> => named(readVars(join(root, '.dev.vars')));
 
 const named = (vars: ReadonlyMap<string, string>): Partial<Secrets> =>

@@ -1,6 +1,6 @@
 /**
- * The local mesh: every Worker of wrangler.toml in one Miniflare, the stand-in for the pull API on a port of its own, and
- * the clock. All state lies under one folder; what only memory held (the queues) is driven again after a restart.
+ * Starts the local mesh: every Worker of wrangler.toml in one Miniflare, the stand-in for the pull API on a port of its own, and
+ * the clock. All state is in one folder. The queues are in memory only, so rounds are re-driven after a restart.
  */
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -20,45 +20,45 @@ import { workerOptions } from './workers.ts';
 const GATEWAY = 'rollmesh-gateway';
 const PULL_QUEUE = 'rollmesh-pull-queue';
 const LOOPBACK = '127.0.0.1';
-/** The queue that the learner pulls; locally its name is its id. */
+/** The queue that the learner pulls from; locally its name is its id. */
 export const SCORED_QUEUE = PULLED_QUEUE;
 
 export interface MeshOptions {
-  /** Folder of all local state. Default `.rollmesh`. */
+  /** The folder of all local state; default `.rollmesh`. */
   readonly stateDir?: string;
-  /** Folder of .dev.vars and, where it has one, of wrangler.toml. Default: the working directory. */
+  /** The folder of .dev.vars and, if it has one, of wrangler.toml; default: the working directory. */
   readonly root?: string;
   readonly host?: string;
-  /** 0 = any free port. */
+  /** The gateway's port; 0 means any free port. */
   readonly port?: number;
   readonly pullPort?: number;
-  /** Override variables of wrangler.toml. */
+  /** Values that override variables of wrangler.toml. */
   readonly vars?: Readonly<Record<string, string>>;
-  /** Deliver messages at once instead of waiting for batches to fill. Default true: locally there is nobody to share a batch with. */
+  /** Deliver messages at once instead of waiting for batches to fill. Default true, because locally nothing else would fill a batch. */
   readonly fast?: boolean;
-  /** Milliseconds between two ticks of the clock; 0 = only when `cron()` is called. Default 15 s. */
+  /** Milliseconds between two ticks of the clock; 0 means that it ticks only when `cron()` is called. Default 15 s. */
   readonly cronMs?: number;
-  /** Deliveries of a scored message before it is a dead letter. Default 11, as docs/deploy.md sets it up. */
+  /** The number of deliveries of a scored message before it becomes a dead letter. Default 11, as docs/deploy.md sets it up. */
   readonly pullDeliveries?: number;
   readonly rateLimit?: number;
-  /** Files of recipe modules whose recipes the Workers play beside the shipped ones. */
+  /** The files of recipe modules whose recipes the Workers play beside the shipped ones. */
   readonly recipes?: readonly string[];
-  /** File of a module that is laid around every Worker: for faults on purpose (see faults). */
+  /** The file of a module that wraps every Worker, in order to inject faults (see faults/). */
   readonly around?: string;
 }
 
 export interface Mesh {
-  /** Of the gateway and the page. */
+  /** The URL of the gateway and the page. */
   readonly url: string;
-  /** Base of the pull API: the local counterpart of https://api.cloudflare.com/client/v4. */
+  /** The base URL of the pull API, the local counterpart of https://api.cloudflare.com/client/v4. */
   readonly pullUrl: string;
   readonly secrets: Secrets;
   readonly mf: Miniflare;
-  /** One tick of the clock. */
+  /** Runs one tick of the clock. */
   cron(): Promise<void>;
   /**
-   * Resolves once workerd has ended by itself and Miniflare has started another one at the same ports. What the queues held is gone,
-   * and since the Workers know of no new start, their rounds would stand still until they count as stalled.
+   * Resolves once workerd has ended by itself and Miniflare has started another one at the same ports. The messages of the queues are lost,
+   * and since the Workers are not told of the restart, their rounds would make no progress until they count as stalled.
    */
   readonly crashed: Promise<void>;
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise
 
 const doorOf = (worker: string) => `${worker}-door`;
 
-/** The Worker that stands before another at a port of this machine: see mesh/door.worker.ts. */
+/** The options of the Worker in front of another one at a port of this machine; see mesh/door.worker.ts. */
 async function doorOptions(
   worker: string,
   host: string = LOOPBACK,
@@ -98,7 +98,7 @@ async function doorOptions(
   };
 }
 
-/** Appends what the Workers print to `mesh.log`, so that it is at hand and in nobody's way. */
+/** Appends what the Workers print to a log file (`mesh.log`) and keeps it off the terminal. */
 function logTo(file: string) {
   const log = createWriteStream(file, { flags: 'a' });
   return (stdout: Readable, stderr: Readable) => {
@@ -128,7 +128,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     doorOptions(PULL_QUEUE, options.host, options.pullPort),
   ]);
   const { mf, crashed, close } = await startMiniflare({
-    // The place where `wrangler … --local --persist-to STATE_DIR` looks as well.
+    // `wrangler … --local --persist-to STATE_DIR` uses the same folder.
     defaultPersistRoot: join(stateDir, 'v3'),
     cf: false,
     handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
@@ -156,7 +156,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   };
 }
 
-/** Miniflare as it has to be started here: v8-flags.ts, private-sockets.ts and roomy-buffers.ts say why. */
+/** Starts Miniflare with the changes that v8-flags.ts, private-sockets.ts and roomy-buffers.ts explain. */
 async function startMiniflare(options: MiniflareOptions) {
   installV8Flags();
   const sockets = await openPrivateSockets();
@@ -178,7 +178,7 @@ async function startMiniflare(options: MiniflareOptions) {
   return { mf, crashed, close };
 }
 
-/** Ticks once at the start, for what an earlier process left, then at the interval. A tick that fails is made up by the next. */
+/** Ticks once at the start, to resume what an earlier process left, then at the interval. The next tick makes up for one that fails. */
 function startClock(tick: () => Promise<void>, everyMs: number): () => void {
   if (everyMs === 0) return () => {};
   const attempt = () => tick().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The Workers of wrangler.toml as Miniflare options: `wrangler dev` runs one environment, the mesh needs all four in one process. */
+/** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all four in one process. */
 import type { WorkerOptions } from 'miniflare';
 import { unstable_getMiniflareWorkerOptions as toMiniflare } from 'wrangler';
 import type { WorkerName } from '../core/stages.ts';
@@ -6,7 +6,7 @@ import { bundleWorker } from './bundle.ts';
 import type { MeshConfig } from './mesh-config.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
-/** Which secrets each Worker is given; the others need none. */
+/** The secrets that each Worker is given. */
 const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
@@ -19,16 +19,16 @@ const NO_DEV_VARS = { overrides: {}, envFiles: ['no-such-file'] };
 
 export interface WorkerSettings {
   readonly config: MeshConfig;
-  /** Modules of recipes that are put beside the shipped ones; where there is one, the Workers are made from these instead of their own entry points. */
+  /** Files of recipe modules to add to the shipped ones. If there are any, the Workers' entry points are generated (see bundle.ts). */
   readonly recipes: readonly string[];
   readonly secrets: Secrets;
-  /** Override variables of wrangler.toml in every Worker. */
+  /** Values that override variables of wrangler.toml in every Worker. */
   readonly vars: Readonly<Record<string, string>>;
-  /** Requests a minute that both rate limits let through; wrangler.toml's where absent. */
+  /** The requests a minute that both rate limits let through; if undefined, wrangler.toml's limits hold. */
   readonly rateLimit: number | undefined;
-  /** Deliver at once instead of waiting for a batch to fill. */
+  /** Deliver messages at once instead of waiting for a batch to fill. */
   readonly fast: boolean;
-  /** Module that is laid around every Worker (see bundle.ts). */
+  /** The file of a module that wraps every Worker (see bundle.ts). */
   readonly around: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a run must come to when nothing goes wrong: the same rounds in this process, without queues, Workers, leases or
- * evaluation. The yardstick for runs in which everything goes wrong.
+ * The reference run: the same rounds in this process with nothing going wrong, without queues, Workers, leases or evaluation.
+ * Runs under injected faults are compared with it.
  */
 import { playStages } from '../core/play-stages.ts';
 import { sha256Hex } from '../core/random.ts';
@@ -14,7 +14,7 @@ import { OpenPolicies } from '../infer/open-policies.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
 
-/** sha256 of each file of a version. */
+/** The sha256 of each file of a version. */
 export type FileHashes = Partial<Record<VersionFile, string>>;
 
 export const hashesOf = (files: VersionFiles): FileHashes =>

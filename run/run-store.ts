@@ -1,20 +1,20 @@
-/** Where a run that lives in one process keeps its versions and records. The mesh keeps the same things in R2 and D1. */
+/** The store in which a run in one process keeps its versions and records. The mesh keeps the same things in R2 and D1. */
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 
 export interface RunStore {
-  /** Throws `missing-version` where the version does not exist. */
+  /** Loads a version's files. Throws `missing-version` if the version does not exist. */
   loadVersion(ref: PolicyRef): Promise<VersionFiles>;
-  /** Create-only: a version that exists is never overwritten. */
+  /** Creates a version. One that exists is never overwritten. */
   commitVersion(ref: PolicyRef, files: VersionFiles): Promise<void>;
-  /** The newest version; null where the policy does not exist. */
+  /** The newest version's number; null if the policy does not exist. */
   currentVersion(policy: string): Promise<number | null>;
   putRecord(key: string, value: unknown): Promise<void>;
   getRecord(key: string): Promise<unknown>;
 }
 
-/** For claims and tests: nothing outlives the process. */
+/** A store in memory, for claims and tests. Nothing outlives the process. */
 export class MemoryRunStore implements RunStore {
   readonly #versions = new Map<string, VersionFiles[]>();
   readonly #records = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * A whole run in one process: the same stages, the same ids and the same trainer as the mesh, without queues and
- * Workers. For quick runs, claims and tests; the same settings give the same tokens as the mesh does.
+ * Plays a whole run in one process, with the same stages, ids and trainer as the mesh but without queues and Workers.
+ * It serves quick runs, claims and tests; the same settings give the same tokens as on the mesh.
  */
 import type * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
@@ -34,18 +34,18 @@ export interface InProcessRun {
   readonly settings: RunSettings;
   /** The run ends when it has this many rounds, those of earlier starts included. */
   readonly rounds: number;
-  /** Evaluate the version that the run begins from, and every n-th round. */
+  /** The version that the run begins from is evaluated, then that of every n-th round and of the last one. */
   readonly evaluateEvery: number;
   readonly store: RunStore;
   readonly trainer: RoundTrainer;
   readonly tokenizer: Tokenizer;
   readonly renderer?: PolicyText['renderer'];
   readonly contextLength?: number;
-  /** Runs `work` with the policy of exactly this version and set. */
+  /** Runs `work` with the policy of exactly this version and parameter set. */
   readonly use: RoundContextParts['use'];
   /** The weights that each role uses. */
   readonly roles: Readonly<Record<string, RoleBinding>>;
-  /** The tasks that it is examined on; default all that is held out. */
+  /** The evaluation tasks; by default all held-out tasks. */
   readonly evaluationTasks?: EvaluationTasks | undefined;
   readonly onStart?: (report: RoundReport) => void;
   readonly onRound?: (line: RoundLine) => void;
@@ -53,7 +53,7 @@ export interface InProcessRun {
 
 const lineKey = (run: string, round: number) => `runs/${run}/lines/${round}.json`;
 
-/** Rounds that the run has played in this store, and the version that it begins from where it has played none. */
+/** How many rounds the run has played in this store, and the version that it begins from if it has not begun yet. */
 export async function progressOf(
   settings: RunSettings,
   store: RunStore,
@@ -66,7 +66,7 @@ export async function progressOf(
   return { done, from: 0 };
 }
 
-/** A line of an earlier start of the run. Throws `give-up` where it is of another form: another version of rollmesh wrote it. */
+/** Reads a line that an earlier start of the run wrote. Throws `give-up` if another version of rollmesh wrote it in another form. */
 async function readLine<S extends v.GenericSchema>(
   store: RunStore,
   key: string,
@@ -106,7 +106,7 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
       lines.push(done);
       continue;
     }
-    // Not the store's newest: a round whose version was committed just before a crash is played again, to the same bytes.
+    // This is not the store's newest version: a round whose version was committed just before a crash is played again, with the same bytes.
     const newest = lines.at(-1)?.to ?? first;
     const line = await playRound(run, roundOf(settings, run.roles, index, newest), newest, kept);
     await store.putRecord(lineKey(runId, index), line);
@@ -116,7 +116,7 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
   return summarize(settings, recipe, start, lines, Math.round(performance.now() - started));
 }
 
-/** What stages of the round, or of an evaluation like it, are made from. */
+/** The parts from which the context of a round, or of an evaluation like it, is opened. */
 const partsOf = (
   { recipe, tokenizer, renderer, contextLength, use, store, evaluationTasks }: InProcessRun,
   round: RoundSpec,
@@ -131,7 +131,7 @@ const partsOf = (
   recipeState: async () => recipeStateOf(await store.loadVersion(newestOf(round))),
 });
 
-/** Evaluations look as a round would that comes after `version`. */
+/** Evaluates `version` with the round context of the round that would come after it. */
 const evaluate = (
   run: InProcessRun,
   kept: Map<string, Promise<unknown>>,

@@ -1,4 +1,4 @@
-/** D1 through drizzle, and the one retry rule: D1 retries reads by itself, never writes. */
+/** Opens D1 through drizzle and retries writes when D1 fails for a moment: D1 retries reads by itself, but never writes. */
 import type { D1Database } from '@cloudflare/workers-types';
 
 import { type SQL, sql } from 'drizzle-orm';
@@ -14,7 +14,7 @@ export const openDatabase = (d1: D1Database): Database => drizzle(d1, { schema }
 const TRANSIENT =
   /overloaded|reset because|connection lost|storage operation exceeded timeout|internal error|cannot resolve d1|replica/i;
 
-/** Text of an error and its causes: drizzle wraps what D1 says. */
+/** The messages of an error and of its causes in one text, because drizzle wraps the errors of D1. */
 export const causesOf = (error: unknown): string => {
   const texts: string[] = [];
   for (let at: unknown = error; at instanceof Error && texts.length < 5; at = at.cause)
@@ -22,7 +22,7 @@ export const causesOf = (error: unknown): string => {
   return texts.join(': ');
 };
 
-/** Runs an idempotent write up to four times, with back-off, while D1 says that it is overloaded or was reset. */
+/** Runs an idempotent write up to four times, with back-off, as long as it fails with an error that passes (D1 is overloaded, was reset, …). */
 async function retryingWrite<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -37,7 +37,7 @@ async function retryingWrite<T>(write: () => Promise<T>): Promise<T> {
 /** The list of the states in which a round still has something to do, as SQL. */
 export const openRounds = sql.raw(`(${OPEN_ROUNDS.map((state) => `'${state}'`).join(', ')})`);
 
-/** A statement by drizzle's builder, or one written as `sql`. */
+/** A statement made by drizzle's builder, or one written as `sql`. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
 
 const dialect = new SQLiteSyncDialect();
@@ -46,9 +46,9 @@ const compiled = (statement: Statement) =>
   'toSQL' in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
 
 /**
- * Runs statements as one transaction, all or nothing, again where D1 is overloaded: so each must hold when repeated.
- * Drizzle's own `batch` loses the parameters of statements written as `sql`.
- * @returns rows changed, by statement
+ * Runs statements as one transaction, all or nothing. It is retried when D1 is overloaded, so every statement must be safe to repeat.
+ * Drizzle's own `batch` is not used because it loses the parameters of statements written as `sql`.
+ * @returns the number of rows changed, by statement
  */
 export async function writeAll(db: Database, statements: readonly Statement[]): Promise<number[]> {
   const bound = statements.map((statement) => {

@@ -1,4 +1,4 @@
-/** Messages that will not be tried again: kept with their cause until someone replays them. */
+/** Dead letters: messages that were given up. They are stored with their cause until someone replays them. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { deriveId } from '../core/random.ts';
 import { type Database, writeAll } from './database.ts';
@@ -6,14 +6,14 @@ import { deadLetters } from './schema.ts';
 
 export type DeadLetter = typeof deadLetters.$inferSelect;
 
-/** The code of a message that the queue gave up on: why, only its consumer could have known. */
+/** The code of a message that the queue itself gave up. Only the consumer could have known the cause. */
 export const UNKNOWN_CAUSE = 'queue.exhausted';
 
-/** The same message is the same letter, however often it dies and under whatever queue id. */
+/** The id of a dead letter, derived from queue and body: the same message has the same id, however often it is given up and redelivered. */
 export const letterId = (queue: string, body: unknown) =>
   deriveId('dead-letter', queue, JSON.stringify(body));
 
-/** A cause that a consumer knew is not overwritten by the queue that does not know it. */
+/** Inserts or updates a dead letter. A cause that a consumer recorded is not overwritten by the queue, which does not know the cause. */
 export async function storeDeadLetter(db: Database, letter: Omit<DeadLetter, 'replayedAt'>): Promise<void> {
   const known = (column: 'kind' | 'code' | 'cause') =>
     sql.raw(
@@ -40,7 +40,7 @@ export async function storeDeadLetter(db: Database, letter: Omit<DeadLetter, 're
 export const getDeadLetter = async (db: Database, id: string): Promise<DeadLetter | undefined> =>
   (await db.select().from(deadLetters).where(eq(deadLetters.id, id)))[0];
 
-/** Newest first; those that were replayed are left out unless asked for. */
+/** Lists dead letters, newest first. Replayed ones are left out unless `replayed` is true. */
 export const listDeadLetters = (
   db: Database,
   { replayed, limit }: { readonly replayed: boolean; readonly limit: number },
@@ -52,7 +52,7 @@ export const listDeadLetters = (
     .orderBy(desc(deadLetters.at))
     .limit(limit);
 
-/** @returns false where it was replayed before */
+/** Marks a dead letter as replayed. @returns false if it was replayed before */
 export async function claimReplay(db: Database, id: string, now: number): Promise<boolean> {
   const { meta } = await db
     .update(deadLetters)

@@ -1,4 +1,4 @@
-/** Groups: the unit of work. States only go forward: rollout -> scored -> trained, or failed with its kind. */
+/** The rows of groups, the unit of work. A group's state only moves forward, rollout -> scored -> trained, or becomes failed with its failure. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
 import type { GroupState } from '../core/stages.ts';
@@ -24,7 +24,7 @@ export const getGroup = async (db: Database, round: string, id: string): Promise
       .where(and(eq(groups.round, round), eq(groups.id, id)))
   )[0];
 
-/** The named groups that are still to be done, as the tasks they are. */
+/** The tasks of those of the named groups that are still in state `rollout`. */
 export async function rolloutTasks(
   db: Database,
   round: string,
@@ -60,7 +60,7 @@ export async function countGroups(
   return counts;
 }
 
-/** rollout -> scored for all of them, and the round moves on if they were the last. */
+/** Moves the groups from rollout to scored, and moves the round on if they were its last ones. */
 export async function markScored(
   db: Database,
   round: string,
@@ -76,7 +76,7 @@ export async function markScored(
   ]);
 }
 
-/** rollout or scored -> failed; the round goes on without it, or fails where it was the last. */
+/** Moves a group from rollout or scored to failed. The round goes on without it, or fails if no other group is left. */
 export async function failGroup(
   db: Database,
   round: string,

@@ -1,4 +1,4 @@
-/** R2: JSON objects under derived keys. Reading checks the schema; an object that does not hold it is damaged, and says so. */
+/** Reads and writes JSON objects in R2 under derived keys. Reading checks the schema; an object that does not match is reported as damaged. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
@@ -6,7 +6,7 @@ import { sha256Hex } from '../core/random.ts';
 
 const JSON_TYPE = { httpMetadata: { contentType: 'application/json' } };
 
-/** Derived content under a derived key: writing it again writes the same bytes. @returns the sha256 of the bytes */
+/** Writes an object. Its key and content are both derived, so writing it again writes the same bytes. @returns the sha256 of the bytes */
 export async function putJson(bucket: R2Bucket, key: string, value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   const sha256 = sha256Hex(bytes);
@@ -17,13 +17,13 @@ export async function putJson(bucket: R2Bucket, key: string, value: unknown): Pr
 const hex = (bytes: ArrayBuffer) =>
   [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** sha256 of a stored object's bytes, as the store computed it; null where there is no object. */
+/** The sha256 of a stored object's bytes, as R2 computed it; null if there is no object. */
 export async function storedSha256(bucket: R2Bucket, key: string): Promise<string | null> {
   const sha256 = (await bucket.head(key))?.checksums.sha256;
   return sha256 ? hex(sha256) : null;
 }
 
-/** Create-only. @returns false where the key exists: it is left as it is. */
+/** Creates an object and never overwrites one. @returns false if the key exists already; its object is left as it is */
 export async function putJsonOnce(bucket: R2Bucket, key: string, value: unknown): Promise<boolean> {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   const put = await bucket.put(key, bytes, {
@@ -34,7 +34,7 @@ export async function putJsonOnce(bucket: R2Bucket, key: string, value: unknown)
   return put !== null;
 }
 
-/** The object, or null where there is none. Throws `give-up` where it is not what its key promises. */
+/** The object, or null if there is none. Throws `give-up` if it does not match the schema. */
 export async function readJson<S extends v.GenericSchema>(
   bucket: R2Bucket,
   key: string,

@@ -1,4 +1,4 @@
-/** Policies and their version pointer, which moves last and by compare-and-set. */
+/** The rows of policies and versions. A policy's pointer to its current version moves last, by compare-and-set. */
 import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
 import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
@@ -16,7 +16,7 @@ export const listPolicies = (db: Database): Promise<PolicyRow[]> =>
 export const getPolicy = async (db: Database, name: string): Promise<PolicyRow | undefined> =>
   (await db.select().from(policies).where(eq(policies.name, name)))[0];
 
-/** Newest first. */
+/** The versions of a policy, newest first. */
 export const versionsOf = (db: Database, name: string, limit: number): Promise<VersionRow[]> =>
   db.select().from(versions).where(eq(versions.policy, name)).orderBy(desc(versions.version)).limit(limit);
 
@@ -28,7 +28,7 @@ export const getVersion = async (db: Database, ref: PolicyRef): Promise<VersionR
       .where(and(eq(versions.policy, ref.name), eq(versions.version, ref.version)))
   )[0];
 
-/** The versions that decide what a round's samples are, as far as they are committed. */
+/** Those versions named by a round, from which its samples are drawn, that are committed. */
 export const versionsOfRound = (db: Database, spec: RoundSpec): Promise<VersionRow[]> =>
   db
     .select()
@@ -36,13 +36,13 @@ export const versionsOfRound = (db: Database, spec: RoundSpec): Promise<VersionR
     .where(and(eq(versions.policy, spec.settings.policy), inArray(versions.version, namedVersions(spec))))
     .orderBy(asc(versions.version));
 
-/** Hashes of manifests by version, of those that have one. */
+/** The hashes of the manifests by version. Versions without a stored hash are left out. */
 export const manifestsOf = (rows: readonly VersionRow[]): Record<string, string> =>
   Object.fromEntries(
     rows.flatMap(({ version, manifestSha256: sha256 }) => (sha256 === null ? [] : [[version, sha256]])),
   );
 
-/** Notes the hash of a version's manifest where an earlier release noted none; one that is there is left as it is. */
+/** Stores the hash of a version's manifest if an earlier release stored none. An existing hash is left as it is. */
 export const noteManifest = (db: Database, manifest: Manifest) =>
   writeAll(db, [
     db
@@ -74,7 +74,7 @@ const insertVersion = (db: Database, manifest: Manifest, now: number) =>
     })
     .onConflictDoNothing();
 
-/** Version 0 of a new policy. @returns false where the policy exists. */
+/** Creates a policy with its version 0. @returns false if the policy exists already */
 export async function createPolicy(db: Database, manifest: Manifest, now: number): Promise<boolean> {
   const [created] = await writeAll(db, [
     db
@@ -87,10 +87,10 @@ export async function createPolicy(db: Database, manifest: Manifest, now: number
 }
 
 /**
- * The one transaction that ends a round: pointer parent -> version, the round is done, its groups are trained, and the
- * next round is there. Every statement after the first holds only if the version is this round's, so a lost race
- * changes nothing and a repetition neither.
- * @returns false where the version was not inserted: the pointer is elsewhere, the round is over, or it was done before
+ * Ends a round in one transaction: the pointer moves from `parent` to `version`, the round becomes done, its groups become
+ * trained, and the next round is inserted. Every statement after the first takes effect only if the version is this round's,
+ * so neither a lost race nor a repetition changes anything.
+ * @returns false if the version was not inserted: the pointer is elsewhere, the round is over, or it was committed before
  */
 export async function commitVersion(
   db: Database,
@@ -120,7 +120,7 @@ export async function commitVersion(
   return inserted === 1;
 }
 
-/** Version number that the next commit must have: withdrawn numbers are never used again. */
+/** The version number that the next commit must have. Numbers of withdrawn versions are never used again. */
 export async function nextVersion(db: Database, name: string): Promise<number> {
   const [newest] = await versionsOf(db, name, 1);
   return newest ? newest.version + 1 : 0;

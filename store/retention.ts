@@ -1,7 +1,7 @@
 /**
- * Which versions of a policy are kept, and the removal of the others. A version's row and manifest stay for ever, so that its number is not
- * given again and the chain of parents still says what each contains; what goes is its other files. One statement decides and takes, so that
- * a round which begins at the same moment either is seen or finds the version taken.
+ * Decides which versions of a policy are kept, and removes the other files of those that are not. A version's row and manifest stay for
+ * ever, so that its number is not used again and the chain of parents still says what each version contains. One statement decides and marks
+ * the versions as pruned, so a round that begins at the same moment is either seen by it or finds the version pruned.
  */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { type SQL, sql } from 'drizzle-orm';
@@ -10,9 +10,9 @@ import { type Database, openRounds, writeAll } from './database.ts';
 import { readManifest } from './versions.ts';
 
 export interface RetentionRule {
-  /** Versions in the chain of parents that ends at the current one, which is the first of them. */
+  /** How many versions are kept in the chain of parents that ends at the current version; the current one counts as the first. */
   readonly keep: number;
-  /** How long a withdrawn version stays, ms: time to find out what was wrong with it. */
+  /** How long a withdrawn version is kept, in ms, so that someone can find out what was wrong with it. */
   readonly withdrawnMs: number;
 }
 
@@ -20,17 +20,17 @@ export interface JudgedVersion {
   readonly policy: string;
   readonly version: number;
   readonly bytes: number;
-  /** Why it is kept, in words; null = nothing names it. */
+  /** Why it is kept, in words; null if nothing names it. */
   readonly kept: string | null;
 }
 
-/** Versions taken in one call of the clock. */
+/** How many versions are pruned at most in one call of the clock. */
 const AT_ONCE = 50;
 
 /**
- * Every version whose files are still there, with why it is kept. What may name a version: the pointer; a frozen role, a reference model or
- * a fork (version 0); the chain of recent parents; a round that is open, or failed as the last of its run, since a replay opens it again; and
- * the next round of a run whose roles lag behind the newest version, hold one for some rounds, or are drawn from a pool of the newest.
+ * Selects every version that is not pruned, with the reason why it is kept. A version may be named by the pointer; by a pinned role, a
+ * reference model or a fork (version 0); by the chain of recent parents; by a round that is open, or that failed as the last of its run,
+ * since a replay opens it again; and by the next round of a run whose roles use older versions (`lag`, `refreshEvery`, `sampleFrom`).
  */
 const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now: number): SQL => sql`
   WITH RECURSIVE recent(policy, version, place) AS (
@@ -62,7 +62,7 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
   FROM versions AS own
   WHERE pruned_at IS NULL AND (${policy} IS NULL OR policy = ${policy})`;
 
-/** What the rule would do, oldest version first; `policy` null = all of them. */
+/** What the rule would do to each version, oldest first; `policy` null means all policies. */
 export const judgeVersions = (
   db: Database,
   policy: string | null,
@@ -71,7 +71,7 @@ export const judgeVersions = (
 ): Promise<JudgedVersion[]> =>
   db.all<JudgedVersion>(sql`${judged(policy, rule, now)} ORDER BY policy, version`);
 
-/** Marks what nothing names as pruned: from now on it is refused. @returns how many were taken */
+/** Marks versions that nothing names as pruned; from now on they are refused. @returns how many were marked */
 export async function takeUnnamed(
   db: Database,
   policy: string | null,
@@ -85,13 +85,13 @@ export async function takeUnnamed(
   return taken!;
 }
 
-/** Versions that were taken and whose files are there still: the newest, or what a crash left. */
+/** Versions that are marked as pruned and still have files: those just marked, or those that a crash left behind. */
 export const takenVersions = (db: Database): Promise<Omit<JudgedVersion, 'kept'>[]> =>
   db.all(
     sql`SELECT policy, version, bytes FROM versions WHERE pruned_at IS NOT NULL AND bytes > 0 LIMIT ${AT_ONCE}`,
   );
 
-/** Removes a taken version's files, whatever its manifest names; doing it again removes nothing more. */
+/** Removes all files that the manifest of a pruned version names. It is safe to repeat. */
 export async function removeFiles(
   db: Database,
   bucket: R2Bucket,

@@ -1,4 +1,4 @@
-/** Making room for a replayed message: what its death had ended is open again, where the round can still use it. */
+/** Reopens the group or round that failed with a dead letter, so that its message can be replayed, if the round can still use it. */
 import { type SQL, sql } from 'drizzle-orm';
 import { WAITING_GROUPS } from '../core/stages.ts';
 import { type Database, writeAll } from './database.ts';
@@ -6,7 +6,7 @@ import { type Database, writeAll } from './database.ts';
 const isLast = (round: string) => sql`NOT EXISTS (SELECT 1 FROM rounds AS later JOIN rounds AS own
   ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx)`;
 
-/** failed -> proposing or the like, and the run is open again; only the last round of a run can come back. */
+/** Moves a failed round back to `stage` and opens its run again. Only the last round of a run can be reopened. */
 const reopen = (round: string, stage: string, due: SQL, now: number) =>
   [
     sql`UPDATE rounds SET stage = ${stage}, reason = NULL, ended_at = NULL, touched_at = ${now}
@@ -15,7 +15,7 @@ const reopen = (round: string, stage: string, due: SQL, now: number) =>
       WHERE id = (SELECT run FROM rounds WHERE id = ${round} AND stage = ${stage})`,
   ] as const;
 
-/** @returns false where the group is not failed or its round has moved on */
+/** Moves a failed group back to state `to` and reopens its round. @returns false if the group is not failed or its round has moved on */
 export async function reviveGroup(
   db: Database,
   round: string,
@@ -33,7 +33,7 @@ export async function reviveGroup(
   return revived === 1;
 }
 
-/** For a round that failed before it had any group. */
+/** Reopens a round that failed before it had any group. @returns false if it has groups or cannot be reopened */
 export async function reviveProposal(db: Database, round: string, now: number): Promise<boolean> {
   const empty = sql`NOT EXISTS (SELECT 1 FROM groups WHERE round = ${round})`;
   const [revived] = await writeAll(db, [...reopen(round, 'proposing', empty, now)]);

@@ -1,9 +1,9 @@
-/** Moving a policy's pointer back: later versions are withdrawn for good, and rounds that name one of them end. */
+/** Moves a policy's pointer back to an earlier version. Later versions are withdrawn for good, and open rounds that name one of them fail. */
 import { sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 
-/** @returns false where the version does not exist, was withdrawn itself, or has no files any more */
+/** @returns false if the version does not exist, is withdrawn itself, or was pruned */
 export async function rollBack(
   db: Database,
   { name, version }: PolicyRef,

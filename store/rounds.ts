@@ -1,4 +1,4 @@
-/** Rounds move through their stages by compare-and-set: of any number of callers exactly one moves it. */
+/** The rows of rounds. A round moves through its stages by compare-and-set, so of any number of callers exactly one moves it. */
 import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { RoundReport } from '../core/schema/report.ts';
 import type { AdmittedTask } from '../core/schema/sample.ts';
@@ -6,7 +6,7 @@ import { OPEN_ROUNDS, type RoundStage } from '../core/stages.ts';
 import { type Database, type Statement, writeAll } from './database.ts';
 import { rounds } from './schema.ts';
 
-/** Clocks of different machines may differ by so much. */
+/** How much the clocks of different machines may differ, in ms. */
 const CLOCK_SKEW_MS = 60_000;
 
 export type RoundRow = typeof rounds.$inferSelect;
@@ -14,7 +14,7 @@ export type RoundRow = typeof rounds.$inferSelect;
 export const getRound = async (db: Database, id: string): Promise<RoundRow | undefined> =>
   (await db.select().from(rounds).where(eq(rounds.id, id)))[0];
 
-/** Newest first; `before` leaves out that index and later ones, for the next page. */
+/** Lists rounds, newest first. For the next page, `before` leaves out rounds of that index and later ones. */
 export const listRounds = (
   db: Database,
   {
@@ -35,7 +35,7 @@ export const listRounds = (
     .orderBy(desc(rounds.createdAt), desc(rounds.index))
     .limit(limit);
 
-/** A round that fails stops its run: the next webhook opens it again. */
+/** Stops the run of a round that failed. The next webhook opens the run again. */
 const stopRunOfFailed = (id: string) =>
   sql`UPDATE runs SET state = 'stopped'
     WHERE id = (SELECT run FROM rounds WHERE id = ${id} AND stage = 'failed') AND state = 'open'`;
@@ -57,8 +57,8 @@ export async function failRound(
 }
 
 /**
- * proposing -> rollout, with one row a group. One JSON parameter carries all tasks, since D1 takes 100 parameters a
- * statement. A second call finds the stage moved and changes nothing.
+ * Moves a round from proposing to rollout and inserts one row for each group. One JSON parameter carries all tasks, since D1
+ * takes 100 parameters a statement. A second call finds the stage moved and changes nothing.
  */
 export async function admitTasks(
   db: Database,
@@ -90,8 +90,8 @@ export async function admitTasks(
 }
 
 /**
- * Statements that move a round on once none of its groups is under way: rollout -> training with what was scored, or
- * -> failed where nothing is left. For the end of any batch that changes groups.
+ * Statements that move a round on once none of its groups is in rollout any more: from rollout to training if there are scored
+ * groups, or to failed if there are none. Append them to every batch that changes groups.
  */
 export const settleRound = (id: string, now: number) => {
   const why = sql`coalesce(': ' || (SELECT failure->>'message' FROM groups
@@ -109,11 +109,11 @@ export const settleRound = (id: string, now: number) => {
   ] as const;
 };
 
-/** A sign of progress, so that the clock leaves the round alone. */
+/** Records a sign of progress, so that the clock does not re-drive the round. */
 export const touchRound = (db: Database, id: string, now: number) =>
   db.update(rounds).set({ touchedAt: now, redrives: 0 }).where(eq(rounds.id, id));
 
-/** `more`: what is written with it. */
+/** Stores a round's report; the statements in `more` are written in the same transaction. */
 export const setReport = async (
   db: Database,
   id: string,
@@ -124,8 +124,8 @@ export const setReport = async (
 };
 
 /**
- * Open rounds without a sign of progress since `before`, the longest waiting first. One whose last sign lies after `now`
- * was touched by a clock that has jumped, and would else wait until time has caught up with it.
+ * Open rounds without a sign of progress since `before`, the longest waiting first. A round whose last sign lies well after
+ * `now` is included: a clock that had jumped wrote it, and the round would otherwise wait until that time is reached.
  */
 export const stalledRounds = (
   db: Database,
@@ -143,7 +143,7 @@ export const stalledRounds = (
     .orderBy(asc(rounds.touchedAt))
     .limit(limit);
 
-/** Rounds that ended after `since` and whose end nobody was told. */
+/** Rounds that ended after `since` and whose end the callback has not been told yet. */
 export const untoldRounds = (db: Database, since: number, limit: number): Promise<RoundRow[]> =>
   db
     .select()
@@ -155,7 +155,7 @@ export const untoldRounds = (db: Database, since: number, limit: number): Promis
 export const markTold = (db: Database, id: string, now: number) =>
   writeAll(db, [db.update(rounds).set({ toldAt: now }).where(eq(rounds.id, id))]);
 
-/** Claims a stalled round for a re-drive, which counts `as` so many: false where another caller was first. */
+/** Claims a stalled round for a re-drive and adds `as` to its count of re-drives. @returns false if another caller was first */
 export async function claimRedrive(db: Database, row: RoundRow, now: number, as = 1): Promise<boolean> {
   const { meta } = await db
     .update(rounds)

@@ -1,4 +1,4 @@
-/** Runs: chains of rounds with a target. A run's id is derived from its settings, so the same settings are the same run. */
+/** The rows of runs. A run is a chain of rounds with a target; its id is derived from its settings, so the same settings are the same run. */
 import { and, desc, eq, inArray, notExists, sql } from 'drizzle-orm';
 import {
   type RoleBinding,
@@ -20,8 +20,8 @@ export const listRuns = (db: Database, limit: number): Promise<RunRow[]> =>
   db.select().from(runs).orderBy(desc(runs.createdAt)).limit(limit);
 
 /**
- * Creates the run or extends its target, and takes note of the delivery, all or nothing.
- * @returns false where the delivery was seen before: nothing has changed then.
+ * Creates the run or extends its target, and records the webhook delivery, all or nothing.
+ * @returns false if the delivery was seen before; then nothing has changed
  */
 export async function orderRounds(
   db: Database,
@@ -35,7 +35,7 @@ export async function orderRounds(
 ): Promise<boolean> {
   const { delivery, settings, roles, now } = order;
   const id = runIdOf(settings);
-  // The run is written first and only if the delivery is new; then the delivery. One transaction, so no retry of it is lost.
+  // The run is written first, and only if the delivery is new; then the delivery. Both are one transaction, so a retried delivery is never lost.
   const [written] = await writeAll(db, [
     sql`INSERT INTO runs (id, settings, roles, target, state, created_at)
         SELECT ${id}, ${JSON.stringify(settings)}, ${JSON.stringify(roles)}, ${order.rounds}, 'open', ${now}
@@ -50,8 +50,8 @@ export const forgetDeliveries = (db: Database, before: number) =>
   writeAll(db, [sql`DELETE FROM deliveries WHERE at < ${before}`]);
 
 /**
- * Inserts a round where none of its run is open and retention has taken none of its versions; doing it twice changes nothing. One that
- * names a withdrawn version is inserted, and fails with that reason.
+ * Inserts a round if its run has no open round and none of the round's versions was pruned. It is safe to repeat. A round that names a
+ * withdrawn version is inserted, and fails with that reason.
  */
 export const insertRound = (spec: RoundSpec, now: number) =>
   sql`INSERT INTO rounds (id, run, idx, spec, stage, created_at, touched_at)
@@ -63,7 +63,7 @@ export const insertRound = (spec: RoundSpec, now: number) =>
       WHERE pruned_at IS NOT NULL AND withdrawn IS NULL)
     ON CONFLICT DO NOTHING`;
 
-/** The round that comes next at `version`; null where the target is reached or the run has stopped. */
+/** The round that comes next, at `version`; null if the target is reached or the run has stopped. */
 export function nextRound(run: RunRow, lastIndex: number, version: number): RoundSpec | null {
   if (run.state !== 'open' || lastIndex >= run.target) return null;
   return roundOf(run.settings, run.roles, lastIndex + 1, version);
@@ -71,7 +71,7 @@ export function nextRound(run: RunRow, lastIndex: number, version: number): Roun
 
 /**
  * Creates the next round of a run if one is due and none is open.
- * @returns the round that is open now: the new one, or the one that was; null where nothing is due, or its version has just gone.
+ * @returns the round that is open now, be it new or not; null if no round is due, or if a version that it names has just been pruned
  */
 export async function advanceRun(db: Database, id: string, now: number): Promise<RoundSpec | null> {
   const run = await getRun(db, id);
@@ -84,7 +84,7 @@ export async function advanceRun(db: Database, id: string, now: number): Promise
   const next = policy ? nextRound(run, last?.index ?? 0, policy.current) : null;
   if (!next) return null;
   const [inserted] = await writeAll(db, [insertRound(next, now)]);
-  // Another caller's, or refused: retention took a version since the pointer was read. The clock tries again.
+  // If nothing was inserted, another caller did it, or a version was pruned since the pointer was read; then the clock tries again.
   return inserted === 1 || (await isOpen(db, next.id)) ? next : null;
 }
 
@@ -93,7 +93,7 @@ const isOpen = async (db: Database, id: string): Promise<boolean> => {
   return OPEN_ROUNDS.some((stage) => stage === row?.stage);
 };
 
-/** Runs that have rounds to do and none open: the chain broke between two of them. */
+/** Runs that have rounds left to do but no open round, because the chain broke between two rounds. */
 export const stuckRuns = (db: Database, limit: number) =>
   db
     .select({ id: runs.id })

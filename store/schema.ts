@@ -1,6 +1,6 @@
 /**
- * The mesh's state in D1: runs, their rounds, one row a group, policies and what went wrong. Objects (proposals,
- * rollouts, weights) are in R2; nothing here is needed to read them, only to know what exists and what is due.
+ * The tables of the mesh's state in D1: runs, their rounds, one row for each group, policies and dead letters. Objects (proposals,
+ * rollouts, weights) are in R2. Nothing here is needed to read them; the tables only say what exists and what is due.
  */
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { FailureKind } from '../core/errors.ts';
@@ -14,7 +14,7 @@ export type { GroupFailure as Failure };
 export const runs = sqliteTable('runs', {
   id: text().primaryKey(),
   settings: text({ mode: 'json' }).$type<RunSettings>().notNull(),
-  /** Roles of the recipe in the order they act, and the weights they use: a run keeps those it began with. */
+  /** The recipe's roles in the order in which they act, and the weights they use. A run keeps those it began with. */
   roles: text({ mode: 'json' }).$type<Readonly<Record<string, RoleBinding>>>().notNull(),
   /** Index of the last round that is wanted. */
   target: integer().notNull(),
@@ -31,11 +31,11 @@ export const rounds = sqliteTable(
     index: integer('idx').notNull(),
     spec: text({ mode: 'json' }).$type<RoundSpec>().notNull(),
     stage: text({ enum: ROUND_STATES }).notNull(),
-    /** Groups admitted; known from `rollout` on. */
+    /** The number of groups admitted; known from stage `rollout` on. */
     expected: integer().notNull().default(0),
-    /** Proposals written, valid or not. */
+    /** The number of proposals written, valid or not. */
     proposed: integer().notNull().default(0),
-    /** sha256 of the proposals' object; part of the seal of each group. */
+    /** The sha256 of the proposals' object. It is part of each group's seal (MAC). */
     proposalsSha256: text('proposals_sha256'),
     /** Why it failed. */
     reason: text(),
@@ -49,13 +49,13 @@ export const rounds = sqliteTable(
     endedAt: integer('ended_at'),
     touchedAt: integer('touched_at').notNull(),
     redrives: integer().notNull().default(0),
-    /** When the callback took the news of its end. */
+    /** When the callback accepted the news of its end. */
     toldAt: integer('told_at'),
   },
   (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.stage)],
 );
 
-/** No index but the key: at most 5 rows are written a group (key and row when admitted, row when scored, row when trained). */
+/** There is no index but the key, so at most 5 rows are written for a group (key and row when admitted, row when scored, row when trained). */
 export const groups = sqliteTable(
   'groups',
   {
@@ -65,9 +65,9 @@ export const groups = sqliteTable(
     task: text().notNull(),
     proposal: text(),
     state: text({ enum: GROUP_STATES }).notNull(),
-    /** Of the scored object's bytes. */
+    /** The sha256 of the scored object's bytes. */
     sha256: text(),
-    /** The mesh's seal, as it was sent to the learner. */
+    /** The mesh's seal (MAC), as it was sent to the learner. */
     mac: text(),
     failure: text({ mode: 'json' }).$type<GroupFailure>(),
   },
@@ -76,7 +76,7 @@ export const groups = sqliteTable(
 
 export const policies = sqliteTable('policies', {
   name: text().primaryKey(),
-  /** The pointer: moved last, by compare-and-set. */
+  /** The current version. This pointer moves last, by compare-and-set. */
   current: integer().notNull(),
   updatedAt: integer('updated_at').notNull(),
 });
@@ -88,21 +88,21 @@ export const versions = sqliteTable(
     version: integer().notNull(),
     parent: integer(),
     round: text(),
-    /** Bytes of all its files. */
+    /** The total size of its files in bytes. */
     bytes: integer().notNull(),
-    /** `manifestSha256` of its manifest; null until it is noted for a version of an earlier release. */
+    /** `manifestSha256` of its manifest; null for a version of an earlier release until the hash is stored. */
     manifestSha256: text('manifest_sha256'),
     createdAt: integer('created_at').notNull(),
-    /** Why it must not be used any more; null = it may be. */
+    /** Why it must not be used any more; null if it may be used. */
     withdrawn: text(),
     withdrawnAt: integer('withdrawn_at'),
-    /** When retention took its files, its manifest excepted; `bytes` is 0 once they are gone. */
+    /** When retention marked it for the removal of its files, all but the manifest; `bytes` is 0 once they are gone. */
     prunedAt: integer('pruned_at'),
   },
   (t) => [primaryKey({ columns: [t.policy, t.version] })],
 );
 
-/** What was used for a round, by who used it: one row a stage, added to once a batch. Columns as in core/cost/usage.ts. */
+/** What a round used of the platform, one row for each stage, to which each batch adds once. The columns are as in core/cost/usage.ts. */
 export const usage = sqliteTable(
   'usage',
   {
@@ -121,7 +121,7 @@ export const usage = sqliteTable(
   (t) => [primaryKey({ columns: [t.round, t.stage] })],
 );
 
-/** Webhook deliveries seen, so that each counts once. */
+/** The webhook deliveries already seen, so that each counts once. */
 export const deliveries = sqliteTable('deliveries', {
   id: text().primaryKey(),
   at: integer().notNull(),
@@ -130,9 +130,9 @@ export const deliveries = sqliteTable('deliveries', {
 export const deadLetters = sqliteTable(
   'dead_letters',
   {
-    /** Derived from stage and body: the same message is one dead letter however often it dies. */
+    /** Derived from stage and body, so the same message is one dead letter, however often it is given up. */
     id: text().primaryKey(),
-    /** The stage that it was for. */
+    /** The stage that the message was for. */
     queue: text().notNull(),
     body: text({ mode: 'json' }).$type<unknown>().notNull(),
     attempts: integer().notNull(),

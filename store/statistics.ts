@@ -1,4 +1,4 @@
-/** Figures of the whole mesh for /metrics, each by one grouped query. What the learner reported is read out of the reports. */
+/** The figures of the whole mesh for /metrics, each read by one grouped query. The learner's figures are read from the rounds' reports. */
 import { desc, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { USAGE_FIELDS, type Usage } from '../core/cost/usage.ts';
 import { type Database, openRounds } from './database.ts';

@@ -1,12 +1,12 @@
-/** Stopping a run: its open round ends with the reason, and no further one is begun until an order opens the run again. */
+/** Stops a run: its open round fails with the reason, and no further round begins until an order opens the run again. */
 import { sql } from 'drizzle-orm';
 import { type Database, writeAll } from './database.ts';
 
 /**
- * All or nothing, and safe to repeat. The target becomes the last round that was begun, so that a later order adds exactly the rounds
- * that it names.
+ * Stops the run in one transaction that is safe to repeat. The target becomes the last round that was begun, so that a later order adds
+ * exactly the rounds that it names.
  *
- * @returns false where there is no such run
+ * @returns false if there is no such run
  */
 export async function stopRun(db: Database, run: string, reason: string, now: number): Promise<boolean> {
   const [stopped] = await writeAll(db, [

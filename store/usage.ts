@@ -1,11 +1,11 @@
-/** What was used for a round, one row a stage: the stages' Workers add to theirs once a batch, the learner's is set by its reports. */
+/** The usage of rounds, one row for each stage: a stage's Worker adds to its row once a batch; the learner's reports set the learner's row. */
 import { type SQL, sql } from 'drizzle-orm';
 import { addUsage, NOTHING_USED, USAGE_FIELDS, type Usage, type UsageByStage } from '../core/cost/usage.ts';
 import type { UsageStage } from '../core/stages.ts';
 import type { Database } from './database.ts';
 import { usage } from './schema.ts';
 
-/** What writing it down costs by itself: a row, and two that are looked up. */
+/** What recording usage costs by itself: one row written and two rows read. */
 const BOOKKEEPING: Usage = { ...NOTHING_USED, d1RowsRead: 2, d1RowsWritten: 1 };
 
 const column = (field: keyof Usage) => sql.raw(usage[field].name);
@@ -18,18 +18,18 @@ function upsert(round: string, stage: UsageStage, used: Usage, onConflict: (fiel
     ON CONFLICT (round, stage) DO UPDATE SET ${list(USAGE_FIELDS.map(onConflict))}`;
 }
 
-/** Adds to a stage's row. Written once: a part that is lost with D1's answer is better than one that counts twice. */
+/** Adds to a stage's row. The write is not retried: it is better that a part is lost with D1's answer than that it counts twice. */
 export async function addUsed(db: Database, round: string, stage: UsageStage, used: Usage): Promise<void> {
   const sum = (field: keyof Usage) =>
     sql`${column(field)} = usage.${column(field)} + excluded.${column(field)}`;
   await db.run(upsert(round, stage, addUsage(used, BOOKKEEPING), sum));
 }
 
-/** Replaces a stage's row: for whoever counts from the round's beginning himself. To be written with something else. */
+/** A statement that replaces a stage's row, for a caller that itself counts from the round's beginning. It is run in a batch with others. */
 export const setUsed = (round: string, stage: UsageStage, used: Usage): SQL =>
   upsert(round, stage, used, (field) => sql`${column(field)} = excluded.${column(field)}`);
 
-/** By round; a round of which nothing is known has no stages. */
+/** Usage by round and stage. A round without recorded usage has no stages. */
 export async function usageOf(
   db: Database,
   rounds: readonly string[],

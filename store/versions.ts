@@ -1,4 +1,4 @@
-/** A version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
+/** Stores, checks and loads a version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
 import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -32,9 +32,9 @@ const hex = (bytes: ArrayBuffer | undefined) =>
   bytes && [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
- * Stores one file of a version that is not committed yet. The write holds only if the key is as it was when we looked:
- * of two learners that write at once, one is told.
- * @returns `stored`, or `same` where these bytes were there already
+ * Stores one file of a version that is not committed yet. The write succeeds only if the object has not changed since it was
+ * looked up, so if two learners write at once, one of them gets an error.
+ * @returns `stored`, or `same` if these bytes were stored already
  */
 export async function putVersionFile(
   bucket: R2Bucket,
@@ -69,7 +69,7 @@ export async function putVersionFile(
   return 'stored';
 }
 
-/** R2 says so in words, with its error code 10037. */
+/** R2 reports another hash in the text of its error, with the code 10037. */
 const HASH_MISMATCH = /checksum|10037/i;
 
 const otherBytes = (file: string, sha256: string, cause: unknown) =>
@@ -92,7 +92,7 @@ export const committedAlready = (ref: PolicyRef) =>
     { expected: 'a new version number', next: 'Read the policy again and go on from its current version.' },
   );
 
-/** Checks that every file of a manifest lies in the bucket with that size and hash. R2 computed the hash when it stored the bytes. */
+/** Checks that every file of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes. */
 export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: Manifest): Promise<void> {
   for (const required of ['config.json', 'model.safetensors'])
     if (!files[required])
@@ -110,10 +110,10 @@ export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: 
   }
 }
 
-/** Weights beyond this are checked when they are loaded, not when they are committed: an isolate has 128 MB. */
+/** Larger weights are checked when they are loaded, not when they are committed, because an isolate has 128 MB of memory. */
 const CHECKED_BYTES = 40 * 1024 * 1024;
 
-/** Reads the model that a manifest commits: a torn file, tensors of another config or numbers that are not finite are refused. */
+/** Reads the model that a manifest commits, and refuses a torn file, tensors that do not fit the config and numbers that are not finite. */
 export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise<void> {
   if (manifest.files['model.safetensors']!.bytes > CHECKED_BYTES) return;
   const bytesOf = async (file: VersionFile) => {
@@ -142,8 +142,8 @@ const refused = (what: string, expected: string) =>
   });
 
 /**
- * The named files of a committed version, each checked against the manifest, and that against the hash that the database keeps;
- * null = it keeps none. Throws `missing-version`.
+ * The named files of a committed version, each checked against the manifest, and the manifest against the hash in the database
+ * (null if the database has none). Throws `missing-version`.
  */
 export async function loadVersion(
   bucket: R2Bucket,
@@ -167,7 +167,7 @@ export async function loadVersion(
   return loaded;
 }
 
-/** The manifest of a committed version, held against the hash that the database keeps of it; null = it keeps none. */
+/** The manifest of a committed version, checked against the hash in the database (null if the database has none). */
 export async function committedManifest(
   bucket: R2Bucket,
   ref: PolicyRef,
@@ -181,8 +181,8 @@ export async function committedManifest(
 }
 
 /**
- * The bytes of one file as they come; null where the version has no such file. The last step throws `missing-version` where they were not
- * those of the manifest, so nothing that was made of them may be used before.
+ * Streams the bytes of one file; null if the version has no such file. The last step of the generator throws `missing-version` if the bytes
+ * were not those of the manifest, so nothing made from them may be used before it is done.
  */
 export async function streamFile(
   bucket: R2Bucket,
@@ -224,7 +224,7 @@ export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
     { next: 'Import it, or roll the policy back to a version that is whole.' },
   );
 
-/** Version 0 of a new policy with the files of another one: its manifest says where they came from. */
+/** Makes version 0 of a new policy from the files of another policy's version. Its manifest says where they came from. */
 export async function forkVersion(
   bucket: R2Bucket,
   from: PolicyRef,

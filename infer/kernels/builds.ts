@@ -1,11 +1,11 @@
-/** The builds of the kernels. */
+/** The builds of the kernels, by the instructions that they use. */
 
 /**
- * plain: no relaxed SIMD. fused: multiply-adds in one rounding. dot: as plain, but for the relaxed dot product of bytes, which is exact, so
- * that plain and dot give the same bits on every host.
+ * plain: no relaxed SIMD. fused: multiply-adds that round once. dot: as plain, except that it uses the relaxed dot product of bytes, which
+ * is exact, so plain and dot give the same bits on every host.
  */
 export const BUILDS = ['plain', 'fused', 'dot'] as const;
 export type Build = (typeof BUILDS)[number];
 
-/** Compiled modules. One that the host's engine does not accept is absent. */
+/** The compiled modules. A build that the host's engine does not accept is absent. */
 export type Builds = Readonly<Partial<Record<Build, WebAssembly.Module>>>;

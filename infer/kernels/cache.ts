@@ -1,16 +1,16 @@
-/** Where a sequence's keys and values lie: one area for all layers, laid out as assembly/cache.ts says. */
+/** The key-value cache of a sequence: one area for all layers, laid out as assembly/cache.ts says. */
 import type { ModelConfig } from '../../model/config.ts';
 import { type Heap, roundUp } from './heap.ts';
 
 export interface Cache {
   readonly at: number;
-  /** Keys that there is room for, a multiple of 8. */
+  /** The number of keys that there is room for, a multiple of 8. */
   readonly room: number;
-  /** Bytes from layer to layer. */
+  /** The bytes from one layer to the next. */
   readonly layer: number;
 }
 
-/** Bytes of a cache with room for so many tokens. */
+/** The bytes of a cache with room for so many tokens. */
 export function cacheBytes({ layers, kvHeads, headDim }: ModelConfig, tokens: number): number {
   return 4 * 2 * layers * kvHeads * headDim * roundUp(Math.max(1, tokens), 8);
 }

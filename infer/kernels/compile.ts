@@ -1,6 +1,6 @@
 /**
  * Compiles infer/kernels/assembly to WebAssembly: `npm run build:kernels`. The results are committed, so that a checkout runs without the
- * compiler, and a test compiles again and compares bytes. Not needed at run time.
+ * compiler, and a test compiles again and compares bytes. This module is not needed at run time.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ import { buildFile } from './node-builds.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The module's bytes; the same sources and compiler version give the same bytes. */
+/** Compiles a build and returns the module's bytes. The same sources and compiler version give the same bytes. */
 export async function compileKernels(build: Build): Promise<Uint8Array> {
   const features = ['simd', 'bulk-memory', ...(build === 'plain' ? [] : ['relaxed-simd'])];
   const files = new Map<string, string | Uint8Array>();

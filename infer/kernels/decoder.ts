@@ -1,4 +1,4 @@
-/** A decoder as calls of the kernels: embedding, layers, logits, for any number of tokens (rows) at once. */
+/** Runs a decoder by calls of the kernels: embedding, layers and logits, for any number of tokens (rows) at once. */
 import type { ModelConfig } from '../../model/config.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
 import { ropeTables } from '../../model/rope.ts';
@@ -7,39 +7,39 @@ import type { KernelInstance, Kernels } from './kernels.ts';
 import type { Matrix } from './matrix.ts';
 import type { LayerWeights, Weights } from './weights.ts';
 
-/** Addresses of what a pass over at most `rows` rows works with; [rows, …] of float32 unless said otherwise. */
+/** The addresses of the work areas of a pass over at most `rows` rows; each is float32 [rows, …] unless said otherwise. */
 export interface Work {
   readonly rows: number;
   /** The residual stream [hidden]. */
   readonly x: number;
-  /** What a product reads [widest input]. */
+  /** The input of a product [widest input]. */
   readonly input: number;
   /** Queries, keys, values [qkvWidth]. */
   readonly qkv: number;
   /** Gate and up [2 * intermediate, each rounded up to 8]. */
   readonly gateUp: number;
-  /** Integer activations, one or two planes, and their scales. */
+  /** The integer activations, in one or two planes, and (`integerScales`) their scales. */
   readonly integers: number;
   readonly integerScales: number;
-  /** Reciprocal norms of rows, or of the heads of one. */
+  /** The reciprocal norms of rows, or of the heads of one row. */
   readonly inverse: number;
-  /** i32. */
+  /** The token ids and (`positions`) their positions, i32. */
   readonly ids: number;
   readonly positions: number;
-  /** Attention's own work area. */
+  /** The work area of attention (`attentionWords` words). */
   readonly attention: number;
 }
 
-/** What becomes of a layer's queries, keys and values in `work.qkv`: keys and values are kept, `work.input` gets what was attended to. */
+/** Computes a layer's attention: adds the keys and values in `work.qkv` to a cache and writes the output for its queries to `work.input`. */
 export type Attend = (layer: number) => void;
 
 export class Decoder {
   readonly config: ModelConfig;
   readonly kernels: Kernels;
   readonly heap: Heap;
-  /** Values of a row of queries, keys and values. */
+  /** The number of values in a row of queries, keys and values. */
   readonly qkvWidth: number;
-  /** Values of a row of logits: the vocabulary's size, rounded up to 8. */
+  /** The number of values in a row of logits: the vocabulary's size, rounded up to a multiple of 8. */
   readonly logitsWidth: number;
   readonly #weights: Weights;
   readonly #planes: 0 | 1 | 2;
@@ -58,14 +58,14 @@ export class Decoder {
     this.#rotations = heap.put(rotationTable(config));
   }
 
-  /** Room for passes over at most `rows` tokens that attend to at most `keys` keys, `samples` of them at once as samples. */
+  /** Takes the work areas for passes over at most `rows` tokens, or over one token of each of `samples` samples, with at most `keys` keys. */
   work(rows: number, samples: number, keys: number): Work {
     const { hiddenSize, intermediateSize, heads, kvHeads, headDim } = this.config;
     const { heap, kernels } = this;
     const widest = Math.max(hiddenSize, intermediateSize, heads * headDim);
     const group = heads / kvHeads;
     const attention = kernels.attentionWords(samples, keys, heads, kvHeads, headDim);
-    // The left side of a product: a pass's rows, or attention's lines over their keys.
+    // The scratch area holds the left side of a product: the rows of a pass, or attention's rows over their keys.
     kernels.setScratch(
       heap.take(4 * Math.max(rows * widest, Math.max(samples, 12) * group * Math.max(keys + 8, headDim))),
     );
@@ -84,7 +84,7 @@ export class Decoder {
     };
   }
 
-  /** Runs `rows` tokens, `ids` at `positions`, through all layers; their hidden states are then in `work.x`. */
+  /** Runs the tokens `ids` at `positions` through all layers. Their hidden states are then in `work.x`. */
   run(work: Work, ids: readonly number[], positions: readonly number[], attend: Attend): void {
     const { kernels, heap } = this;
     const { hiddenSize: d } = this.config;
@@ -126,7 +126,7 @@ export class Decoder {
     this.#product(rows, work, down, work.x, d, true);
   }
 
-  /** c [rows, n] (+)= work.input [rows, k] times a matrix; lines of c are `ldc` values long. */
+  /** c [rows, n] (+)= work.input [rows, k] times a matrix; the rows of c are `ldc` values apart. */
   #product(rows: number, work: Work, matrix: Matrix, c: number, ldc: number, add: boolean): void {
     const { kernels } = this;
     const { input, integers, integerScales } = work;
@@ -154,7 +154,7 @@ export class Decoder {
     );
   }
 
-  /** Logits of the first `rows` rows of `work.x` to `logits` [rows, logitsWidth]. */
+  /** Writes the logits of the first `rows` rows of `work.x` to `logits` [rows, logitsWidth]. */
   logits(rows: number, work: Work, logits: number): void {
     const { hiddenSize: d, rmsNormEps: eps } = this.config;
     const { finalNorm, head } = this.#weights;

@@ -1,6 +1,6 @@
 /**
- * Generation of a batch: each prompt is read once and shared by its samples, then all rows get a token a turn. A row that has ended leaves the
- * batch, so that later turns compute only what is still wanted.
+ * Generates a batch: each prompt is prefilled once and its cache shared by its samples; then each turn gives every row one token. A row
+ * that has ended leaves the batch, so that later turns compute only the rows that go on.
  */
 import type { Completion, SamplingSettings, TokenIds } from '../../core/policy.ts';
 import { uniforms } from '../../core/random.ts';
@@ -8,14 +8,14 @@ import { type Cache, newCache } from './cache.ts';
 import type { Decoder, Work } from './decoder.ts';
 import { PORTION, readSequence } from './read.ts';
 
-/** Samples of one prompt that are generated in this batch. */
+/** A prompt and those of its samples that are generated in this batch. */
 export interface BatchPrompt {
   readonly ids: TokenIds;
   readonly sampleIds: readonly string[];
 }
 
 interface Prompt {
-  /** Of the tokens before the last. */
+  /** The cache of the prompt's tokens but the last, and (`length`) their number. */
   readonly cache: Cache;
   readonly length: number;
 }
@@ -26,25 +26,25 @@ interface Row {
   readonly uniforms: Float32Array;
   readonly completion: { ids: number[]; logprobs: number[]; stopped: boolean };
   last: number;
-  /** Of the grammar. */
+  /** The state of the grammar. */
   state: number;
 }
 
-/** Addresses, one value a row. */
+/** The addresses of the inputs and outputs of a draw. Each area holds one value for each row, unless said otherwise. */
 interface Draws {
   readonly logits: number;
-  /** Addresses of the rows' caches, i32. */
+  /** The addresses of the rows' caches, i32. */
   readonly caches: number;
-  /** Addresses of what the grammar allows, i32; 0 = everything. */
+  /** The addresses of the tables of what the grammar allows, i32; 0 allows everything. */
   readonly allowed: number;
   readonly uniforms: number;
   readonly tokens: number;
   readonly logprobs: number;
-  /** One row of logits. */
+  /** A work area for one row of logits. */
   readonly room: number;
 }
 
-/** Completions [prompts][samples]. Settings have been checked, and maxNew is at least 1. Leaves the heap as it was. */
+/** Generates completions [prompts][samples]. The settings must have been checked, with maxNew at least 1. It leaves the heap as it was. */
 export function generateBatch(
   decoder: Decoder,
   prompts: readonly BatchPrompt[],
@@ -73,7 +73,7 @@ export function generateBatch(
   return rows.map((row) => row.map(({ completion }) => completion));
 }
 
-/** Reads a prompt but for its last token, with which its rows begin. */
+/** Prefills a prompt without its last token, which is the first input of its rows. */
 function openRows(decoder: Decoder, work: Work, { ids, sampleIds }: BatchPrompt, maxNew: number): Row[] {
   const { heap, config } = decoder;
   const prompt = { cache: newCache(heap, config, ids.length - 1), length: ids.length - 1 };
@@ -136,7 +136,7 @@ function runTurn(decoder: Decoder, work: Work, draws: Draws, live: readonly Row[
   decoder.logits(rows, work, draws.logits);
 }
 
-/** Rows of one prompt are neighbours, and stay so when others leave. */
+/** The runs of rows that share a prompt. The rows of a prompt are neighbours and stay so when others leave. */
 function neighbours(live: readonly Row[]): { from: number; count: number; prompt: Prompt }[] {
   const runs: { from: number; count: number; prompt: Prompt }[] = [];
   for (const [i, { prompt }] of live.entries()) {
@@ -148,13 +148,13 @@ function neighbours(live: readonly Row[]): { from: number; count: number; prompt
 }
 
 interface LaidGrammar {
-  /** Address of what may come in a state; 0 where that is everything. */
+  /** The address of the table of tokens that are allowed in a state; 0 if all are. */
   allowed(state: number): number;
   next(state: number, token: number): number;
   ends(state: number): boolean;
 }
 
-/** The grammar's table where the kernels can read it. */
+/** Copies the grammar's table to where the kernels can read it. */
 function grammarOf({ heap }: Decoder, { grammar }: SamplingSettings): LaidGrammar | undefined {
   if (!grammar) return undefined;
   const { next, ends, states, vocabSize } = grammar;

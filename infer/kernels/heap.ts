@@ -1,9 +1,9 @@
-/** The kernels' memory: a stack of areas that only grows. What lies above a mark is given up by going back to it. */
+/** The kernels' memory, managed as a stack of areas. The memory only grows; going back to a mark frees the areas above it for reuse. */
 
 const PAGE = 65536;
-/** Constants of the module lie in the first page. */
+/** Areas begin after the first page, which holds the module's constants. */
 const START = PAGE;
-/** Vectors are loaded whole, so that a kernel may read past an area's end. */
+/** Free bytes after the last area: kernels load whole vectors, so they may read past an area's end. */
 const SLACK = 4096;
 const ALIGNMENT = 64;
 
@@ -17,7 +17,7 @@ export class Heap {
     this.memory = memory;
   }
 
-  /** Address of so many bytes, of any content. Views made before do not reach it. */
+  /** Takes an area of so many bytes and returns its address. Its content is undefined, and views made earlier may not reach it. */
   take(bytes: number): number {
     const at = this.#top;
     this.#top = roundUp(at + bytes, ALIGNMENT);
@@ -32,7 +32,7 @@ export class Heap {
     return at;
   }
 
-  /** Everything taken so far, to go back to. */
+  /** The current top, to which `backTo` can return. */
   get mark(): number {
     return this.#top;
   }

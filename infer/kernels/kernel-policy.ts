@@ -1,7 +1,7 @@
 /**
  * A Policy over the project's own kernels. A completion's tokens and log-probabilities are a function of the weights, the form, the prompt, the
- * sample's id and the settings alone, to the last bit: they depend neither on the other rows of a batch nor on what ran before. A score has
- * the bits of the log-probability that generation gave at temperature 1.
+ * sample's id and the settings alone, to the last bit: they depend neither on the other rows of a batch nor on what ran before. A score
+ * has the same bits as the log-probability that generation gave at temperature 1.
  */
 import { wrongInput } from '../../core/errors.ts';
 import type {
@@ -28,23 +28,23 @@ import { openKernels } from './open-kernels.ts';
 import { scoreSequence } from './score-sequence.ts';
 import { Weights } from './weights.ts';
 
-/** Rows generated together: products are as fast as they get. */
+/** The most rows that are generated together. More would not make the matrix products faster. */
 const MAX_ROWS = 64;
 const MIB = 1 << 20;
-/** Bytes that a batch's caches may take: more of an isolate's 128 MB the less the weights do. */
+/** Bounds of the bytes that a batch's caches may take of an isolate's 128 MB: the smaller the weights, the more. */
 const MOST_CACHE = 48 * MIB;
 const LEAST_CACHE = 8 * MIB;
 const ISOLATE = 104 * MIB;
 
-/** A policy whose weights are still coming. */
+/** A policy whose weights are still being loaded. */
 export interface KernelLoading {
-  /** In any order; each tensor is checked as it comes. */
+  /** Takes pieces of tensors in any order; each is checked as it comes. */
   write(piece: TensorPiece): void;
-  /** When all have come. */
+  /** Returns the policy; call it when all tensors have come. */
   finish(): KernelPolicy;
 }
 
-/** Makes room for a policy in the form that its reference names. */
+/** Reserves memory for a policy in the form that its reference names. */
 export function loadKernelPolicy(builds: Builds, ref: PolicyRef, config: ModelConfig): KernelLoading {
   const form = formOf(ref);
   const instance = openKernels(builds, form);
@@ -59,7 +59,7 @@ export function loadKernelPolicy(builds: Builds, ref: PolicyRef, config: ModelCo
   };
 }
 
-/** Opens a policy whose tensors are all there. */
+/** Opens a policy whose tensors are all in memory. */
 export function createKernelPolicy(
   builds: Builds,
   ref: PolicyRef,
@@ -92,7 +92,7 @@ export class KernelPolicy implements Policy {
     this.#cacheBytes = Math.min(MOST_CACHE, Math.max(LEAST_CACHE, ISOLATE - decoder.heap.mark));
   }
 
-  /** Bytes of wasm memory, which only grows. */
+  /** The bytes of wasm memory, which only grows. */
   get heapBytes(): number {
     return this.#open().heap.memory.buffer.byteLength;
   }
@@ -113,7 +113,7 @@ export class KernelPolicy implements Policy {
     return out;
   }
 
-  /** As many samples together as rows and caches allow, in order; at least one. */
+  /** Cuts the samples, in order, into batches that are as large as the bounds on rows and caches allow, at least one sample each. */
   #batches(prompts: readonly GeneratePrompt[], maxNew: number): Batch[] {
     const rowBytes = cacheBytes(this.#config, maxNew);
     const batches: Batch[] = [];

@@ -1,4 +1,4 @@
-/** An instance of the kernels over a memory of its own. Signatures are in assembly/. */
+/** Instantiates the kernels, each instance with its own memory. The signatures are in assembly/. */
 import { Heap } from './heap.ts';
 
 const NAMES = [
@@ -35,7 +35,7 @@ export interface KernelInstance {
   readonly heap: Heap;
 }
 
-/** 4 GiB: all that addresses of 32 bits reach. Pages are reserved, and not touched before they are used. */
+/** 4 GiB, the most that 32-bit addresses reach. Pages are only reserved, and not touched before they are used. */
 const MAX_PAGES = 65536;
 
 export function instantiate(module: WebAssembly.Module): KernelInstance {

@@ -1,17 +1,17 @@
-/** Matrices laid out for the kernels: panels of 8 output channels, in float32 or in 8 bits with a scale for each channel. */
+/** Lays matrices out for the kernels: in panels of 8 output channels, in float32 or in 8 bits with a scale for each channel. */
 import { type Heap, roundUp } from './heap.ts';
 import type { Kernels } from './kernels.ts';
 
 export interface Matrix {
-  /** Outputs, a multiple of 8; those that the model does not have are of no meaning. */
+  /** The number of outputs, a multiple of 8; those beyond the model's own have no meaning. */
   readonly n: number;
-  /** Inputs. */
+  /** The number of inputs. */
   readonly k: number;
   readonly at: number;
-  /** Of 8-bit weights: i32 [n] and float32 [n]. */
+  /** The addresses of corrections (i32 [n]) and scales (float32 [n]) of 8-bit weights. */
   readonly corrections: number;
   readonly scales: number;
-  /** Bytes from panel to panel. */
+  /** The bytes from one panel to the next. */
   readonly panel: number;
   readonly int8: boolean;
 }
@@ -26,10 +26,10 @@ export function reserve(heap: Heap, outputs: number, k: number, int8: boolean): 
   return { n, k, at, corrections, scales, panel: (int8 ? 1 : 4) * PANEL * k, int8 };
 }
 
-/** Numbers that are laid out at once: what is staged for it stays small, however large the tensor. */
+/** How many numbers are laid out at once, so that the staging area stays small, however large the tensor. */
 const STAGED = 1 << 18;
 
-/** Writes outputs [first, first + data.length / k), first a multiple of 8. */
+/** Writes the outputs [first, first + data.length / k); `first` is a multiple of 8. */
 export function fill(kernels: Kernels, heap: Heap, matrix: Matrix, first: number, data: Float32Array): void {
   const { k, at, corrections, scales, panel, int8 } = matrix;
   const rows = data.length / k;

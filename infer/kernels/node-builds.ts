@@ -1,4 +1,4 @@
-/** The kernels in Node: the committed binaries, compiled at the first use. */
+/** Loads the kernels in Node: the committed binaries are compiled at the first use. */
 import { readFileSync } from 'node:fs';
 import { BUILDS, type Build, type Builds } from './builds.ts';
 

@@ -1,4 +1,4 @@
-/** The build that computes a form on this host, as an instance that has passed its self-test. */
+/** Opens the build of the kernels that computes a form on this host, as an instance that has passed its self-test. */
 import { RollmeshError } from '../../core/errors.ts';
 import type { Build, Builds } from './builds.ts';
 import { ARITHMETIC, type Form } from './forms.ts';
@@ -6,8 +6,8 @@ import { instantiate, type KernelInstance } from './kernels.ts';
 import { faultOf } from './self-test.ts';
 
 /**
- * Throws `retry` where this host cannot compute the form: another host may. Every host computes `plain`, `int8` and `w8a8`, with the same
- * bits.
+ * Throws `retry` if this host cannot compute the form, since another host may. Every host computes `plain`, `int8` and `w8a8`, with the
+ * same bits.
  */
 export function openKernels(builds: Builds, form: Form): KernelInstance {
   const reasons: string[] = [];

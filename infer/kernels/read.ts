@@ -1,15 +1,15 @@
-/** Reading a sequence from its beginning: its keys and values go to a cache, in portions that bound the work area. */
+/** Prefills a cache with the keys and values of a sequence, in portions that bound the work area. */
 import type { TokenIds } from '../../core/policy.ts';
 import type { Cache } from './cache.ts';
 import type { Decoder, Work } from './decoder.ts';
 
-/** Tokens that go through the layers together: enough for the products to be as fast as they get. */
+/** The number of tokens that go through the layers together. More would not make the matrix products faster. */
 export const PORTION = 48;
 
-/** Called after each portion, whose `rows` hidden states, from token `first` on, are in `work.x`. */
+/** Called after each portion. The `rows` hidden states of its tokens, from token `first` on, are in `work.x`. */
 export type Portion = (first: number, rows: number) => void;
 
-/** `known`: tokens whose keys and values the cache has already. */
+/** Reads a sequence into a cache. `known` is the number of first tokens whose keys and values the cache has already. */
 export function readSequence(
   decoder: Decoder,
   work: Work,

@@ -1,13 +1,13 @@
-/** Log-probabilities and entropies of a given sequence's tokens. */
+/** Computes the log-probabilities and entropies of a given sequence's tokens. */
 import type { TokenIds, TokenScores } from '../../core/policy.ts';
 import { newCache } from './cache.ts';
 import type { Decoder } from './decoder.ts';
 import { PORTION, readSequence } from './read.ts';
 
-/** Logits that are held at once. */
+/** The most logits that are held at once. */
 const MOST_LOGITS = 1 << 21;
 
-/** At least two tokens. Leaves the heap as it was. */
+/** Scores a sequence of at least two tokens. It leaves the heap as it was. */
 export function scoreSequence(decoder: Decoder, ids: TokenIds): TokenScores {
   const { kernels, heap, config, logitsWidth } = decoder;
   const inputs = ids.slice(0, -1);

@@ -1,16 +1,16 @@
 /**
- * Whether a build computes what it promises on this host. Relaxed instructions may differ by host: a multiply-add may round once or twice, and
- * V8 before 12 (Node 20) computes the relaxed dot product wrongly in code that it has not optimised yet. So no self-test on warm code finds
- * that; Node's loader leaves that build out by V8's version, and this test looks for the rest.
+ * Tests whether a build computes correctly on this host. Relaxed instructions may differ by host: a multiply-add may round once or twice, and
+ * V8 before 12 (Node 20) computes the relaxed dot product wrongly in code that it has not optimised yet. No self-test on warm code finds
+ * the latter, so Node's loader leaves that build out by V8's version, and this test checks the rest.
  */
 import type { Build } from './builds.ts';
 import type { KernelInstance } from './kernels.ts';
 
-/** (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24, which a product rounded before the sum loses. */
+/** Whether multiply-adds round once: (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24, which is lost if the product is rounded before the sum. */
 const isFused = ({ kernels }: KernelInstance): boolean =>
   kernels.probeMadd(1 + 2 ** -12, 1 + 2 ** -12, -(1 + 2 ** -11)) === 2 ** -24;
 
-/** The extremes of 8-bit weights and 7-bit activations, and values between. */
+/** The extremes of 8-bit weights and of 7-bit activations, and values in between. */
 const WEIGHTS = [-127, 127, -1, 1, -127, -127, -127, -127, 127, 127, 127, 127, 5, -77, 126, -3];
 const ACTIVATIONS = [127, 127, 127, 1, 127, 127, 127, 127, 127, 127, 127, 127, 64, 9, 101, 127];
 
@@ -29,7 +29,7 @@ function isExactDot({ kernels, heap }: KernelInstance): boolean {
   );
 }
 
-/** What is wrong with a build here; undefined if nothing is. */
+/** What is wrong with a build on this host; undefined if nothing is. */
 export function faultOf(build: Build, instance: KernelInstance): string | undefined {
   if (!isExactDot(instance)) return 'its dot product of bytes is wrong';
   if (isFused(instance) !== (build === 'fused'))

@@ -1,6 +1,6 @@
 /**
- * A checkpoint's tensors where the kernels read them. Room is made from the config alone, then tensors come piece by piece in any order, so that
- * no more than a piece need be in memory beside what is laid out.
+ * Lays a checkpoint's tensors out where the kernels read them. Memory is reserved from the config alone; then the tensors come piece by
+ * piece in any order, so that no more than one piece need be in memory besides.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
@@ -15,25 +15,25 @@ export interface LayerWeights {
   readonly postNorm: number;
   /** Queries, keys and values side by side. */
   readonly qkv: Matrix;
-  /** Address of their bias; 0 without one. */
+  /** The address of the bias of queries, keys and values; 0 if there is none. */
   readonly qkvBias: number;
-  /** Addresses of the gains of heads; 0 without. */
+  /** The addresses of the gains of the heads' norms; 0 if there are none. */
   readonly qNorm: number;
   readonly kNorm: number;
   readonly output: Matrix;
-  /** Gate and up side by side, up from `upAt` on. */
+  /** Gate and up side by side; up begins at output `upAt`. */
   readonly gateUp: Matrix;
   readonly upAt: number;
   readonly down: Matrix;
 }
 
-/** Writes rows of a tensor to their place, from `row`, a multiple of 8, on; a vector comes whole. */
+/** Writes rows of a tensor to their place, beginning with `row`, a multiple of 8. A vector comes whole. */
 interface Target {
   readonly rows: number;
   readonly write: (row: number, data: Float32Array) => void;
 }
 
-/** Throws `wrong-input` for shapes that the kernels do not compute: they take eight or sixteen numbers at a time. */
+/** Throws `wrong-input` for shapes that the kernels cannot compute, since they take eight or sixteen numbers at a time. */
 export function checkShapes(config: ModelConfig, int8: boolean): void {
   const { hiddenSize, intermediateSize, heads, headDim } = config;
   const unit = int8 ? 16 : 8;
@@ -56,11 +56,11 @@ export class Weights {
   readonly #config: ModelConfig;
   readonly #int8: boolean;
   readonly #targets = new Map<string, Target>();
-  /** Numbers of each tensor that have not come yet. */
+  /** How many numbers of each tensor have not come yet. */
   readonly #missing: Map<string, number>;
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
   readonly layers: readonly LayerWeights[];
-  /** [vocab, hidden]; the output projection, too, where embeddings are tied. */
+  /** [vocab, hidden]; it is also the output projection if embeddings are tied. */
   readonly embedding: Matrix;
   readonly head: Matrix;
   readonly finalNorm: number;
@@ -106,7 +106,7 @@ export class Weights {
     };
   }
 
-  /** Matrices of k inputs side by side, each from a multiple of 8 outputs on. */
+  /** Reserves matrices of k inputs side by side; each begins at an output that is a multiple of 8. */
   #matrix(k: number, parts: readonly (readonly [name: string, outputs: number])[]): Matrix {
     const { kernels, heap } = this.#instance;
     const outputs = parts.reduce((sum, [, n]) => sum + roundUp(n, 8), 0);
@@ -120,7 +120,7 @@ export class Weights {
     return matrix;
   }
 
-  /** Vectors one after the other. */
+  /** Reserves vectors one after the other and returns the address of the first. */
   #vector(length: number, parts: readonly (readonly [name: string, length: number])[]): number {
     const { heap } = this.#instance;
     const address = heap.take(4 * length);
@@ -134,8 +134,8 @@ export class Weights {
   }
 
   /**
-   * Takes rows of a tensor, which are not needed afterwards. Throws `wrong-input` for a tensor or a shape that is not the config's, and for
-   * numbers that are not finite.
+   * Writes rows of a tensor, which are not needed afterwards. Throws `wrong-input` for a tensor or a shape that does not fit the config, and
+   * for numbers that are not finite.
    */
   write({ name, shape, row, data }: TensorPiece): void {
     const target = this.#targets.get(name);

@@ -1,8 +1,8 @@
-/** What a server claims, held against what was asked of it: another machine's word is input like any other. */
+/** Checks a server's answers against what was asked of it, since answers of another machine are untrusted input. */
 import { RollmeshError } from '../../core/errors.ts';
 import type { Completion, TokenIds, TokenScores } from '../../core/policy.ts';
 
-/** Nats above 0 that a server's rounding may make of a certain token; such a value is taken for 0. */
+/** How far, in nats, a server's rounding may put a log-probability above 0; such a value is taken for 0. */
 const ROUNDING = 1e-4;
 
 const invalid = (code: string, what: string, expected: string) =>
@@ -11,7 +11,7 @@ const invalid = (code: string, what: string, expected: string) =>
     next: 'Check that the server serves this very model, with its vocabulary.',
   });
 
-/** Log-probabilities in nats, none above 0; a token that was drawn has some probability, one that is scored may have none. */
+/** Checks that no log-probability (nats) is above 0. That of a drawn token must also be finite; a scored token may have probability 0. */
 function checkedLogprobs(logprobs: readonly number[], drawn: boolean): number[] {
   const wrong = logprobs.findIndex((x) => !(x <= ROUNDING) || (drawn && !Number.isFinite(x)));
   if (wrong >= 0)
@@ -23,7 +23,7 @@ function checkedLogprobs(logprobs: readonly number[], drawn: boolean): number[] 
   return logprobs.map((x) => Math.min(0, x));
 }
 
-/** @throws RollmeshError `remote.tokens`, `remote.completion` or `remote.logprob`. */
+/** Checks a completion. @throws RollmeshError `remote.tokens`, `remote.completion` or `remote.logprob` */
 export function checkedCompletion(
   { ids, logprobs, stopped }: Completion,
   {
@@ -46,7 +46,7 @@ export function checkedCompletion(
   return { ids, logprobs: checkedLogprobs(logprobs, true), stopped };
 }
 
-/** @throws RollmeshError `remote.scores` or `remote.logprob`. */
+/** Checks the scores of a sequence. @throws RollmeshError `remote.scores` or `remote.logprob` */
 export function checkedScores(
   { logprobs, entropy }: TokenScores,
   ids: TokenIds,

@@ -1,7 +1,7 @@
 /**
- * The dialect of llama.cpp's llama-server: each token with its id and log-probability, no stopping at token ids other than
- * the model's own end, no echo. So a completion is cut after its first stop token here, and a sequence is scored by asking
- * for one token after each of its prefixes, which the server's cache makes cheap.
+ * The dialect of llama.cpp's llama-server. It gives each token with its id and log-probability, but cannot stop at token ids other
+ * than the model's own end, and cannot echo a prompt. So a completion is cut after its first stop token here, and a sequence is
+ * scored by asking for one token after each of its prefixes, which the server's cache makes cheap.
  */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
@@ -25,7 +25,7 @@ const written = choiceOf(
 );
 const scored = choiceOf(top);
 
-/** The samplers that the server applies unless it is told otherwise, switched off. */
+/** Switches off the samplers that the server applies by default. */
 const PLAIN = { min_p: 0, typical_p: 1, repeat_penalty: 1, samplers: ['top_k', 'top_p', 'temperature'] };
 
 export const llamaCpp: Dialect = {

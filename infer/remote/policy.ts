@@ -1,7 +1,7 @@
 /**
- * A Policy over a server that speaks OpenAI's completions protocol with token ids, as vLLM and llama.cpp do: for models that
- * an isolate cannot hold. What it cannot promise is the bits: a server's batches change them, so such rollouts cannot be
- * audited by running them again. Everything else is refused rather than approximated, and every answer is checked (check.ts).
+ * A Policy over a server that speaks OpenAI's completions protocol with token ids, as vLLM and llama.cpp do, for models that an
+ * isolate cannot hold. It cannot guarantee the same bits, since they depend on the server's batches, so such rollouts cannot be
+ * audited by running them again. Anything else that it cannot do is refused, not approximated, and every answer is checked (check.ts).
  */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type {
@@ -26,16 +26,16 @@ const dialects = { vllm, 'llama.cpp': llamaCpp } as const satisfies Record<strin
 export interface RemoteOptions extends ServerOptions {
   readonly ref: PolicyRef;
   readonly vocabSize: number;
-  /** Longest sequence the server takes. */
+  /** The longest sequence that the server takes, in tokens. */
   readonly context: number;
-  /** Whose extensions of the protocol the server knows (vllm). */
+  /** The dialect of the server, that is, whose extensions of the protocol it knows; default vllm. */
   readonly dialect?: keyof typeof dialects;
   /**
-   * Log-probabilities after temperature and truncation: vLLM must have been started for it, llama.cpp does it when asked.
-   * Without it only plain sampling at temperature 1, or greedy, can be asked for.
+   * Whether the server can give log-probabilities after temperature and truncation: vLLM must have been started for it,
+   * llama.cpp does it when asked. Without it only greedy sampling, or sampling at temperature 1 without truncation, is accepted.
    */
   readonly processedLogprobs?: boolean;
-  /** Requests under way at once (8). */
+  /** The number of requests under way at once; default 8. */
   readonly concurrency?: number;
 }
 
@@ -102,7 +102,7 @@ class RemotePolicy implements Policy {
     });
   }
 
-  /** Works through items in order, a bounded number at once; the first failure ends it. */
+  /** Works through items in order, a bounded number at once. After the first failure no further item is begun. */
   async #all<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
     const out = new Array<Result>(items.length);
     const queue = items.entries();

@@ -1,16 +1,16 @@
-/** One request to a completions server, and what its failures mean. */
+/** Sends one request to a completions server and turns its failures into errors. */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 
 export interface ServerOptions {
-  /** Up to and without `/completions`, such as `http://localhost:8000/v1`. */
+  /** The URL without `/completions`, such as `http://localhost:8000/v1`. */
   readonly baseUrl: string;
   /** The server's name for the model of exactly this version. */
   readonly model: string;
   readonly apiKey?: string;
-  /** How long one request may take, in milliseconds (120 000). */
+  /** How long one request may take, in milliseconds; default 120 000. */
   readonly timeoutMs?: number;
-  /** Longest answer that is read, bytes (64 MiB). Scores carry a number for each token of the vocabulary. */
+  /** The longest answer that is read, in bytes; default 64 MiB. Scores carry a number for each token of the vocabulary. */
   readonly maxBytes?: number;
   readonly fetch?: typeof fetch;
 }
@@ -23,7 +23,7 @@ const malformed = (where: string) =>
     next: 'Check that the server is of the dialect that the policy was given.',
   });
 
-/** A part of an answer by its schema; throws `remote.answer`. */
+/** Checks a part of an answer by its schema; throws `remote.answer`. */
 export function checked<Schema extends v.GenericSchema>(
   schema: Schema,
   part: unknown,
@@ -33,7 +33,7 @@ export function checked<Schema extends v.GenericSchema>(
   throw malformed(v.getDotPath(parsed.issues[0]) ?? 'its root');
 }
 
-/** @throws RollmeshError `remote.size` as soon as there are more bytes than `most`. */
+/** Reads an answer's text. @throws RollmeshError `remote.size` as soon as there are more bytes than `most` */
 async function readText(response: Response, most: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
@@ -50,7 +50,10 @@ async function readText(response: Response, most: number): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The first choice of the answer. Redirections are not followed: the key is for this address alone. `retry` for a server that is away or busy, `give-up` for any other refusal. */
+/**
+ * Returns the first choice of the answer. Redirections are not followed, since the key is for this address alone. Throws `retry` for a server
+ * that is away or busy, `give-up` for any other refusal.
+ */
 export async function askServer(
   {
     baseUrl,

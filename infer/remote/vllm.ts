@@ -1,4 +1,4 @@
-/** vLLM's dialect: stops at token ids, names tokens `token_id:17`, and echoes a prompt with its log-probabilities. */
+/** The dialect of vLLM, which stops at token ids, names tokens `token_id:17`, and echoes a prompt with its log-probabilities. */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { TokenIds } from '../../core/policy.ts';
@@ -15,7 +15,7 @@ const choice = v.object({
 });
 type Choice = v.InferOutput<typeof choice>;
 
-/** Ids from tokens written as `token_id:17`, the only way the protocol has of saying which token it was. */
+/** The ids of tokens written as `token_id:17`, which is the only way in which the protocol can say which token it was. */
 function idsOf(tokens: readonly string[]): number[] {
   return tokens.map((token) => {
     const id = /^token_id:(\d+)$/.exec(token)?.[1];
@@ -42,7 +42,7 @@ function completionOf({ logprobs, finish_reason: reason }: Choice, stop: TokenId
 
 const NAMED = { return_tokens_as_token_ids: true };
 
-/** Whether log-probabilities are processed ones is set at its start: --logprobs-mode processed_logprobs. */
+/** Whether vLLM gives log-probabilities after temperature and truncation is set when it starts: --logprobs-mode processed_logprobs. */
 export const vllm: Dialect = {
   async complete(ask, { ids, maxNew, draw, stop, seed }) {
     const made = await ask({
@@ -60,7 +60,7 @@ export const vllm: Dialect = {
     return completionOf(checked(choice, made), stop);
   },
 
-  /** Asks for the prompt's own log-probabilities; the entropy needs those of the whole vocabulary. */
+  /** Asks for the log-probabilities of the prompt's tokens; the entropy needs those of the whole vocabulary. */
   async score(ask, ids, vocabSize) {
     const request = { ...NAMED, prompt: ids, max_tokens: 1, echo: true, logprobs: vocabSize, temperature: 1 };
     const { logprobs } = checked(choice, await ask(request));

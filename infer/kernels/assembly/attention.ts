@@ -1,23 +1,23 @@
 /**
- * Attention over cached keys and values (layout in cache.ts). Scores of a query lie in the order of the keys, whichever caches they come
- * from, sums run in that order, and hidden keys weigh exactly 0: so a token attends with the same bits when its sequence is read as a
- * prompt, when it is generated, and when a part of it was cached before.
+ * Attention over cached keys and values (their layout is in cache.ts). A query's scores are in the order of the keys, whichever caches they
+ * come from; sums run in that order, and hidden keys weigh exactly 0. So a token's attention has the same bits when its sequence is read
+ * as a prompt, when it is generated, and when a part of it was cached before.
  */
 import { bytes, exp4, horizontalMax, horizontalSum } from '../../../learner/kernels/vector';
 import { linear } from './product';
 
-/** What hides a key; exponentials of it count as 0. */
+/** The score of a hidden key; its exponential counts as 0. */
 const HIDDEN: f32 = -3e38;
 
-/** Query tokens of a prompt that attend together. */
+/** The number of query tokens of a prompt that attend together. */
 const BLOCK: i32 = 12;
 
-/** Words of work area that attention needs: for `rows` samples, or a block of a prompt's tokens, over up to `keys` keys. */
+/** The words of work area that attention needs for `rows` samples, or for a block of a prompt's tokens, over up to `keys` keys. */
 export function attentionWords(rows: i32, keys: i32, heads: i32, kvHeads: i32, headDim: i32): i32 {
   return max(rows, BLOCK) * (heads / kvHeads) * (2 * headDim + keys + 24);
 }
 
-/** Raw scores -> probabilities of keys [0, visible); [visible, width) become 0. width is a multiple of 4. */
+/** Turns raw scores into probabilities for keys [0, visible); [visible, width) become 0. width is a multiple of 4. */
 function softmax(row: usize, visible: i32, width: i32, scale: f32): void {
   const end = bytes(width);
   for (let j = bytes(visible); j < end; j += 4) store<f32>(row + j, HIDDEN);
@@ -42,9 +42,9 @@ function up8(n: i32): i32 {
 }
 
 /**
- * One new token of each of `samples` rows over its prompt's cache (`shared` keys) and its own (`own` keys, that of the token included).
- * q: lines of `ld` values, heads first; o [samples, heads * headDim]. caches: i32 [samples], addresses to which `layer` is added.
- * work: `attentionWords`.
+ * One new token of each of `samples` rows attends over its prompt's cache (`shared` keys) and its own (`own` keys, the token's included).
+ * q: rows of `ld` values, heads first; o [samples, heads * headDim]. caches: i32 [samples], addresses to which `layer` is added.
+ * work: an area of `attentionWords` words.
  */
 export function attendSamples(
   samples: i32,
@@ -112,7 +112,7 @@ export function attendSamples(
 }
 
 /**
- * Tokens [first, first + rows) of a prompt, each over the tokens up to itself, which are in the cache. q and o as in `attendSamples`.
+ * Tokens [first, first + rows) of a prompt each attend over the tokens up to themselves, which are in the cache. q, o as in `attendSamples`.
  */
 export function attendPrompt(
   rows: i32,

@@ -1,16 +1,16 @@
 /**
- * Caches of keys and values, laid out as the right sides of attention's products. One layer of one sequence holds, for each key-value head,
- * keys in panels over keys [room / 8][headDim][8], then values in panels over dimensions [headDim / 8][room][8]; `room`, a multiple of 8,
- * is the number of keys that there is room for.
+ * Caches of keys and values, laid out as the right sides of attention's products. One layer of one sequence has, for each key-value head,
+ * the keys in panels over keys [room / 8][headDim][8], then the values in panels over dimensions [headDim / 8][room][8]; `room`, a multiple
+ * of 8, is the number of keys that there is room for.
  */
 import { bytes } from '../../../learner/kernels/vector';
 
-/** Address of key `at` of a head's keys; its dimensions lie 32 bytes apart. */
+/** The address of key `at` among a head's keys; its dimensions are 32 bytes apart. */
 function keyAt(keys: usize, headDim: i32, at: i32): usize {
   return keys + bytes((at >> 3) * headDim * 8 + (at & 7));
 }
 
-/** Keys and values [kvHeads, headDim] of one token, one after the other, to place `at`. */
+/** Writes the keys and values [kvHeads, headDim] of one token, one after the other, to place `at`. */
 function appendToken(x: usize, cache: usize, kvHeads: i32, headDim: i32, room: i32, at: i32): void {
   const size = bytes(room * headDim);
   const values = x + bytes(kvHeads * headDim);
@@ -26,7 +26,7 @@ function appendToken(x: usize, cache: usize, kvHeads: i32, headDim: i32, room: i
   }
 }
 
-/** Tokens of one sequence to places from `first` on; lines of x, `ld` values apart, hold keys, then values. */
+/** Writes tokens of one sequence to places from `first` on; the rows of x, `ld` values apart, hold keys, then values. */
 export function appendTokens(
   rows: i32,
   ld: i32,
@@ -40,7 +40,7 @@ export function appendTokens(
   for (let r = 0; r < rows; r++, x += bytes(ld)) appendToken(x, cache, kvHeads, headDim, room, first + r);
 }
 
-/** One token of each row to place `at` of the row's own cache: addresses i32 [rows], plus `layer` bytes. */
+/** Writes one token of each row to place `at` of the row's own cache, whose address is in i32 [rows], plus `layer` bytes. */
 export function appendRows(
   rows: i32,
   ld: i32,
@@ -56,7 +56,7 @@ export function appendRows(
     appendToken(x, <usize>load<i32>(caches + bytes(r)) + layer, kvHeads, headDim, room, at);
 }
 
-/** Copies the first `count` keys and values of one cache behind the `at` of another, for one layer. */
+/** For one layer, copies the first `count` keys and values of one cache behind the first `at` of another. */
 export function copyCache(
   kvHeads: i32,
   headDim: i32,

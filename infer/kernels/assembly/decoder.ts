@@ -1,4 +1,4 @@
-/** The steps of a decoder's layer between its products: norms of heads, biases, rotation, the gated unit. */
+/** Computes the steps of a decoder's layer between its matrix products: norms, biases, rotation, the gated unit. */
 import { swiGlu } from '../../../learner/kernels/elementwise';
 import { rmsNorm as normRows } from '../../../learner/kernels/rows';
 import { bytes } from '../../../learner/kernels/vector';
@@ -8,7 +8,7 @@ export function rmsNorm(rows: i32, d: i32, x: usize, gain: usize, y: usize, inve
   normRows(rows, d, x, gain, y, inverse, eps, 0, 1);
 }
 
-/** In place: the norm of each of `heads` heads of rows that lie `ld` values apart. `inverse`: room for `heads` floats. */
+/** Normalises, in place, each of `heads` heads of rows that are `ld` values apart. `inverse`: room for `heads` floats. */
 export function normHeads(
   rows: i32,
   ld: i32,
@@ -22,17 +22,17 @@ export function normHeads(
   for (let r = 0; r < rows; r++, x += bytes(ld)) normRows(heads, headDim, x, gain, x, inverse, eps, 0, 1);
 }
 
-/** c [rows, n] = bias [n] in each row: what a product is then added to. Lines of c lie `ld` values apart. */
+/** c [rows, n] = bias [n] in each row, so that a product can then be added to it. The rows of c are `ld` values apart. */
 export function fillRows(rows: i32, n: i32, bias: usize, c: usize, ld: i32): void {
   for (let r = 0; r < rows; r++, c += bytes(ld)) memory.copy(c, bias, bytes(n));
 }
 
-/** y [rows, f] = silu(gate) * up. Gate and up lie in lines of `ld` values, up from value `upAt` on. f is a multiple of 4. */
+/** y [rows, f] = silu(gate) * up. Gate and up are in rows of `ld` values, up from value `upAt` on. f is a multiple of 4. */
 export function gate(rows: i32, f: i32, x: usize, ld: i32, upAt: i32, y: usize): void {
   for (let r = 0; r < rows; r++, x += bytes(ld), y += bytes(f)) swiGlu(f, x, x + bytes(upAt), y, 0, 1);
 }
 
-/** Rotates a head in place, first half of its pairs with the second. table: cosines, then sines [headDim / 2] each. */
+/** Rotates a head in place; the first half of its values is paired with the second. table: cosines, then sines [headDim / 2] each. */
 function rotateHead(x: usize, headDim: i32, table: usize): void {
   const half = bytes(headDim >> 1);
   for (let j: usize = 0; j < half; j += 16) {
@@ -45,7 +45,7 @@ function rotateHead(x: usize, headDim: i32, table: usize): void {
   }
 }
 
-/** In place: `heads` heads of rows that lie `ld` values apart, by `positions` i32 [rows]; table [positions, headDim]. headDim % 8 = 0. */
+/** Rotates, in place, `heads` heads of rows `ld` values apart by `positions` i32 [rows]; table [positions, headDim]. headDim % 8 = 0. */
 export function rotate(
   rows: i32,
   ld: i32,

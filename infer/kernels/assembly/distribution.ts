@@ -1,10 +1,10 @@
 /**
- * From logits to what is asked of them: a drawn token, or the score of a given one. A row of logits is changed in place. Its length is
- * `width`, a multiple of 4 that is at least the vocabulary's size n; what lies beyond n is hidden first.
+ * Computes from logits a drawn token, or the score of a given one. A row of logits is changed in place. Its length is `width`, a multiple
+ * of 4 that is at least the vocabulary's size n; the values beyond n are hidden first.
  */
 import { bytes, exp4, horizontalMax, horizontalSum, madd } from '../../../learner/kernels/vector';
 
-/** A token that may not come; exponentials of it count as 0. */
+/** The logit of a token that is not allowed; its exponential counts as 0. */
 const HIDDEN: f32 = -3e38;
 
 function hideRest(row: usize, n: i32, width: i32): void {
@@ -17,7 +17,7 @@ function largest(row: usize, width: i32): f32 {
   return horizontalMax(top);
 }
 
-/** Sum of exp((x - top) * scale), 0 for hidden tokens; the terms are left at `to`, which may be the row. */
+/** The sum of exp((x - top) * scale), where hidden tokens count 0. The terms are written to `to`, which may be the row. */
 function exponentials(row: usize, to: usize, width: i32, top: f32, scale: f32): f32 {
   const shift = f32x4.splat(top * scale);
   const factor = f32x4.splat(scale);
@@ -36,12 +36,12 @@ function logProb(x: f32, top: f32, scale: f32, sum: f32): f32 {
   return x * scale - top * scale - <f32>NativeMath.log(<f64>sum);
 }
 
-/** Hides tokens that `next` i32 [n] refuses: those whose next state is negative. */
+/** Hides the tokens whose next state in `next` i32 [n] is negative: the grammar does not allow them. */
 function hideRefused(row: usize, next: usize, n: i32): void {
   for (let j: usize = 0; j < bytes(n); j += 4) if (load<i32>(next + j) < 0) store<f32>(row + j, HIDDEN);
 }
 
-/** Hides tokens less likely than `least`; those tied with it stay. */
+/** Hides the tokens whose logit is below `least`; those equal to it stay. */
 function hideBelow(row: usize, width: i32, least: f32): void {
   const bound = f32x4.splat(least);
   const hidden = f32x4.splat(HIDDEN);
@@ -51,7 +51,7 @@ function hideBelow(row: usize, width: i32, least: f32): void {
   }
 }
 
-/** Restores a heap (largest value first) of n values below its item i. */
+/** Restores the heap order (largest value first) of n values below item i. */
 function sink(heap: usize, n: i32, i: i32): void {
   const x = load<f32>(heap + bytes(i));
   for (let child = 2 * i + 1; child < n; child = 2 * i + 1) {
@@ -64,13 +64,13 @@ function sink(heap: usize, n: i32, i: i32): void {
   store<f32>(heap + bytes(i), x);
 }
 
-/** The row's values as a heap at `heap`. */
+/** Copies the row's values to `heap` and orders them as a heap. */
 function heapOf(row: usize, heap: usize, n: i32): void {
   memory.copy(heap, row, bytes(n));
   for (let i = (n >> 1) - 1; i >= 0; i--) sink(heap, n, i);
 }
 
-/** Takes the largest of n values off the heap. */
+/** Removes the largest of n values from the heap and returns it. */
 function pop(heap: usize, n: i32): f32 {
   const top = load<f32>(heap);
   store<f32>(heap, load<f32>(heap + bytes(n - 1)));
@@ -85,7 +85,7 @@ function leastOfTop(row: usize, n: i32, topK: i32, heap: usize): f32 {
   return load<f32>(heap);
 }
 
-/** The last value of the smallest set of most likely tokens whose probability reaches topP. */
+/** The least value in the smallest set of most likely tokens whose total probability reaches topP. */
 function leastOfMass(row: usize, n: i32, width: i32, scale: f32, topP: f32, heap: usize): f32 {
   const top = largest(row, width);
   const enough = topP * exponentials(row, heap, width, top, scale);
@@ -99,7 +99,7 @@ function leastOfMass(row: usize, n: i32, width: i32, scale: f32, topP: f32, heap
   return least;
 }
 
-/** First token at which the running sum of terms reaches the threshold; the last possible one if rounding keeps it from doing so. */
+/** The first token at which the running sum of terms reaches the threshold, or the last possible token if rounding prevents that. */
 function reach(terms: usize, n: i32, threshold: f32): i32 {
   let sum: f32 = 0;
   let last = 0;
@@ -120,7 +120,7 @@ function indexOf(row: usize, x: f32): i32 {
 }
 
 /**
- * Draws a token for each row by the inverse of the cumulative distribution, or takes the most likely one where `greedy`.
+ * Draws a token for each row by the inverse of the cumulative distribution, or takes the most likely one if `greedy`.
  * logits [rows, width]; scale: 1 / temperature; topK 0 and topP 1 keep everything; next: i32 [rows], addresses of what a grammar allows in
  * the row's state, i32 [n] each, or 0; uniforms f32 [rows] in (0, 1) -> tokens i32 [rows], logprobs f32 [rows] (nats) under the distribution
  * that was drawn from. room: width words.
@@ -155,7 +155,7 @@ export function draw(
   }
 }
 
-/** Log-probabilities of `targets` i32 [rows] and entropies of the distributions, both f32 [rows] in nats, at temperature 1. */
+/** Computes the log-probabilities of `targets` i32 [rows] and the entropies of the rows, both f32 [rows] in nats, at temperature 1. */
 export function score(
   rows: i32,
   n: i32,

@@ -1,4 +1,4 @@
-/** Lookup of embeddings in a table that lies in panels, as the output projection reads it. */
+/** Looks embeddings up in a table that is laid out in panels, as the output projection reads it. */
 import { bytes } from '../../../learner/kernels/vector';
 
 /** x [rows, d] = rows `ids` of a float32 table in panels [vocab / 8][d][8]. */
@@ -10,7 +10,7 @@ export function embed(rows: i32, d: i32, panels: usize, ids: usize, x: usize): v
   }
 }
 
-/** The same of 8 bits in panels [vocab / 8][d / 4][8][4], scales f32 [vocab]. */
+/** As `embed`, from a table of 8-bit values in panels [vocab / 8][d / 4][8][4], with scales f32 [vocab]. */
 export function embedInt8(rows: i32, d: i32, panels: usize, scales: usize, ids: usize, x: usize): void {
   for (let r = 0; r < rows; r++, x += bytes(d)) {
     const id = load<i32>(ids + bytes(r));

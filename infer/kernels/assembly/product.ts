@@ -1,22 +1,22 @@
-/** C (+)= A B for a right side that lies in panels: weights, or the keys and values of a cache. */
+/** Computes C (+)= A B for a right side B that is laid out in panels: weights, or the keys and values of a cache. */
 import { pack } from '../../../learner/kernels/panels';
 import { bytes } from '../../../learner/kernels/vector';
 import { planes, setScales, tile1, tile1x32, tile2, tile2x16, tile4, tile6 } from './tiles';
 
-/** Room for the left side of a product in panels. */
+/** The address of the area for the left side of a product in panels. */
 let scratch: usize = 0;
 
-/** Address of room for the largest left side: rows * steps words (twice as many for two planes). */
+/** Sets the address of an area for the largest left side: rows * steps words (twice as many for two planes). */
 export function setScratch(address: usize): void {
   scratch = address;
 }
 
-/** Panels of a row-major [n, steps] operand of words, 8 rows a panel; rows past n repeat the last one. `stride` in words. */
+/** Packs a row-major [n, steps] operand of words into panels of 8 rows; rows past n repeat the last one. `stride` is in words. */
 export function packPanels(to: usize, from: usize, stride: i32, n: i32, steps: i32): void {
   pack(to, from, stride, true, n, steps, 8);
 }
 
-/** Rows of the left side as panels of 6, then at most one of 4, of 2 and of 1. */
+/** Packs the rows of the left side into panels of 6, then at most one each of 4, 2 and 1. */
 function packLeft(from: usize, lda: i32, rows: i32, steps: i32): void {
   const sixes = rows - (rows % 6);
   if (sixes) pack(scratch, from, lda, true, sixes, steps, 6);
@@ -30,7 +30,7 @@ function packLeft(from: usize, lda: i32, rows: i32, steps: i32): void {
   }
 }
 
-/** `rows` counts rows of A: two a row of C where they are planes. */
+/** Multiplies by tiles. `rows` counts rows of A; with two planes, two of them make one row of C. */
 function multiply<T>(
   rows: i32,
   n: i32,
@@ -52,7 +52,7 @@ function multiply<T>(
   const fours = sixes + ((rows - sixes) & 4);
   const twos = fours + ((rows - fours) & 2);
   for (let first = 0; first < n; first += 32) {
-    // Four panels at a time: they stay in the nearest cache while all rows pass.
+    // Four panels are taken at a time, so that they stay in the nearest cache while all rows pass.
     const last = min(n, first + 32);
     for (let j = first; j < last; j += 8) {
       const right = b + <usize>(j >> 3) * panel;
@@ -140,8 +140,8 @@ function multiply<T>(
 }
 
 /**
- * C [rows, n] (+)= A [rows, k] B in float32. B lies in panels of 8 columns, `panel` bytes apart, [k][8] each; lda and ldc in values. n is
- * rounded up to 8, so C has room for that; rows of C beyond n hold nothing of meaning.
+ * C [rows, n] (+)= A [rows, k] B in float32. B is in panels of 8 columns, `panel` bytes apart, [k][8] each; lda and ldc are in values. n is
+ * rounded up to a multiple of 8, and C must have room for that; values of a row of C beyond n have no meaning.
  */
 export function linear(
   rows: i32,
@@ -159,9 +159,9 @@ export function linear(
 }
 
 /**
- * C [rows, n] (+)= scaled integer product. A: rows of k activations of 7 bits (`quantizeRows`), or with `two` pairs of rows, high plane and
- * low plane (`quantizeRowsTwice`); scales f32 [rows]. B: panels of 8 columns [k / 4][8][4] of 8-bit weights with corrections and scales
- * (`quantizeWeights`). k is a multiple of 16.
+ * C [rows, n] (+)= scaled integer product. A: rows of k activations of 7 bits (`quantizeRows`), or, with `two`, pairs of rows, the high plane
+ * and the low plane (`quantizeRowsTwice`); scales f32 [rows]. B: panels of 8 columns [k / 4][8][4] of 8-bit weights with corrections and
+ * scales (`quantizeWeights`). k is a multiple of 16.
  */
 export function linearInt8(
   rows: i32,

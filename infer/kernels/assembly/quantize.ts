@@ -1,11 +1,11 @@
-/** Activations and weights as small integers, with float32 scales. */
+/** Quantizes activations and weights to small integers with float32 scales. */
 import { packPanels } from './product';
 import { bytes, horizontalMax } from '../../../learner/kernels/vector';
 
 /** Adding 1.5 * 2^23 to a small float leaves it, rounded to an integer (ties to even), in the low bits. */
 const ROUND: f32 = 12582912;
 const ROUND_BITS: i32 = 0x4b400000;
-/** Scales of rows of zeros stay positive. */
+/** A lower bound that keeps the scales of rows of zeros positive. */
 const LEAST: f32 = 1e-20;
 
 function largest(x: usize, k: i32): f32 {
@@ -14,7 +14,7 @@ function largest(x: usize, k: i32): f32 {
   return max(horizontalMax(top), LEAST);
 }
 
-/** round(x * factor) + zero, of four values. */
+/** round(x * factor) + zero for four values. */
 function round4(x: usize, factor: v128, zero: i32): v128 {
   const shifted = f32x4.add(f32x4.mul(v128.load(x), factor), f32x4.splat(ROUND));
   return i32x4.sub(shifted, i32x4.splat(ROUND_BITS - zero));
@@ -24,7 +24,7 @@ function narrow(a: v128, b: v128, c: v128, d: v128): v128 {
   return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
-/** x [rows, k] -> q [rows, k] of 7 bits, scales [rows]: q = round(x / scale) + 64 in 1 … 127. k is a multiple of 16. */
+/** Quantizes x [rows, k] to q [rows, k] of 7 bits and scales [rows]: q = round(x / scale) + 64 in 1 … 127. k is a multiple of 16. */
 export function quantizeRows(rows: i32, k: i32, x: usize, q: usize, scales: usize): void {
   for (let r = 0; r < rows; r++, x += bytes(k)) {
     const most = largest(x, k);
@@ -46,8 +46,8 @@ export function quantizeRows(rows: i32, k: i32, x: usize, q: usize, scales: usiz
 }
 
 /**
- * x [rows, k] -> q [rows, 2, k], scales [rows]: 13 bits in two planes, x = scale * (64 * (high - 64) + low) with high in 0 … 127 and low in
- * 0 … 63. k is a multiple of 16.
+ * Quantizes x [rows, k] to q [rows, 2, k] and scales [rows]: 13 bits in two planes, x = scale * (64 * (high - 64) + low) with high in
+ * 0 … 127 and low in 0 … 63. k is a multiple of 16.
  */
 export function quantizeRowsTwice(rows: i32, k: i32, x: usize, q: usize, scales: usize): void {
   const mask = i32x4.splat(63);
@@ -69,8 +69,8 @@ export function quantizeRowsTwice(rows: i32, k: i32, x: usize, q: usize, scales:
 }
 
 /**
- * Weights [n, k] -> panels [n / 8][k / 4][8][4] of 8 bits, scales f32 [n] by column of the product, corrections i32 [n]. `room`: n * k bytes
- * that are free meanwhile. Scales and corrections past n, up to a multiple of 8, are not written.
+ * Quantizes weights [n, k] to panels [n / 8][k / 4][8][4] of 8 bits, scales f32 [n] by column of the product and corrections i32 [n].
+ * `room`: a work area of n * k bytes. Scales and corrections past n, up to a multiple of 8, are not written.
  */
 export function quantizeWeights(
   n: i32,

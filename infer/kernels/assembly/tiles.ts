@@ -1,33 +1,33 @@
 /**
- * Register tiles: the inner loops of a product C (+)= A B, for three kinds of operands that differ only in one step and in how a result
- * is stored.
+ * Register tiles: the inner loops of a product C (+)= A B, for three kinds of operands, which differ only in one step and in how a
+ * result is stored.
  *   f32  Each value of C is one chain of multiply-adds over k in order, whatever the tile: the bits of a row depend on no other row.
  *   i8   A holds 7 bits and B 8 bits, four neighbours in k to a word; C is their exact integer product, scaled.
  *   i16  As i8, but A holds 13 bits in two planes: each row of C takes two neighbouring rows of A, the high plane and the low one.
- * A lies in panels [steps][rows] of words, B in panels [steps][8] of words. `c`, `row` and `column` are byte offsets of the tile's first
- * value in C, of its row and of its column; `ldc` is C's line in bytes. Tiles for few rows are wider, so that eight chains or more are
- * under way at once: that hides the latency of a multiply-add.
+ * A is in panels [steps][rows] of words, B in panels [steps][8] of words. `c`, `row` and `column` are byte offsets of the tile's first
+ * value in C, of its row and of its column; `ldc` is the length of C's rows in bytes. Tiles for few rows are wider, so that eight chains
+ * or more are under way at once, which hides the latency of a multiply-add.
  */
 import { bytes, madd } from '../../../learner/kernels/vector';
 
-/** Of the integer product at hand: i32 [columns], f32 [columns] and f32 [rows of C]. */
+/** The addresses of corrections and scales of the current integer product: i32 [columns], f32 [columns] and f32 [rows of C]. */
 let corrections: usize = 0;
 let columnScales: usize = 0;
 let rowScales: usize = 0;
 
-/** `corrections` hold -64 times the sum of a column's weights, since activations are stored with 64 added. */
+/** Sets these addresses. `corrections` hold -64 times the sum of a column's weights, since activations are stored with 64 added. */
 export function setScales(correctionsAt: usize, columnScalesAt: usize, rowScalesAt: usize): void {
   corrections = correctionsAt;
   columnScales = columnScalesAt;
   rowScales = rowScalesAt;
 }
 
-/** Rows of A that make one row of C. */
+/** The number of rows of A that make one row of C. */
 export function planes<T>(): i32 {
   return isInteger<T>() && sizeof<T>() == 2 ? 2 : 1;
 }
 
-/** Adds 16 products of 8-bit weights and 7-bit activations, four neighbours to a lane: the same integers in either form. */
+/** Adds 16 products of 8-bit weights and 7-bit activations, four neighbours to a lane. Both branches give the same integers. */
 export function dot(weights: v128, activations: v128, sum: v128): v128 {
   if (ASC_FEATURE_RELAXED_SIMD) return i32x4.relaxed_dot_i8x16_i7x16_add_s(weights, activations, sum);
   const low = i32x4.extadd_pairwise_i16x8_s(i16x8.extmul_low_i8x16_s(weights, activations));
@@ -41,7 +41,7 @@ function step<T>(left: v128, right: v128, sum: v128): v128 {
   return dot(right, left, sum);
 }
 
-/** What four lanes of a row of A begin with. A low plane has nothing to correct. */
+/** The initial sums of four lanes of a row of A. A low plane has nothing to correct. */
 function begin<T>(c: usize, column: usize, row: i32, add: bool): v128 {
   if (isFloat<T>()) return add ? v128.load(c) : f32x4.splat(0);
   if (planes<T>() == 2 && (row & 1) == 1) return i32x4.splat(0);
@@ -66,12 +66,12 @@ function endRow<T>(c: usize, row: usize, column: usize, x0: v128, x1: v128, add:
   storeScaled(c + 16, f32x4.convert_i32x4_s(x1), s1, add);
 }
 
-/** High and low plane, in float32: 64 * high + low. */
+/** Joins the high and the low plane in float32: 64 * high + low. */
 function joinPlanes(high: v128, low: v128): v128 {
   return f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.splat(64)), f32x4.convert_i32x4_s(low));
 }
 
-/** Stores two rows of A's product: two rows of C, or one where they are planes. */
+/** Stores the product of two rows of A: two rows of C, or one if the rows of A are planes. */
 function endPair<T>(
   c: usize,
   ldc: usize,
@@ -95,7 +95,7 @@ function endPair<T>(
   }
 }
 
-/** Six rows of A by 8 columns: 15 of 16 vector registers. */
+/** Computes six rows of A by 8 columns, which takes 15 of 16 vector registers. */
 export function tile6<T>(
   steps: i32,
   a: usize,
@@ -155,7 +155,7 @@ export function tile6<T>(
   endPair<T>(c, ldc, row + 2 * pair, column, x40, x41, x50, x51, add);
 }
 
-/** Four rows of A by 8 columns. */
+/** Computes four rows of A by 8 columns. */
 export function tile4<T>(
   steps: i32,
   a: usize,
@@ -199,7 +199,7 @@ export function tile4<T>(
   endPair<T>(c + (pair >> 2) * ldc, ldc, row + pair, column, x20, x21, x30, x31, add);
 }
 
-/** Two rows of A by 16 columns, which are two panels of B, `panel` bytes apart. */
+/** Computes two rows of A by 16 columns, which are two panels of B, `panel` bytes apart. */
 export function tile2x16<T>(
   steps: i32,
   a: usize,
@@ -241,7 +241,7 @@ export function tile2x16<T>(
   endPair<T>(c + 32, ldc, row, column + 32, x02, x03, x12, x13, add);
 }
 
-/** Two rows of A by 8 columns: what is left of `tile2x16`. */
+/** Computes two rows of A by 8 columns, for columns that `tile2x16` leaves over. */
 export function tile2<T>(
   steps: i32,
   a: usize,
@@ -269,7 +269,7 @@ export function tile2<T>(
   endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
 }
 
-/** One row of A, which is no plane, by 32 columns: four panels of B, `panel` bytes apart. */
+/** Computes one row of A, which is no plane, by 32 columns: four panels of B, `panel` bytes apart. */
 export function tile1x32<T>(
   steps: i32,
   a: usize,
@@ -308,7 +308,7 @@ export function tile1x32<T>(
   endRow<T>(c + 96, row, column + 96, x6, x7, add);
 }
 
-/** One row of A by 8 columns: what is left of `tile1x32`. */
+/** Computes one row of A by 8 columns, for columns that `tile1x32` leaves over. */
 export function tile1<T>(
   steps: i32,
   a: usize,
