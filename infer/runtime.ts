@@ -17,7 +17,7 @@ export type Instantiate = (
   imports: WebAssembly.Imports,
 ) => Promise<{ module: WebAssembly.Module; instance: WebAssembly.Instance }>;
 
-const recipeStateOf = (imports: WebAssembly.Imports): WebAssembly.Memory | undefined =>
+const memoryOf = (imports: WebAssembly.Imports): WebAssembly.Memory | undefined =>
   Object.values(imports)
     .flatMap((module) => Object.values(module))
     .find((value) => value instanceof WebAssembly.Memory);
@@ -41,7 +41,7 @@ export async function startRuntime(ort: typeof Ort, instantiate: Instantiate): P
   const native = WebAssembly.instantiate;
   let memory: WebAssembly.Memory | undefined;
   const replacement: Instantiate = (bytes, imports) => {
-    memory ??= recipeStateOf(imports);
+    memory ??= memoryOf(imports);
     return instantiate(bytes, imports);
   };
   Object.assign(WebAssembly, { instantiate: replacement });

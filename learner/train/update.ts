@@ -27,7 +27,7 @@ export interface StepRecord {
 type WeightOf = ReadonlyMap<Unit, UnitWeights>;
 
 /** The weights of each unit, computed over the whole step before it is cut into micro-batches. */
-const withAdvantages = (step: readonly Unit[]): WeightOf =>
+const unitWeights = (step: readonly Unit[]): WeightOf =>
   new Map(
     byPart(step).flatMap((units) => {
       const { part } = units[0]!;
@@ -43,7 +43,7 @@ export function updateStep(
   scores: RoundScores,
   { rate, tokenBudget }: { readonly rate: number; readonly tokenBudget: number },
 ): StepRecord {
-  const weights = withAdvantages(step);
+  const weights = unitWeights(step);
   const parts = byPart(step).map((units) => units[0]!.part);
   let total: LossAndGrads | undefined;
   const figures = new Map<UpdatePart, tf.Tensor1D>();
