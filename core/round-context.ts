@@ -39,7 +39,7 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
   readonly recipeState: () => Promise<unknown>;
 }
 
-/** The round context of an evaluation: all roles at one version. Only here are there scores: they are not recorded, so no audited stage may use them. */
+/** The round context of an evaluation: all roles at one version. Only here are scores: they are not recorded, so no audited stage may use them. */
 export interface EvaluationContext extends RoundContext {
   /** Scores whole sequences under the role's weights, at temperature 1. */
   readonly score: (role: string, sequences: readonly TokenIds[]) => Promise<TokenScores[]>;
