@@ -7,7 +7,7 @@ import { count, figures, measured } from './numbers.ts';
 import { type RoundReport, roundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
 
-/** The number of a round's groups by their final state. */
+/** The number of a round's groups by what became of them. */
 export const groupCounts = v.object({
   proposed: count,
   admitted: count,
@@ -24,7 +24,7 @@ export const roundLine = v.object({
   /** The policy's version before and after the round. */
   from: count,
   to: count,
-  /** Versions that other runs trained since this run's last round, whose change is in this round's figures too; absent = none. */
+  /** Versions of the policy that other runs made since this run's last round, whose change is in its figures too; absent = none. */
   others: v.exactOptional(count),
   groups: groupCounts,
   report: roundReport,
@@ -63,7 +63,7 @@ export const summary = v.object({
   policy: v.string(),
   /** The version that the run began from: 0, unless it continues a policy that other runs had trained. */
   from: count,
-  /** The number of versions that other runs trained between this run's rounds. */
+  /** The number of versions of the policy that other runs made between this run's rounds. */
   others: count,
   rounds: count,
   versions: v.record(v.string(), count),
