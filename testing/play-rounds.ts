@@ -11,7 +11,7 @@ import { type RunOrder, runOf } from '../recipes/run-order.ts';
 import { MemoryRunStore } from '../run/run-store.ts';
 
 export interface PlayOptions extends Partial<Omit<RunOrder, 'recipe'>> {
-  /** Path or URL of the recipe's module; needed where the recipe has an objective of its own. */
+  /** File URL of the recipe's module; needed where the recipe has an objective of its own. */
   readonly module?: string | URL;
   /** Files of the policy to begin from; default: the recipe's start policy. */
   readonly start?: VersionFiles;
