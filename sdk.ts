@@ -1,13 +1,13 @@
 /**
- * `rollmesh`: what a recipe is written with. Everything here is pure and may be part of a Worker. The Workers themselves are in
- * `rollmesh/workers`, tensors and losses in `rollmesh/learner`, help for tests in `rollmesh/testing`, the shipped recipes in
+ * `rollmesh`: everything that a recipe is written with. It is all pure and may be part of a Worker. The Workers themselves are in
+ * `rollmesh/workers`, tensors and losses in `rollmesh/learner`, helpers for tests in `rollmesh/testing`, the shipped recipes in
  * `rollmesh/recipes`.
  *
  *     import { arithmetic, defineRecipe, exactReward, groupItems, grpo, solverAlone, solverUpdate, trainedSolver } from 'rollmesh';
  */
 import type { Recipe } from './core/recipe.ts';
 
-/** The recipe itself: it only lets the editor and `tsc` name a field that is missing, unknown or of another kind. */
+/** Returns the recipe itself: it only makes the editor and `tsc` report a field that is missing, unknown or of another type. */
 export const defineRecipe = (recipe: Recipe): Recipe => recipe;
 
 // The contract: what a recipe is, what its functions are given, and what they return.
@@ -99,7 +99,7 @@ export {
   type TaskFamily,
 } from './core/task-family.ts';
 export type * from './core/training-plan.ts';
-// Protocols: the shapes of round that recipes share, and the single stages for a shape of one's own.
+// Protocols: the shapes of round that recipes share, and single stages to build a shape of one's own.
 export {
   type AnswerEvidence,
   type AnswerReward,

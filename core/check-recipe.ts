@@ -1,4 +1,4 @@
-/** Is this value a recipe? Asked of every module that somebody brings, so that a field with a wrong name is told by its name. */
+/** Checks that a value is a recipe. Every module that a user brings is checked, so that a field with a wrong name is reported by its name. */
 import * as v from 'valibot';
 import { wrongInput } from './errors.ts';
 import type { Recipe } from './recipe.ts';
@@ -17,7 +17,7 @@ const filled = <S extends v.GenericSchema<unknown, Record<string, unknown>>>(sch
     v.check((value) => Object.keys(value).length > 0, `at least one ${what}`),
   );
 
-/** A schema for every field of the type: a field that is added to one and not to the other does not compile. */
+/** A schema for every field of `Recipe`: a field that is added to one and not to the other does not compile. */
 const FIELDS = {
   name,
   title: text,
@@ -71,7 +71,7 @@ export function checkRecipe(value: unknown, from: string): Recipe {
   });
 }
 
-/** The complaints by their fields: first those that are not known, of which a missing one may be the right spelling. */
+/** The issues by their fields. Unknown fields come first: one of them may be the misspelling of a missing field. */
 function told(issues: readonly v.BaseIssue<unknown>[]): string {
   const unknown: string[] = [];
   const missing: string[] = [];

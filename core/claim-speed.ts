@@ -1,9 +1,9 @@
-/** How fast an arm learns beside another: how far into the run it has most of what the other gains. */
+/** The speed at which an arm learns, compared with another arm: the time that each takes to make most of the other's gain. */
 import { type ArmResults, curveOf } from './claim.ts';
 
 /**
- * Evaluations until a curve reaches a level, between two of them where the line crosses it; as many as there are after the first where
- * it never does.
+ * The number of evaluations until a curve reaches a level, interpolated linearly between the two where it crosses the level. A curve
+ * that never does counts as all evaluations after the first.
  */
 export function timeTo(curve: readonly number[], level: number): number {
   const at = curve.findIndex((value) => value >= level);
@@ -12,8 +12,8 @@ export function timeTo(curve: readonly number[], level: number): number {
 }
 
 /**
- * Time to nine tenths of what the other arm gains in held-out sampled accuracy, as a share of the time that it takes itself. `from`: the
- * evaluation at which both begin to learn, so that rounds in which their partners learn alone count for neither.
+ * The time that `arm` takes to make nine tenths of the gain of `other` in held-out sampled accuracy, divided by the time that `other`
+ * takes. `from`: the evaluation at which both begin to learn, so that rounds in which only their partners learn count for neither.
  */
 export function speed(results: ArmResults, arm: string, other: string, seed: number, from = 0): number {
   const learning = (name: string) => curveOf(results, name, seed, 'sampled').slice(from);

@@ -13,21 +13,21 @@ export interface Arm {
   readonly freeze?: readonly string[];
   /** Default: as published. */
   readonly variant?: string;
-  /** What the arm is there for. */
+  /** The purpose of the arm, in a sentence. */
   readonly description: string;
 }
 
-/** Summaries of one arm, one a seed, in the order of the claim's seeds. */
+/** The summaries of each arm, one per seed, in the order of the claim's seeds. */
 export type ArmResults = Readonly<Record<string, readonly Summary[]>>;
 
 export interface Condition {
   readonly description: string;
-  /** One number a seed. */
+  /** One number per seed. */
   readonly measure: (results: ArmResults, seed: number) => number;
-  /** Bounds on the mean over the seeds, kept by most seeds too: one lucky seed carries no claim, and one unlucky one refutes none. */
+  /** Bounds on the mean over the seeds. Most seeds must keep them too: one lucky seed proves no claim, and one unlucky one refutes none. */
   readonly atLeast?: number;
   readonly atMost?: number;
-  /** Ask it of every single seed. */
+  /** The bounds must hold for every single seed. */
   readonly everySeed?: boolean;
 }
 
@@ -43,9 +43,9 @@ export interface Claim {
   readonly evaluateEvery?: number;
   /** Rounds of a quick check, which is to reach the policy's first update; default 2. */
   readonly quickRounds?: number;
-  /** Curves that the page draws, by the figure's name; default the held-out accuracies. Shares, so that the axis goes from 0 to 1. */
+  /** The curves that the page draws, by the figure's name; default: the held-out accuracies. They are shares: the axis goes from 0 to 1. */
   readonly pictures?: Readonly<Record<string, string>>;
-  /** What the published claim asks of such runs, and that its controls do not do the same: these make the verdict. */
+  /** What the published claim requires of such runs, and that its controls do not achieve the same. These conditions make the verdict. */
   readonly conditions: readonly Condition[];
   /** Expectations beyond the published claim, measured and shown beside it. */
   readonly observations?: readonly Condition[];
@@ -53,7 +53,7 @@ export interface Claim {
   readonly diagnosis?: string;
 }
 
-/** What the claim of a recipe is asked of. */
+/** The parts of a recipe that its claim is read from. */
 export interface Claiming {
   readonly name: string;
   readonly claim?: Claim;
@@ -80,7 +80,7 @@ export interface JudgedCondition {
 export function judgeCondition(condition: Condition, results: ArmResults, seeds: number): JudgedCondition {
   const { description, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = condition;
   const measured = Array.from({ length: seeds }, (_, seed) => condition.measure(results, seed));
-  // Rates of 500 tasks are multiples of 0.002; a difference of two of them carries rounding that must not decide.
+  // Rates of 500 tasks are multiples of 0.002; the rounding error in a difference of two of them must not decide.
   const within = (value: number) => value >= atLeast - 1e-9 && value <= atMost + 1e-9;
   const keep = measured.filter(within).length;
   return {
@@ -121,15 +121,15 @@ export const monitorOf = (results: ArmResults, arm: string, seed: number, figure
 export const atEnd = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
   curveOf(results, arm, seed, figure).at(-1)!;
 
-/** End minus start. */
+/** The last value of a held-out figure minus the first. */
 export const rise = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
   atEnd(results, arm, seed, figure) - curveOf(results, arm, seed, figure)[0]!;
 
-/** Best of all evaluations minus the first: how far it ever rose. */
+/** The highest of all evaluations minus the first. */
 export const highest = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
   Math.max(...curveOf(results, arm, seed, figure)) - curveOf(results, arm, seed, figure)[0]!;
 
-/** Best of all evaluations minus the last. */
+/** The highest of all evaluations minus the last. */
 export const lost = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
   Math.max(...curveOf(results, arm, seed, figure)) - atEnd(results, arm, seed, figure);
 

@@ -1,6 +1,6 @@
 /**
- * Episodes of several turns: tokens the policy made, between tokens put there by others (a prompt, a tool's answer, the other
- * side's move). Token ids travel, never re-read text, and each token remembers whether it was made.
+ * Episodes of several turns. The policy samples some of the tokens; between them stand tokens that others put there (a prompt, a
+ * tool's answer, the other side's move). An episode keeps token ids, never text that is encoded again, and for each whether it was sampled.
  */
 import type { Completion, Policy, SamplingSettings, TokenIds } from './policy.ts';
 import { deriveId } from './random.ts';
@@ -9,20 +9,20 @@ export interface Episode {
   /** Keys the random numbers of all turns. */
   readonly id: string;
   readonly ids: readonly number[];
-  /** Of each token: whether the policy made it. Only such tokens may carry a loss. */
+  /** For each token: did the policy sample it? Only such tokens may carry a loss. */
   readonly made: readonly boolean[];
-  /** Of each token: log-probability (nats) it was made with; 0 where it was not made. */
+  /** For each token: the log-probability (nats) it was sampled with; 0 where it was not sampled. */
   readonly logprobs: readonly number[];
-  /** Turns the policy has had. */
+  /** The number of turns that the policy has had. */
   readonly turns: number;
-  /** Whether its last turn ended by itself; false before the first. */
+  /** Did the last turn end by itself? false before the first. */
   readonly stopped: boolean;
 }
 
 export const startEpisode = (id: string, prompt: TokenIds): Episode =>
   insertTokens({ id, ids: [], made: [], logprobs: [], turns: 0, stopped: false }, prompt);
 
-/** The episode with tokens of others at its end. */
+/** The episode with tokens of others appended. */
 export const insertTokens = (episode: Episode, ids: TokenIds): Episode => ({
   ...episode,
   ids: [...episode.ids, ...ids],
@@ -43,8 +43,8 @@ const takeTurn = (episode: Episode, completion: Completion): Episode => ({
 export const turnId = ({ id, turns }: Pick<Episode, 'id' | 'turns'>): string => deriveId(id, 'turn', turns);
 
 /**
- * One more turn of each episode, in the order given. Episodes that are alike so far share the computation of their tokens.
- * The same episode gets the same turn whatever stands beside it, where the policy keeps that promise for samples.
+ * Samples one more turn of each episode, in the order given. Episodes with the same tokens so far share the computation of them.
+ * An episode gets the same turn whatever is sampled in the same call, if the policy guarantees that for samples.
  */
 export async function nextTurn(
   policy: Pick<Policy, 'generate'>,

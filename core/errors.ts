@@ -1,9 +1,12 @@
 /**
- * The error model: an expected failure has a kind that says what the caller should do with it. Anything else that is
- * thrown is a bug of ours and carries the prefix `internal:` where we can tell.
+ * The error model. An expected failure has a kind that says what the caller should do with it. Anything else that is
+ * thrown is a bug of this project and carries the prefix `internal:` where the code can tell.
  */
 
-/** retry: try again later · give-up: will never work · wrong-input: the caller's mistake · missing-version: the named policy version is not there · over-budget: a limit was reached. */
+/**
+ * retry: try again later · give-up: will never work · wrong-input: the caller's mistake · missing-version: the named policy version is
+ * not there · over-budget: a limit was reached.
+ */
 export const FAILURE_KINDS = ['retry', 'give-up', 'wrong-input', 'missing-version', 'over-budget'] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
@@ -11,7 +14,7 @@ export class RollmeshError extends Error {
   readonly kind: FailureKind;
   /** Stable identifier for programs, such as `policy.missing`. */
   readonly code: string;
-  /** The message without what was expected and what to do next. */
+  /** What happened: the message without what was expected and what to do next. */
   readonly what: string;
   readonly expected: string | undefined;
   readonly next: string | undefined;
@@ -40,6 +43,6 @@ export const wrongInput = (
   hint: { expected?: string; next?: string; cause?: unknown } = {},
 ) => new RollmeshError('wrong-input', code, what, hint);
 
-/** The kind of anything that was thrown: errors of unknown origin are worth another try, a bounded number of times. */
+/** The kind of anything that was thrown. Errors of unknown origin are worth another try, a bounded number of times. */
 export const kindOf = (error: unknown): FailureKind =>
   error instanceof RollmeshError ? error.kind : 'retry';

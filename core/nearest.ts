@@ -1,6 +1,6 @@
-/** The name that was probably meant, for errors about names that there are not. */
+/** Finds the name that was probably meant, for errors about unknown names. */
 
-/** Insertions, deletions and substitutions that make one text of the other (Levenshtein, 1966). */
+/** The number of insertions, deletions and substitutions that turn one text into the other (Levenshtein, 1966). */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -12,7 +12,7 @@ export function editDistance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** The known name with the fewest edits, the first of equals; undefined where none has fewer than half of the name's letters. */
+/** The known name with the fewest edits, the first of equals; undefined where none takes fewer edits than half of the name's letters. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const rated = known.map((candidate) => ({
     candidate,

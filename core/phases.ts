@@ -1,6 +1,6 @@
 /**
- * The phase scheduler: what a round is for, where rounds are not all alike. Some phases may come once, at the beginning; then some
- * come again and again. Pure and by the round's number alone, so that every Worker and the learner agree without asking.
+ * The phase scheduler, for recipes whose rounds are not all alike: it says which phase a round belongs to. Some phases may come once, at
+ * the beginning; then a cycle repeats. It depends on the round's number alone, so that every Worker and the learner agree without asking.
  */
 export interface Phase<P extends string> {
   readonly phase: P;
@@ -8,9 +8,9 @@ export interface Phase<P extends string> {
 }
 
 export interface Schedule<P extends string> {
-  /** Once, in this order. */
+  /** These phases come once, in this order. */
   readonly first?: readonly Phase<P>[];
-  /** Over and over, in this order. */
+  /** These phases repeat, in this order. */
   readonly cycle: readonly Phase<P>[];
 }
 
@@ -20,7 +20,7 @@ export const cycleOf = <P extends string>({ cycle }: Pick<Schedule<P>, 'cycle'>)
 const spelledOut = <P extends string>(phases: readonly Phase<P>[]): P[] =>
   phases.flatMap(({ phase, rounds }) => new Array<P>(rounds).fill(phase));
 
-/** The phase of a round, which count from 1, and how many rounds of the same phase came before it. */
+/** The phase of a round, and how many rounds of the same phase came before it. Rounds count from 1. */
 export function phaseAt<P extends string>(
   { first = [], cycle }: Schedule<P>,
   round: number,

@@ -1,6 +1,6 @@
 /**
- * What a recipe's `learn` teaches, held to the run's settings and to what the recipe says of itself: proposals come with what they
- * earned, roles that are frozen are not trained whatever the recipe says, and the state that is left can be read again.
+ * Asks a recipe's `learn` for the round's training plan and applies the run's settings: proposals get the rewards that they earned, parts
+ * for frozen roles are dropped, and the recipe state that the plan leaves must fit the recipe's schema.
  */
 import { proposalKey } from './play-episodes.ts';
 import type { Recipe } from './recipe.ts';
@@ -11,7 +11,7 @@ import type { LearnTools, RoundRecords, TrainingPlan } from './training-plan.ts'
 export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'>;
 
 export interface TaughtLesson extends TrainingPlan {
-  /** What the round's proposals earned, by the id of their first sample; empty where nobody is paid for proposing. */
+  /** What the round's proposals earned, by the id of their first sample; empty where the recipe does not pay for proposals. */
   readonly earnings: Earnings;
 }
 
@@ -29,12 +29,12 @@ export async function planTraining(
     earnings,
     updates: plan.updates
       .map((update) => ({ ...update, parts: update.parts.filter((part) => !frozen.has(part.role)) }))
-      // What would teach frozen roles alone is no update: such a round publishes the weights as they are.
+      // An update with parts for frozen roles alone is dropped: such a round publishes the weights as they are.
       .filter(({ parts }, u) => parts.length > 0 || plan.updates[u]!.parts.length === 0),
   };
 }
 
-/** The records in order, with what each proposal earned written on its samples: pure, so that an audit comes to the same. */
+/** The records in order, with what each proposal earned written on its samples. It is pure, so that an audit comes to the same. */
 export function payProposals(
   { payProposals: pay }: Pick<Recipe, 'payProposals'>,
   records: RoundRecords,

@@ -1,6 +1,6 @@
 /**
- * Episodes of several turns in a stage: a role speaks, a world answers, until the world ends it or no turn fits any more. A
- * record is one sample a turn: its prompt is all that came before, so that only what the role itself wrote can carry a loss.
+ * Plays episodes of several turns in a stage: a role writes a turn and a world answers, until the world ends the episode or no turn fits
+ * any more. The record has one sample per turn, whose prompt is all that came before: only what the role itself wrote can carry a loss.
  */
 import { type Episode, insertTokens, nextTurn, startEpisode, turnId } from './episode.ts';
 import type { SamplingSettings } from './policy.ts';
@@ -15,10 +15,10 @@ export interface Beginning<World> {
   readonly world: World;
 }
 
-/** What becomes of a turn. */
+/** What the world makes of a turn. */
 export interface Answered<World> {
   readonly world: World;
-  /** What the role reads before its next turn; null: the episode is over. */
+  /** What the role reads before its next turn; null ends the episode. */
   readonly reply: string | null;
   /** `ok`, or why the text is no valid turn. */
   readonly outcome: Outcome;
@@ -105,7 +105,7 @@ function take<World>(
   };
 }
 
-/** What a sample counts as: the id of its episode's first turn, or its own. */
+/** The id under which a sample's proposal counts: that of its episode's first turn, or its own. */
 export const proposalKey = ({ id, of }: Pick<Sample, 'id' | 'of'>): string => of ?? id;
 
 /** The turns of each episode among a group's samples, in order. */
@@ -118,6 +118,6 @@ export function episodesOf(samples: readonly Sample[]): Sample[][] {
   return [...episodes.values()];
 }
 
-/** What became of each proposal of a round: its last turn's outcome. */
+/** The outcome of each proposal of a round: that of its last turn. */
 export const proposalOutcomes = ({ samples }: Pick<Proposals, 'samples'>): Outcome[] =>
   episodesOf(samples).map((turns) => turns.at(-1)!.outcome);

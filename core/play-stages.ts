@@ -1,4 +1,4 @@
-/** The data side of a round in one go: propose, roll out, judge. What the mesh does by queues, group by group, with the same result. */
+/** Runs the three stages of a round in one process: propose, roll out, judge. The mesh does it with queues, group by group, with the same result. */
 import type { Recipe } from './recipe.ts';
 import type { StageRecipe } from './role.ts';
 import type { RoundContext } from './round-context.ts';

@@ -1,13 +1,13 @@
 /**
- * The name of the policy that a run trains, made from every setting that tells the run from others. Two runs with different settings
- * therefore never train one policy unless an order names it.
+ * Makes the name of the policy that a run trains, from every setting in which the run differs from others. Two runs with different
+ * settings therefore never train the same policy, unless somebody names it in the order.
  */
 import { deriveId } from './random.ts';
 
-/** A policy's name is part of keys and URLs, and has no more characters than this. */
+/** The most characters that a policy's name may have: it is part of keys and URLs. */
 const LONGEST = 64;
 
-/** What of a recipe a name needs: its defaults, which a name leaves out, and its rewards. */
+/** What a name needs of a recipe: its defaults, which a name leaves out, and its rewards. */
 export interface NamingDefaults {
   readonly tasks: number;
   readonly group: number;
@@ -18,7 +18,7 @@ export function policyNameOf(
   run: {
     readonly recipe: string;
     readonly seed: number;
-    /** Where it was chosen; a reward that was not chosen is left out. */
+    /** The reward that was chosen; absent where none was, and then the name leaves it out. */
     readonly reward?: string | undefined;
     readonly freeze: readonly string[];
     readonly variant?: string | undefined;
@@ -31,7 +31,7 @@ export function policyNameOf(
 ): string {
   const { reward, variant, weights, engine, tasks = defaults.tasks, group = defaults.group } = run;
   const frozen = [...run.freeze].sort().map((role) => `frozen-${role}`);
-  // A variant that is called like a reward says which of the two it is.
+  // A variant that has the name of a reward is marked as a variant.
   const variantPart = variant && variant in defaults.rewards ? `variant-${variant}` : variant;
   const name = [
     run.recipe,

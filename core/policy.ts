@@ -1,15 +1,15 @@
 /**
- * What every role needs of a language model: sample completions, and score given tokens. Nothing here knows a runtime;
+ * The interface to a language model: sample completions, and score given tokens. It depends on no runtime:
  * `infer/` implements it over ONNX Runtime, tests implement it with uniform logits.
  */
 import type { TokenGrammar } from './text/token-grammar.ts';
 
 export type TokenIds = readonly number[];
 
-/** Tokens beyond which no runtime here serves a sequence: its rotation tables would cost too much memory. */
+/** The longest sequence that a runtime here serves, in tokens: longer rotary tables would cost too much memory. */
 export const LONGEST_CONTEXT = 4096;
 
-/** Weights rounded to fewer bits than the 32 that the learner has, for what only samples. `w8a8` rounds activations, too. */
+/** Formats with fewer bits than the learner's 32, for policies that only sample. `w8a8` rounds activations, too. */
 export const SMALLER_WEIGHTS = ['int8', 'int4', 'w8a8'] as const;
 export type SmallerWeights = (typeof SMALLER_WEIGHTS)[number];
 
@@ -20,11 +20,11 @@ export type SmallerWeights = (typeof SMALLER_WEIGHTS)[number];
 export const KERNEL_ENGINES = ['kernels', 'kernels-plain'] as const;
 export type KernelEngine = (typeof KERNEL_ENGINES)[number];
 
-/** What may be asked for by name. */
+/** The engines that may be asked for by name. */
 export const ENGINES = ['onnx', ...KERNEL_ENGINES] as const;
 export type Engine = (typeof ENGINES)[number];
 
-/** As a reference has it: ONNX Runtime goes without saying. */
+/** The engine as a reference states it: ONNX Runtime is the default and is left out. */
 export const kernelEngineOf = (engine: Engine | undefined): KernelEngine | undefined =>
   engine === 'onnx' ? undefined : engine;
 
@@ -34,13 +34,13 @@ export interface PolicyRef {
   readonly version: number;
   /** The parameter set of the version, where a recipe has several; absent = the main one. */
   readonly set?: string | undefined;
-  /** How its weights are held, which makes it another policy by a little; absent = float32, as they were trained. */
+  /** The format of the weights, which changes the policy slightly; absent = float32, as they were trained. */
   readonly weights?: SmallerWeights | undefined;
-  /** What computes with them, and in which arithmetic, which makes it another policy by its last bits; absent = ONNX Runtime. */
+  /** The engine and its arithmetic, which change the policy in its last bits; absent = ONNX Runtime. */
   readonly engine?: KernelEngine | undefined;
 }
 
-/** Are they the same weights, and the same bits when they are computed with? */
+/** Do both name the same weights, computed with to the same bits? */
 export const samePolicy = (a: PolicyRef, b: PolicyRef): boolean =>
   a.name === b.name &&
   a.version === b.version &&
@@ -48,10 +48,10 @@ export const samePolicy = (a: PolicyRef, b: PolicyRef): boolean =>
   a.weights === b.weights &&
   a.engine === b.engine;
 
-/** One prompt and the samples wanted of it. The prompt is computed once and shared by its samples. */
+/** One prompt and its samples. The prompt is computed once and shared by its samples. */
 export interface GeneratePrompt {
   readonly ids: TokenIds;
-  /** One id a sample; the id keys the sample's uniforms, so the same id, version and prompt give the same tokens. */
+  /** One id per sample; the id keys the sample's uniforms, so the same id, version and prompt give the same tokens. */
   readonly sampleIds: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export interface SamplingSettings {
   readonly topK?: number;
   /** Generation of a row ends after one of these; the stop token is part of the completion. */
   readonly stop: TokenIds;
-  /** Only what the grammar allows may come; log-probabilities are of what is left. A row ends where the grammar does, too. */
+  /** Only tokens that the grammar allows may come; log-probabilities are those among them. A row also ends where the grammar ends. */
   readonly grammar?: TokenGrammar;
 }
 
@@ -88,7 +88,7 @@ export interface TokenScores {
 
 export interface Policy {
   readonly ref: PolicyRef;
-  /** Weights that are computed with here; absent where that is done elsewhere. */
+  /** The number of weights in this process; absent where another computes with them. */
   readonly parameters?: number;
   /** [prompts] -> [prompts][samples], in the order given. */
   generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]>;

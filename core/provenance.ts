@@ -1,6 +1,6 @@
 /**
- * The mesh's seal on a scored group: an HMAC-SHA256 over all that decides what the group is and what may be made of it: the
- * round with its settings and bindings, the manifests of the versions that play in it, the round's proposals with the tasks
+ * The mesh's seal on a scored group: an HMAC-SHA256 over all that decides what the group is and what may be made of it. That is the
+ * round with its settings and bindings, the manifests of the versions that the round names, the round's proposals with the tasks
  * that were admitted, and the bytes of the group. Whoever changes any of it without the key breaks the seal.
  */
 import { hmac } from '@noble/hashes/hmac.js';
@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import { canonicalJson } from './canonical-json.ts';
 import { type RoundSpec, roundSpec, type ScoredMessage } from './schema/round.ts';
 
-/** What a seal says of the round. */
+/** What a seal covers of the round. */
 export interface SealedRound {
   readonly spec: RoundSpec;
   /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
@@ -19,7 +19,7 @@ export interface SealedRound {
   readonly manifests: Readonly<Record<string, string>>;
 }
 
-/** What a seal says of the group: its id, and the sha256 of its bytes. */
+/** What a seal covers of the group: its id, and the sha256 of its bytes. */
 export interface SealedGroup {
   readonly group: string;
   readonly sha256: string;
@@ -40,8 +40,8 @@ export const provenanceMac = (
   );
 
 /**
- * The seal as it was made before settings, parameter sets and manifests were under it. Nobody makes it any more; it is
- * known so that rounds of that time can be finished and audited. What a new round has in its place is never of this form.
+ * The seal as it was made before it covered settings, parameter sets and manifests. It is no longer made, and is known so that rounds
+ * of that time can be finished and audited. The seal of a new round never has this form.
  */
 function earlierMac(
   meshKey: string,
@@ -55,14 +55,14 @@ function earlierMac(
   return macOf(meshKey, ['scored', spec.id, group, seed, ...roles, hash, proposalsSha256 ?? ''].join('|'));
 }
 
-/** Compares in time that does not depend on where two strings of the same length differ. */
+/** Compares two strings in a time that does not depend on where two of the same length differ. */
 export function equalInConstantTime(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % b.length);
   return difference === 0;
 }
 
-/** Is the message this mesh's, for this round, its versions and its proposals, about bytes with that hash? */
+/** Was the message made by this mesh, for this round, its versions and its proposals, about bytes with that hash? */
 export const isAuthentic = (
   meshKey: string,
   round: SealedRound,

@@ -1,6 +1,6 @@
 /**
- * What a recipe carries from round to round. It travels as JSON in the version itself (memory.json), so that it is committed and rolled
- * back with the weights; the recipe's schema says what it is, on its way in and out.
+ * The recipe state, which a version carries from round to round. It is a JSON file of the version itself (memory.json), so that it is
+ * committed and rolled back with the weights. The recipe's schema checks it when it is read and when it is written.
  */
 import type * as v from 'valibot';
 import { RollmeshError } from './errors.ts';
@@ -9,12 +9,12 @@ import { parsed } from './schema/parse.ts';
 /** A recipe's `state`: the schema of what its training plans leave and its stages read. */
 export type StateSchema<T = unknown> = v.GenericSchema<unknown, T>;
 
-/** What the last round left; undefined where it left nothing. Throws `give-up` where it is not what the recipe keeps. */
+/** The recipe state that the last round left; undefined where it left none. Throws `give-up` where it does not fit the schema. */
 export function readState<T>(schema: StateSchema<T>, recipeState: unknown): T | undefined {
   return recipeState === undefined ? undefined : checked(schema, recipeState, 'What the version carries');
 }
 
-/** Throws `give-up` where a training plan leaves what the recipe's stages could not read again; nothing of such a round is published. */
+/** Throws `give-up` where a training plan leaves a state that the recipe's stages could not read; such a round publishes nothing. */
 export function checkState(
   { name, state }: { readonly name: string; readonly state?: StateSchema },
   recipeState: unknown,

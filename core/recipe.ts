@@ -1,8 +1,8 @@
 /**
- * A recipe is data plus pure functions: who plays, what is paid, how it becomes advantages, what is optimised. A round has three
- * stages, each a function over `RoundContext`, which speaks for the roles: tasks are proposed (once a round), rolled out and judged (group
- * by group); then the learner asks what the records teach. The same recipe runs in the mesh, in one process and in tests; nothing
- * here knows a runtime.
+ * A recipe is data plus pure functions: its roles, its rewards, how they become advantages, and which objectives are trained. A round has
+ * three stages, each a function over `RoundContext`, which samples from the roles: tasks are proposed (once a round), rolled out and
+ * judged (group by group). Then the engine asks the recipe's `learn` for the training plan. The same recipe runs in the mesh, in one
+ * process and in tests; nothing here depends on a runtime.
  */
 import type { Claim } from './claim.ts';
 import type { StateSchema } from './recipe-state.ts';
@@ -22,19 +22,19 @@ export interface Paper {
 
 /** A short method section, in the terms of the field: what `npm run recipe -- show NAME` prints. One paragraph of plain text each. */
 export interface Method {
-  /** The tasks, who knows what about them, and what the start policy can do. */
+  /** The tasks, which role knows what about them, and what the start policy can do. */
   readonly setting: string;
-  /** Who speaks, in what order, and how often. */
+  /** Which roles act, in what order, and how often. */
   readonly roles: string;
   readonly rewards: string;
-  /** From rewards to advantages, pairs or weights. */
+  /** How rewards become advantages, pairs or weights. */
   readonly credit: string;
   readonly objective: string;
-  /** What is updated when. */
+  /** Which parameter sets are updated when. */
   readonly schedule: string;
 }
 
-/** What a shape of round gives a recipe: all but its words, its weights and its training plan. */
+/** The fields that a shape of round provides: all but a recipe's descriptions, its weights and its training plan. */
 export type RoundShape = Pick<
   Recipe,
   | 'taskName'
@@ -52,7 +52,7 @@ export type RoundShape = Pick<
 export interface Recipe extends StageRecipe {
   readonly title: string;
   readonly paper: Paper;
-  /** One paragraph: who plays, who is paid for what. */
+  /** One paragraph: which roles there are, and what each is paid for. */
   readonly summary: string;
   readonly method: Method;
   /** Where it differs from the paper, and why. */
@@ -66,24 +66,24 @@ export interface Recipe extends StageRecipe {
   /** Defaults of a run. */
   readonly tasks: number;
   readonly group: number;
-  /** What `--variant` takes besides the recipe as published: ablations, in words. */
+  /** The ablations that `--variant` takes besides the recipe as published, each with its description. */
   readonly variants: Readonly<Record<string, string>>;
   /** Parameter sets by name; `main` is always there. */
   readonly sets: Readonly<Record<string, SetSettings>>;
   /** Roles that `--freeze` takes: they keep version 0. */
   readonly freezable: readonly string[];
-  /** What it carries from round to round; absent = nothing. */
+  /** The schema of the recipe state; absent = the recipe carries nothing from round to round. */
   readonly state?: StateSchema;
-  /** The versions that roles use, where that is not the newest: asked once, when a run is ordered. */
+  /** The versions that roles use, where that is not the newest. Called once, when a run is ordered. */
   readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
-  /** Versions that samples may be behind by design; an operator's own bound may be wider. */
+  /** How many versions samples may be behind by design; an operator's own bound may be wider. */
   readonly staleness?: number;
 
-  /** Stage one, once a round: the tasks, and every proposal with its reason. */
+  /** Stage one, once a round: returns the tasks, and every proposal with its outcome. */
   readonly propose: (context: RoundContext) => Promise<Proposals>;
-  /** Stage two: the rollouts of some of the tasks, in the order given. */
+  /** Stage two: returns the rollouts of some of the tasks, in the order given. */
   readonly rollOut: (context: RoundContext, tasks: readonly AdmittedTask[]) => Promise<RolloutGroup[]>;
-  /** Stage three: judgments, probes and rewards of some of the groups, in the order given. */
+  /** Stage three: returns judgments, probes and rewards of some of the groups, in the order given. */
   readonly judge: (context: RoundContext, groups: readonly RolloutGroup[]) => Promise<ScoredGroup[]>;
   /**
    * What the round's proposals earned, by the id of their first sample; null = no reward. A pure function of the records: the engine
@@ -93,10 +93,10 @@ export interface Recipe extends StageRecipe {
     records: RoundRecords,
     tools: Pick<LearnTools, 'decode'>,
   ) => ReadonlyMap<string, number | null> | undefined;
-  /** What a whole round teaches; groups come in order of their index. Parts of frozen roles are dropped by the engine. */
+  /** Returns the training plan of a whole round; groups come in order of their index. The engine drops the parts of frozen roles. */
   readonly learn: (records: RoundRecords, tools: LearnTools) => TrainingPlan | Promise<TrainingPlan>;
   /** Held-out evaluation by the oracle, apart from every reward. */
   readonly evaluate: (context: EvaluationContext) => Promise<Evaluation>;
-  /** What the monitors say about tasks and answers. */
+  /** What the monitors can say about tasks and answers. */
   readonly describe?: RoundDescription;
 }

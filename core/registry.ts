@@ -1,4 +1,4 @@
-/** The recipes that a Worker, a learner or a command knows. Whoever starts one of them passes them in: nothing deeper imports a list. */
+/** The recipes that a Worker, a learner or a command knows. Its entry point passes them in; no module below it imports a list. */
 import { wrongInput } from './errors.ts';
 import type { Recipe } from './recipe.ts';
 

@@ -1,4 +1,4 @@
-/** What every stage of a round is given: a voice for each role at exactly the version that the round names, and the samples it makes. */
+/** The round context: what every stage is given to sample from each role at exactly the version that the round names, and to record it. */
 import { RollmeshError, wrongInput } from './errors.ts';
 import type {
   Completion,
@@ -18,51 +18,51 @@ import type { Sample } from './schema/sample.ts';
 import { type EvaluationTasks, HELD_OUT } from './split.ts';
 import type { Tokenizer } from './text/tokenizer-port.ts';
 
-/** `R`: what is known of the recipe beyond what a stage needs; the functions of a recipe ask for no more than `StageRecipe`. */
+/** `R`: what is known of the recipe beyond what a stage needs; a recipe's own functions need no more than `StageRecipe`. */
 export interface RoundContext<R extends StageRecipe = StageRecipe> {
   readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
-  /** Between messages and this policy's tokens, for recipes that ask in messages. */
+  /** Converts between messages and this policy's tokens, for recipes that prompt with messages. */
   readonly renderer: () => Renderer;
-  /** Tokens that a sequence of the policy may have, prompt included. */
+  /** The most tokens that a sequence of the policy may have, prompt included. */
   readonly contextLength: number;
-  /** The tasks that this run is examined on; who trains on its test tasks, as ttrl does, takes them from here too. */
+  /** The tasks that this run is evaluated on. A recipe that trains on its test tasks, as ttrl does, takes them from here too. */
   readonly evaluationTasks: EvaluationTasks;
-  /** [prompts] -> [prompts][samples] by the role, with the recipe's sampling unless it is changed here. */
+  /** [prompts] -> [prompts][samples], sampled by the role with the recipe's settings unless `change` overrides them. */
   readonly generate: (
     role: string,
     prompts: readonly GeneratePrompt[],
     change?: Partial<SamplingSettings>,
   ) => Promise<Completion[][]>;
-  /** What the last round's training plan left for this one; undefined in the first. */
+  /** The recipe state that the last round's training plan left; undefined in the first round. */
   readonly recipeState: () => Promise<unknown>;
 }
 
-/** A stage over one version of all roles, for evaluation. Scores are had here alone: they are not recorded, so nothing that is audited may need them. */
+/** The round context of an evaluation: all roles at one version. Only here are scores: they are not recorded, so no audited stage may use them. */
 export interface EvaluationContext extends RoundContext {
   /** Scores whole sequences under the role's weights, at temperature 1. */
   readonly score: (role: string, sequences: readonly TokenIds[]) => Promise<TokenScores[]>;
   readonly version: number;
-  /** The same over version 0: yardsticks are made there. */
+  /** The same context at version 0, from which fixed test sets are sampled. */
   readonly atStart: RoundContext;
-  /** Makes something once a run: what is asked again under the same key is handed out again. */
+  /** Makes something once per run: a later call with the same key returns the same promise. */
   readonly once: <T>(key: string, make: () => Promise<T>) => Promise<T>;
 }
 
-/** What a runtime lends a stage. */
+/** What a runtime provides to make a round context. */
 export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly recipe: R;
   readonly round: RoundSpec;
   readonly tokenizer: Tokenizer;
-  /** Default: a policy that cannot be asked in messages. */
+  /** Default: a policy that cannot be prompted with messages. */
   readonly renderer?: PolicyText['renderer'] | undefined;
   /** Default: no bound. */
   readonly contextLength?: number | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly recipeState: () => Promise<unknown>;
-  /** Default: all that is held out. */
+  /** Default: all held-out tasks. */
   readonly evaluationTasks?: EvaluationTasks | undefined;
 }
 
@@ -88,7 +88,7 @@ export function openRoundContext<R extends StageRecipe>({
     contextLength,
     recipeState,
     evaluationTasks,
-    // No prompt, no session: a stage whose groups are all off-grammar asks nothing of the judge.
+    // Without prompts no session is opened: a stage whose groups are all off-grammar never loads the judge.
     generate: (role, prompts, change = {}) =>
       prompts.length
         ? use(refOf(round, role), (policy) =>
@@ -98,7 +98,7 @@ export function openRoundContext<R extends StageRecipe>({
   };
 }
 
-/** The round's roles all at one version of their sets, frozen or not, in float32: an evaluation asks what the weights can do. */
+/** The round with all roles at one version of their sets, frozen or not, and in float32: an evaluation asks what the weights can do. */
 const evaluationRound = (round: RoundSpec, version: number): RoundSpec => ({
   ...round,
   roles: Object.fromEntries(
@@ -106,7 +106,7 @@ const evaluationRound = (round: RoundSpec, version: number): RoundSpec => ({
   ),
 });
 
-/** `kept` holds what evaluations of one run share. */
+/** `kept` holds what evaluations of one run share (see `once`). */
 export function openEvaluationContext(
   parts: RoundContextParts,
   version: number,
@@ -146,7 +146,7 @@ export function roleOf(recipe: StageRecipe, role: string): RoleSettings {
   });
 }
 
-/** How a role samples, and where its text ends: at the recipe's own token, or where the policy's renderer says. */
+/** How a role samples, and where its completions end: at the recipe's own token, or where the policy's renderer says. */
 export const samplingOf = (
   { recipe, tokenizer, renderer }: Pick<RoundContext, 'recipe' | 'tokenizer' | 'renderer'>,
   role: string,
@@ -155,7 +155,7 @@ export const samplingOf = (
   ...(recipe.stop === undefined ? renderer().ends() : { stop: [tokenizer.id(recipe.stop)] }),
 });
 
-/** A sample as it was generated; `outcome` and `rewards` are filled in by who reads it. */
+/** A sample as it was generated; its reader fills in `outcome` and `rewards`. */
 export function sampleOf(
   { round }: Pick<RoundContext, 'round'>,
   role: string,

@@ -1,4 +1,4 @@
-/** What a round reports, made once for the mesh's learner and for a run in one process: the same round, the same report. */
+/** Makes a round's report, for the mesh's learner and for a run in one process alike: the same round gives the same report. */
 import { monitorRound } from './monitor/monitors.ts';
 import { warningsOf } from './monitor/warnings.ts';
 import type { Recipe } from './recipe.ts';
@@ -19,7 +19,7 @@ export interface TrainedRecords {
     readonly figures: Readonly<Record<string, number>>;
     readonly earnings: Earnings;
   };
-  /** What was left out of it, and why, in words. */
+  /** What was left out of the training, and why, in words. */
   readonly refusals?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function reportRound(
   };
 }
 
-/** The held-out evaluation of a version. `kept` holds what evaluations of one run share. */
+/** Runs the held-out evaluation of a version. `kept` holds what evaluations of one run share. */
 export const evaluateVersion = async (
   { evaluate }: Pick<Recipe, 'evaluate'>,
   parts: RoundContextParts,

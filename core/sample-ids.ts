@@ -14,6 +14,6 @@ export const proposalId = (round: string, role: string, index: number, attempt?:
 /** Rollout number `index` of a group. */
 export const rolloutId = (group: string, role: string, index: number): string => deriveId(group, role, index);
 
-/** Judgment number `vote` of a sample. */
+/** Judgment number `vote` of a sample by a role. */
 export const judgmentId = (sample: string, role: string, vote: number): string =>
   deriveId(sample, role, vote);

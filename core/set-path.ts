@@ -1,6 +1,6 @@
 /**
- * Settings from a command line, `optimizer.learningRate=3e-4`: typed by the schema of the settings, refused with the nearest right name
- * where there is no such setting, and with what was expected where the value is wrong.
+ * Sets settings from a command line, `optimizer.learningRate=3e-4`. The settings' schema types the values; an unknown setting is refused
+ * with the nearest right name, and a wrong value with what was expected.
  */
 import * as v from 'valibot';
 import { wrongInput } from './errors.ts';
@@ -8,7 +8,7 @@ import { nearest } from './nearest.ts';
 
 type Entries = Readonly<Record<string, v.GenericSchema>>;
 
-/** What is inside of an optional or default; the schema itself otherwise. */
+/** The schema inside an optional or default one; any other schema itself. */
 const unwrapped = (schema: v.GenericSchema): v.GenericSchema =>
   'wrapped' in schema ? unwrapped(schema.wrapped as v.GenericSchema) : schema;
 
@@ -24,7 +24,7 @@ export const pathsOf = (schema: v.GenericSchema): string[] =>
     return paths.length ? paths.map((path) => `${name}.${path}`) : [name];
   });
 
-/** JSON where it is, such as numbers and true; text otherwise. */
+/** The value as JSON where it is JSON, such as a number or true; as text otherwise. */
 function parsedValue(text: string): unknown {
   try {
     return JSON.parse(text);

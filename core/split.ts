@@ -1,7 +1,7 @@
 /**
- * The held-out split of a task family, by hash: which side a task is on follows from the task itself, so no generator, no
- * demonstration and no proposal can touch the held-out side unseen. Families choose a key that is the same for all tasks
- * that teach each other (a program's behaviour, a rule system), so that knowing one of them is no leak.
+ * The held-out split of a task family, by hash. A task's side follows from the task itself, so no generator, demonstration or proposal
+ * can use a held-out task unnoticed. Families choose a key that is the same for all tasks that teach each other (a program's
+ * behaviour, a rule system), so that knowing one of them is no leak.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -10,16 +10,16 @@ import { Random } from './random.ts';
 
 /** Share of all keys that are held out. */
 export const HELD_OUT_SHARE = 0.1;
-/** Draws after which a generator gives up: its settings admit next to nothing. */
+/** After so many draws a generator gives up: its settings admit next to nothing. */
 const MAX_DRAWS = 20_000;
 
-/** Whether a key of a family is on the held-out side. */
+/** Is a key of a family on the held-out side? */
 export function isHeldOutKey(family: string, key: string, share = HELD_OUT_SHARE): boolean {
   const digest = sha256(utf8ToBytes(`${family}/held-out\u0000${key}`));
   return new DataView(digest.buffer).getUint32(0) < share * 2 ** 32;
 }
 
-/** Draws until one is admitted. Throws `tasks.barren` where none is among many. */
+/** Draws until one draw is admitted. Throws `tasks.barren` where none of MAX_DRAWS is. */
 export function drawUntil<T>(draw: () => T, admits: (drawn: T) => boolean): T {
   for (let i = 0; i < MAX_DRAWS; i++) {
     const drawn = draw();
@@ -33,22 +33,22 @@ export function drawUntil<T>(draw: () => T, admits: (drawn: T) => boolean): T {
 
 /** Which tasks an evaluation asks. */
 export interface EvaluationTasks {
-  /** Pilots, on which settings are chosen, are examined on the training side: nothing is ever tuned on the held-out one. */
+  /** false for pilots, on which settings are chosen: they are evaluated on the training side, so nothing is tuned on the held-out one. */
   readonly heldOut: boolean;
-  /** At most so many of each family: a check that everything runs asks few. */
+  /** The most tasks of each family: a check that everything runs needs few. */
   readonly most: number;
 }
-/** What an evaluation asks unless it is told otherwise: all that is held out. */
+/** The default tasks of an evaluation: all that are held out. */
 export const HELD_OUT: EvaluationTasks = { heldOut: true, most: Number.POSITIVE_INFINITY };
 
-/** Distinct tasks that a family is examined on, `count` of them at most, the same in every process; drawn when first asked for. */
+/** Distinct tasks that a family is evaluated on, at most `count`, the same in every process; they are drawn at the first call. */
 export function heldOutTasks(
   family: string,
   count: number,
   draw: (random: Random, heldOut: boolean) => string,
   isHeldOut: (task: string) => boolean,
 ): (asked?: EvaluationTasks) => readonly string[] {
-  /** The longest list that was drawn of each side: shorter ones are its beginning. */
+  /** The longest list drawn so far of each side: shorter ones are its beginning. */
   const drawnOf = new Map<boolean, readonly string[]>();
   return ({ heldOut, most } = HELD_OUT) => {
     const wanted = Math.min(count, most);

@@ -1,9 +1,9 @@
-/** What a task family must offer: generate, render for each role, parse strictly, and verify by an exact oracle. */
+/** What a task family must offer: generate tasks, render them for each role, parse strictly, and verify by an exact oracle. */
 import type { Random } from './random.ts';
 import type { Unreadable } from './schema/outcome.ts';
 import type { EvaluationTasks } from './split.ts';
 
-/** A strict reading of model output: the value, or the reason why there is none. Off-grammar text is data, not an exception. */
+/** A strict reading of model output: the value (`ok`), or the reason why there is none (`invalid`). Off-grammar text is data, not an exception. */
 export type ParseResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: Unreadable };
@@ -28,10 +28,10 @@ export interface TaskFamily {
   /** Upper bounds on output tokens, stop token included, by role. */
   readonly maxNew: { readonly proposer: number; readonly solver: number; readonly judge: number };
   readonly stop: string;
-  /** What a completion must begin with to be worked: appended to the solver's prompt, it forces the policy to write its steps. */
+  /** The beginning of every completion that writes its steps: appended to the solver's prompt, it forces the policy to write them. */
   readonly workedPrefix: string;
   random(random: Random): string;
-  /** The tasks of an evaluation: without an argument all that are never proposed, demonstrated or trained on; test-time training (ttrl) trains on their questions. */
+  /** The tasks of an evaluation. Without an argument: all that are never proposed, demonstrated or trained on, but for test-time training (ttrl). */
   heldOut(asked?: EvaluationTasks): readonly string[];
   isHeldOut(task: string): boolean;
   /** A scalar that says how hard a task is (here: number of operators). */
@@ -40,13 +40,13 @@ export interface TaskFamily {
   proposerPrompt(): string;
   solverPrompt(task: string): string;
   judgePrompt(task: string, solution: Solution): string;
-  /** Text of a completion, stop token included, to what it means. */
+  /** Parses the text of a completion, stop token included. */
   parseProposal(text: string): ParseResult<string>;
   parseSolution(task: string, text: string): ParseResult<Solution>;
   parseJudgment(solution: Solution, text: string): ParseResult<Judgment>;
 
-  /** Oracle: is the final answer exact? */
+  /** By the oracle: is the final answer exact? */
   gold(task: string, solution: Solution): boolean;
-  /** Oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
+  /** By the oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
   truth(task: string, solution: Solution): Judgment;
 }

@@ -9,7 +9,7 @@ import type { PolicyObjectiveSpec } from './rl/objective.ts';
 import type { RoundSpec } from './schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from './schema/sample.ts';
 
-/** A parameter set as it was in a version of the run's policy: reference models, previous iterates. */
+/** A parameter set as it was in a version of the run's policy, for reference models and previous iterates. */
 export interface WeightsRef {
   readonly set: string;
   readonly version: number;
@@ -22,13 +22,13 @@ export interface Sequence {
 }
 
 interface Part {
-  /** Whose tokens these are: the key of the report's figures. */
+  /** The role that the tokens belong to: the key of the report's figures. */
   readonly role: string;
   /** Weight of this part in the sum of the update's losses. */
   readonly weight: number;
 }
 
-/** A sample with its advantage: one for all tokens, or one a token [tokens]. */
+/** A sample with its advantage: one for all its tokens, or one per token [tokens]. */
 export interface PolicyItem {
   readonly sample: Sample;
   readonly advantage: number | readonly number[];
@@ -46,17 +46,17 @@ export interface PolicyPart extends Part {
    * objective is defined, `sampler` for AIPO and DPPO, `proximal` for the others. Decoupled PPO has its own correction.
    */
   readonly old?: 'proximal' | 'sampler';
-  /** That of the sampling: the policy's logits are divided by it here too. Default 1. */
+  /** The temperature of the sampling: the policy's logits are divided by it here too. Default 1. */
   readonly temperature?: number;
-  /** KL to a reference in the loss. */
+  /** The KL penalty to a reference, as a term of the loss. */
   readonly kl?: { readonly weight: number; readonly estimator: KlEstimator; readonly reference: WeightsRef };
   /** Weight of the entropy bonus. */
   readonly entropy?: number;
 }
 
 /**
- * Negative log-likelihood: supervised fine-tuning, rejection sampling. Mean over the step's tokens; an item's weight (default 1)
- * multiplies its tokens' losses and leaves the divisor as it is.
+ * Negative log-likelihood, for supervised fine-tuning and rejection sampling. The loss is a mean over the step's tokens; an item's weight
+ * (default 1) multiplies its tokens' losses and leaves the divisor as it is.
  */
 export interface SftPart extends Part {
   readonly kind: 'sft';
@@ -66,7 +66,7 @@ export interface SftPart extends Part {
 export interface PreferencePair {
   readonly chosen: Sequence;
   readonly rejected: Sequence;
-  /** SPPO: win rates in [0, 1] against the policy they were sampled from. */
+  /** For SPPO: the win rates in [0, 1] against the policy that the responses were sampled from. */
   readonly winRates?: readonly [chosen: number, rejected: number];
 }
 
@@ -76,19 +76,19 @@ export type PreferenceObjective =
   | { readonly kind: 'spin'; readonly lambda: number }
   | { readonly kind: 'sppo'; readonly beta: number };
 
-/** A loss on pairs of responses against a frozen reference. Mean over pairs. */
+/** A loss on pairs of responses against a frozen reference, as a mean over pairs. */
 export interface PreferencePart extends Part {
   readonly kind: 'preference';
   readonly pairs: readonly PreferencePair[];
   readonly objective: PreferenceObjective;
   readonly reference: WeightsRef;
-  /** Weight of the NLL of the chosen response beside it, per token. */
+  /** Weight of the chosen response's negative log-likelihood per token, which is added to the loss. */
   readonly sft?: number;
 }
 
 /**
- * Cross-entropy of σ(β Σ log-ratio) against outcomes: an implicit reward model (PRIME). Mean over sequences; an item's weight (default 1)
- * multiplies its loss and leaves the divisor as it is.
+ * Cross-entropy of σ(β Σ log-ratio) against outcomes, which trains an implicit reward model (PRIME). The loss is a mean over sequences;
+ * an item's weight (default 1) multiplies its loss and leaves the divisor as it is.
  */
 export interface ImplicitPrmPart extends Part {
   readonly kind: 'implicit-prm';
@@ -97,13 +97,13 @@ export interface ImplicitPrmPart extends Part {
   readonly reference: WeightsRef;
 }
 
-/** Regression of the set's value head: the value before each token of `ids`, as GAE takes it. Mean over tokens. */
+/** Regression of the set's value head on the value before each token of `ids`, as GAE takes it. The loss is a mean over tokens. */
 export interface ValuePart extends Part {
   readonly kind: 'value';
   readonly items: readonly (Sequence & { readonly targets: readonly number[] })[];
 }
 
-/** Cross-entropy of the set's class head at the last token of `ids`. Mean over sequences. */
+/** Cross-entropy of the set's class head at the last token of `ids`. The loss is a mean over sequences. */
 export interface ClassificationPart extends Part {
   readonly kind: 'classification';
   readonly items: readonly (Sequence & { readonly label: number })[];
@@ -117,7 +117,7 @@ export type UpdatePart =
   | ValuePart
   | ClassificationPart;
 
-/** Some epochs (default 1) over some parts, into one parameter set. */
+/** An update of one parameter set: it trains some parts for some epochs (default 1). */
 export interface Update {
   readonly set: string;
   readonly parts: readonly UpdatePart[];
@@ -126,15 +126,15 @@ export interface Update {
   readonly epochs?: number;
 }
 
-/** What a round leaves behind for `learn`. */
+/** The records of a round that `learn` is given. */
 export interface RoundRecords {
   readonly round: RoundSpec;
   readonly proposals: Proposals;
-  /** In order of their index. */
+  /** The groups in order of their index. */
   readonly groups: readonly ScoredGroup[];
-  /** What the parent version carries, as JSON: `readState` makes the recipe's state of it. Undefined at the start. */
+  /** The recipe state of the parent version, as JSON, which `readState` parses. Undefined at the start. */
   readonly recipeState: unknown;
-  /** The parent: the version that is trained from. */
+  /** The parent version, from which the round trains. */
   readonly version: number;
 }
 
@@ -142,19 +142,19 @@ export interface RoundRecords {
 export interface LearnTools {
   decode(ids: TokenIds): string;
   encode(text: string): number[];
-  /** Log-probabilities of `ids` at temperature 1, nats [sequences][ids], under a set at a version; default the parent's. */
+  /** Log-probabilities of `ids` at temperature 1, nats [sequences][ids], under a set at a version; default the parent version. */
   score(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
-  /** What the set's value head says before each token, [sequences][ids], at the parent version. */
+  /** The value that the set's value head gives before each token, [sequences][ids], at the parent version. */
   values(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
   /** Log-probabilities of the set's classes after the last token, nats [sequences][classes], at the parent version. */
   classes(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
 }
 
-/** What a round teaches. */
+/** What a round trains, as the recipe's `learn` returns it. */
 export interface TrainingPlan {
-  /** In order. An empty list publishes the weights as they are: a round that only gathers. */
+  /** The updates in order. An empty list publishes the weights as they are: the round only gathers records. */
   readonly updates: readonly Update[];
-  /** Carried to the next round by the version itself, of the recipe's `state`; absent = unchanged. JSON. */
+  /** The recipe state, which the version carries to the next round; JSON that fits the recipe's `state`. Absent = unchanged. */
   readonly recipeState?: unknown;
   /** Further figures of the round, by name, for its report. */
   readonly figures?: Readonly<Record<string, number>>;
@@ -162,7 +162,7 @@ export interface TrainingPlan {
 
 export interface OptimizerSettings {
   readonly learningRate: number;
-  /** Updates of linear warm-up: a cold AdamW's first steps have full size. */
+  /** Number of updates with linear warm-up: without it the first steps of a fresh AdamW have full size. */
   readonly warmup: number;
   readonly betas: readonly [number, number];
   readonly weightDecay: number;
@@ -179,23 +179,23 @@ export interface OptimizerSettings {
 
 /** Low-rank adapters on all projections (Hu et al., "LoRA", 2021). */
 export interface AdapterSettings {
-  /** Inner width of what is added to a projection. */
+  /** Inner width of the matrices that are added to a projection. */
   readonly rank: number;
-  /** It is scaled by alpha / rank. */
+  /** What is added to a projection is scaled by alpha / rank. */
   readonly alpha: number;
 }
 
-/** A parameter set: all start as copies of version 0's weights. */
+/** A parameter set. All sets start as copies of version 0's weights. */
 export interface SetSettings {
-  /** null: never trained by an optimiser. */
+  /** null: no optimiser ever trains this set. */
   readonly optimizer: OptimizerSettings | null;
   /**
    * Only adapters on version 0's main weights are trained, and those weights stay as they are. A version holds the weights with its
-   * adapters folded in, so that who samples needs to know nothing of them, and the adapters beside them.
+   * adapters folded in, so that samplers need to know nothing of them, and the adapters beside them.
    */
   readonly adapter?: AdapterSettings;
-  /** Follows another set after every round: this = decay·this + (1 − decay)·other. */
+  /** The set follows another after every round: this = decay·this + (1 − decay)·other. */
   readonly average?: { readonly of: string; readonly decay: number };
-  /** A head on the trunk, starting at zero: `value`, one number a token, or `classes` of them at a sequence's end. */
+  /** A head on the trunk that starts at zero: `value` gives one number per token, `classes` gives `count` of them at a sequence's end. */
   readonly head?: { readonly kind: 'value' } | { readonly kind: 'classes'; readonly count: number };
 }

@@ -1,4 +1,4 @@
-/** A short run of a recipe in this process: its start policy samples, the learner trains it on the CPU, everything stays in memory. */
+/** Plays a short run of a recipe in this process: its start policy samples, the learner trains it on the CPU, all files stay in memory. */
 import { fileURLToPath } from 'node:url';
 import { readStart } from '../cli/shared/import-policy.ts';
 import { playInProcess } from '../cli/start/in-process.ts';
@@ -11,21 +11,21 @@ import { type RunOrder, runOf } from '../recipes/run-order.ts';
 import { MemoryRunStore } from '../run/run-store.ts';
 
 export interface PlayOptions extends Partial<Omit<RunOrder, 'recipe'>> {
-  /** Address of the recipe's module; needed where it brings an objective of its own. */
+  /** File URL of the recipe's module; needed where the recipe has an objective of its own. */
   readonly module?: string | URL;
-  /** Files of the policy to begin from; default the recipe's start. */
+  /** Files of the policy to begin from; default: the recipe's start policy. */
   readonly start?: VersionFiles;
 }
 
 export interface PlayedRounds {
-  /** What each round's report says. */
+  /** The line of each round, with its report. */
   readonly lines: readonly RoundLine[];
   readonly summary: Summary;
-  /** The files of a version: 0 is the start, n what round n trained. */
+  /** Returns the files of a version: 0 is the start policy, n is what round n trained. */
   readonly version: (version: number) => Promise<VersionFiles>;
 }
 
-/** Plays the rounds (default one) and evaluates before the first and after the last. One thread: the same bits on every machine of a kind. */
+/** Plays the rounds (default one); evaluates before the first and after the last. It uses one thread: the same bits on all machines of a kind. */
 export async function playRounds(
   recipe: Recipe,
   { module, start, ...order }: PlayOptions = {},

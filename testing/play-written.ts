@@ -1,4 +1,4 @@
-/** A round of a recipe in which a test writes every completion: what is paid and what is learned then follows by hand. */
+/** Plays a round of a recipe in which the test writes every completion, so that rewards and the training plan can be worked out by hand. */
 import { planTraining } from '../core/plan-training.ts';
 import { playStages } from '../core/play-stages.ts';
 import type { Recipe } from '../core/recipe.ts';
@@ -13,9 +13,9 @@ import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 export interface WriteOptions extends Partial<Omit<RunOrder, 'recipe'>> {
   /** Number of the round; default 1. */
   readonly index?: number;
-  /** The recipe state that the round before it left. */
+  /** The recipe state that the previous round left. */
   readonly recipeState?: unknown;
-  /** What `learn` asks of the models; without it `learn` may only decode and encode. */
+  /** What `learn` may ask of the models; by default it can only decode and encode. */
   readonly tools?: Partial<LearnTools>;
 }
 

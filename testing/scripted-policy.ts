@@ -1,11 +1,11 @@
-/** A policy for tests that writes what it is told: the one seam at which a model is faked. It knows no probabilities. */
+/** A policy for tests that writes the texts it is told: the only place where a model is faked. It has no real probabilities. */
 import type { Completion, GeneratePrompt, Policy, SamplingSettings } from '../core/policy.ts';
 import { TAGS } from '../core/text/characters.ts';
 import type { Tokenizer } from '../core/text/tokenizer-port.ts';
 
 const PIECE = new RegExp(`${TAGS.join('|')}|.`, 'gs');
 
-/** Tokens numbered as they are met; enough for roles, which only encode, decode and look up the stop token. */
+/** A tokenizer that numbers tokens as they are met. It suffices for roles, which only encode, decode and look up the stop token. */
 export function textTokenizer(): Tokenizer {
   const tokens: string[] = [];
   const id = (token: string) => {

@@ -1,7 +1,7 @@
 /**
- * The audit of a round's records. First all of them are read again: the roles' own functions, over a policy that plays the
- * record back, must come to the same ids, prompts, outcomes, oracles and rewards. Then a share is drawn again by the exact
- * versions, and tokens and log-probabilities must be the same bits. Pure: policies come as arguments.
+ * The audit of a round's records, in two parts. `rereadRound` runs the recipe's own stage functions over a policy that plays the
+ * record back: they must come to the same ids, prompts, outcomes, oracle verdicts and rewards. `redrawRound` samples a share again
+ * from the exact versions: tokens and log-probabilities must be the same bits. Both are pure: policies come as arguments.
  */
 import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import { Random } from '../random.ts';
@@ -28,17 +28,17 @@ export interface AuditTools {
   readonly contextLength?: number | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
-  /** What the round's version carried. */
+  /** The recipe state that the round's stages read. */
   readonly recipeState: () => Promise<unknown>;
 }
 
-/** `ceil(fraction * n)` of the items, drawn from the seed. A seed that a forger cannot know keeps the choice from them. */
+/** Draws `ceil(fraction * n)` of the items from the seed. A forger who cannot know the seed cannot know which items are drawn. */
 export function drawShare<T>(items: readonly T[], fraction: number, seed: string): T[] {
   const count = Math.min(items.length, Math.ceil(fraction * items.length));
   return new Random(`audit/${seed}`).shuffle(items).slice(0, count);
 }
 
-/** Reads the whole record again; no model is run. */
+/** Checks the whole record by playing it back; no model is run. */
 export async function rereadRound(
   ledger: AuditLedger,
   record: RoundRecord,
@@ -49,7 +49,7 @@ export async function rereadRound(
   for (const group of record.groups) await rereadGroup(ledger, record, tools, taskOf.get(group.group), group);
 }
 
-/** Draws a share of groups and proposals again. `seed` decides which. */
+/** Samples a share of the groups and proposals again from the real policies. `seed` decides which. */
 export async function redrawRound(
   ledger: AuditLedger,
   record: RoundRecord,
@@ -61,7 +61,7 @@ export async function redrawRound(
   const proposals = drawShare(record.proposals.samples, fraction, `${seed}/proposals`);
   if (proposals.length) {
     const ids = new Set(proposals.map((sample) => sample.id));
-    // Playing the others back keeps the stage's own course: which batch came after which.
+    // The other samples are played back, so that the stage takes the same course: which batch came after which.
     const again = await recipe.propose(
       stageOf(record, tools, (ref, work) =>
         tools.use(ref, (live) => work(recordedPolicy(ref, record.proposals.samples, { ids, live }))),
@@ -87,7 +87,7 @@ const stageOf = (
   use: AuditTools['use'],
 ): RoundContext => openRoundContext({ recipe, round, tokenizer, renderer, contextLength, recipeState, use });
 
-/** A stage in which every role only plays its record back; what is played is read, and what could never have come is noted. */
+/** A round context in which every role plays its record back. Each sample played is checked; one that no policy could write is noted. */
 function replayOf(
   ledger: AuditLedger,
   group: string | null,
@@ -142,7 +142,7 @@ async function rereadGroup(
   if (again) compareGroup(ledger, READ, group, again[0]!);
 }
 
-/** Tokens that no tokenizer can read are a difference, not a crash. */
+/** Where `work` throws, as it does for tokens that no tokenizer can decode, the ledger notes a difference and the audit goes on. */
 async function readable<T>(
   ledger: AuditLedger,
   group: string | null,

@@ -1,13 +1,13 @@
 /**
- * What proposals earned, held to the records: the recipe's own pure function over the groups that were trained must come to what the
- * round's report says.
+ * Checks what the proposals of a round earned: the recipe's own pure function, over the groups that were trained, must come to what
+ * the round's report says.
  */
 import { payProposals } from '../plan-training.ts';
 import type { Earnings } from '../schema/report.ts';
 import type { RoundRecord } from './audit-round.ts';
 import type { AuditLedger } from './findings.ts';
 
-/** `trained`: the groups that the round's version names. A round whose report says nothing of earnings has nothing to hold. */
+/** `trained`: the groups that the round's version names. A round whose report has no earnings is not checked. */
 export function checkEarnings(
   ledger: AuditLedger,
   { recipe, round, proposals, groups }: RoundRecord,

@@ -1,7 +1,7 @@
-/** What an audit looks at, sample by sample: each class of difference is named and counted apart. Pure comparison, bit by bit. */
+/** The findings of an audit: its classes of difference, each counted apart, and the bit-by-bit comparison of samples and groups. Pure. */
 import type { Sample, ScoredGroup } from '../schema/sample.ts';
 
-/** In the order in which they are shown: what it is, where it comes from, what was written, what was made of it. */
+/** In the order in which they are shown: what a record is, where it comes from, what was written, and what was made of it. */
 export const AUDIT_CLASSES = [
   'round',
   'hash',
@@ -20,7 +20,7 @@ export type AuditClass = (typeof AUDIT_CLASSES)[number];
 
 export interface Finding {
   readonly class: AuditClass;
-  /** The group it is in; null = the round's proposals. */
+  /** The group that the sample is in; null = it is one of the round's proposals. */
   readonly group: string | null;
   readonly sample: string | null;
   readonly message: string;
@@ -31,7 +31,7 @@ export class AuditLedger {
   readonly #checked = new Map<AuditClass, number>();
   readonly findings: Finding[] = [];
 
-  /** Takes note of one comparison; where it does not hold, `message` says what was found and what was expected. */
+  /** Notes one comparison; where it fails, `message` says what was found and what was expected. */
   check(right: boolean, finding: Omit<Finding, 'message'>, message: () => string): boolean {
     this.#checked.set(finding.class, this.checked(finding.class) + 1);
     if (!right) this.findings.push({ ...finding, message: message() });
@@ -46,7 +46,7 @@ export class AuditLedger {
     return this.findings.filter((finding) => finding.class === of).length;
   }
 
-  /** Findings by group; proposals under null. */
+  /** Findings by group; those about proposals under null. */
   byGroup(): ReadonlyMap<string | null, readonly Finding[]> {
     const groups = new Map<string | null, Finding[]>();
     for (const finding of this.findings)
@@ -55,10 +55,10 @@ export class AuditLedger {
   }
 }
 
-/** Which classes a comparison looks at: those that a re-reading of the record decides, or those that need the model. */
+/** Which classes a comparison covers: those that playing the record back decides, or those that need the model. */
 export type Depth = 'record' | 'model';
 
-/** First place where two lists differ by a bit; -1 where they are the same. */
+/** Index of the first place where two lists differ by a bit; -1 where they are the same. */
 export function firstDifference(a: readonly number[], b: readonly number[]): number {
   const longest = Math.max(a.length, b.length);
   for (let i = 0; i < longest; i++) if (!Object.is(a[i], b[i])) return i;
@@ -67,10 +67,10 @@ export function firstDifference(a: readonly number[], b: readonly number[]): num
 
 const sameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Rewards by stream, in any order of the streams. */
+/** Rewards by stream, sorted by the stream's name. */
 const sortedRewards = (sample: Sample) => Object.entries(sample.rewards).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** `recorded` is what the mesh keeps, `expected` what its own functions make of the same round. */
+/** `recorded` is the mesh's record; `expected` is what the recipe's own functions make of the same round. */
 export function compareSample(
   ledger: AuditLedger,
   depth: Depth,
@@ -145,7 +145,7 @@ export function compareSample(
     );
 }
 
-/** All that a group says, samples and judgments included. */
+/** Compares everything that a group holds, its samples and judgments included. */
 export function compareGroup(
   ledger: AuditLedger,
   depth: Depth,

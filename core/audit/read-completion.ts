@@ -1,4 +1,4 @@
-/** What can be told of a completion without its model: that its tokens could come, that it ends where it had to, and that log-probabilities are some. */
+/** Checks a completion without its model: could its tokens be sampled, does it end where it must, and are its log-probabilities valid? */
 import type { SamplingSettings } from '../policy.ts';
 import type { Sample } from '../schema/sample.ts';
 
@@ -7,7 +7,7 @@ export interface CompletionFault {
   readonly message: string;
 }
 
-/** What no run of a policy under these settings could have written; null = nothing. */
+/** What is in the completion that no policy could have sampled under these settings; null = nothing. */
 export function completionFault(
   { ids, logprobs, stopped }: Pick<Sample, 'ids' | 'logprobs' | 'stopped'>,
   { maxNew, stop, grammar }: SamplingSettings,

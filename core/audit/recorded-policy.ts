@@ -1,19 +1,19 @@
 /**
- * A policy that plays back a record. The roles' own functions, run over it, must come to the record again; and where some
+ * A policy that plays back a record. The recipe's own functions, run over it, must come to the record again; and where some
  * samples are drawn anew from the real policy, they must come to the same bits.
  */
 import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import type { Sample } from '../schema/sample.ts';
 
-/** What a sample that is not in the record, or that had another prompt, plays back: nothing that any grammar accepts. */
+/** What is played back for a sample that is not in the record, or that had another prompt: no grammar accepts it. */
 const NOTHING: Completion = { ids: [], logprobs: [], stopped: false };
 
 const samePrompt = (sample: Sample, { ids }: GeneratePrompt) =>
   sample.prompt.length === ids.length && sample.prompt.every((id, i) => id === ids[i]);
 
 /**
- * `redrawn`: ids of the samples that are drawn again from `live`; all others are played back. `heard` is told of each sample
- * that is played, with the settings under which it was asked for.
+ * `redrawn`: ids of the samples that are drawn again from `live`; all others are played back. `heard` is called with each sample
+ * that is played back and the settings under which it was asked for.
  */
 export function recordedPolicy(
   ref: PolicyRef,

@@ -1,7 +1,7 @@
-/** Is the list of a round's groups whole? Every task that was admitted has its group, scored or failed with a reason, and none has two. */
+/** Checks that a round's list of groups is complete: each admitted task has exactly one group, scored or failed with a reason. */
 import type { AdmittedTask, ScoredGroup } from '../schema/sample.ts';
 
-/** A group as the database has it. */
+/** A group as the database lists it. */
 export interface ListedGroup {
   readonly group: string;
   readonly index: number;

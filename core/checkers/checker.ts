@@ -13,7 +13,7 @@ export interface Reference {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Is the answer right? A refusal says why it could not be read: it is not right either, and is counted as a format error. */
+/** Is the answer right? An `invalid` result says why the answer could not be read: it is not right, and it counts as a format error. */
 export type Check = (answer: string) => ParseResult<boolean>;
 
 export interface Checker {
@@ -24,7 +24,7 @@ export interface Checker {
   readonly prepare: (reference: Reference) => Check;
 }
 
-/** Longest answer in characters that is read: what is longer is no answer, and must not cost more than its length. */
+/** The longest answer that is read, in characters. A longer one is invalid, and rejecting it must not cost more than its length. */
 export const LONGEST_ANSWER = 10_000;
 
 /** The error for a reference that a checker cannot use. */

@@ -25,7 +25,7 @@ function optionsOf(choices: unknown): readonly string[] | null {
   );
 }
 
-/** Index of the option that a text names: undefined where it names none, null where it names two that differ. */
+/** Index of the option that a text names; undefined where it names none, null where it names two different ones. */
 function optionNamed(text: string, options: readonly string[] | null): number | null | undefined {
   const byText = options?.indexOf(fold(text)) ?? -1;
   if (byText >= 0) return byText;

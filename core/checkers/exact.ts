@@ -2,7 +2,7 @@
 import { type Checker, LONGEST_ANSWER, wrongReference } from './checker.ts';
 import { invalid, read } from './reading.ts';
 
-/** A text as it is compared. */
+/** The form of a text that is compared: composed (NFC), trimmed, with single spaces. */
 export const plain = (text: string): string => text.normalize('NFC').trim().replace(/\s+/gu, ' ');
 
 export const exact: Checker = {

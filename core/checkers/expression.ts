@@ -19,7 +19,7 @@ export interface Evaluated {
   readonly numbers: readonly number[];
 }
 
-/** Ends the reading of an expression, with the reason. */
+/** Thrown to end parsing, with the reason. */
 class Unreadable extends Error {}
 
 /**

@@ -3,7 +3,7 @@ import { wrongInput } from '../errors.ts';
 import type { ParseResult } from './reading.ts';
 import { invalid, read } from './reading.ts';
 
-/** What follows `\boxed` at a position: the content of its braces, which are balanced, or a single token. null where it ends before. */
+/** The content of the balanced braces after `\boxed` at a position, or the single token there; null where the text ends before that. */
 function boxedAt(text: string, start: number): string | null {
   let at = start;
   while (text[at] === ' ') at++;
@@ -26,7 +26,7 @@ function boxed(text: string): string | null {
   return null;
 }
 
-/** Between the last `<answer>` and `</answer>`, or to the end. */
+/** The text from the last `<answer>` to `</answer>`, or to the end. */
 function tagged(text: string): string | null {
   const at = text.lastIndexOf('<answer>');
   if (at < 0) return null;
@@ -35,7 +35,7 @@ function tagged(text: string): string | null {
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-/** As `####` marks the answer in GSM8K. */
+/** The text after the last `####`, which marks the answer in GSM8K. */
 function afterHashes(text: string): string | null {
   const at = text.lastIndexOf('####');
   return at < 0 ? null : text.slice(at + 4);
@@ -64,7 +64,7 @@ export const EXTRACTIONS = Object.keys(EXTRACTORS) as readonly Extraction[];
 
 const isExtraction = (name: string): name is Extraction => EXTRACTIONS.some((known) => known === name);
 
-/** Extractions by name, separated by commas, to be tried in that order. Throws `wrong-input` for a name that there is not. */
+/** Extractions by name, separated by commas, to be tried in that order. Throws `wrong-input` for an unknown name. */
 export function parseExtractions(names: string): Extraction[] {
   return names.split(',').map((name) => {
     const trimmed = name.trim();
@@ -75,7 +75,7 @@ export function parseExtractions(names: string): Extraction[] {
   });
 }
 
-/** The first that is found, trimmed. Refuses with the reason of the last one that was tried; reason `empty` for an empty answer. */
+/** The first answer that is found, trimmed. `invalid` with the reason of the last extraction that was tried, or `empty` for an empty answer. */
 export function extractAnswer(text: string, extractions: readonly Extraction[]): ParseResult<string> {
   let reason = 'empty';
   for (const name of extractions) {

@@ -1,4 +1,4 @@
-/** What was read from a text, or why nothing was: an answer that cannot be read is data, and no exception. */
+/** What was parsed from a text, or the reason why nothing was: an answer that cannot be read is data, not an exception. */
 export type ParseResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };

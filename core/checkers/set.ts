@@ -12,7 +12,7 @@ import { invalid, read } from './reading.ts';
 const MOST_ELEMENTS = 1000;
 const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;
 
-/** One name for all ways to write an element. */
+/** One key for all ways to write an element. */
 function keyOf(element: string): string {
   const number = parseNumber(element);
   return number.ok ? `number ${number.value.value.toFraction()}` : `text ${plain(element)}`;

@@ -1,9 +1,9 @@
-/** From what was used to what it costs at the published prices. Dollars throughout; what is not known stays null. */
+/** Converts what was used of the platform to its cost at the published prices. Amounts are in dollars; what is not known stays null. */
 import * as v from 'valibot';
 import { PRICES } from './prices.ts';
 import { totalUsage, type Usage, type UsageByStage, usageCounts } from './usage.ts';
 
-/** Of the bill's parts; `stored` is one month of the objects that were written. */
+/** The parts of the bill; `stored` is one month of the objects that were written. */
 export const cost = v.object({
   requests: v.number(),
   cpu: v.number(),
@@ -34,18 +34,18 @@ export const bill = v.object({
   used: usageCounts,
   cost,
   perRound: v.number(),
-  /** By a million generated tokens; null where none were generated. */
+  /** Cost per million generated tokens; null where none were generated. */
   perMillionTokens: v.nullable(v.number()),
-  /** By a percentage point of held-out accuracy gained since version 0; null where it was not evaluated twice, or did not rise. */
+  /** Cost per percentage point of held-out accuracy gained since version 0; null without two evaluations, or without a gain. */
   perPoint: v.nullable(v.number()),
 });
 export type RunCost = Readonly<v.InferOutput<typeof bill>>;
 
-/** null where no round says what it used: a run in one process uses nothing of the platform. */
+/** null where no round reports usage: a run in one process uses nothing of the platform. */
 export function runCost(
   rounds: readonly (UsageByStage | null | undefined)[],
   tokens: number,
-  /** Of held-out accuracy, as a share. */
+  /** The gain of held-out accuracy, as a share. */
   gain: number | null,
 ): RunCost | null {
   const known = rounds.filter((round): round is UsageByStage => !!round && Object.keys(round).length > 0);

@@ -19,11 +19,11 @@ export const PRICES = {
     r2ClassA: 4.5,
     r2ClassB: 0.36,
   },
-  /** Of objects stored, a decimal gigabyte and month. Reading them costs no more than the operation: there is no charge for egress. */
+  /** Price per stored decimal gigabyte and month. Reading an object costs no more than the operation: there is no charge for egress. */
   storedGigabyteMonth: 0.015,
 } as const;
 
-/** One operation of a queue moves so many bytes; a message carries about 100 bytes of the queue's own. */
+/** One queue operation moves up to so many bytes; a message carries about 100 bytes of the queue's own. */
 export const QUEUE_OPERATION_BYTES = 64_000;
 export const QUEUE_MESSAGE_OVERHEAD = 100;
 

@@ -1,4 +1,4 @@
-/** What the mesh uses of the platform for a round: counted where a binding is called, summed by who called it. */
+/** What the mesh uses of the platform for a round: counted where a binding is called, and summed by the stage that called it. */
 import * as v from 'valibot';
 import { USAGE_STAGES } from '../stages.ts';
 
@@ -9,7 +9,7 @@ export const usageCounts = v.object({
   requests: count,
   /** Time in which a Worker was not waiting for anything, ms. */
   cpuMs: count,
-  /** 64 kB written to, read from or deleted from a queue. */
+  /** Blocks of 64 kB that are written to, read from or deleted from a queue. */
   queueOperations: count,
   d1RowsRead: count,
   d1RowsWritten: count,

@@ -1,6 +1,6 @@
 /**
- * Collapse monitors of a round, from its records alone. Oracles are read here and nowhere near a reward. A share whose
- * denominator is empty is null: "none to measure" is not zero.
+ * Collapse monitors of a round, computed from its records alone. The oracle's verdicts are read here and nowhere near a reward. A share
+ * whose denominator is empty is null: "none to measure" is not zero.
  */
 import { episodesOf, proposalOutcomes } from '../play-episodes.ts';
 import type { RoundDescription } from '../role.ts';
@@ -14,7 +14,7 @@ export const mean = (values: readonly number[]): number | null =>
 const share = <T>(items: readonly T[], test: (item: T) => boolean) =>
   mean(items.map((item) => (test(item) ? 1 : 0)));
 
-/** Balanced accuracy of a confusion: voids count as misses of the class they belong to. */
+/** Balanced accuracy of a confusion matrix: void verdicts count as misses of the class they belong to. */
 export function balancedAccuracy(
   hits: readonly { readonly truth: boolean; readonly hit: boolean }[],
 ): number | null {
@@ -28,7 +28,7 @@ export function balancedAccuracy(
   return known.length === 2 ? mean(known) : null;
 }
 
-/** Judgments of what the oracle has a word on, whatever the run's reward makes of them. */
+/** The judgments for which the oracle has a verdict, whatever the run's reward makes of them. */
 const judged = (groups: readonly ScoredGroup[]): { sample: Sample; truth: boolean; hit: boolean }[] =>
   groups.flatMap(({ judgments }) =>
     judgments.flatMap((sample) => (sample.oracle ? [{ sample, ...sample.oracle }] : [])),
@@ -36,7 +36,7 @@ const judged = (groups: readonly ScoredGroup[]): { sample: Sample; truth: boolea
 
 interface Rollout {
   readonly turns: readonly Sample[];
-  /** Written on each of its turns. */
+  /** The rewards of the rollout, which are written on each of its turns. */
   readonly rewards: Sample['rewards'];
   readonly gold: boolean | null;
 }
@@ -49,14 +49,14 @@ function rolloutsOf({ samples, gold }: ScoredGroup): Rollout[] {
   });
 }
 
-/** Share of rollouts whose answer is exact; null where there are answers and the oracle has a word on none, as of a rubric. */
+/** Share of rollouts whose answer is exact; null where there are answers and the oracle has a verdict on none, as with a rubric. */
 function exactShare(rollouts: readonly Rollout[]): number | null {
   const answered = rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok'));
   const silent = rollouts.every(({ gold }) => gold === null);
   return answered && silent ? null : share(rollouts, ({ gold }) => gold === true);
 }
 
-/** Share of proposals that repeat a task of the round: turned away, or admitted a second time. */
+/** Share of proposals that repeat a task of the round, whether rejected or admitted a second time. */
 function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | null {
   const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
   const again = fresh.length - new Set(fresh).size;

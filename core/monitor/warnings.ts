@@ -1,8 +1,8 @@
-/** When a run collapses it says so: the rules by which a round's figures become warnings. */
+/** The rules by which a round's figures become warnings that the run collapses. */
 import type { SmallerWeights } from '../policy.ts';
 import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
 
-/** Nats a token, on average, by which learner and rollouts may differ: what rounding order costs, or what rounded weights may. */
+/** By how many nats a token, on average, learner and rollouts may differ: through rounding order alone, or with rounded weights. */
 const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
 
 interface Rule {
@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** `weights`: how those who sampled held them, if not in float32. */
+/** `weights`: how the samplers held the weights, if not in float32. */
 export const warningsOf = (
   monitors: RoundMonitors,
   training: TrainingReport,

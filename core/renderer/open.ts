@@ -1,4 +1,4 @@
-/** The renderer that belongs to a policy version, from its files: its own chat template, the tags of a small policy, or plain text. */
+/** Opens the renderer of a policy version from its files: its own chat template, the tags of a small policy, or plain text. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import type { VersionFiles } from '../schema/policy.ts';
@@ -18,7 +18,7 @@ export interface RendererSettings {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** A special token is written as its text, or with how it is matched. */
+/** A special token is written as its text, or as an object that also says how it is matched. */
 const specialToken = v.nullish(
   v.union([
     v.string(),
@@ -60,7 +60,7 @@ function read<T>(schema: v.GenericSchema<unknown, T>, file: string, value: unkno
 
 const TAGS = ['<solve>', '<sep>', '<eos>'];
 
-/** The template for conversations without tools, and that for tools where there is one of its own. */
+/** The policy's chat template: for a conversation with tools the one for tools, where there is a separate one. */
 function chatTemplate(
   { chat_template: template }: TokenizerConfig,
   variables: Record<string, unknown>,
@@ -77,7 +77,7 @@ function chatTemplate(
   return (input) => (input.tools?.length ? withTools : byDefault)(input);
 }
 
-/** Tokens that the template puts right after an answer: they end it, whatever the configuration calls the end. */
+/** Tokens that the template puts right after an answer. They end it, whatever end token the configuration names. */
 function turnEnds(template: Template, controlTokens: readonly string[]): string[] {
   const probe = 'answer';
   let text: string;
@@ -88,7 +88,7 @@ function turnEnds(template: Template, controlTokens: readonly string[]): string[
     ] as const;
     text = template({ messages, generationPrompt: false });
   } catch {
-    // A template that takes no such conversation says nothing about its ends; the configuration has to.
+    // A template that refuses such a conversation does not show how an answer ends; then the configuration must.
     return [];
   }
   const after = text.slice(text.lastIndexOf(probe) + probe.length).trimStart();
@@ -155,7 +155,7 @@ export function rendererOf(files: VersionFiles, policy: string, settings: Render
   return openRenderer({ kind, template, tokenizer, stops, stopStrings: [], controlTokens });
 }
 
-/** The ids that tokenizer_config.json and config.json name as ends, those that the tokenizer has. */
+/** The ids that tokenizer_config.json and config.json name as end tokens, as far as the tokenizer has them. */
 function configuredEnds(files: VersionFiles, config: TokenizerConfig, tokenizer: Tokenizer): number[] {
   const { eos_token_id: ids } = read(modelConfig, 'config.json', json(files['config.json']));
   const listed = ids === null || ids === undefined ? [] : Array.isArray(ids) ? ids : [ids];

@@ -1,4 +1,4 @@
-/** How a policy reads and writes, from a version's files: what a stage of a round is given. */
+/** How a policy reads and writes text, from a version's files: the part of a round context that is about text. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import { LONGEST_CONTEXT } from '../policy.ts';
@@ -10,9 +10,9 @@ import type { Renderer } from './renderer.ts';
 
 export interface PolicyText {
   readonly tokenizer: Tokenizer;
-  /** For recipes that ask in messages. Opened when it is first asked for: a policy that is never asked so may have no template. */
+  /** The renderer, for recipes that prompt with messages. It is opened at the first call: other recipes' policies may have no template. */
   readonly renderer: () => Renderer;
-  /** Tokens that a sequence may have, prompt included: what the model was made for, within LONGEST_CONTEXT. */
+  /** The most tokens that a sequence may have, prompt included: what the model was made for, within LONGEST_CONTEXT. */
   readonly contextLength: number;
 }
 

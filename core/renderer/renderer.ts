@@ -1,7 +1,7 @@
 /**
- * Between messages and token ids. A dialogue grows by what a template adds around the messages and by what a model sampled, and the ids
- * of what was sampled are kept as they are: text is never encoded twice. So the prompt of a turn begins with exactly the ids that the
- * turn before ended with, and the loss mask follows from who wrote which ids.
+ * Converts between messages and token ids. A dialogue grows by what a template adds around the messages and by what a model sampled;
+ * the ids that were sampled are kept as they are, and no text is encoded twice. So the prompt of a turn begins with exactly the ids
+ * that the turn before ended with, and the loss mask follows from who wrote which ids.
  */
 import { RollmeshError, wrongInput } from '../errors.ts';
 import type { SamplingSettings, TokenIds } from '../policy.ts';
@@ -17,15 +17,15 @@ export interface Dialogue {
   readonly ids: TokenIds;
   /** [ids]: 1 where the model wrote the token and the loss counts, 0 where the template or somebody else did. */
   readonly mask: readonly (0 | 1)[];
-  /** What the ids stand for. */
+  /** The text of the ids. */
   readonly text: string;
 }
 
-/** What a model wrote, read. */
+/** A completion as text. */
 export interface Answer {
-  /** Without the token or the string that ended it. */
+  /** The text without the token or the string that ended it. */
   readonly text: string;
-  /** Whether one did. */
+  /** Did such a token or string end it? */
   readonly ended: boolean;
 }
 
@@ -33,22 +33,22 @@ export interface Renderer {
   readonly kind: 'tags' | 'chat' | 'plain';
   /** Any of these token ids ends an answer. */
   readonly stops: TokenIds;
-  /** Any of these strings does, too. */
+  /** Any of these strings ends an answer, too. */
   readonly stopStrings: readonly string[];
-  /** How a sampler is told where an answer ends. */
+  /** The sampling settings that end a completion where an answer ends. */
   ends(): Pick<SamplingSettings, 'stop' | 'grammar'>;
   /** The prompt for the assistant's first answer. Throws `renderer.refused`, `renderer.control-token`. */
   begin(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
-  /** What the ids of a completion say, after those of its prompt. */
+  /** Decodes a completion, given the ids of its prompt. */
   read(prompt: TokenIds, completion: TokenIds): Answer;
-  /** The dialogue with a sampled completion, whose ids count in the loss. */
+  /** The dialogue with a sampled completion appended, whose ids count in the loss. */
   answer(dialogue: Dialogue, completion: TokenIds): Dialogue;
   /**
-   * The prompt for the next answer, after further messages. Throws `renderer.history` where the template writes what was said before in
-   * another way than the model saw it, so that the ids could not go on.
+   * The prompt for the next answer, after further messages. Throws `renderer.history` where the template renders the earlier messages
+   * differently from what the model saw, so that the ids cannot be continued.
    */
   ask(dialogue: Dialogue, messages: readonly Message[]): Dialogue;
-  /** A dialogue that somebody else wrote, its last message the assistant's, to learn from. Throws as `begin` and `ask`. */
+  /** A dialogue to learn from that somebody else wrote; its last message is the assistant's. Throws as `begin` and `ask`. */
   demonstrate(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
 }
 
@@ -62,12 +62,12 @@ export interface RendererParts {
   readonly controlTokens: readonly string[];
 }
 
-/** Tokens before a completion that it is decoded with. */
+/** How many tokens before a completion it is decoded with. */
 const CONTEXT = 4;
 
 const masked = (ids: TokenIds, value: 0 | 1): (0 | 1)[] => ids.map(() => value);
 
-/** Where two texts part, with what follows in each: for an error message. */
+/** The place where two texts differ, with what follows in each: for an error message. */
 function parting(before: string, after: string): string {
   let at = 0;
   while (at < before.length && before[at] === after[at]) at++;
@@ -75,7 +75,7 @@ function parting(before: string, after: string): string {
   return `at character ${at} it has ${excerpt(after)} instead of ${excerpt(before)}`;
 }
 
-/** [vocabulary] the text of every token; empty for an id that the tokenizer has no token for. */
+/** [vocabulary]: the text of every token; empty for an id that has no token. */
 const tokenTexts = (tokenizer: Tokenizer): string[] =>
   Array.from({ length: tokenizer.vocabSize }, (_, id) => {
     try {
@@ -106,7 +106,7 @@ export function openRenderer({
     }
   };
 
-  /** What the template adds to what was there. */
+  /** The text that the template adds to what the dialogue holds. */
   const added = (dialogue: Dialogue, rendering: string): string => {
     if (rendering.startsWith(dialogue.text)) return rendering.slice(dialogue.text.length);
     throw new RollmeshError(
@@ -142,7 +142,7 @@ export function openRenderer({
   const begin = (messages: readonly Message[], tools?: readonly Tool[]): Dialogue =>
     ask({ messages: [], tools, ids: [], mask: [], text: '' }, messages);
 
-  /** Text of ids after others: some tokenizers drop a space that is the first of what they decode. */
+  /** The text of ids that follow others: some tokenizers drop a space at the beginning of what they decode. */
   const textAfter = (context: TokenIds, ids: TokenIds): string => {
     const tail = context.slice(-CONTEXT);
     const [before, both] = [tokenizer.decode(tail), tokenizer.decode([...tail, ...ids])];

@@ -17,7 +17,7 @@ export interface TemplateInput {
 /** Text of a conversation. Throws `wrong-input` with code `renderer.refused` where the template throws. */
 export type Template = (input: TemplateInput) => string;
 
-/** Numbers that `range` may give: more are a template that does not end. */
+/** The most numbers that `range` may give: a template that asks for more does not end. */
 const LONGEST_RANGE = 10_000;
 
 function range(first: number, second?: number, step = 1): number[] {
@@ -29,7 +29,7 @@ function range(first: number, second?: number, step = 1): number[] {
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Only what is there: a template that asks for a name `is defined` must not find it undefined. */
+/** Copies only the fields that are there: a template that asks whether a name `is defined` must not find it undefined. */
 const given = (message: Message): object =>
   Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
 

@@ -45,5 +45,5 @@ export const PLAIN_TEMPLATE = `
     {{- 'Answer:' }}
 {%- endif %}`;
 
-/** What ends an answer in plain text. */
+/** The strings that end an answer in plain text. */
 export const PLAIN_STOPS: readonly string[] = ['\n\nQuestion:'];

@@ -1,5 +1,5 @@
 /**
- * From per-token losses to one number. Every mode is a weighted sum Σ w·l whose weights depend on masks and lengths alone, so the
+ * Aggregates per-token losses to one number. Every mode is a weighted sum Σ w·l whose weights depend on masks and lengths alone, so the
  * weights are computed once for a whole optimiser step and then cut up like the tokens: loss and gradient are the same under any
  * split into micro-batches or shards, by construction.
  */

@@ -1,12 +1,12 @@
 /**
- * Where frameworks agree on a name and differ in the number: deviation, epsilon, groups of one, masked tokens in GAE, clamps
- * of KL. Each preset is one framework's column, read in its public code.
+ * The conventions in which frameworks differ though they use the same name: the deviation, epsilon, groups of one, masked tokens in
+ * GAE, clamps of KL. Each preset holds the conventions of one framework, read in its public code.
  */
 
 export interface Convention {
   /** How a group's centred rewards are divided: by its deviation with these degrees of freedom, or not at all. */
   readonly scale: { readonly ddof: 0 | 1; readonly epsilon: number } | null;
-  /** Advantage of a reward that is alone in its group: 0, or the reward itself (mean 0, deviation 1). */
+  /** The advantage of a reward that is alone in its group: 0, or the reward itself (as if mean 0, deviation 1). */
   readonly singleton: 'zero' | 'raw';
   /** Masked tokens in GAE: the recursion runs `through` them, or `skip`s them as if they were not there. */
   readonly maskedGae: 'through' | 'skip';

@@ -2,7 +2,7 @@
 import { present } from './statistics.ts';
 import { expectSameLength, type Key, type Maybe } from './types.ts';
 
-/** Positions of each key, keys in order of first appearance. */
+/** The positions of each key; keys are in order of first appearance. */
 export function positionsByKey(keys: ArrayLike<Key>): Map<Key, number[]> {
   const groups = new Map<Key, number[]>();
   for (let i = 0; i < keys.length; i++) {

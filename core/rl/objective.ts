@@ -1,6 +1,6 @@
 /**
- * Policy objectives as data: what a recipe names and sets. The functions, which need tensors, are in learner/losses under the same
- * names; ρ is the ratio of the trained policy to the old one, per token unless said otherwise.
+ * Policy objectives as data: the names and options that a recipe sets. The functions need tensors and are in learner/losses under the
+ * same names. ρ is the ratio of the trained policy to the old one, per token unless said otherwise.
  */
 
 /** ρ is clipped to [1 − clipLow, 1 + clipHigh]. */
@@ -44,12 +44,12 @@ export interface DecoupledPpoOptions extends PpoClipOptions {
   readonly cap: number;
 }
 
-/** An objective of the recipe's own: a function in a module that the learner loads, and no Worker does. */
+/** An objective of the recipe's own: a function in a module that the learner loads and no Worker does. */
 export interface ModuleObjective {
   readonly kind: 'module';
   /** Path of the module, relative to the recipe's: `./loss.ts`. Its default export is the function (see rollmesh/learner). */
   readonly module: string;
-  /** What the function is given beside the tokens. JSON. */
+  /** The options that the function is given beside the tokens, as JSON. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 

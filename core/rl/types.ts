@@ -1,13 +1,13 @@
-/** The words of this folder: plain arrays in, plain arrays out. Log-probabilities and KL are in nats, lengths in tokens. */
+/** The types of this folder, whose functions take and return plain arrays. Log-probabilities and KL are in nats, lengths in tokens. */
 import { wrongInput } from '../errors.ts';
 
-/** Numbers, whatever holds them. */
+/** Numbers in any kind of array. */
 export type Numbers = ArrayLike<number>;
 
-/** null = missing: the value could not be had. Missing is not zero: it enters no statistic and gets no advantage. */
+/** null = missing: there is no value. Missing is not zero: it enters no statistic and gets no advantage. */
 export type Maybe = number | null;
 
-/** Names the group, task type, role or class that an item belongs to. */
+/** The key of the group, task type, role or class that an item belongs to. */
 export type Key = string | number | boolean;
 
 /** Throws unless both lists have the same length. */

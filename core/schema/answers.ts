@@ -1,5 +1,5 @@
 /**
- * What the gateway is asked and what it answers, each once: the gateway makes these, the client of the learner and of the CLI reads
+ * The gateway's requests and answers, each defined once: the gateway makes the answers, the client of the learner and of the CLI reads
  * them, and the page's types are inferred from them. Times are ms since 1970.
  */
 import * as v from 'valibot';
@@ -12,7 +12,7 @@ import { roundReport } from './report.ts';
 import { roundSpec, runSettings } from './round.ts';
 import { id, name, policyRef, sample } from './sample.ts';
 
-/** Why something will not be had: never a reward of 0. */
+/** Why a group has no result. A failure is never a reward of 0. */
 export const groupFailure = v.object({
   kind: v.picklist(FAILURE_KINDS),
   code: v.pipe(v.string(), v.maxLength(64)),
@@ -20,10 +20,10 @@ export const groupFailure = v.object({
 });
 export type GroupFailure = Readonly<v.InferOutput<typeof groupFailure>>;
 
-/** Groups of a round by where they stand. */
+/** The number of a round's groups in each state. */
 export const groupsByState = v.object(v.entriesFromList(GROUP_STATES, count));
 
-/** What the platform gave for a round, by stage and in all, and what that costs at the prices of a day. */
+/** What a round used of the platform, by stage and in all, and what that costs at the prices of a day. */
 export const roundUsage = v.object({ stages: usageByStage, total: usageCounts, cost, pricesOf: v.string() });
 export type RoundUsage = v.InferOutput<typeof roundUsage>;
 
@@ -34,9 +34,9 @@ export const roundAnswer = v.object({
   index: count,
   recipe: name,
   stage: v.picklist(ROUND_STATES),
-  /** Groups admitted; known once the tasks are. */
+  /** The number of groups that were admitted; known once the tasks are. */
   expected: count,
-  /** Of the proposals' object; null for rounds that were admitted before it was noted. */
+  /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
   proposalsSha256: v.nullable(v.string()),
   /** Proposals written, valid or not. */
   proposed: count,
@@ -46,9 +46,9 @@ export const roundAnswer = v.object({
   roles: v.record(v.string(), policyRef),
   /** The version that the round made. */
   version: v.nullable(count),
-  /** What proposals earned is in the answer about the round alone. */
+  /** The round's report. What proposals earned is only in the answer about a single round. */
   report: v.nullable(roundReport),
-  /** null where nothing was noted. */
+  /** null where no usage was noted. */
   usage: v.nullable(roundUsage),
   createdAt: count,
   rolloutAt: v.nullable(count),
@@ -63,14 +63,14 @@ export const groupAnswer = v.object({
   index: count,
   task: v.string(),
   state: v.picklist(GROUP_STATES),
-  /** Of the scored object, and the mesh's seal; null until the group is scored. */
+  /** sha256 of the scored object, and the mesh's seal; null until the group is scored. */
   sha256: v.nullable(hash),
   mac: v.nullable(v.string()),
   failure: v.nullable(v.object({ kind: v.string(), code: v.string(), message: v.string() })),
 });
 export type GroupAnswer = v.InferOutput<typeof groupAnswer>;
 
-/** A round alone: with what it was ordered as, and the groups that failed. */
+/** A single round, with the settings that it was ordered with and the groups that failed. */
 export const roundState = v.object({
   ...roundAnswer.entries,
   spec: roundSpec,
@@ -94,10 +94,10 @@ export const readableSample = v.object({
 });
 export type ReadableSample = v.InferOutput<typeof readableSample>;
 
-/** A group with its texts; null while it is not scored. */
+/** A group with its texts; null until it is scored. */
 export const groupContent = v.object({
   ...groupAnswer.entries,
-  /** The proposal that it came from, turn by turn, with what it earned once its round is trained; empty where nobody proposed it. */
+  /** The proposal that the group came from, turn by turn, with what it earned once its round is trained; empty where nobody proposed it. */
   proposal: v.array(readableSample),
   samples: v.nullable(v.array(readableSample)),
   judgments: v.nullable(v.array(readableSample)),
@@ -106,7 +106,7 @@ export const groupContent = v.object({
 });
 export type GroupContent = v.InferOutput<typeof groupContent>;
 
-/** A sample that was looked for by its id, and the group that it belongs to; null for a proposal that became none. */
+/** A sample that was looked up by its id, and the group that it belongs to; null for a proposal that became no group. */
 export const foundSample = v.object({
   round: id,
   group: v.nullable(id),
@@ -137,12 +137,12 @@ export const versionAnswer = v.object({
   version: count,
   parent: v.nullable(count),
   round: v.nullable(id),
-  /** Of all its files. */
+  /** The size of all its files. */
   bytes: count,
   createdAt: count,
-  /** Why it must not be used any more; null = it may be. */
+  /** Why the version must not be used any more; null = it may be. */
   withdrawn: v.nullable(v.string()),
-  /** When retention removed its files; null = they are there. */
+  /** When retention removed the version's files; null = they are there. */
   prunedAt: v.nullable(count),
   /** `manifestSha256` of its manifest; null until it is noted for a version of an earlier release. */
   manifestSha256: v.optional(v.nullable(hash), null),
@@ -169,11 +169,11 @@ export const pruneOrder = v.object({
   withdrawnDays: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(36_500)), 7),
   dryRun: v.optional(v.boolean(), false),
 });
-/** What a retention rule found, oldest version first, and what it removed in this call. */
+/** The versions that a retention rule found, oldest first, and what it removed in this call. */
 export const pruned = v.object({
   policy: name,
   dryRun: v.boolean(),
-  /** Every version that had its files; `kept` says why it keeps them, null = nothing names it. */
+  /** Every version that had its files; `kept` says why it keeps them, null = nothing refers to it. */
   versions: v.array(v.object({ version: count, bytes: count, kept: v.nullable(v.string()) })),
   removed: v.array(v.object({ policy: name, version: count, bytes: count })),
 });
@@ -183,7 +183,7 @@ export const storedFile = v.object({ file: v.string(), result: v.picklist(['stor
 
 export const committed = v.object({
   version: count,
-  /** False where this very version was committed before: nothing has changed. */
+  /** false where this very version was committed before: nothing has changed. */
   created: v.boolean(),
   nextRound: v.nullable(id),
 });
@@ -192,13 +192,13 @@ export type Committed = v.InferOutput<typeof committed>;
 export const reported = v.object({ round: id });
 export const groupFailed = v.object({ round: id, group: id, state: v.picklist(GROUP_STATES) });
 
-/** What an ordered run answers: `round` is the one that began, null where one was under way or none is due. */
+/** The answer to an order of a run: `round` is the one that began, null where one was under way or none is due. */
 export const runStarted = v.object({ run: id, round: v.nullable(id), rounds: count });
 export type RunStarted = v.InferOutput<typeof runStarted>;
 
 export const deadLetter = v.object({
   id,
-  /** The stage it was for; `unknown` where the message does not say. */
+  /** The stage that the message was for; `unknown` where the message does not say. */
   queue: v.string(),
   attempts: count,
   kind: v.string(),
@@ -212,7 +212,7 @@ export const deadLetter = v.object({
 export type DeadLetter = v.InferOutput<typeof deadLetter>;
 export const deadLetterListing = v.object({ deadLetters: v.array(deadLetter) });
 
-/** `refused`: its round has moved on; the letter is kept. */
+/** `refused`: the message's round has moved on; the dead letter stays stored. */
 export const replayed = v.variant('state', [
   v.object({ id, state: v.literal('sent') }),
   v.object({ id, state: v.literal('refused'), reason: v.string() }),

@@ -1,4 +1,4 @@
-/** What a held-out evaluation says. A figure that a recipe cannot have is null: not measured is not zero. */
+/** The report of a held-out evaluation. A figure that a recipe cannot have is null: not measured is not zero. */
 import * as v from 'valibot';
 import { count, figures, measured } from './numbers.ts';
 
@@ -9,16 +9,16 @@ export const heldOut = v.object({
   /** Shares of exact answers when sampled at the recipe's temperature, and greedy with the steps forced. */
   sampled: measured,
   forcedWorked: measured,
-  /** Share of greedy answers that write their steps, and that keep to the grammar. */
+  /** Shares of greedy answers that write their steps, and that keep to the grammar. */
   worked: measured,
   formatRate: measured,
 });
 export type HeldOut = Readonly<v.InferOutput<typeof heldOut>>;
 
 export const judgeAccuracy = v.object({
-  /** Balanced accuracy of greedy verdicts on a fixed set: what version 0 samples on the held-out tasks. */
+  /** Balanced accuracy of greedy verdicts on a fixed set: the answers that version 0 samples on the held-out tasks. */
   fixed: measured,
-  /** The same on what the evaluated policy itself samples. */
+  /** The same on the answers that the evaluated policy itself samples. */
   own: measured,
 });
 export type JudgeAccuracy = Readonly<v.InferOutput<typeof judgeAccuracy>>;
@@ -31,7 +31,7 @@ export const evaluationResult = v.object({
 });
 export type Evaluation = Readonly<v.InferOutput<typeof evaluationResult>>;
 
-/** An evaluation of which only the named figures were measured. */
+/** Makes an evaluation in which only the named figures were measured. */
 export const evaluation = (
   measuredHere: Pick<HeldOut, 'n' | 'accuracy'> & Partial<HeldOut>,
   figuresHere: Readonly<Record<string, number>> = {},

@@ -1,10 +1,10 @@
 /**
- * What became of a text: `ok`, or why it is no valid output of its role. One vocabulary for records, rewards, monitors and the page; a
- * task family refuses with one of these, so that a reason that nobody reads is a type error.
+ * The outcome of a text: `ok`, or why it is no valid output of its role. Records, rewards, monitors and the page share these outcomes; a
+ * task family's `invalid` results name one of them, so that an unknown reason is a type error.
  */
 import * as v from 'valibot';
 
-/** Every outcome, with what it says of the text. */
+/** Every outcome, with what it means for the text. */
 export const OUTCOMES = {
   ok: 'it is a valid output of its role',
   'cut-off': 'it was not ended within its tokens',

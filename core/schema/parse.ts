@@ -1,7 +1,7 @@
-/** Reading what another version may have written: the value where it fits its schema, else the caller's own error, told where it does not fit. */
+/** Parses what another version may have written: returns the value where it fits its schema, else throws the caller's own error. */
 import * as v from 'valibot';
 
-/** `invalid` makes the error of what is wrong: "monitors.groups: Invalid type: Expected number but received "four"". */
+/** `invalid` makes the error from a text that says what is wrong: "monitors.groups: Invalid type: Expected number but received "four"". */
 export function parsed<S extends v.GenericSchema>(
   schema: S,
   value: unknown,

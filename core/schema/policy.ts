@@ -45,10 +45,10 @@ export const adapterFile = (set: string = MAIN_SET): VersionFile => `${set}.adap
 export const optimizerFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'optimizer.safetensors' : `${set}.optimizer.safetensors`;
 
-/** A file of a version is one request body, and those end at 100 MB on the platform. */
+/** A file of a version is sent as one request body, which the platform limits to 100 MB. */
 export const MAX_FILE_BYTES = 95 * 1024 * 1024;
 
-/** Written last: a version without a manifest does not exist. */
+/** The manifest is written last: a version without one does not exist. */
 export const manifest = v.object({
   policy: name,
   version: count,
@@ -63,13 +63,13 @@ export const manifest = v.object({
   settings: v.record(v.string(), v.unknown()),
   /**
    * How the round's records were audited before training: the share that was drawn again, and the seed of that draw
-   * (`npm run audit -- ROUND --fraction F --draw-seed S` draws the same). Absent = they were not.
+   * (`npm run audit -- ROUND --fraction F --draw-seed S` draws the same). Absent = they were not audited.
    */
   audit: v.optional(v.object({ fraction: v.number(), drawSeed: v.string() })),
 });
 export type Manifest = v.InferOutput<typeof manifest>;
 
-/** sha256 of what a manifest says, in canonical JSON. The database keeps it, so that a manifest in the object store cannot be exchanged. */
+/** sha256 of a manifest in canonical JSON. The database keeps it, so that a manifest in the object store cannot be exchanged. */
 export const manifestSha256 = (of: Manifest): string =>
   sha256Hex(new TextEncoder().encode(canonicalJson(of)));
 
@@ -79,6 +79,6 @@ export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
 export const fileEntries = (files: VersionFiles): [VersionFile, Uint8Array][] =>
   Object.entries(files).flatMap(([file, bytes]) => (bytes ? [[file as VersionFile, bytes]] : []));
 
-/** Is it a model's weights, rather than an optimiser's state, a head, adapters, or text? */
+/** Does the file hold a model's weights, rather than an optimiser's state, a head, adapters, or text? */
 export const holdsWeights = (file: string): boolean =>
   file.endsWith('.safetensors') && !/(?:^|\.)(?:optimizer|head|adapter)\.safetensors$/.test(file);

@@ -1,4 +1,4 @@
-/** What a round reports about itself: to the progress line, the page, /metrics and the run's summary. */
+/** The report of a round: the progress line, the page, /metrics and the run's summary show it. */
 import * as v from 'valibot';
 import { usageCounts } from '../cost/usage.ts';
 import { evaluationResult } from './evaluation.ts';
@@ -16,7 +16,7 @@ export type JudgeConfusion = Readonly<v.InferOutput<typeof judgeConfusion>>;
 
 /** Collapse monitors of a round. A share whose denominator is empty is null. */
 export const roundMonitors = v.object({
-  /** Groups and rollouts the figures are of; a rollout may have several turns, each of which carries the whole's reward. */
+  /** The number of groups and rollouts that the figures cover; a rollout may have several turns, each of which carries the whole's reward. */
   groups: count,
   rollouts: count,
   /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
@@ -24,12 +24,12 @@ export const roundMonitors = v.object({
   gold: measured,
   /** reward - gold: grows when the reward is being hacked. */
   gap: measured,
-  /** Share of rollouts of which every turn is in form. */
+  /** Share of rollouts of which every turn has the outcome `ok`. */
   formatRate: measured,
   workedShare: measured,
-  /** What the solver writes in a rollout, in the mean, tokens. */
+  /** Mean number of tokens that the solver writes in a rollout. */
   length: measured,
-  /** Share of groups whose rollouts all got the same reward: they teach nothing. */
+  /** Share of groups whose rollouts all got the same reward: such groups carry no signal. */
   zeroVariance: measured,
   missingRewards: count,
   proposals: count,
@@ -58,13 +58,13 @@ export type RoleTraining = Readonly<v.InferOutput<typeof roleTraining>>;
 
 /** Every number is finite: a round whose loss or gradient is not is never published. */
 export const trainingReport = v.object({
-  /** Of the roles whose samples were trained by a policy objective, and of some samples of those whose weights were trained by another. */
+  /** Roles whose samples a policy objective trained, and some samples of those whose weights another objective trained. */
   roles: v.record(v.string(), roleTraining),
   /** Prompt and completion tokens that went through the trainer. */
   tokens: count,
-  /** Optimiser steps, of all parameter sets. */
+  /** The number of optimiser steps, over all parameter sets. */
   updates: count,
-  /** Steps that were left out because the gradient had exploded; absent = none. */
+  /** The number of steps left out because the gradient had exploded; absent = none. */
   skipped: v.exactOptional(count),
   /** Means over the round's updates. */
   loss: v.number(),
@@ -72,8 +72,8 @@ export const trainingReport = v.object({
   clipFraction: v.number(),
   learningRate: v.number(),
   /**
-   * Learner against rollout runtime, same tokens, same version: |difference| of log-probabilities (nats) and their KL (k3). Over the
-   * samples that a policy objective trains; 0 where there are none.
+   * The learner compared with the rollout runtime on the same tokens and version: |difference| of log-probabilities (nats) and their KL
+   * (k3), over the samples that a policy objective trains; 0 where there are none.
    */
   mismatch: v.object({ max: v.number(), mean: v.number(), kl: v.number() }),
   /** Importance ratios before the first update: they are 1 but for the mismatch, unless samples are stale. */
@@ -101,14 +101,14 @@ export const roundReport = v.object({
   evaluation: v.exactOptional(evaluationReport),
   /** The version that the run began from (0, unless it continues a trained policy), kept in the first round's report. */
   start: v.exactOptional(evaluationReport),
-  /** What the operator should know: collapse warnings and refused groups, in words. */
+  /** Collapse warnings and refused groups, in words, for the operator. */
   warnings: v.exactOptional(v.array(v.string())),
-  /** Messages of the round that arrived more than once and changed nothing. */
+  /** The number of the round's messages that arrived more than once and changed nothing. */
   duplicates: v.exactOptional(count),
-  /** From the round's creation until its last group was judged, and what the learner took, ms. */
+  /** Time from the round's creation until its last group was judged, and the learner's time, ms. */
   rolloutMs: v.exactOptional(v.number()),
   learnerMs: v.exactOptional(v.number()),
-  /** What the learner made the mesh use for the round: answers of the gateway, operations of the queue. */
+  /** What the mesh used for the learner in this round: answers of the gateway, operations of the queue. */
   used: v.exactOptional(usageCounts),
 });
 export type RoundReport = Readonly<v.InferOutput<typeof roundReport>>;

@@ -1,4 +1,4 @@
-/** Runs, rounds and the messages between stages. Messages carry ids and keys only: a queue message holds 128 KB, an object does not care. */
+/** Runs, rounds and the messages between stages. Messages carry only ids and keys, since a queue message holds 128 KB; objects hold the rest. */
 import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
 import { deriveId, Random } from '../random.ts';
@@ -6,7 +6,7 @@ import type { QueueName, WorkerStage } from '../stages.ts';
 import { count, positive } from './numbers.ts';
 import { id, name, policyRef, setName } from './sample.ts';
 
-/** What a run is: everything that decides its rounds. The run's id is derived from it, so the same settings are the same run. */
+/** The settings of a run: everything that decides its rounds. The run's id is derived from them, so the same settings are the same run. */
 export const runSettings = v.object({
   recipe: name,
   seed: count,
@@ -18,11 +18,11 @@ export const runSettings = v.object({
   freeze: v.array(v.string()),
   /** One of the recipe's variants; absent = as published. */
   variant: v.optional(v.string()),
-  /** How those who sample hold the weights; absent = float32. The learner corrects for the difference by importance weights. */
+  /** The format in which samplers hold the weights; absent = float32. The learner corrects for the difference by importance weights. */
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
-  /** What computes the policies, where that is not ONNX Runtime. */
+  /** The engine that computes the policies; absent = ONNX Runtime. */
   engine: v.optional(v.picklist(KERNEL_ENGINES)),
-  /** Tasks a round, and rollouts a task. */
+  /** The number of tasks per round, and of rollouts per task. */
   tasks: v.pipe(positive, v.maxValue(4096)),
   group: v.pipe(positive, v.maxValue(64)),
 });
@@ -60,28 +60,28 @@ export const roundIdOf = (run: string, index: number): string => deriveId('round
 export const namedVersions = ({ roles }: Pick<RoundSpec, 'roles'>): number[] =>
   [...new Set([0, ...Object.values(roles).map(({ version }) => version)])].sort((a, b) => a - b);
 
-/** The newest version that a round names: its memory is what the round's stages read. Roles that lag name older ones. */
+/** The newest version that a round names: the round's stages read its recipe state. Roles that lag name older versions. */
 export const newestOf = ({ settings, roles }: Pick<RoundSpec, 'settings' | 'roles'>) => ({
   name: settings.policy,
   version: Math.max(...Object.values(roles).map(({ version }) => version)),
 });
 
-/** Which weights a role uses: of which parameter set, and of which version where that is not the newest. */
+/** Which weights a role uses: those of which parameter set, and of which version where that is not the newest. */
 export const roleBinding = v.object({
   /** Absent = the main set. */
   set: v.optional(setName),
-  /** Always so many versions behind the newest: a sampler that lags. */
+  /** The role's weights are always so many versions older than the newest: a sampler that lags. */
   lag: v.optional(count),
-  /** Moves to the newest version every so many rounds only: an opponent, or a phase's frozen partner. */
+  /** The role moves to the newest version every so many rounds only: an opponent, or a phase's frozen partner. */
   refreshEvery: v.optional(positive),
-  /** Drawn anew each round among so many of the newest versions: a pool of earlier selves to play against. */
+  /** The role's version is drawn anew each round among so many of the newest: a pool of earlier selves to play against. */
   sampleFrom: v.optional(positive),
-  /** Always version 0. */
+  /** The role always keeps version 0. */
   pinned: v.optional(v.boolean()),
 });
 export type RoleBinding = v.InferOutput<typeof roleBinding>;
 
-/** Version of a role in round `index` (from 1) where `newest` is the newest; `random` draws from its pool. */
+/** The version of a role in round `index` (from 1), given the newest version; `random` draws where the role has a pool. */
 export function boundVersion(
   { lag = 0, refreshEvery = 1, sampleFrom = 1, pinned = false }: RoleBinding,
   index: number,
@@ -93,7 +93,7 @@ export function boundVersion(
   return last - random.int(Math.min(sampleFrom, last + 1));
 }
 
-/** The round that follows: roles that are frozen keep version 0, the others go by their binding. Pure, so that the mesh and a single process agree. */
+/** Makes the next round. Frozen roles keep version 0, the others follow their binding. It is pure, so that the mesh and a single process agree. */
 export function roundOf(
   settings: RunSettings,
   roles: Readonly<Record<string, RoleBinding>>,
@@ -123,7 +123,7 @@ export function roundOf(
   };
 }
 
-/** An earlier invocation began this work and ran out of its CPU budget: what it made is kept. */
+/** Set where an earlier invocation began this work and ran out of its CPU budget: its partial results are stored. */
 const begun = v.optional(v.literal(true));
 export const proposeMessage = v.object({ v: v.literal(1), round: id, begun });
 export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun });
@@ -151,12 +151,12 @@ export type RolloutMessage = Messages['rollout'];
 export type JudgeMessage = Messages['judge'];
 export type ScoredMessage = Messages['scored'];
 
-/** Keys of a round's objects. Derived, so that doing a message again writes the same bytes to the same place. */
+/** Keys of a round's objects. They are derived, so that processing a message again writes the same bytes to the same place. */
 export const keys = {
   proposals: (round: string) => `rounds/${round}/proposals.json`,
   rollouts: (round: string, group: string) => `rounds/${round}/groups/${group}/rollouts.json`,
   scored: (round: string, group: string) => `rounds/${round}/groups/${group}/scored.json`,
-  /** What a stage made of a group before its CPU budget was used up. */
+  /** The partial results of a stage for a group, from before its CPU budget was exceeded. */
   partial: (round: string, stage: WorkerStage, group: string) =>
     `rounds/${round}/groups/${group}/${stage}-partial.json`,
   version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,

@@ -1,4 +1,4 @@
-/** The records that travel: samples, groups of them, proposals. One schema each; the types are inferred from it. */
+/** The records that stages exchange: samples, groups of them, proposals. Each has one schema, from which its type is inferred. */
 import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
 import { count } from './numbers.ts';
@@ -33,7 +33,7 @@ export const policyRef = v.object({
   engine: v.optional(v.picklist(KERNEL_ENGINES)),
 });
 
-/** One completion by one role, as it was sampled and what became of it. */
+/** One completion by one role: what was sampled, its outcome and its rewards. */
 export const sample = v.object({
   id,
   role: v.string(),
@@ -48,11 +48,11 @@ export const sample = v.object({
   outcome,
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
   rewards: v.record(v.string(), v.nullable(v.number())),
-  /** Of a judgment, for monitors alone: what the oracle says of the same question, and whether the judgment says so. Absent = it cannot be told. */
+  /** For monitors only, on a judgment: the oracle's verdict, and whether the judgment agrees with it. Absent = it cannot be told. */
   oracle: v.optional(v.object({ truth: v.boolean(), hit: v.boolean() })),
-  /** The id of the sample that this one judges, or that begins its episode. */
+  /** The id of the sample that this one judges, or of the first sample of its episode. */
   of: v.optional(id),
-  /** Where it stands in an episode of several turns, from 0. */
+  /** The index of the turn in an episode of several turns, from 0. */
   turn: v.optional(count),
 });
 export type Sample = v.InferOutput<typeof sample>;
@@ -67,7 +67,7 @@ export const admittedTask = v.object({
 });
 export type AdmittedTask = v.InferOutput<typeof admittedTask>;
 
-/** All that the proposer wrote for a round: every sample, rejected ones with their reason, and the admitted tasks. */
+/** Everything that the proposer wrote for a round: every sample, rejected ones with their reason, and the admitted tasks. */
 export const proposals = v.object({ round: id, samples: v.array(sample), tasks: v.array(admittedTask) });
 export type Proposals = v.InferOutput<typeof proposals>;
 
@@ -82,9 +82,9 @@ export type RolloutGroup = v.InferOutput<typeof rolloutGroup>;
 export const scoredGroup = v.object({
   ...rolloutGroup.entries,
   judgments: v.array(sample),
-  /** Per rollout: is the answer exact? null where there is no answer to check (off-grammar). */
+  /** For each rollout: is the answer exact? null where there is no answer to check (off-grammar). */
   gold: v.array(v.nullable(v.boolean())),
-  /** Per rollout: is the whole solution exact, every step included? null as above. */
+  /** For each rollout: is the whole solution exact, every step included? null as above. */
   truth: v.array(v.nullable(v.boolean())),
 });
 export type ScoredGroup = v.InferOutput<typeof scoredGroup>;

@@ -1,4 +1,4 @@
-/** A run's records as lines: one a round, and the summary at the end. `--json` prints these objects, one a line. */
+/** A run's records as lines: one for each round, and a summary at the end. `--json` prints these objects, one per line. */
 import * as v from 'valibot';
 import { bill, runCost } from '../cost/cost.ts';
 import { usageByStage } from '../cost/usage.ts';
@@ -7,7 +7,7 @@ import { count, figures, measured } from './numbers.ts';
 import { type RoundReport, roundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
 
-/** Groups of a round by what became of them. */
+/** The number of a round's groups by what became of them. */
 export const groupCounts = v.object({
   proposed: count,
   admitted: count,
@@ -21,14 +21,14 @@ export type GroupCounts = Readonly<v.InferOutput<typeof groupCounts>>;
 export const roundLine = v.object({
   kind: v.literal('round'),
   round: count,
-  /** Versions before and after the round. */
+  /** The policy's version before and after the round. */
   from: count,
   to: count,
-  /** Versions that other runs made of the policy since this run's last round, so that their change is in its figures too; absent = none. */
+  /** Versions of the policy that other runs made since this run's last round, whose change is in its figures too; absent = none. */
   others: v.exactOptional(count),
   groups: groupCounts,
   report: roundReport,
-  /** What the platform gave for it, by stage; absent where nothing was noted, as in a single process. */
+  /** What the round used of the platform, by stage; absent where nothing was noted, as in a single process. */
   usage: v.exactOptional(usageByStage),
   wallMs: v.number(),
 });
@@ -56,14 +56,14 @@ export const summary = v.object({
   freeze: v.array(v.string()),
   /** Absent = as published. */
   variant: v.exactOptional(v.string()),
-  /** Of those who sample; absent = float32. */
+  /** The format of the samplers' weights; absent = float32. */
   weights: v.exactOptional(v.string()),
   /** Absent = ONNX Runtime. */
   engine: v.exactOptional(v.string()),
   policy: v.string(),
   /** The version that the run began from: 0, unless it continues a policy that other runs had trained. */
   from: count,
-  /** Versions that other runs made of the policy between this run's rounds. */
+  /** The number of versions of the policy that other runs made between this run's rounds. */
   others: count,
   rounds: count,
   versions: v.record(v.string(), count),
@@ -120,8 +120,8 @@ const monitorFigures = (report: RoundReport): MonitorPoint['figures'] => ({
 });
 
 /**
- * The summary of a run from its round lines, evaluated rounds first at `start`: the version that the run began from, as round 0.
- * `wallMs` is the time of this process, since a run may be continued.
+ * Makes the summary of a run from its round lines. The held-out curve begins with `start`, the evaluation of the version that the run
+ * began from, as round 0. `wallMs` is the time of this process, since a run may be continued.
  */
 export function summarize(
   settings: RunSettings,

@@ -25,7 +25,7 @@ export function wilsonInterval(share: number, n: number, z = Z95): Interval {
   const scale = 1 + z ** 2 / n;
   const centre = (share + z ** 2 / (2 * n)) / scale;
   const half = (z * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2))) / scale;
-  // At the ends the two are equal but for rounding.
+  // At a share of 0 or 1 the bound equals the share but for rounding.
   return { low: share === 0 ? 0 : centre - half, high: share === 1 ? 1 : centre + half };
 }
 

@@ -1,13 +1,13 @@
-/** Comparisons of two versions on the same questions, pair by pair: what a question is worth in itself cancels out. */
+/** Compares two versions on the same questions, pair by pair, so that the difficulty of a question cancels out. */
 import { deviation, mean } from '../rl/statistics.ts';
 import { expectSameLength, type Numbers } from '../rl/types.ts';
 import { type Interval, Z95 } from './intervals.ts';
 
 export interface McNemar {
-  /** Questions that only the first, and only the second, answers rightly; the others say nothing about the difference. */
+  /** Questions that only the first, or only the second version answers rightly; the others say nothing about the difference. */
   readonly onlyFirst: number;
   readonly onlySecond: number;
-  /** Chance of a split at least as uneven if both were equally good: two-sided, exact. */
+  /** The two-sided, exact probability of a split at least as uneven if both were equally good. */
   readonly p: number;
 }
 

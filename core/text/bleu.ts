@@ -1,6 +1,6 @@
 /**
- * BLEU between two short texts (Papineni et al., 2002), symmetric: how much of each one's n-grams the other has. A measure of
- * near-repetition for generated questions, not of quality.
+ * Symmetric BLEU between two short texts (Papineni et al., 2002): how many of each one's n-grams the other has. It measures
+ * near-repetition of generated questions, not quality.
  */
 
 /** Longest n-grams that are counted. */
@@ -17,7 +17,7 @@ function counts(tokens: readonly string[], order: number): Map<string, number> {
   return seen;
 }
 
-/** Of orders 1 … min(4, length) the geometric mean of the clipped precisions, times exp(1 − reference/candidate) for a shorter candidate. */
+/** The geometric mean of the clipped precisions of orders 1 … min(4, length), times exp(1 − reference/candidate) for a shorter candidate. */
 export function bleu(candidate: readonly string[], reference: readonly string[]): number {
   const orders = Math.min(MAX_ORDER, candidate.length);
   if (orders === 0 || reference.length === 0) return 0;

@@ -1,4 +1,4 @@
-/** A character-level tokenizer.json: one token a character, and the roles' tags as special tokens. Real Hugging Face format. */
+/** Makes a character-level tokenizer.json, in Hugging Face's format: one token per character, and the roles' tags as special tokens. */
 
 export const TAGS = [
   '<pad>',

@@ -1,4 +1,4 @@
-/** A version's tokenizer from its files. */
+/** Opens a version's tokenizer from its files. */
 import { wrongInput } from '../errors.ts';
 import type { VersionFiles } from '../schema/policy.ts';
 import { openTokenizer } from './tokenizer.ts';

@@ -1,4 +1,4 @@
-/** What a recipe carries from round to round, from a version's files: it is part of the version, so that it is committed and rolled back with it. */
+/** Reads the recipe state from a version's files: it is part of the version, so that it is committed and rolled back with it. */
 import type { VersionFiles } from '../schema/policy.ts';
 
 /** undefined where the version carries nothing. */

@@ -1,6 +1,6 @@
 /**
- * Which tokens may follow which: a finite automaton over token ids. A policy keeps to it while it samples, so that an answer
- * outside the grammar cannot come. Not a parser of text: build one from token ids, or from strings with a tokenizer.
+ * A token grammar says which tokens may follow which: it is a finite automaton over token ids. A policy samples only tokens that it
+ * allows, so no completion can leave it. It does not parse text: build one from token ids, or from strings with a tokenizer.
  */
 import { wrongInput } from '../errors.ts';
 
@@ -10,7 +10,7 @@ export interface TokenGrammar {
   readonly states: number;
   /** [states * vocabSize]: the state after a token, or -1 where the token may not come. */
   readonly next: Int32Array;
-  /** [states]: generation ends on arriving there. */
+  /** [states]: does generation end on arriving there? */
   readonly ends: readonly boolean[];
 }
 
@@ -21,7 +21,7 @@ const token = (id: number, vocabSize: number): number => {
   });
 };
 
-/** Exactly one of the given sequences; none may be the beginning of another, since the grammar ends with the first it has read. */
+/** Allows exactly one of the given sequences. None may be the beginning of another, since the grammar ends with the first it has read. */
 export function oneOf(sequences: readonly (readonly number[])[], vocabSize: number): TokenGrammar {
   const rows: Int32Array[] = [];
   const ends: boolean[] = [];
@@ -54,7 +54,7 @@ export function oneOf(sequences: readonly (readonly number[])[], vocabSize: numb
   return { vocabSize, states: rows.length, next: flat(rows, vocabSize), ends };
 }
 
-/** Between `least` and `most` tokens of a set, then `end`, which ends generation. */
+/** Allows between `least` and `most` tokens of a set, then `end`, which ends generation. */
 export function someOf(
   ids: readonly number[],
   { least, most, end, vocabSize }: { least: number; most: number; end: number; vocabSize: number },
@@ -74,13 +74,13 @@ export function someOf(
 }
 
 /**
- * Anything, until the text so far contains one of `strings`. `texts` are the texts of all token ids, in order; a string may
+ * Allows anything until the text so far contains one of `strings`. `texts` are the texts of all token ids, in order; a string may
  * begin in one token and end in another. The tokens that complete it are part of the completion.
  */
 export function untilText(strings: readonly string[], texts: readonly string[]): TokenGrammar {
   if (strings.length === 0 || strings.includes(''))
     throw wrongInput('grammar.stop', 'A stop string is empty.', { expected: 'one or more strings' });
-  // A state is the longest end of the text that begins one of the strings (Aho and Corasick's automaton, by brute force).
+  // A state is the longest suffix of the text that begins one of the strings (Aho and Corasick's automaton, by brute force).
   const beginnings = [
     ...new Set(strings.flatMap((s) => Array.from({ length: s.length }, (_, i) => s.slice(0, i)))),
   ];
@@ -106,7 +106,7 @@ export function untilText(strings: readonly string[], texts: readonly string[]):
   };
 }
 
-/** What both grammars allow; ends where either does. */
+/** Allows what both grammars allow; ends where either does. */
 export function both(a: TokenGrammar, b: TokenGrammar): TokenGrammar {
   const { vocabSize } = a;
   if (b.vocabSize !== vocabSize)

@@ -2,7 +2,7 @@
 export interface Tokenizer {
   /** Token ids of a text, with no special tokens added. */
   encode(text: string): number[];
-  /** Text of token ids, special tokens kept. */
+  /** Text of token ids; special tokens are kept. */
   decode(ids: readonly number[]): string;
   /** The id of one token, which must exist. */
   id(token: string): number;

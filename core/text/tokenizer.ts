@@ -1,4 +1,4 @@
-/** A Hugging Face tokenizer.json behind the roles' Tokenizer interface; the reading is @huggingface/tokenizers'. */
+/** Implements the roles' `Tokenizer` interface for a Hugging Face tokenizer.json, with @huggingface/tokenizers. */
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers';
 import { wrongInput } from '../errors.ts';
 import type { Tokenizer } from './tokenizer-port.ts';
@@ -10,11 +10,11 @@ import type { Tokenizer } from './tokenizer-port.ts';
 export function openTokenizer(json: unknown, config: object = {}): Tokenizer {
   const inner = open(json, config);
   const vocabulary = inner.get_vocab(true);
-  // Not Math.max of all: a hundred thousand arguments are too many for a call.
+  // Not Math.max of all ids: a call cannot take a hundred thousand arguments.
   const size = [...vocabulary.values()].reduce((most, id) => Math.max(most, id + 1), 0);
   return {
     encode: (text) => inner.encode(text, { add_special_tokens: false }).ids,
-    // The library refuses to decode nothing.
+    // The library refuses to decode an empty list.
     decode: (ids) => (ids.length ? inner.decode([...ids], { skip_special_tokens: false }) : ''),
     id: (token) => {
       const id = inner.token_to_id(token);

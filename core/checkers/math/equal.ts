@@ -34,14 +34,14 @@ function equalAt(a: Expression, b: Expression, point: Point): boolean | null {
 
 const isKnown = ({ re, im }: Complex) => Number.isFinite(re) && Number.isFinite(im);
 
-/** Same value wherever it has one. null where no point tells: neither expression has a value at any of them. */
+/** Do both have the same value wherever they have one? null where neither has a value at any of the points. */
 export function equalExpressions(a: Expression, b: Expression): boolean | null {
   const points = pointsFor(new Set([...variablesOf(a), ...variablesOf(b)]));
   const verdicts = points.map((point) => equalAt(a, b, point)).filter((verdict) => verdict !== null);
   return verdicts.length ? verdicts.every(Boolean) : null;
 }
 
-/** Two equations that say the same: left − right of one is a constant multiple, not 0, of the other's. */
+/** Are two equations equivalent? They are where left − right of one is a constant multiple, not 0, of the other's. */
 function equalEquations(a: readonly Expression[], b: readonly Expression[]): boolean | null {
   const difference = ([left, right]: readonly Expression[]): Expression => ({
     op: 'subtract',
@@ -82,7 +82,7 @@ function equalLists(
   });
 }
 
-/** null where it cannot be told. */
+/** null where equality cannot be decided. */
 export function equalAnswers(a: MathAnswer, b: MathAnswer): boolean | null {
   if (a.kind === 'list' || b.kind === 'list')
     return a.kind === 'list' && b.kind === 'list' ? equalLists(a, b) : false;

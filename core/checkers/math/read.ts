@@ -74,7 +74,7 @@ const WORDS = [...FUNCTIONS, ...Object.keys(ALIASES), ...NAMES].sort((a, b) => b
 const SPLIT_LETTERS = new RegExp(`${WORDS.join('|')}|[A-Za-z]`, 'g');
 const TOKENS = /\\[A-Za-z]+|\\.|\d+(?:\.\d*)?|\.\d+|[A-Za-z]+|\*\*|\S/g;
 
-/** Commands that only change how it looks. */
+/** Commands that only change the layout. */
 const LAYOUT =
   /\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits|quad|qquad)(?![A-Za-z])|\\[,;:! ()[\]]|\$|\\\$|~/g;
 const TEXT = /\\(?:text|textbf|textrm|mbox|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}/g;
@@ -84,10 +84,10 @@ export type MathAnswer =
   | { readonly kind: 'relation'; readonly sides: readonly Expression[] }
   | { readonly kind: 'list'; readonly brackets: string; readonly items: readonly Expression[] };
 
-/** Ends the reading, with the reason. */
+/** Thrown to end parsing, with the reason. */
 class Unreadable extends Error {}
 
-/** Units and words in a text command go; a single letter or a function's name in one is meant. */
+/** Units and words in a text command are dropped; a single letter or a function's name in one is kept. */
 const keepNames = (_: string, inner: string): string => {
   const name = inner.trim();
   return /^[A-Za-z]$/.test(name) || functionNamed(name) ? ` ${name} ` : ' ';

@@ -1,6 +1,6 @@
 /**
- * Correction for samples of another distribution than the trainer's: truncated importance weights, and rejection by bands. Both
- * start from log-ratios log π_trainer − log μ_sampler of the sampled tokens, in nats; weights are constants in the loss.
+ * Corrections for samples from a distribution other than the trainer's: truncated importance weights, and rejection of ratios outside
+ * a band. Both start from log-ratios log π_trainer − log μ_sampler of the sampled tokens, in nats; weights are constants in the loss.
  */
 import { positionsByKey } from '../groups.ts';
 import { expectSameLength, type Numbers } from '../types.ts';

@@ -1,4 +1,4 @@
-/** Corrections for samples of another distribution, and the estimates of KL that they share. */
+/** Corrections for samples from a distribution other than the trainer's, and the estimates of KL that they share. */
 export * from './adaptive-kl.ts';
 export * from './importance.ts';
 export * from './kl.ts';

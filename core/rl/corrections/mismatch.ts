@@ -1,4 +1,4 @@
-/** How far the trainer's log-probabilities are from the sampler's on the sampled tokens: what is logged, and gates of health. */
+/** How far the trainer's log-probabilities are from the sampler's on the sampled tokens: figures for the log and for health checks. */
 import { mean } from '../statistics.ts';
 import { expectSameLength, type Numbers } from '../types.ts';
 
@@ -18,7 +18,7 @@ export interface Mismatch {
   readonly probabilityError: number;
 }
 
-/** trainer and sampler log-probabilities [T], mask [T] (0 = not counted). Nothing counted: a perfect match of 0 tokens. */
+/** trainer and sampler log-probabilities [T], mask [T] (0 = not counted). Without counted tokens the result is a perfect match of 0 tokens. */
 export function mismatch(trainer: Numbers, sampler: Numbers, mask: Numbers): Mismatch {
   expectSameLength('trainer log-probabilities', trainer, 'sampler log-probabilities', sampler);
   expectSameLength('trainer log-probabilities', trainer, 'mask entries', mask);

@@ -1,4 +1,4 @@
-/** TRL's off-policy mask: drops sequences that are being pushed down and that the trainer has already left far behind. */
+/** TRL's off-policy mask: it drops sequences with a negative advantage that the trainer has already moved far away from. */
 import { expectSameLength, type Numbers } from '../types.ts';
 
 /** 1 keeps [n] unless A < 0 and the sequence's mean KL (nats a token) exceeds the threshold. advantages [n], kl [n]. */

@@ -1,4 +1,4 @@
-/** Bounds on how far behind the data may be: one at admission, one when a batch is made; the project uses both. */
+/** Two bounds on how many versions samples may be behind: one when rollouts are started, one when a batch is made. The project uses both. */
 
 export interface AdmissionState {
   /** Rollouts that may run at once. */

@@ -1,6 +1,6 @@
 /**
- * Class-balanced credit for judges: a judge that always says the majority label earns nothing by it. Centring by class removes
- * the label's own mean, inverse frequency gives each class the same total weight.
+ * Class-balanced credit for judges, so that a judge that always gives the majority label earns nothing by it. Centring by class removes
+ * the label's own mean, and inverse frequency gives each class the same total weight.
  */
 import { mapGroups, positionsByKey } from '../groups.ts';
 import { deviation, mean, present } from '../statistics.ts';
@@ -22,7 +22,7 @@ export function classBalanced(rewards: ArrayLike<Maybe>, classes: ArrayLike<Key>
   return weighted.map((value) => (value === null ? null : value * scale));
 }
 
-/** n/(K·n_class): each of the K classes present weighs the same in sum, and the mean is 1. */
+/** n/(K·n_class): the weights of each of the K classes present have the same sum, and the mean weight is 1. */
 export function equalClassWeights(classes: ArrayLike<Key>): number[] {
   const counts = positionsByKey(classes);
   return Array.from(classes, (label) => classes.length / (counts.size * counts.get(label)!.length));

@@ -1,14 +1,14 @@
 /**
- * A running mean as baseline, for roles that get one sample a task. `roleAdvantages` is SPIRAL's role-conditioned advantage
- * estimation (RAE), one baseline for each game and agent; `batchBaseline` is EvoLMM's, one step a batch.
+ * A running mean as baseline, for roles that get one sample per task. `roleAdvantages` is SPIRAL's role-conditioned advantage
+ * estimation (RAE), with one baseline for each game and agent; `batchBaseline` is EvoLMM's, which is updated once per batch.
  */
 import { mean, present } from '../statistics.ts';
 import { expectSameLength, type Key, type Maybe } from '../types.ts';
 
-/** Baseline of each key; a key that was not seen stands at 0. */
+/** The baseline of each key; that of a key that was not seen yet is 0. */
 export type Baselines = ReadonlyMap<Key, number>;
 
-/** In order: A = r − b with b before the update, then b ← decay·b + (1 − decay)·r. A missing reward changes nothing. */
+/** In order: A = r − b with the baseline b before the update, then b ← decay·b + (1 − decay)·r. A missing reward changes nothing. */
 export function roleAdvantages(
   rewards: ArrayLike<Maybe>,
   keys: ArrayLike<Key>,

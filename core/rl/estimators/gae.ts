@@ -1,6 +1,6 @@
 /**
  * Generalised advantage estimation (Schulman et al. 2016) along one sequence of tokens. Frameworks disagree on masked tokens:
- * SkyRL's recursion runs `through` them, verl's `skip`s them as if they were cut out; both are here under their names.
+ * SkyRL's recursion runs `through` them, verl's `skip`s them as if they were cut out. Both are implemented.
  */
 import { expectSameLength, type Numbers } from '../types.ts';
 

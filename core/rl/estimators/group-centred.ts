@@ -1,6 +1,6 @@
 /**
- * Centred by group, divided by the deviation of the whole batch: every group's signal keeps its size relative to the others, so
- * nearly unanimous groups are not amplified as they are by GRPO (TRL's scale_rewards="batch" divides by the raw rewards' deviation).
+ * Rewards centred by group and divided by the deviation of the whole batch. Every group's signal keeps its size relative to the others,
+ * so nearly unanimous groups are not amplified as in GRPO (TRL's scale_rewards="batch" divides by the raw rewards' deviation).
  */
 import { mapGroups } from '../groups.ts';
 import { deviation, mean, present } from '../statistics.ts';

@@ -1,6 +1,6 @@
 /**
- * Dense credit from an implicit process reward (PRIME, Cui et al. 2025): token rewards q = log ψ − log ref are rescaled, each is
- * set against its siblings' mean, and summed to go. The rewards must be those of the reward model before its own update.
+ * Dense credit from an implicit process reward (PRIME, Cui et al. 2025): token rewards q = log ψ − log ref are rescaled, compared with
+ * their siblings' mean, and summed to go. The rewards must be those of the reward model before its own update.
  */
 import { positionsByKey } from '../groups.ts';
 import { mean } from '../statistics.ts';

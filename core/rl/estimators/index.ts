@@ -1,4 +1,4 @@
-/** Advantages and returns: from rewards to what each token is credited with. */
+/** Estimators of advantages and returns: they turn rewards into the credit of each token. */
 export * from './class-balanced.ts';
 export * from './ema-baseline.ts';
 export * from './gae.ts';

@@ -7,9 +7,9 @@ import { deviation, mean } from '../statistics.ts';
 import type { Key, Maybe } from '../types.ts';
 
 export interface LeaveOneOutOptions {
-  /** Whether the mean is taken over the others only. Default true. */
+  /** Is the mean taken over the other items only? Default true. */
   readonly leaveOneOut?: boolean;
-  /** What the deviation is taken over. Default none. */
+  /** The items that the deviation is taken over. Default `none`: no division. */
   readonly scale?: 'none' | 'group' | 'batch';
   /** 1 = unbiased, 0 = biased deviation. Default 1. */
   readonly ddof?: 0 | 1;

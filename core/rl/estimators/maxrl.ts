@@ -1,4 +1,4 @@
-/** MaxRL: a reward against its group's mean, relative to that mean, so that rare successes weigh most (SkyRL, prime-rl). */
+/** MaxRL: a reward minus its group's mean, divided by that mean, so that rare successes weigh most (SkyRL, prime-rl). */
 import { mapGroups } from '../groups.ts';
 import { mean } from '../statistics.ts';
 import type { Key, Maybe } from '../types.ts';

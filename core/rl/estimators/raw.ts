@@ -1,6 +1,6 @@
 /**
- * A = r: plain REINFORCE without a baseline (Search Self-Play's proposer). Only sound for rewards that are never negative and
- * where zero means "no signal": a small negative reward then pushes down every sampled token with nothing to hold against it.
+ * A = r: plain REINFORCE without a baseline (Search Self-Play's proposer). It is only sound for rewards that are never negative and
+ * where zero means "no signal": a negative reward, however small, pushes down every sampled token, and no baseline balances it.
  */
 import type { Maybe } from '../types.ts';
 

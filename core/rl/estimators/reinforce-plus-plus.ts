@@ -1,6 +1,6 @@
 /**
- * REINFORCE++ (Hu 2025): the KL penalty sits in the reward of each token, the outcome on the last generated one; returns to go
- * are whitened over all generated tokens of the batch, or of each key (task-relative).
+ * REINFORCE++ (Hu 2025): the KL penalty is part of each token's reward, and the outcome is added to that of the last generated token.
+ * Returns to go are whitened over all generated tokens of the batch, or of each key (task-relative).
  */
 import { positionsByKey } from '../groups.ts';
 import { whiten } from '../statistics.ts';
@@ -36,7 +36,7 @@ export interface ReinforcePlusPlusOptions {
   readonly masked?: NonNullable<ReturnOptions['masked']>;
 }
 
-/** Sequences [n] -> token advantages [n][T]; null for a sequence whose reward is missing. `keys` [n] whiten apart. */
+/** Sequences [n] -> token advantages [n][T]; null for a sequence whose reward is missing. Each of the `keys` [n] is whitened apart. */
 export function reinforcePlusPlus(
   sequences: readonly ScoredSequence[],
   { gamma = 1, klCoefficient = 0, masked = 'through' }: ReinforcePlusPlusOptions = {},

@@ -1,4 +1,4 @@
-/** Rewards to go along one sequence, and what masked tokens (another's text, tool output, padding) do to them. */
+/** Rewards to go along one sequence, and how masked tokens (another's text, tool output, padding) enter them. */
 import { expectSameLength, type Numbers } from '../types.ts';
 
 export interface ReturnOptions {
@@ -6,8 +6,8 @@ export interface ReturnOptions {
   /** 1 on the tokens that were generated. Default all. */
   readonly mask?: Numbers;
   /**
-   * What a masked token does to the sum that runs back through it. `through`: it is a step like any other (slime); `reset`: the
-   * tokens before it see nothing of what comes after (SkyRL: fine for trailing padding, fatal to earlier turns of a dialogue).
+   * What a masked token does to the sum that runs back through it. `through`: it is a step like any other (slime); `reset`: the tokens
+   * before it get nothing of the rewards after it (SkyRL: right for trailing padding, wrong for the earlier turns of a dialogue).
    */
   readonly masked?: 'through' | 'reset';
 }

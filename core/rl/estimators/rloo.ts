@@ -1,4 +1,4 @@
-/** RLOO: a reward against the mean of the others in its group (Ahmadian et al., "Back to basics", 2024). */
+/** RLOO: a reward minus the mean of the others in its group (Ahmadian et al., "Back to basics", 2024). */
 import { mapGroups } from '../groups.ts';
 import { mean } from '../statistics.ts';
 import type { Key, Maybe } from '../types.ts';

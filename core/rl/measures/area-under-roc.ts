@@ -1,10 +1,10 @@
-/** How well scores tell two classes apart, whatever the threshold. */
+/** The area under the ROC curve: how well scores separate two classes, whatever the threshold. */
 import { expectSameLength } from '../types.ts';
 import { ranksOf } from './rank-correlation.ts';
 
 /**
- * Probability that a positive has a higher score than a negative, ties counting half (Mann and Whitney). scores [n], positive [n];
- * 0.5 where there is but one class.
+ * The probability that a positive has a higher score than a negative, where ties count half (Mann and Whitney). scores [n], positive [n];
+ * 0.5 where there is only one class.
  */
 export function areaUnderRoc(scores: readonly number[], positive: readonly boolean[]): number {
   expectSameLength('scores', scores, 'classes', positive);

@@ -1,6 +1,6 @@
-/** Spearman's rank correlation: how well one score orders what another orders, whatever their scales. */
+/** Spearman's rank correlation: how far two scores order the same items alike, whatever their scales. */
 
-/** Ranks from 0; equals share the mean of their ranks. */
+/** Ranks from 0; equal values share the mean of their ranks. */
 export function ranksOf(values: readonly number[]): number[] {
   const order = values.map((value, i) => ({ value, i })).sort((a, b) => a.value - b.value);
   const ranks = new Array<number>(values.length).fill(0);
@@ -11,7 +11,7 @@ export function ranksOf(values: readonly number[]): number[] {
   return ranks;
 }
 
-/** In [-1, 1]; null where either side is all equal, as then there is nothing to order. */
+/** In [-1, 1]; null where all values of either side are equal, since there is no order then. */
 export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
   const [x, y] = [ranksOf(a), ranksOf(b)];
   const middle = (a.length - 1) / 2;

@@ -1,6 +1,6 @@
 /**
- * What a proposer is paid for a task, as a function of a probe's statistic: p = share of solver attempts that succeed, or that
- * agree with the majority. All of them pay most for tasks at the edge of what the solver can do; validity is the gates' business.
+ * Rewards of a proposer for a task, as functions of a probe's statistic: p = share of solver attempts that succeed, or that agree
+ * with the majority. All pay most for tasks at the edge of what the solver can do; whether a task is valid is decided elsewhere.
  */
 import type { Numbers } from '../types.ts';
 
@@ -10,7 +10,7 @@ export const learnability = (p: number): number => 4 * p * (1 - p);
 /** min(p, 1 − p): R-Zero's released code. */
 export const bandPass = (p: number): number => Math.min(p, 1 - p);
 
-/** 1 − 2|p − ½|: R-Zero's paper; the same optimum at twice the range, which halves the weight of what is subtracted from it. */
+/** 1 − 2|p − ½|: R-Zero's paper. It has the optimum of `bandPass` at twice the range, which halves the weight of what is subtracted from it. */
 export const uncertainty = (p: number): number => 1 - 2 * Math.abs(p - 0.5);
 
 /** 1 − p where the task is neither always nor never solved, else 0 (Absolute Zero Reasoner). */

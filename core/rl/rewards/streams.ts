@@ -1,16 +1,16 @@
-/** Several sources of credit for the same tokens (outcome, steps, implicit process rewards), mixed after each was normalised. */
+/** Mixes several streams of credit for the same tokens (outcome, steps, implicit process rewards), each of which was normalised before. */
 import { wrongInput } from '../../errors.ts';
 import { expectSameLength, type Maybe, type Numbers } from '../types.ts';
 
 export interface CreditStream {
   readonly weight: number;
-  /** Per sequence: one value for all its tokens, or one a token [T]; null = missing. */
+  /** Per sequence: one value for all its tokens, or one per token [T]; null = missing. */
   readonly advantages: readonly (Maybe | Numbers)[];
 }
 
 /**
- * Σ weight·advantage for each token: streams -> [n][T] with T from `lengths` [n]. A sequence that one of the streams misses is null:
- * a sum with a hole in it would be on another scale than its siblings'.
+ * Σ weight·advantage for each token: streams -> [n][T] with T from `lengths` [n]. A sequence that is missing in one of the streams gets
+ * null: the sum of the other streams would be on another scale than its siblings'.
  */
 export function mixStreams(streams: readonly CreditStream[], lengths: Numbers): (number[] | null)[] {
   for (const { advantages } of streams) expectSameLength('sequences', lengths, 'advantages', advantages);

@@ -12,7 +12,7 @@ export interface Vote<K extends Key> {
   readonly entropy: number;
 }
 
-/** The most frequent answer; null if nobody answered. Of answers equally frequent, the one that was given first. */
+/** The most frequent answer; null if nobody answered. Among equally frequent answers the one given first wins. */
 export function majority<K extends Key>(answers: readonly (K | null)[]): Vote<K> | null {
   const given = answers.filter((answer): answer is K => answer !== null);
   const counts = [...positionsByKey(given).values()].map((positions) => positions.length);
@@ -22,7 +22,7 @@ export function majority<K extends Key>(answers: readonly (K | null)[]): Vote<K>
   return { answer: first, count: top, share: top / answers.length, entropy: entropyOfCounts(counts) };
 }
 
-/** The answer with the largest sum of weights; null where no answer that was given has any. Of equal sums, the one that was given first. */
+/** The answer with the largest sum of weights; null where no given answer has any weight. Among equal sums the answer given first wins. */
 export function weightedMajority<K extends Key>(
   answers: readonly (K | null)[],
   weights: readonly number[],
@@ -37,7 +37,7 @@ export function weightedMajority<K extends Key>(
   return best && { answer: best[0], weight: best[1] };
 }
 
-/** Share [n] of each answer's own key among the given ones; null for an abstention. */
+/** Share [n] of the given answers that have the same key as each; null for an abstention. */
 export function agreement(answers: readonly (Key | null)[]): (number | null)[] {
   const given = answers.filter((answer) => answer !== null);
   return answers.map((answer) =>

@@ -1,4 +1,4 @@
-/** Which groups are trained on: those that carry a signal. Filtering shrinks a batch; over-generate to keep its size (DAPO's waves). */
+/** Selects the groups that carry a signal for training. Filtering shrinks a batch; over-generate to keep its size (DAPO's waves). */
 import { positionsByKey } from '../groups.ts';
 import { deviation, mean, present } from '../statistics.ts';
 import { expectSameLength, type Key, type Maybe } from '../types.ts';

@@ -2,7 +2,7 @@
 import type { Random } from '../../random.ts';
 import type { Maybe } from '../types.ts';
 
-/** Positions in the list of responses. */
+/** Positions of two responses in the list. */
 export interface Pair {
   readonly chosen: number;
   readonly rejected: number;
@@ -13,7 +13,7 @@ const ranked = (scores: ArrayLike<Maybe>): { i: number; score: number }[] =>
     .flatMap((score, i) => (score === null ? [] : [{ i, score }]))
     .sort((a, b) => b.score - a.score);
 
-/** The best against the worst (self-rewarding, SPPO); of equals the first. null if all that is there is equal. */
+/** The best response against the worst (self-rewarding, SPPO), the first of equals; null if all scores are equal. */
 export function bestAgainstWorst(scores: ArrayLike<Maybe>): Pair | null {
   const order = ranked(scores);
   const best = order[0];
@@ -34,7 +34,7 @@ export function randomHalves(scores: ArrayLike<Maybe>, count: number, random: Ra
   );
 }
 
-/** Every response of score above `threshold` against every one at or below it, at most `limit` of them, drawn by `random`. */
+/** Pairs of every response with a score above `threshold` and every one at or below it, at most `limit`, drawn by `random`. */
 export function acrossThreshold(
   scores: ArrayLike<Maybe>,
   threshold: number,
