@@ -13,7 +13,7 @@ export interface Services {
   readonly queues: StageQueues;
   /** The page's files. */
   readonly assets: Fetcher;
-  /** Rate limits of signed hooks, and of all requests without the learner's token. */
+  /** Rate limits of signed hooks, and of the routes that need no learner's token. */
   readonly limits: { readonly hooks: RateLimit; readonly reads: RateLimit };
   readonly secrets: {
     /** Undefined where it is not set; routes that need it then refuse. A second value is valid while tokens are rotated. */

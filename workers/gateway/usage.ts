@@ -16,7 +16,7 @@ const USAGE_HEADER = 'x-rollmesh-used';
 
 const STAGE: UsageStage = 'gateway';
 
-/** Runs `work` and adds what it used to the round that `work` or `roundOf` names; null = it belongs to no round. */
+/** Runs `work` and adds what it used to the round that `roundOf` gives for its result; null = it belongs to no round. */
 export async function accounted<T>(
   { db }: Services,
   work: () => Promise<T>,

@@ -59,7 +59,7 @@ export class CpuBudget {
     this.#leftMs = ms;
   }
 
-  /** How many of `wanted` rows of `rowMs` each may be made. The first request is never refused altogether, or there would be no progress. */
+  /** How many of `wanted` rows of `rowMs` each may be made. Grants one row if none was made yet, so that there is progress. */
   take(wanted: number, rowMs: number): number {
     const affordable = rowMs > 0 ? Math.floor(this.#leftMs / rowMs) : wanted;
     const taken = Math.min(wanted, Math.max(affordable, this.#untouched ? 1 : 0));
