@@ -16,7 +16,7 @@ export interface Counted {
 /** Rows written: a group's row and key, scored, trained; a batch's progress and use; and those of a round. */
 const ROWS = { group: 4, batch: 2, round: 12 };
 
-/** Three operations a message and hop, three hops a group; an object written and read in both stages; batches and the learner's fetches as requests. */
+/** A round's cost: 3 operations per message and hop, 3 hops per group; an object written and read in both stages; batches and fetches as requests. */
 function roundCost({ perRound }: Outcome, { tasks, group }: Load, counted: Counted) {
   return costOf({
     ...NOTHING_USED,
