@@ -1,4 +1,4 @@
-/** A resident process that takes one turn for each line it is sent and answers with one line of JSON: how benchmarks interleave. */
+/** A resident process that takes one turn for each line sent to it and answers with a line of JSON, so that benchmarks can interleave. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
@@ -39,7 +39,7 @@ export class Contender {
     return { contender, first: await contender.#next() };
   }
 
-  /** One turn; resolves with what the process answers. */
+  /** Takes one turn; resolves with the process's answer. */
   turn(): Promise<unknown> {
     this.#child.stdin!.write('go\n');
     return this.#next();

@@ -1,6 +1,6 @@
 /**
- * How far does the mesh stretch? A discrete-event model of it, its parameters measured from local runs, checked against local runs that it was not
- * fitted to, then used from ten to ten thousand isolates. See docs/elastic.md.
+ * Estimates how far the mesh scales, by a discrete-event model. Its parameters are fitted to local runs, its predictions are checked on other
+ * local runs, and then it is used from ten to ten thousand isolates. See docs/elastic.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -23,7 +23,7 @@ const FITTED: readonly Setting[] = [
   { tasks: 64, group: 4, runs: 1 },
   { tasks: 32, group: 16, runs: 1 },
 ];
-/** What the learner loses by going from one run's policy to another's is fitted to this one alone. */
+/** The only setting to which the learner's cost of a change between two runs' policies is fitted. */
 const SHARED: Setting = { tasks: 16, group: 8, runs: 2 };
 const CHECKED: readonly Setting[] = [
   { tasks: 16, group: 8, runs: 1 },
@@ -34,14 +34,14 @@ const CHECKED: readonly Setting[] = [
 const HEAVIER = 100;
 const GPU_SPEED = 2000;
 
-/** Of the measured round time. */
+/** The largest error of a prediction, as a share of the measured round time. */
 const TOLERANCE = 0.15;
 
 /** There and back, so that a machine that gets slower or faster does so for all settings. */
 const PASSES = [...FITTED, SHARED, ...CHECKED];
 const ORDER = [...PASSES, ...PASSES.toReversed()];
 
-/** A round that something else on the machine slowed down does not decide. */
+/** The median, so that a round slowed down by another program does not decide. */
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
@@ -71,7 +71,7 @@ const measuredOf = ({ rounds }: Observation) => median(rounds.map(({ roundMs }) 
 const predictedOf = (fit: Fit, setting: Setting) =>
   median(simulate(localWork(fit), localPlatform(fit), onOneMachine(setting)).roundMs);
 
-/** The longest that a change of policies may be, ms. */
+/** The longest time that a change of policies may take, ms. */
 const LONGEST_CHANGE = 5000;
 
 function withChange(fit: Fit, shared: Observation): Fit {

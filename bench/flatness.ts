@@ -1,6 +1,6 @@
 /**
- * Is the memory of each local process flat over many rounds? Mesh and learner as processes of their own, tiny rounds, the resident memory of
- * each process read after every round.
+ * Measures whether the memory of each local process stays flat over many rounds: mesh and learner run as processes of their own, rounds are
+ * tiny, and each process's resident memory is read after every round.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ function read(cluster: Cluster, into: Readings): void {
     const group = cluster.groupOf(which);
     if (group === undefined) continue;
     for (const [name, bytes] of Object.entries(residentBytes(group))) {
-      // The Node process itself goes by its role; what it started, by its name.
+      // The Node process is named by its role, and the processes that it started by their own names.
       const process = name.startsWith('node') || name === 'MainThread' ? which : `${name} of the ${which}`;
       into[process] = [...(into[process] ?? []), bytes];
     }
@@ -55,7 +55,7 @@ async function measure(rounds: number, say: (line: string) => void): Promise<Rea
       const failed = listed.find(({ stage }) => stage === 'failed');
       if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
       const ended = listed.filter(({ stage }) => stage === 'done').length;
-      // A round that was over between two looks has no reading of its own.
+      // A round that ended between two readings has no reading of its own.
       if (ended > done) {
         read(cluster, parses);
         done = ended;

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME [options]`: one question each; every bench measures its peers in the same run. */
+/** `npm run bench -- NAME [options]`: each benchmark answers one question and measures its peers in the same run. */
 import '../install/require-node.mjs';
 import { fail } from '../cli/shared/fail.ts';
 import { wrongInput } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** How large a policy an isolate of 128 MB can hold: 100 M parameters in 8 bits, opened piece by piece, measured by workerd's own memory. */
+/** Measures how large a policy an isolate of 128 MB can hold: opens 100 M parameters in 8 bits piece by piece and reads workerd's memory. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Miniflare } from 'miniflare';
@@ -7,7 +7,7 @@ import { thisMachine } from './machine.ts';
 import { childrenNamed, cpuMs } from './process-cpu.ts';
 import type { IsolateOpen, IsolateRun } from './rollout/isolate.worker.ts';
 
-/** 100 M parameters, of which 25 M are the table of embeddings. */
+/** A model of 100 M parameters, of which 25 M are the embedding table. */
 const CONFIG = {
   model_type: 'llama',
   vocab_size: 32_000,
@@ -21,7 +21,7 @@ const CONFIG = {
 };
 const MIB = 1 << 20;
 
-/** Resident bytes of a process now, and at most so far (Linux). */
+/** The resident bytes of a process, now and at their peak (Linux). */
 function residentBytes(pid: number): { now: number; most: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const of = (field: string): number => 1024 * Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]);

@@ -36,7 +36,7 @@ const config = (
   length,
 });
 
-/** layers, width, heads, inner width, vocabulary; sequences x tokens. */
+/** The configurations: [layers, width, heads, inner width, vocabulary], then [sequences, tokens]. */
 export const BENCH_CONFIGS: Readonly<Record<string, BenchConfig>> = {
   c1: config('c1', [4, 128, 4, 384, 64], [64, 48]),
   c2: config('c2', [6, 256, 4, 704, 512], [32, 128]),

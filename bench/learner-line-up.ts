@@ -1,4 +1,4 @@
-/** Who takes part in the learner's benchmark, and with which threads: commands, environments, and PyTorch's copy of the inputs. */
+/** The contenders of the learner's benchmark and their threads: commands, environments, and PyTorch's copy of the inputs. */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ export async function lineUp(
           {
             name: `torch, ${name}`,
             command: python,
-            // OpenMP's and OpenBLAS' threads fight: on two cores OpenBLAS alone is fastest.
+            // OpenMP's and OpenBLAS' threads compete; on two cores OpenBLAS alone is fastest.
             args: [local('learner-torch.py'), folder, where, '1'],
             env: { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: String(blasThreads) },
           },

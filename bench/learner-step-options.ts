@@ -1,9 +1,9 @@
-/** What a contender of ours is told. */
+/** The options of one of this project's own contenders. */
 import type { DeviceSettings } from '../learner/device/device.ts';
 
 export interface StepOptions {
   device: DeviceSettings;
-  /** Tokens of a micro-batch; default: everything at once. */
+  /** The tokens of a micro-batch; by default the batch is not split. */
   tokenBudget?: number;
   recompute?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * How long does a training step take, beside PyTorch on the same machine in the same minutes? Each contender is a resident process;
- * they take turns, one step each. And: does a step of 60 M parameters fit into 4 GB on the CPU?
+ * Measures how long a training step takes, compared with PyTorch on the same machine at the same time: each contender is a resident
+ * process, and they take turns of one step. It also measures whether a step of 60 M parameters fits into 4 GB on the CPU.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -13,12 +13,12 @@ import { type BenchDevice, findTorch, lineUp, ours } from './learner-line-up.ts'
 import { type Machine, thisMachine } from './machine.ts';
 import { type Summary, summarise } from './statistics.ts';
 
-/** Turns before the measured ones: code is compiled, buffers find their sizes. */
+/** Turns before the measured ones, in which code is compiled and buffers are allocated. */
 const WARM_UP = 2;
 
 const turn = v.object({
   ms: v.number(),
-  /** Of all threads; at two threads it holds their waiting for each other. */
+  /** CPU time of all threads; with two threads it includes their waiting for each other. */
   cpuMs: v.number(),
   loss: v.number(),
   gradientNorm: v.number(),
@@ -32,19 +32,19 @@ interface Row {
   readonly description: string;
   readonly ms: Summary;
   readonly cpuMs: Summary;
-  /** Of neighbouring turns, this contender's time over PyTorch's at two threads; absent without PyTorch. */
+  /** This contender's time over PyTorch's at two threads, in neighbouring turns; absent without PyTorch. */
   readonly ratio: Summary | undefined;
-  /** Of the first step: the same weights and batch, so all contenders must agree. */
+  /** The loss of the first step; weights and batch are the same, so all contenders must agree. */
   readonly loss: number;
   readonly gradientNorm: number;
-  /** Of the whole process, at any time. */
+  /** The peak of the whole process. */
   readonly peakResidentBytes: number;
 }
 
 interface Result {
   readonly bench: 'learner';
   readonly machine: Machine;
-  /** Processes that wanted to run, a minute's average, before and after: 1 is this bench alone. */
+  /** The one-minute load average before and after: 1 is this benchmark alone. */
   readonly load: readonly [number, number];
   readonly configs: { readonly config: BenchConfig; readonly rows: Row[] }[];
   /** A step of the large configuration by micro-batches and recomputation, CPU only. */
@@ -87,7 +87,7 @@ async function measureConfig(
   });
 }
 
-/** The second step: in the first the optimiser's moments are touched for the first time. */
+/** Measures the second step, because the first one touches the optimiser's moments for the first time. */
 async function measureLarge(config: BenchConfig): Promise<Result['large']> {
   const step = { device: { device: 'cpu' }, tokenBudget: 1024, recompute: true } as const;
   const { contender } = await Contender.start(ours(config, 'large', step));

@@ -1,4 +1,4 @@
-/** Where a measurement was made, to stand beside its numbers. */
+/** Describes the machine of a measurement; the results contain it. */
 import { execFileSync } from 'node:child_process';
 import { arch, cpus, platform } from 'node:os';
 
@@ -14,7 +14,7 @@ export interface Machine {
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The commit, and whether what is measured differs from it; `unknown` outside version control: a result is not lost for that. */
+/** The commit, and whether the measured code differs from it; `unknown` outside version control, so that no result is lost. */
 function commit(): string {
   try {
     const dirty = git('status', '--porcelain', '--', 'model', 'infer', 'core', 'learner', 'recipes') !== '';

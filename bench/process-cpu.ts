@@ -1,4 +1,4 @@
-/** CPU time of a child process, from Linux' /proc: on a busy machine the wall clock measures the neighbours. */
+/** CPU time of a child process, from Linux' /proc, because on a busy machine other programs disturb wall-clock times. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const read = (path: string): string | undefined => {
@@ -31,7 +31,7 @@ function readdirIfThere(path: string): string[] {
   }
 }
 
-/** Milliseconds all threads of a process have run; undefined where the system does not say. */
+/** The milliseconds that all threads of a process have run; undefined where the system does not report them. */
 export function cpuMs(pid: number): number | undefined {
   const threads = readdirIfThere(`/proc/${pid}/task`);
   if (threads.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How fast a Worker generates: a policy's graph (one run a batch, prompts shared) against the usual loop of one
- * `session.run` a token, in workerd, interleaved; and what smaller weights cost and save.
+ * Measures how fast a Worker generates: a policy's graph (one run per batch, prompts shared) and the usual loop of one
+ * `session.run` per token are interleaved in workerd. It also measures what smaller weights cost and save.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -17,7 +17,7 @@ import { measureSmaller, type SmallerResult } from './rollout/smaller-weights.ts
 import { measureTransformers } from './rollout/transformers.ts';
 import { measureWllama } from './rollout/wllama.ts';
 
-/** One answer; a group of sixteen, and half of it twice; four groups. */
+/** The shapes of batches: one answer; a group of sixteen, and half of it twice; four groups. */
 const shapes: readonly Shape[] = [
   { groups: 1, samples: 1 },
   { groups: 1, samples: 16 },
@@ -120,7 +120,7 @@ async function measureSize(
   };
 }
 
-/** Each size in a Worker of its own: what an earlier one left in its memory and its compiled code would tell. */
+/** Measures each size in a Worker of its own, since memory and compiled code of an earlier one would affect it. */
 async function measure(options: Options, say: (line: string) => void) {
   const results = [];
   for (const name of options.sizes) {

@@ -1,4 +1,4 @@
-/** Does a round's time grow with its groups, and with nothing else? Rounds of 64 and of 640 groups, in turns, on one local mesh. */
+/** Measures whether a round's time is proportional to its groups: rounds of 64 and of 640 groups take turns on one local mesh. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Observation, observe } from './elastic/observe.ts';
@@ -8,7 +8,7 @@ import { summarise } from './statistics.ts';
 const FEW = 64;
 const MANY = 640;
 const GROUP = 2;
-/** What a round of ten times the groups may take, over ten times the time. */
+/** The largest time of a round with ten times the groups, relative to ten times the smaller round's time. */
 const MOST = 1.1;
 
 /** ms a group of every round of a size; each run's first round is left out. */

@@ -2,7 +2,7 @@
 
 export interface Summary {
   median: number;
-  /** 10th and 90th percentile. */
+  /** The 10th and the 90th percentile. */
   low: number;
   high: number;
   min: number;
@@ -11,7 +11,7 @@ export interface Summary {
 
 export function summarise(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
-  /** Linear between neighbours. */
+  /** A quantile, interpolated linearly between neighbours. */
   const quantile = (q: number): number => {
     const at = q * (sorted.length - 1);
     const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];

@@ -1,16 +1,16 @@
 /**
  * How the user calls a command: in a clone of the repository by its npm scripts, elsewhere by the installed program. Messages name the
- * npm scripts; this puts them into the user's terms where they are shown.
+ * npm scripts; the functions here translate them to the user's form where they are shown.
  */
 import { BUILT } from '../mesh/installation.ts';
 
-/** The program's name before a command's own arguments, for its usage line. */
+/** What stands before a command's own arguments in its usage line. */
 export const calledAs = (command: string): string => {
   if (BUILT) return `rollmesh ${command}`;
   return command === 'start' ? 'npm start --' : `npm run ${command} --`;
 };
 
-/** The text with every `npm start …` and `npm run COMMAND -- …` as the installed program is called. */
+/** Replaces every `npm start …` and `npm run COMMAND -- …` in a text by the installed program's form. */
 export const asCalled = (text: string, built = BUILT): string =>
   built
     ? text.replace(

@@ -1,4 +1,4 @@
-/** Failures of the machine under us, in the project's words: what happened, what was expected, what to do next. */
+/** Turns failures of the machine into the project's errors: what happened, what was expected, what to do next. */
 import { RollmeshError } from '../core/errors.ts';
 
 interface SystemError {
@@ -16,7 +16,7 @@ function systemError(error: unknown): SystemError | undefined {
 
 const LATER = 'then give the same command again: it goes on where it stood.';
 
-/** The failure as one of ours; undefined for anything that a user cannot mend. */
+/** The failure as a RollmeshError; undefined for anything that a user cannot fix. */
 export function expectedFailure(error: unknown): RollmeshError | undefined {
   if (error instanceof RollmeshError) return error;
   const failed = systemError(error);

@@ -1,4 +1,4 @@
-/** `rollmesh init FOLDER`: a project with a recipe of its own, tasks, Workers and a test; examples/guest under the folder's name. */
+/** `rollmesh init FOLDER`: makes a project with its own recipe, tasks, Workers and a test: a copy of examples/guest, named like the folder. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -8,9 +8,9 @@ import { name as projectName } from '../core/schema/sample.ts';
 import { installed } from '../mesh/installation.ts';
 import { calledAs } from './called-as.ts';
 
-/** What the project is called in the templates. */
+/** The project's name in the templates. */
 const TEMPLATE_NAME = 'my-run';
-/** Where a project finds the files of the installed package. */
+/** The folder in which a project finds the files of the installed package. */
 const PACKAGE = 'node_modules/rollmesh';
 
 /** The files of a new project by path. */
@@ -26,7 +26,7 @@ export function projectFiles(name: string): Map<string, string> {
   const files = new Map(
     templates.map((path) => {
       const text = readFileSync(join(folder, path), 'utf8').replaceAll(TEMPLATE_NAME, name);
-      // npm packs no file of the name .gitignore.
+      // npm leaves files named .gitignore out of a package.
       return [path === 'gitignore' ? '.gitignore' : path, text];
     }),
   );
@@ -57,14 +57,14 @@ function withVersions(template: string): string {
   return `${JSON.stringify(done, null, 2)}\n`;
 }
 
-/** The package's wrangler.toml for a project: the Workers are its own, page and migrations those of the installed package. */
+/** The package's wrangler.toml for a project: it names the project's own Workers, and the installed package's dashboard and migrations. */
 const guestConfig = (text: string): string =>
   text
     .replaceAll(/main = "workers\/(\w+)\/index\.ts"/g, 'main = "workers/$1.ts"')
     .replaceAll('directory = "dashboard"', `directory = "${PACKAGE}/dashboard"`)
     .replaceAll(/(database_id = "[^"]*") \}/g, `$1, migrations_dir = "${PACKAGE}/migrations" }`);
 
-/** Writes the project. Throws `wrong-input` where the folder holds something or its name cannot be a recipe's; nothing is written then. */
+/** Writes the project. Throws `wrong-input`, before writing, where the folder is not empty or its name cannot be a recipe's. */
 export function writeProject(path: string): readonly string[] {
   const folder = resolve(path);
   const name = basename(folder);

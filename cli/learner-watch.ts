@@ -1,19 +1,19 @@
 /**
- * What a supervised learner's log and its ends mean: what a person should be told, and when to give up. Knows no process: it is fed
- * lines and ends.
+ * Interprets a supervised learner's log lines and exits: what a person should be told, and when to give up. It does not handle the process
+ * itself; its caller passes lines and exits to it.
  */
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
 import { UNREADABLE } from '../learner/loop/load-version.ts';
 
-/** Ends without a trained round in between, after which the learner is not started again. */
+/** How many exits without a trained round in between are allowed before the learner is not started again. */
 const MOST_ENDS = 5;
-/** Attempts at a version that cannot be read, two seconds apart. */
+/** How many attempts, two seconds apart, are made at a version that cannot be read. */
 const MOST_UNREADABLE = 10;
 
 export interface LearnerNews {
-  /** For the terminal. */
+  /** A message for the terminal. */
   readonly notice?: string;
-  /** The learner is of no use any more: the command ends with this. */
+  /** The error with which the command ends, since the learner cannot go on. */
   readonly fatal?: RollmeshError;
 }
 
@@ -27,7 +27,7 @@ interface Failed {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The fields of a line of the learner's own log; undefined for anything else that came by standard error. */
+/** The fields of a line of the learner's log; undefined for any other line of standard error. */
 function parseEvent(line: string): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
@@ -38,7 +38,7 @@ function parseEvent(line: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** Of a stack trace the line that says what was thrown. */
+/** Is it the line of a stack trace that says what was thrown? */
 const saysWhy = (line: string) => /^(?:error|\w*Error|[a-z-]+(?:\.[a-z-]+)+)\b.*: /.test(line);
 
 export class LearnerWatch {
@@ -49,12 +49,12 @@ export class LearnerWatch {
   #lastWords = '';
   #failed: Failed | undefined;
 
-  /** `log`: the file that has everything, for the messages. */
+  /** `log`: the path of the complete log, which messages name. */
   constructor(log: string) {
     this.#log = log;
   }
 
-  /** A line that the learner wrote to standard error. */
+  /** Takes a line that the learner wrote to standard error. */
   line(line: string): LearnerNews {
     const event = parseEvent(line);
     if (!event) {
@@ -86,13 +86,13 @@ export class LearnerWatch {
     }
   }
 
-  /** The process has ended, without being asked to. */
+  /** Takes the exit of a process that was not asked to end. */
   ended(code: number | null, signal: string | null): LearnerNews {
     const failed = this.#failed;
     const why = failed?.what || (signal ? `signal ${signal}` : this.#lastWords || `exit status ${code}`);
     this.#failed = undefined;
     this.#lastWords = '';
-    // Another try would end the same way.
+    // Another attempt would fail in the same way.
     if (failed && failed.kind !== 'retry')
       return { fatal: new RollmeshError(failed.kind, failed.code, failed.what, failed) };
     this.#ends++;
@@ -114,7 +114,7 @@ export class LearnerWatch {
     return { fatal: new RollmeshError('give-up', code, message) };
   }
 
-  /** The same words once, until a round is trained. */
+  /** Returns a notice only once, until a round is trained. */
   #tell(notice: string): LearnerNews {
     if (notice === this.#told) return {};
     this.#told = notice;

@@ -1,20 +1,20 @@
-/** Is the local mesh still there? A workerd that was killed refuses connections; one that hangs takes them and never answers. */
+/** Watches whether the local mesh still runs. A killed workerd refuses connections; one that hangs accepts them and never answers. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { RollmeshError } from '../core/errors.ts';
 import type { Mesh } from '../mesh/start.ts';
 
-/** One look at the gateway. */
+/** The result of one request to the gateway. */
 export type Pulse = 'answers' | 'silent' | 'refused';
 
 const LOOK_EVERY_MS = 1_000;
 const ANSWER_MS = 5_000;
-/** Looks in a row after which it is gone. */
+/** How many refused requests in a row mean that the mesh is gone. */
 const MOST_REFUSED = 3;
-/** Silent looks (of five seconds each) after which a person is told, and after which the command ends. */
+/** After how many unanswered requests (five seconds each) a person is told, and after how many the command ends. */
 const TOLD_SILENT = 4;
 const MOST_SILENT = 24;
 
-/** `patienceMs`: without an answer for so long it is silent. */
+/** Requests the gateway once. `patienceMs`: without an answer for so long it counts as silent. */
 export async function pulseOf(url: string, patienceMs = ANSWER_MS): Promise<Pulse> {
   try {
     const response = await fetch(new URL('/healthz', url), {
@@ -33,13 +33,13 @@ const meshGone = (reason: string) =>
     next: 'The same command starts it again, and the run goes on where it stands.',
   });
 
-/** Counts looks; says what a person should be told, and throws once the mesh is given up. */
+/** Counts the results; returns what a person should be told, and throws once the mesh is given up. */
 export class MeshWatch {
   readonly #reason: () => string;
   #refused = 0;
   #silent = 0;
 
-  /** `reason`: the last words of a mesh that is gone, empty where it had none. */
+  /** `reason` returns the last log line of a mesh that is gone, empty where there is none. */
   constructor(reason: () => string) {
     this.#reason = reason;
   }
@@ -66,11 +66,11 @@ export class MeshWatch {
   }
 }
 
-/** Of stacks, and of connections that a client closed, which say nothing about an end. */
+/** Matches lines of stacks and of closed connections, which do not explain why a process died. */
 const PASSING = /^stack:|disconnected:|Broken pipe/;
 const TAIL_BYTES = 8_192;
 
-/** The last line of a log that is no JSON, no part of a stack and no lost connection: what a process wrote before it died. Empty where there is none. */
+/** What a process wrote before it died: the log's last line that is not JSON, a stack or a lost connection; empty if there is none. */
 export function lastWords(file: string): string {
   let text: string;
   try {
@@ -88,8 +88,8 @@ export function lastWords(file: string): string {
 }
 
 /**
- * Looks every second until the signal aborts. Rejects once the mesh is given up, and where its workerd was started again; else it never
- * settles.
+ * Checks the mesh every second until the signal aborts. Rejects once the mesh is given up or its workerd was started again; else it
+ * never settles.
  */
 export function watchMesh(
   { url, crashed }: Pick<Mesh, 'url' | 'crashed'>,

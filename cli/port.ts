@@ -1,10 +1,10 @@
-/** Is a port free? Asked before the mesh is brought up, whose own message would come late and with a stack. */
+/** Checks that a port is free before the mesh is started, whose own message would come late and with a stack. */
 import { createServer } from 'node:net';
 import { wrongInput } from '../core/errors.ts';
 
 const CHOOSE = 'Choose another with --port, or --port 0 for any that is free.';
 
-/** @throws RollmeshError `start.port` where the port is taken or not ours to open. */
+/** @throws RollmeshError `start.port` where the port is taken or this user may not open it. */
 export async function refuseTakenPort(port: number, host = '127.0.0.1'): Promise<void> {
   if (port === 0) return;
   const code = await new Promise<string | undefined>((resolve) => {

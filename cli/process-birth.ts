@@ -1,8 +1,8 @@
-/** When a process began, so that another one that was given its number later is not taken for it. */
+/** Tells when a process began, so that a later process with the same id is not mistaken for it. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Linux: since the boot, in ticks. Numbers and ticks begin anew with each boot, so that its id is part of it. */
+/** On Linux: ticks since the boot, with the boot's id, since process ids and ticks start again at each boot. */
 function bornOnLinux(pid: number): string | null {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // After the name, which may hold anything, in brackets: state, parent, … , and the start as the twentieth.
@@ -17,7 +17,7 @@ function bornElsewhere(pid: number): string | null {
   return state.startsWith('Z') ? null : start.join(' ');
 }
 
-/** The same text for the same process. Null where there is none, or only what is left of one; undefined where it cannot be known. */
+/** A text that identifies the process's start. Null where no process, or only a zombie, has the id; undefined where it cannot be known. */
 export function bornOf(pid: number): string | null | undefined {
   try {
     process.kill(pid, 0);

@@ -54,7 +54,7 @@ export async function openRecipes(references: readonly string[]): Promise<OpenRe
   };
 }
 
-/** The shipped recipes and one that no module has yet. */
+/** The shipped recipes and one that has no module yet. */
 export const withRecipe = (recipe: Recipe): OpenRecipes => ({
   registry: registry([...recipes, recipe]),
   named: [recipe],
@@ -72,7 +72,7 @@ function existing(path: string): string {
 
 /** The entry point of a package that is installed where the user works. Throws `recipe.unknown` where there is none. */
 async function installedModule(reference: string): Promise<string> {
-  // Only here, since it takes a moment to load: it resolves packages as the Workers' bundler will.
+  // Loaded only here, since loading takes a moment. It resolves packages as the Workers' bundler will.
   const { build } = await import('esbuild');
   let file: string | undefined;
   await build({
@@ -93,7 +93,7 @@ async function installedModule(reference: string): Promise<string> {
       },
     ],
   });
-  // Neither a shipped recipe nor a package: the registry's error names the ones that there are.
+  // It is neither a shipped recipe nor a package: the registry's error names the existing recipes.
   if (file === undefined || !existsSync(file)) shipped.find(reference);
   return file!;
 }

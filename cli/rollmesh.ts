@@ -56,9 +56,9 @@ function version(): string {
   return version;
 }
 
-/** Called with a command's name it loads that one alone; commander reads the rest of the line. */
+/** Loads only the command that is named; commander parses the rest of the line. */
 async function run(args: readonly string[]): Promise<void> {
-  // Before any command is loaded: an old Node is told by name what to do.
+  // Runs before any command is loaded, so that a user with an old Node gets a clear message.
   await import(pathToFileURL(installed('install', 'require-node.mjs')).href);
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
@@ -81,7 +81,7 @@ async function run(args: readonly string[]): Promise<void> {
 const args = process.argv.slice(2);
 try {
   await run(args);
-  // A command that is done leaves nothing behind; what it opened may keep the process from ending.
+  // The command is done; handles that it left open could keep the process from ending.
   process.exit();
 } catch (error) {
   fail(error, args.includes('--json'));

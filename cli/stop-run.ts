@@ -1,4 +1,4 @@
-/** Which run a person means, and its end. */
+/** Finds the run that a person means, and ends it. */
 import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
 
@@ -6,13 +6,13 @@ type Runs = Pick<GatewayClient, 'listRuns' | 'stopRun' | 'getRun' | 'listRounds'
 
 export interface StoppedRun {
   readonly run: string;
-  /** Rounds of it that are done. */
+  /** How many of its rounds are done. */
   readonly done: number;
 }
 
 const OPEN_SHOWN = 5;
 
-/** An id, or `last`: the newest run that is open. */
+/** The id of the run: `asked` is an id, or `last` for the newest open run. */
 async function runId(gateway: Runs, asked: string): Promise<string> {
   if (/^[0-9a-f]{32}$/.test(asked)) return asked;
   const open = (await gateway.listRuns()).filter(({ state }) => state === 'open');
@@ -27,7 +27,7 @@ async function runId(gateway: Runs, asked: string): Promise<string> {
   });
 }
 
-/** Its open round ends and counts as failed, with the reason; what was trained stays. */
+/** Ends the run: its open round counts as failed, with the reason; the versions that it trained stay. */
 export async function stopRun(gateway: Runs, asked: string, reason: string): Promise<StoppedRun> {
   const run = await runId(gateway, asked);
   await gateway.stopRun(run, reason);

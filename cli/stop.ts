@@ -1,4 +1,4 @@
-/** `npm run stop -- RUN`: ends a run, whoever ordered it. Works on the mesh that runs here, on a quiet one where none does, or elsewhere. */
+/** `npm run stop -- RUN`: ends a run, whoever ordered it. It uses the mesh that runs here, starts one if none does, or uses one elsewhere. */
 import { Command } from 'commander';
 import { calledAs } from './called-as.ts';
 import { printable } from './printable.ts';

@@ -1,4 +1,4 @@
-/** Files of tasks as a recipe: read and checked as a whole, split, and written as a module that every process of a run loads. */
+/** Makes a recipe from files of tasks: reads and checks them, splits them, and writes a module that every process of a run loads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -23,7 +23,7 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly tasks: readonly string[];
   /** A share from 0 to 1, or the path of a file. */
   readonly heldOut: string;
-  /** Field whose equal values go to the same side of the split. */
+  /** The field whose equal values go to the same side of the split. */
   readonly splitBy?: string;
   readonly extract: readonly Extraction[];
   /** Assignments `path=value`. */
@@ -31,10 +31,10 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly start: string;
 }
 
-/** Questions that a run takes with it: they are part of every Worker's code, which has 10 MB on the platform. */
+/** The most bytes of tasks in a run: they are part of every Worker's code, which may have 10 MB on the platform. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
-/** "FILE@3" is FILE with the weight 3. */
+/** Parses a path with a weight: "FILE@3" is FILE with the weight 3. */
 export function weighted(text: string): { path: string; weight: number } {
   const at = /^(.+)@(\d+(?:\.\d+)?)$/.exec(text);
   const weight = at ? Number(at[2]) : 1;
@@ -55,7 +55,7 @@ async function heldOutBy({ heldOut, splitBy, ...options }: TaskRecipeOptions): P
   });
 }
 
-/** The data of the recipe, and sentences on what was left out. Throws what is wrong with the files or the settings. */
+/** Returns the recipe's data and sentences on the tasks left out. Throws where the files or the settings are wrong. */
 export async function readTaskRecipe(
   options: TaskRecipeOptions,
 ): Promise<{ data: GrpoData; report: readonly string[] }> {
@@ -89,7 +89,7 @@ export async function readTaskRecipe(
 /** What a generated module imports: the same file that the rest of the program has, so that a bundle has it once. */
 const LIBRARY = moduleFile('recipes/grpo/from-data');
 
-/** Writes the recipe under `folder` and returns the path of its module. Equal data gives the equal path. */
+/** Writes the recipe under `folder` and returns the path of its module. Equal data gives the same path. */
 export async function writeTaskRecipe(folder: string, data: GrpoData): Promise<string> {
   const into = resolve(folder);
   await mkdir(into, { recursive: true });
@@ -98,7 +98,7 @@ export async function writeTaskRecipe(folder: string, data: GrpoData): Promise<s
     '/** Written by rollmesh from files of tasks: do not edit. */',
     `import { grpoFrom } from ${JSON.stringify(LIBRARY)};`,
     '',
-    // Parsed rather than written as a literal, in which a key such as __proto__ would mean something else.
+    // The data is parsed as JSON: in an object literal a key such as __proto__ would mean something else.
     `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}));`,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
@@ -109,7 +109,7 @@ export async function writeTaskRecipe(folder: string, data: GrpoData): Promise<s
 export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
   readonly recipe: string;
   readonly policy?: string;
-  /** Numbers and files that `--tasks` was given. */
+  /** The numbers and files that were given to `--tasks`. */
   readonly tasks?: TasksOption;
 }
 

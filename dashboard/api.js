@@ -1,6 +1,6 @@
 /**
- * What the gateway tells the page, and how the page asks. A run's rounds are fetched once; after that only the newest:
- * a round that has ended changes once more, when the evaluation of its version comes in, and then no more.
+ * The page's requests to the gateway and the types of the answers. A run's rounds are fetched once, and after that only the newest:
+ * a round that has ended changes once more, when the evaluation of its version arrives, and then no more.
  */
 
 /** @typedef {import('../core/schema/report.ts').RoundReport} RoundReport */
@@ -14,7 +14,7 @@
 /** @typedef {import('../core/schema/answers.ts').PolicyVersions} PolicyHistory */
 /** @typedef {import('../core/schema/answers.ts').DeadLetter} DeadLetter */
 
-/** What the server says is wrong. */
+/** An error that the server reports. */
 export class ApiError extends Error {
   /**
    * @param {number} status
@@ -26,16 +26,16 @@ export class ApiError extends Error {
   }
 }
 
-/** The reading token, where the gateway wants one; it ends with the tab. */
+/** The key of the reading token, for gateways that need one; it is kept until the tab is closed. */
 const TOKEN = 'rollmesh-token';
 
 /** @param {string} token */
 export const keepToken = (token) => sessionStorage.setItem(TOKEN, token);
 
 const TIMEOUT_MS = 15_000;
-/** Rounds asked for at once. */
+/** How many rounds are requested at once. */
 const PAGE = 500;
-/** Rounds asked for when looking for news: as many as an evaluation may lag behind. */
+/** How many rounds a refresh requests: as many as an evaluation may lag behind. */
 const NEWS = 8;
 
 /**
@@ -67,13 +67,13 @@ export class RoundHistory {
     this.run = run;
   }
 
-  /** Ascending. */
+  /** The rounds in ascending order. */
   get rounds() {
     this.#sorted ??= [...this.#rounds.values()].sort((a, b) => a.index - b.index);
     return this.#sorted;
   }
 
-  /** Fetches what is new. */
+  /** Fetches new and changed rounds. */
   async refresh() {
     const newest = this.rounds.at(-1)?.index ?? 0;
     const open = this.rounds.findLast((round) => round.stage !== 'done' && round.stage !== 'failed');

@@ -1,5 +1,5 @@
 /**
- * The page of a mesh: asks the gateway every moment what is new and shows it. What is looked at is in the address
+ * The dashboard of a mesh: it polls the gateway and shows what is new. The run, round and task that are shown are in the address
  * (#run=…&round=…&task=…), so that it can be kept, sent and gone back from.
  */
 import { ApiError, getJson, keepToken, RoundHistory } from './api.js';
@@ -18,17 +18,17 @@ import { RoundsTable } from './rounds-table.js';
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./curves.js').Point} Point */
 
-/** What changes seldom is asked for every so many times. */
+/** One poll in how many requests the data that changes seldom. */
 const SELDOM = 8;
 
 /** @type {readonly Run[]} */
 let runs = [];
 /** @type {RoundHistory | null} */
 let history = null;
-/** Of the run that this one is held against. @type {RoundHistory | null} */
+/** The rounds of the run that this one is compared with. @type {RoundHistory | null} */
 let otherHistory = null;
 let asked = 0;
-/** What the page showed last: a change of place moves the focus. */
+/** The place that the page showed last; a change of it moves the focus. */
 let shownPlace = '';
 
 const cursor = new Cursor();
@@ -43,7 +43,7 @@ byId('rounds').append(roundsTable.element);
 byId('round-body').append(roundView.element);
 
 /**
- * What is known after each round; version 0 comes first, as round 0, where it was evaluated.
+ * The points of the curves, one per round; version 0 comes first, as round 0, if it was evaluated.
  * @param {readonly Round[]} rounds
  * @returns {Point[]}
  */
@@ -73,7 +73,7 @@ function showRuns(run, against) {
 }
 
 /**
- * The other run's rounds, where one is chosen.
+ * The rounds of the run that is chosen for comparison; none if there is none.
  * @param {Run} run
  * @param {string | null} against
  */
@@ -88,7 +88,7 @@ async function otherRounds(run, against) {
 /**
  * @param {Run} run
  * @param {readonly Round[]} rounds
- * @param {readonly Round[]} others of the run it is held against
+ * @param {readonly Round[]} others of the run it is compared with
  */
 function showOverview(run, rounds, others) {
   const points = pointsOf(rounds);
@@ -149,7 +149,7 @@ async function showSeldom(run, rounds) {
   await showClaim(byId('claim'), run.settings.recipe);
 }
 
-/** Asks and shows once. @returns {Promise<boolean>} is anything under way? */
+/** Polls and shows once. @returns {Promise<boolean>} is anything under way? */
 async function look() {
   const seldom = asked++ % SELDOM === 0;
   if (seldom || !runs.length) {

@@ -1,4 +1,4 @@
-/** What lies beside the rounds: policy versions, and messages that died with their cause. */
+/** Shows policy versions, and dead letters with their causes. */
 import { fill, h, table } from './dom.js';
 import { counted, moment, size, whole } from './figures.js';
 
@@ -6,7 +6,7 @@ import { counted, moment, size, whole } from './figures.js';
 /** @typedef {import('./api.js').DeadLetter} DeadLetter */
 /** @typedef {import('./dom.js').Child} Child */
 
-/** The newest versions are shown. */
+/** How many versions are shown, the newest ones. */
 const VERSIONS = 8;
 
 /** @param {number} at */

@@ -1,4 +1,4 @@
-/** The picture of a chart: axes, lines and shading as SVG at a given size. What it shows is decided elsewhere. */
+/** Draws a chart's axes, lines and shading as SVG at a given size. The caller decides what it shows. */
 import { svg } from './dom.js';
 import { MISSING } from './figures.js';
 import { bounds, thin, ticks } from './scales.js';
@@ -171,7 +171,7 @@ function band({ rounds, series: [upper, lower] }, at) {
 }
 
 /**
- * The picture in words, for who cannot see it.
+ * A description of the picture in words, for screen readers.
  * @param {Plot} plot
  */
 export const describe = (plot) =>

@@ -33,7 +33,7 @@ const INKS = 6;
 let claims = null;
 
 /**
- * Shows the claim of a recipe; nothing where none was measured. A file that cannot be had is asked for again.
+ * Shows the claim of a recipe, or nothing if none was measured. If the file cannot be fetched, the next call tries again.
  * @param {HTMLElement} element
  * @param {string} recipe
  */

@@ -1,4 +1,4 @@
-/** The page's curves: from a run's rounds to what each chart shows. */
+/** Defines the dashboard's curves: how a run's rounds become the plot of each chart. */
 import { decimal, percent, significant } from './figures.js';
 import { roundAxis } from './scales.js';
 
@@ -33,7 +33,7 @@ const evaluated = (read) => (report) => (report.evaluation ? read(report.evaluat
 const monitored = (read) => (report) => (report.monitors ? read(report.monitors) : undefined);
 
 /**
- * A line a role, for the roles that were trained.
+ * One line per role, for the roles that were trained.
  * @param {readonly Point[]} points
  * @param {'klToStart' | 'entropy'} key
  */
@@ -154,7 +154,7 @@ const OTHER_INK = 5;
  * @param {Curve} curve
  * @param {readonly Point[]} points ascending
  * @param {number} target rounds that the run will have
- * @param {readonly Point[]} [others] of the run it is held against
+ * @param {readonly Point[]} [others] of the run it is compared with
  * @returns {Plot}
  */
 export function plotOf(curve, points, target, others = []) {

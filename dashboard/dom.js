@@ -1,5 +1,5 @@
 /**
- * Elements from plain calls. Text becomes text nodes and nothing else, since what models write is untrusted: there is no
+ * Makes elements by function calls. Text only becomes text nodes, since what models write is untrusted: there is no
  * way through here to markup, inline styles or inline handlers, which the page's content security policy forbids as well.
  */
 
@@ -60,7 +60,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element that the page cannot be without.
+ * The element with this id; throws where the page has none.
  * @param {string} id
  * @returns {HTMLElement}
  */

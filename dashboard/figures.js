@@ -1,4 +1,4 @@
-/** How figures are written on the page. Missing is "–", never 0. Spaces inside a figure are narrow and never break. */
+/** Formats the page's figures. A missing figure is "–", never 0. Spaces inside a figure are narrow and never break. */
 
 export const MISSING = '–';
 const THIN = '\u202f';

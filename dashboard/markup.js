@@ -1,6 +1,6 @@
 /**
- * Reads the tagged text of the roles: `<step>3<step>-2<answer>-2<eos>` and `<ok><bad><wrong><eos>`. It shows what was
- * written whatever it is, valid or not; nothing is decided by it.
+ * Reads the tagged text of the roles: `<step>3<step>-2<answer>-2<eos>` and `<ok><bad><wrong><eos>`. It shows
+ * any text, valid or not; no verdict or reward depends on it.
  */
 
 /** @typedef {{ readonly tag: string | null, readonly text: string }} Piece */
@@ -26,7 +26,7 @@ export function pieces(text) {
 /** @typedef {{ readonly steps: readonly string[], readonly answer: string }} Solution */
 
 /**
- * Steps and answer, or null where the text is anything else.
+ * The steps and the answer, or null where the text has another form.
  * @param {string} text
  * @returns {Solution | null}
  */
@@ -41,7 +41,7 @@ export function solutionOf(text) {
 /** @typedef {{ readonly steps: readonly boolean[], readonly right: boolean }} Verdict */
 
 /**
- * Step verdicts and the final one, or null where the text is anything else.
+ * The verdicts on the steps and the final one, or null where the text has another form.
  * @param {string} text
  * @returns {Verdict | null}
  */

@@ -1,4 +1,4 @@
-/** The top of a run's page: what it is, where its current round stands, and what has changed since version 0. */
+/** The top of a run's page: the run, the state of its current round, and what has changed since version 0. */
 import { fill, h } from './dom.js';
 import { counted, decimal, duration, MISSING, percent, points, whole } from './figures.js';
 
@@ -85,7 +85,7 @@ export function stagesOf({ stage, proposed, expected, groups, version, report })
   ];
 }
 
-/** What a screen reader is told of a stage beside its name. */
+/** What a screen reader says about a stage after its name. */
 const STATE_WORDS = { waiting: 'waiting', active: 'under way', done: 'done', failed: 'failed' };
 
 /**
@@ -138,7 +138,7 @@ const FIGURES = [
 ];
 
 /**
- * The last evaluation against the first.
+ * Compares the last evaluation with the first.
  * @param {Element} element
  * @param {readonly Point[]} known
  */

@@ -1,7 +1,7 @@
-/** Where in the mesh the page is looking, kept in the address after the #. */
+/** The run, round and task that the page shows, kept in the address after the #. */
 
 /**
- * The address of a place. The run that is held against this one is kept, unless another is named or it is the same.
+ * The address of a place. The run that this one is compared with is kept, unless another is named or it is the same.
  * @param {{ run: string, round?: number | undefined, task?: string | undefined, against?: string | null }} wanted
  */
 export function address({ run, round, task, against = place().against }) {

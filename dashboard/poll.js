@@ -1,4 +1,4 @@
-/** Looks again and again, one look at a time: soon while something is under way, seldom after failures, not at all while nobody sees it. */
+/** Polls, one poll at a time: often while something is under way, seldom after failures, not at all while the page is not visible. */
 
 const BUSY_MS = 1500;
 const IDLE_MS = 5000;
@@ -25,7 +25,7 @@ export class Poll {
     });
   }
 
-  /** Looks at once, or again as soon as the present look is over. */
+  /** Polls at once, or again as soon as the present poll is over. */
   now() {
     clearTimeout(this.#timer);
     if (this.#looking) this.#again = true;
@@ -42,7 +42,7 @@ export class Poll {
     } else if (document.visibilityState === 'visible') this.#timer = setTimeout(() => this.now(), wait);
   }
 
-  /** One look; ms to wait after it. */
+  /** Polls once; returns the ms to wait after it. */
   async #once() {
     try {
       const busy = await this.#look();

@@ -1,4 +1,4 @@
-/** One round: its figures, its warnings, and its tasks, each of which opens to its solutions. */
+/** The view of one round: its figures, its warnings, and its tasks, each of which opens to show its solutions. */
 import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
 import {
@@ -169,7 +169,7 @@ function figures(round) {
   ]);
 }
 
-/** Groups whose content is kept. */
+/** How many groups' contents are kept. */
 const KEPT = 500;
 
 export class RoundView {
@@ -177,7 +177,7 @@ export class RoundView {
   #contents = new Map();
   /** @type {readonly Group[]} */
   #groups = [];
-  /** What the groups are of: the round's id, and whether it has ended. */
+  /** Which round the groups belong to: its id, and whether it has ended. */
   #known = '';
   /** @type {Round | null} */
   #round = null;
@@ -275,11 +275,11 @@ export class RoundView {
     if (this.#opened === content.group) return;
     this.#opened = content.group;
     this.#description.textContent = `Task ${content.task} is open.`;
-    // Where list and task lie one above the other, the task would open out of sight.
+    // On a narrow screen the task is below the list and would open out of sight.
     if (matchMedia('(max-width: 40rem)').matches) this.#task.scrollIntoView();
   }
 
-  /** One after the other, so that the mesh is not kept from its work. */
+  /** Requests one after the other, so that they do not slow the mesh down. */
   async #markAll() {
     const round = this.#round;
     if (!round) return;

@@ -1,4 +1,4 @@
-/** The table of rounds, newest first. Only rows that changed are made again, and old ones appear when asked for. */
+/** The table of rounds, newest first. Only rows that changed are rebuilt, and old rows appear on request. */
 import { h } from './dom.js';
 import { decimal, duration, MISSING, percent, significant, whole } from './figures.js';
 

@@ -1,7 +1,7 @@
 /** The arithmetic of charts: ticks at round values, and long series thinned so that no peak is lost. Pure. */
 
 /**
- * Round values inside [low, high], about `count` of them.
+ * About `count` round values inside [low, high].
  * @param {number} low
  * @param {number} high
  * @param {number} count
@@ -41,7 +41,7 @@ export function bounds(values, least) {
 /** @typedef {{ readonly x: number, readonly y: number }} Point */
 
 /**
- * At most about 2 × `buckets` points: of every bucket the lowest and the highest, in their order.
+ * Thins a series to at most about 2 × `buckets` points: the lowest and the highest of every bucket, in their order.
  * @param {readonly Point[]} points sorted by x
  * @param {number} buckets
  * @returns {Point[]}

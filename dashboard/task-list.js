@@ -1,11 +1,11 @@
-/** The tasks of a round as links. Rows stay where they are when something changes, so that the keyboard's focus does too. */
+/** The tasks of a round as links. Changes reuse the existing rows, so that the keyboard's focus stays. */
 import { fill, h } from './dom.js';
 import { checkedSolutions } from './task-view.js';
 
 /** @typedef {import('./api.js').Group} Group */
 /** @typedef {import('./api.js').GroupContent} GroupContent */
 
-/** A dot a solution: full where the answer is exact, dotted where there is none. @param {GroupContent | undefined} content */
+/** One dot per solution: full where the answer is exact, dotted where there is none. @param {GroupContent | undefined} content */
 function dots(content) {
   const solutions = content && checkedSolutions(content);
   if (!solutions) return null;

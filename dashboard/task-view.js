@@ -1,6 +1,6 @@
 /**
- * One task: every solution as a line of steps, under each step what each judge said of it, beside the answer what the
- * exact checker says. All of it is text that a model wrote.
+ * The view of one task: every solution as a line of steps, with each judge's verdict under each step, and the exact checker's
+ * verdict beside the answer. The texts were written by models and are untrusted.
  */
 import { h } from './dom.js';
 import { counted, decimal } from './figures.js';
@@ -22,11 +22,11 @@ const mark = (good, yes, no) =>
 const checked = (value, yes, no) =>
   value === null ? h('span', { class: 'faint' }, 'no answer') : mark(value, yes, no);
 
-/** What was written; a policy without a tokenizer writes token ids only. @param {ReadableSample} sample */
+/** The sample's text; for a policy without a tokenizer its token ids. @param {ReadableSample} sample */
 const textOf = ({ text, ids }) => text?.completion ?? ids.join(' ');
 
 /**
- * Verdicts under the steps they are about; a judgment that cannot be read is shown as it was written, with its reason.
+ * Shows verdicts under their steps; a judgment that cannot be parsed is shown as it was written, with the reason.
  * @param {ReadableSample} judgment
  * @param {number} number
  * @param {number} steps
@@ -134,7 +134,7 @@ function solutionView({ sample, gold, truth, judgments }, number) {
   return h('article', { class: 'solution' }, heading, h('div', { class: 'scroller', tabindex: 0 }, body));
 }
 
-/** Solutions with what belongs to each; undefined while the group is not scored. @param {GroupContent} group */
+/** The solutions with their verdicts; undefined while the group is not scored. @param {GroupContent} group */
 export const checkedSolutions = ({ samples, judgments, gold, truth }) =>
   samples?.map((sample, i) => ({
     sample,
@@ -143,7 +143,7 @@ export const checkedSolutions = ({ samples, judgments, gold, truth }) =>
     judgments: (judgments ?? []).filter(({ of }) => of === sample.id),
   }));
 
-/** What the proposal earned, which is known once its round is trained. @param {GroupContent} group */
+/** The proposal's reward, which is known once its round is trained. @param {GroupContent} group */
 function proposalNote({ proposal }) {
   const [first] = proposal;
   if (!first) return null;

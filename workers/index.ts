@@ -1,4 +1,4 @@
-/** `rollmesh/workers`: the four Workers of a mesh, each made for the recipes that it is given. What wrangler.toml names as `main` exports one. */
+/** `rollmesh/workers`: the four Workers of a mesh, each made for the recipes that it is given. A `main` in wrangler.toml exports one. */
 export { type GatewayEnv, gatewayWorker } from './gateway/worker.ts';
 export { type JudgeEnv, judgeWorker } from './judge/worker.ts';
 export { type ProposerEnv, proposerWorker } from './proposer/worker.ts';

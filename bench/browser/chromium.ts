@@ -1,4 +1,4 @@
-/** A Chromium of the machine, headless, with a profile of its own. Where there is none, tests say so and are skipped. */
+/** Starts the machine's Chromium, headless, with its own profile. Where there is none, tests say so and are skipped. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
@@ -13,10 +13,10 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Undefined where there is none. */
+/** The path of the machine's Chromium; undefined where there is none. */
 export const chromiumPath = PLACES.find((place) => place && existsSync(place));
 
-/** Stands in the title of the skipped tests, so that it is read. */
+/** A note in the titles of skipped tests. */
 export const CHROMIUM_NEEDED = chromiumPath
   ? ''
   : ' (skipped: no Chromium here; apt-get install chromium, or name one in CHROMIUM)';
@@ -32,6 +32,6 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** The profile is a fresh temporary one, removed when the browser closes. */
+/** Opens the browser with a fresh temporary profile, which is removed when it closes. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: FLAGS });

@@ -1,9 +1,9 @@
-/** A page whose files come from memory, isolated as the runtime's shared memory asks for. */
+/** Serves a page from memory, with the cross-origin isolation that the runtime's shared memory needs. */
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { openBrowser } from './chromium.ts';
 
-/** By path. */
+/** The page's files, by path. */
 export type PageFiles = Readonly<
   Record<string, { readonly contentType: string; readonly body: string | Buffer }>
 >;
@@ -19,7 +19,7 @@ export const pageFile = {
   binary: (bytes: Uint8Array) => ({ contentType: 'application/octet-stream', body: Buffer.from(bytes) }),
 };
 
-/** A page's script from its TypeScript, and the page that loads it. */
+/** Bundles a page's script from TypeScript and makes the page that loads it. */
 export async function pageOf(entryPoint: string): Promise<PageFiles> {
   const { outputFiles } = await build({
     entryPoints: [entryPoint],

@@ -1,8 +1,8 @@
-/** The model's work, from measured rounds: least squares of relative errors where work grows with tasks or samples. */
+/** Fits the model's work to measured rounds, by least squares of relative errors where work grows with tasks or samples. */
 import type { Observed } from './observe.ts';
 import type { Work } from './parameters.ts';
 
-/** Coefficients x that make rows·x closest to targets. Normal equations, solved by elimination; for a few well-scaled columns. */
+/** Least-squares coefficients x of rows·x = targets, by the normal equations and elimination, for a few well-scaled columns. */
 export function leastSquares(rows: readonly (readonly number[])[], targets: readonly number[]): number[] {
   const size = rows[0]!.length;
   const system = Array.from({ length: size }, (_, i) => [
@@ -24,7 +24,7 @@ export function leastSquares(rows: readonly (readonly number[])[], targets: read
   return system.map((row, i) => row[size]! / row[i]!);
 }
 
-/** The same where nothing may be negative: the best of all choices of columns whose coefficients come out so. */
+/** Non-negative least squares: the best of all subsets of columns whose coefficients are not negative. */
 export function leastPositive(rows: readonly (readonly number[])[], targets: readonly number[]): number[] {
   const size = rows[0]!.length;
   let best = { error: Number.POSITIVE_INFINITY, found: Array.from({ length: size }, () => 0) };
@@ -55,7 +55,7 @@ const relative = (rows: readonly (readonly number[])[], targets: readonly number
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** Of the rounds of one setting, figure by figure: a round that something else on the machine slowed down does not count. */
+/** The typical round of a setting, figure by figure, which is robust to a round slowed down by another program. */
 export function typical(rounds: readonly Observed[]): Observed {
   const of = (figure: (round: Observed) => number) => median(rounds.map(figure));
   const stage = (name: 'rollout' | 'judge') => ({
@@ -84,7 +84,7 @@ export interface Fit {
   readonly fetch: number;
 }
 
-/** From one typical round a setting, of runs that had the mesh to themselves: every session is opened once a round and stage. */
+/** Fits to one typical round per setting, of runs alone on the mesh: every session is opened once per round and stage. */
 export function fitWork(rounds: readonly Observed[], openMs: readonly number[]): Fit {
   const open = median(openMs);
   const [base, task] = relative(
@@ -119,7 +119,7 @@ export function fitWork(rounds: readonly Observed[], openMs: readonly number[]):
   };
 }
 
-/** The value at which a figure that grows with it reaches what was measured, between 0 and `most`. */
+/** The value between 0 and `most` at which an increasing figure reaches the measured one. */
 export function solveFor(measured: number, figureAt: (value: number) => number, most: number): number {
   let [low, high] = [0, most];
   for (let i = 0; i < 30; i++) {

@@ -1,4 +1,4 @@
-/** Rounds of a local mesh, measured: what the model's parameters are made of, and what it is checked against. */
+/** Measures rounds of a local mesh, to which the model's parameters are fitted and on which it is checked. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Engine } from '../../core/policy.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import { startMesh } from '../../mesh/start.ts';
 
-/** Of one round, ms and counts. */
+/** Measurements of one round: times in ms, and counts. */
 export interface Observed {
   readonly run: string;
   readonly tasks: number;
@@ -22,7 +22,7 @@ export interface Observed {
   readonly roundMs: number;
   readonly rollout: { readonly cpuMs: number; readonly batches: number };
   readonly judge: { readonly cpuMs: number; readonly batches: number };
-  /** Of objects that the Workers wrote, and tokens that they generated. */
+  /** The bytes of the objects that the Workers wrote, and the tokens that they generated. */
   readonly bytes: number;
   readonly tokens: number;
 }
@@ -30,17 +30,17 @@ export interface Observed {
 export interface Setting {
   readonly tasks: number;
   readonly group: number;
-  /** Runs at once, each with a policy of its own. */
+  /** The number of concurrent runs, each with its own policy. */
   readonly runs: number;
 }
 
 export interface Observation {
   readonly setting: Setting;
-  /** Each run's rounds but its first, which begins cold. */
+  /** Each run's rounds without its first, which starts cold. */
   readonly rounds: readonly Observed[];
 }
 
-/** Rounds of each run, the cold one included. */
+/** The rounds of each run, including the cold one. */
 export const ROUNDS = 4;
 const POLL_MS = 100;
 const LEARNER = ['--device=cpu', '--threads=1', '--idle-ms=20', '--eval-every=0'];
@@ -69,7 +69,7 @@ function observedOf(round: RoundState): Observed {
   };
 }
 
-/** Milliseconds of the sessions that the mesh's log says were opened. */
+/** The milliseconds for each session that was opened, from the mesh's log. */
 function openings(log: string): number[] {
   return readFileSync(log, 'utf8')
     .split('\n')
@@ -77,7 +77,7 @@ function openings(log: string): number[] {
     .map((line) => (JSON.parse(line.slice(line.indexOf('{'))) as { ms: number }).ms);
 }
 
-/** Plays the settings one after another on one mesh, the policies computed by `engine`. `openMs`: of every session that was opened. */
+/** Runs the settings one after another on one mesh with this engine. `openMs`: the time to open each session. */
 export async function observe(
   settings: readonly Setting[],
   engine: Engine,

@@ -1,4 +1,4 @@
-/** What the model of the mesh is made of: work as it was measured, the platform as it is published or assumed, and what is asked of it. */
+/** The parameters of the mesh model: measured work, the platform's published or assumed figures, the load, and the outcome. */
 
 export interface StageWork {
   readonly batch: number;
@@ -6,42 +6,42 @@ export interface StageWork {
   readonly sample: number;
 }
 
-/** Time that work takes on one core, ms. */
+/** The time that work takes on one core, ms. */
 export interface Work {
   /** Fetching a version and making its session: the cold start of an isolate, and of every round in an isolate that lives. */
   readonly open: number;
   readonly propose: { readonly base: number; readonly task: number };
-  /** By batch of messages, by task in it, whose prompt is computed once, and by sample. */
+  /** The time for each batch of messages, for each task in it (its prompt is computed once), and for each sample. */
   readonly rollout: StageWork;
   readonly judge: StageWork;
-  /** `change`: of going over to another run's policy, whose versions it then fetches. */
+  /** `change` is the time to change to another run's policy, whose versions it then fetches. */
   readonly learner: { readonly base: number; readonly sample: number; readonly change: number };
 }
 
-/** Where and how it runs. Times in ms. */
+/** Where and how the mesh runs. Times are in ms. */
 export interface Platform {
   /** Cores that all isolates share; null = each has its own. */
   readonly cores: number | null;
-  /** Consumers of one queue at a time, and queues a stage. */
+  /** The most concurrent consumers of a queue, and the queues of a stage. */
   readonly concurrency: number;
   readonly queues: number;
-  /** Consumers are added only when a batch is done, one for each; false = all are there at once. */
+  /** Whether a consumer is added only when a batch is done, one for each; false = all exist from the start. */
   readonly ramp: boolean;
-  /** Messages that a round's proposals are split into. */
+  /** The number of messages into which a round's proposals are split. */
   readonly proposers: number;
-  /** Messages that one consumer takes at most, and how long judges wait for a batch to fill. */
+  /** The most messages that a consumer takes at once, and how long judges wait for a batch to fill. */
   readonly batch: number;
   readonly judgeWait: number;
-  /** From sending a message until a consumer has it; and one call that sends a hundred. */
+  /** The time from sending a message until a consumer has it, and the time of a call that sends a hundred. */
   readonly delivery: number;
   readonly send: number;
-  /** The one database: its time for a query, for a transaction, and for each row it looks at; and the way there and back. */
+  /** The one database: its time for a query, for a transaction and for each row that it reads, and the round-trip time. */
   readonly d1: {
     readonly read: number;
     readonly write: number;
     readonly row: number;
     readonly way: number;
-    /** Queries and transactions of a batch of messages, one after the other. */
+    /** How many queries and transactions a batch of messages needs, one after the other. */
     readonly reads: number;
     readonly writes: number;
   };
@@ -53,39 +53,39 @@ export interface Platform {
     readonly fetch: number;
     readonly width: number;
     readonly publish: number;
-    /** Times as fast as the machine that was measured. */
+    /** Its speed, as a multiple of the measured machine's. */
     readonly speed: number;
   };
 }
 
 export interface Load {
-  /** Isolates that a stage may have at most. */
+  /** The most isolates that a stage may have. */
   readonly isolates: number;
   readonly tasks: number;
   readonly group: number;
-  /** Rounds to play in each run. */
+  /** The rounds of each run. */
   readonly rounds: number;
-  /** Runs at once, each with a policy of its own. */
+  /** The number of concurrent runs, each with its own policy. */
   readonly runs: number;
-  /** Admission: rounds that may be under way before the version they lead to. 1 = on policy. */
+  /** How many rounds of a run may be under way at once. 1 = on-policy. */
   readonly inFlight: number;
-  /** The learner's limit: rounds whose samples are more versions behind are dropped. */
+  /** The learner's limit of staleness: it drops rounds whose samples are more versions behind. */
   readonly maxStaleness: number;
 }
 
 export interface Outcome {
-  /** Of rounds from beginning to commit, without each run's first; ms. */
+  /** The time of each round from beginning to commit, without each run's first, ms. */
   readonly roundMs: readonly number[];
-  /** From the first beginning to the last commit. */
+  /** The time from the first round's beginning to the last commit, ms. */
   readonly totalMs: number;
   readonly samplesPerSecond: number;
-  /** Versions between what sampled a round and what it was trained from. */
+  /** The versions between the one that a round was sampled from and the one that it was trained from. */
   readonly staleness: { readonly mean: number; readonly most: number };
   readonly dropped: number;
-  /** Shares of the time in which isolates (of the most at once), learner and database had nothing to do. */
+  /** The idle shares of the time of isolates (of the most at once), learner and database. */
   readonly idle: { readonly isolates: number; readonly learner: number; readonly d1: number };
-  /** Most consumers that a stage had at once. */
+  /** The most consumers that a stage had at once. */
   readonly mostAtOnce: number;
-  /** By round: batches, time computed, sessions opened. */
+  /** Averages of a round: batches, computing time, sessions opened. */
   readonly perRound: { readonly batches: number; readonly cpuMs: number; readonly opened: number };
 }

@@ -6,23 +6,23 @@ import type { Load, Outcome, Platform, Work } from './parameters.ts';
 import { type Message, Stage } from './stage.ts';
 import { Server, Timeline } from './timeline.ts';
 
-/** What one call of a queue carries. */
+/** The messages that one call of a queue carries. */
 const CALL = 100;
 
 interface Round {
   readonly id: number;
   readonly run: number;
   readonly index: number;
-  /** Of the policy when the round began. */
+  /** The policy's version when the round began. */
   readonly sampledAt: number;
   readonly began: number;
-  /** Of its messages to proposers, those that one has begun with. */
+  /** How many of its messages to proposers have been begun. */
   proposed: number;
   scored: number;
   ended: number | null;
 }
 
-/** Where calls wait for nobody else. */
+/** The capacity of a server whose calls never wait for each other. */
 const UNSHARED = 1_000_000;
 
 export function simulate(work: Work, platform: Platform, load: Load): Outcome {
@@ -35,7 +35,7 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
   const versions = Array.from({ length: load.runs }, () => 0);
   const lags: number[] = [];
   let dropped = 0;
-  /** The run whose policy the learner has at hand; what a run begins with it has to fetch in any case. */
+  /** The run whose policy the learner has loaded; a run's first version must be fetched in any case. */
   let lastTrained = 0;
   let cpuMs = 0;
 
@@ -69,7 +69,7 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
     batch: platform.batch,
     open: work.open,
   };
-  /** Reads, computes, stores its objects at once, hands on, writes. */
+  /** The work of a batch: it reads, computes, stores its objects in parallel, sends messages and writes. */
   const batchWork =
     (
       of: Work['rollout'],
@@ -171,7 +171,7 @@ export function simulate(work: Work, platform: Platform, load: Load): Outcome {
     fill(run);
   }
 
-  /** Admission: as many rounds under way as may be. */
+  /** Starts as many rounds of a run as may be under way. */
   function fill(run: number): void {
     const own = rounds.filter((round) => round.run === run);
     const open = own.filter((round) => round.ended === null).length;

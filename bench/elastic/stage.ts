@@ -2,7 +2,7 @@
 import type { Server, Timeline } from './timeline.ts';
 
 export interface Message {
-  /** Of which round; equal versions share a session. */
+  /** The round of the message; equal versions share a session. */
   readonly round: number;
   readonly version: string;
 }
@@ -18,9 +18,9 @@ export interface StageSettings {
   readonly batch: number;
   /** How long the oldest message waits for a batch to fill, ms. */
   readonly wait: number;
-  /** Opening a session, ms. */
+  /** The time to open a session, ms. */
   readonly open: number;
-  /** Work on messages of one round, and what to call when it is done. */
+  /** Works on messages of one round and calls `done` at the end. */
   readonly work: (round: number, messages: number, done: () => void) => void;
 }
 
@@ -35,7 +35,7 @@ export class Stage {
   batches = 0;
   opened = 0;
   mostAtOnce = 0;
-  /** Time that isolates were at it, waits included, summed over isolates. */
+  /** The busy time of the isolates, waits included, summed over isolates, ms. */
   busyMs = 0;
 
   constructor(timeline: Timeline, cpu: Server, settings: StageSettings) {
@@ -48,7 +48,7 @@ export class Stage {
   receive(messages: readonly Message[]): void {
     for (const message of messages) this.#waiting.push({ message, since: this.#timeline.now });
     this.#deliver();
-    // A batch that does not fill goes when its first message has waited long enough.
+    // A batch that is not full is delivered when its first message has waited long enough.
     this.#timeline.after(this.#settings.wait, () => this.#deliver());
   }
 
@@ -62,7 +62,7 @@ export class Stage {
     }
   }
 
-  /** One that has the session, else one that has been used, else a new one. */
+  /** Chooses an isolate that has the session, else one that has been used, else a new one. */
   #isolateFor(version: string): Isolate {
     const idle = this.#isolates.filter((isolate) => !isolate.busy);
     const found = idle.find((isolate) => isolate.version === version) ?? idle[0];

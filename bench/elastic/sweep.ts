@@ -1,4 +1,4 @@
-/** The model from ten isolates to ten thousand: figures, which limit binds, and the bill. */
+/** Runs the model from ten isolates to ten thousand: gives its figures, which limit binds, and the cost. */
 import { costOf } from '../../core/cost/cost.ts';
 import { NOTHING_USED } from '../../core/cost/usage.ts';
 import type { Load, Outcome, Platform, Work } from './parameters.ts';
@@ -7,7 +7,7 @@ import { simulate } from './simulate.ts';
 
 export const ISOLATES = [10, 30, 100, 300, 1000, 3000, 10_000];
 
-/** What a sample leaves behind, as the local mesh counts it. */
+/** What a sample produces, as counted on the local mesh. */
 export interface Counted {
   readonly bytesPerSample: number;
   readonly tokensPerSample: number;
@@ -16,7 +16,7 @@ export interface Counted {
 /** Rows written: a group's row and key, scored, trained; a batch's progress and use; and those of a round. */
 const ROWS = { group: 4, batch: 2, round: 12 };
 
-/** Three operations a message and hop, three hops a group; an object written and read in both stages; batches and the learner's fetches as requests. */
+/** A round's cost: 3 operations per message and hop, 3 hops per group; an object written and read in both stages; batches and fetches as requests. */
 function roundCost({ perRound }: Outcome, { tasks, group }: Load, counted: Counted) {
   return costOf({
     ...NOTHING_USED,
@@ -39,7 +39,7 @@ export interface SweepRow {
   readonly mostAtOnce: number;
   readonly dollarsPerRound: number;
   readonly dollarsPerMillionTokens: number;
-  /** Throughput after lifting one limit fourfold (the round in flight twofold), as a multiple; the first binds. */
+  /** The gain in throughput, as a multiple, after one limit is lifted fourfold (the rounds in flight twofold); the first limit binds. */
   readonly lifted: readonly { readonly limit: string; readonly gain: number }[];
 }
 

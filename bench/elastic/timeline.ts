@@ -1,4 +1,4 @@
-/** Time of a discrete-event model: what happens, in order. Events of one moment happen in the order in which they were announced. */
+/** The event queue of a discrete-event model. Events of the same time happen in the order in which they were scheduled. */
 interface Event {
   readonly at: number;
   readonly order: number;
@@ -26,7 +26,7 @@ export class Timeline {
     this.#heap[i] = event;
   }
 
-  /** Until nothing is announced any more, or it is over. */
+  /** Runs until no event is scheduled any more or `over` returns true. */
   run(over: () => boolean = () => false): void {
     while (this.#heap.length && !over()) {
       const event = this.#take();
@@ -55,13 +55,13 @@ export class Timeline {
   }
 }
 
-/** Something that serves so many at a time, in the order in which they come. */
+/** A server with a limited number of concurrent requests, which it serves in the order of arrival. */
 export class Server {
   readonly #timeline: Timeline;
   readonly #width: number;
   readonly #waiting: { readonly ms: number; readonly then: () => void }[] = [];
   #serving = 0;
-  /** Time served in all, ms. */
+  /** The total time of service, ms. */
   busyMs = 0;
 
   constructor(timeline: Timeline, width: number) {

@@ -1,10 +1,10 @@
-/** When memory counts as flat: decided here, before anything is measured. */
+/** The criterion for flat memory, fixed before anything is measured. */
 
-/** Rounds at the beginning that do not count: caches fill, and compilers warm up. */
+/** The first rounds, which do not count, because caches fill and compilers warm up. */
 export const WARM_UP = 20;
-/** Rounds at either end whose median is compared: a garbage collector makes teeth, and a median does not see them. */
+/** How many rounds at either end are compared, by their medians, which the garbage collector's sawtooth does not move. */
 export const WINDOW = 20;
-/** Growth of the median that is still flat. */
+/** The largest ratio of the medians that counts as flat. */
 export const MOST = 1.1;
 
 function median(values: readonly number[]): number {
@@ -14,14 +14,14 @@ function median(values: readonly number[]): number {
 }
 
 export interface Flatness {
-  /** Medians, bytes. */
+  /** The medians in bytes. */
   readonly early: number;
   readonly late: number;
   readonly growth: number;
   readonly flat: boolean;
 }
 
-/** From one reading after each round, in order; null where there are too few rounds for two windows. */
+/** Computes the flatness from a reading after each round, in order; null where there are too few rounds for two windows. */
 export function flatnessOf(bytes: readonly number[]): Flatness | null {
   if (bytes.length < WARM_UP + 2 * WINDOW) return null;
   const early = median(bytes.slice(WARM_UP, WARM_UP + WINDOW));

@@ -1,8 +1,8 @@
-/** Resident memory of the processes in a process group, by what they are. Linux and macOS: both have `ps`. */
+/** Reads the resident memory of the processes in a process group, by program. For Linux and macOS, which have `ps`. */
 import { execFileSync } from 'node:child_process';
 import { basename } from 'node:path';
 
-/** Bytes by the program's name, processes of one name together. */
+/** Resident bytes by the program's name, summed over processes of the same name. */
 export function residentBytes(group: number): Readonly<Record<string, number>> {
   const listed = execFileSync('ps', ['-A', '-o', 'pgid=,rss=,comm='], { encoding: 'utf8' });
   const found: Record<string, number> = {};

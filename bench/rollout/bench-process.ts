@@ -32,7 +32,7 @@ export class BenchWorker {
     return new BenchWorker(worker, childrenNamed('workerd').at(-1));
   }
 
-  /** Bytes of the Worker's wasm memory with the policy open. */
+  /** Opens a checkpoint and returns the bytes of the Worker's wasm memory with the policy open. */
   async open(
     config: ModelConfig,
     tensors: Tensors,

@@ -32,7 +32,7 @@ export interface TimedRun extends Shape {
 interface Opened {
   readonly policy: OnnxPolicy;
   readonly products: Products;
-  /** Only for float32. */
+  /** Present only for float32 weights. */
   readonly steps?: StepLoop | undefined;
   readonly kernels: Partial<Record<Form, Policy>>;
   readonly vocabSize: number;
@@ -40,7 +40,7 @@ interface Opened {
 
 let opened: Opened | undefined;
 
-/** Bytes of wasm memory with the policy alone. */
+/** Opens the checkpoint; returns the bytes of wasm memory with only the policy open. */
 async function open({ config: json, weightType, forms }: OpenRequest, weights: Uint8Array): Promise<number> {
   await Promise.all([opened?.policy.dispose(), opened?.steps?.release(), opened?.products.release()]);
   const config = parseConfig(json);

@@ -14,7 +14,7 @@ export interface IsolateRun extends Shape {
   readonly maxNew: number;
 }
 
-/** Rows that come at a time. */
+/** The rows that arrive at a time. */
 const ROWS = 64;
 
 let opened: { readonly policy: KernelPolicy; readonly vocabSize: number } | undefined;

@@ -1,4 +1,4 @@
-/** The kernels engine against the ONNX policy, and against a run a token, in one Worker and in turns. */
+/** Compares the kernels engine with the ONNX policy and with one run per token, in one Worker and in turns. */
 import type { Form } from '../../infer/kernels/forms.ts';
 import { type Summary, summarise } from '../statistics.ts';
 import type { BenchWorker } from './bench-process.ts';
@@ -32,7 +32,7 @@ export async function measureKernels(
   });
   const runs: Record<Way, { ms: number; cpu: number }>[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Each round begins with another way, so that none is always the one after a slow one.
+    // Each round begins with another way, so that none always follows a slow one.
     const order = WAYS.map((_, i) => WAYS[(i + round) % WAYS.length]!);
     const times: Partial<Record<Way, { ms: number; cpu: number }>> = {};
     for (const way of order) times[way] = await timed(way);

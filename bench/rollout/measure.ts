@@ -1,4 +1,4 @@
-/** One measurement each: a batch shape, the sharing of prompts. */
+/** The measurements: the speed of a batch shape, and the gain from sharing prompts. */
 import { type Summary, summarise } from '../statistics.ts';
 import type { Way } from './bench.worker.ts';
 import type { BenchWorker } from './bench-process.ts';
@@ -19,7 +19,7 @@ export interface Speed {
   /** Tokens a second by the wall clock. */
   readonly graph: Summary;
   readonly step: Summary;
-  /** Of neighbouring runs, graph over step. */
+  /** The speed of the graph over that of the step loop, in neighbouring runs. */
   readonly speedup: Summary;
   /** The same by the Worker process's CPU time, which other programs on the machine disturb less. */
   readonly cpuSpeedup: Summary;

@@ -1,4 +1,4 @@
-/** What one would use otherwise, on the same checkpoint and machine: installed on demand, since the peers are large. */
+/** The alternatives to compare with, on the same checkpoint and machine. They are large, so they are installed on demand. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -58,7 +58,7 @@ interface Sides {
   theirs(): Promise<number>;
 }
 
-/** Both in turns, after both are warm. */
+/** Measures both in turns, after both are warmed up. */
 export async function interleave(
   { peer, at, ours, theirs }: Sides,
   { groups, samples }: Shape,

@@ -1,6 +1,6 @@
 /**
- * Only the matrix products of a turn, as often as asked: what generation would cost if everything else were free. The
- * bench's measure of how much is left to gain.
+ * A graph of only the matrix products of a turn, repeated as often as asked: it shows what generation would cost if everything else
+ * were free, and so how much is left to gain.
  */
 import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';

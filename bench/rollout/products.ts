@@ -18,7 +18,7 @@ export async function openProducts(
   const { ort } = runtime;
   const session = await ort.InferenceSession.create(productsGraph(config, type), {
     externalData: [{ path: WEIGHTS_FILE, data: weights }],
-    // Nobody reads the products: an optimizer would leave them out.
+    // The products are not used, so an optimizer would remove them.
     graphOptimizationLevel: 'disabled',
     logSeverityLevel: 3,
   });

@@ -1,4 +1,4 @@
-/** What a smaller weight type costs and saves: memory, tokens a second against float32, and how far its log-probabilities are off. */
+/** Measures a smaller weight type against float32: memory, tokens per second, and the error of its log-probabilities. */
 import type { SmallerWeights } from '../../core/policy.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
@@ -21,7 +21,7 @@ interface Checkpoint {
 
 export interface SmallerResult {
   readonly type: SmallerWeights;
-  /** wasm memory with the policy open. */
+  /** The bytes of wasm memory with the policy open. */
   readonly heapBytes: number;
   readonly rows: readonly (Shape & {
     /** Tokens a second, prefill included. */

@@ -8,7 +8,7 @@ import { WEIGHTS_FILE } from '../../model/onnx/weights.ts';
 import { stepGraph } from './step-graph.ts';
 
 export interface StepLoop {
-  /** One completion a row, of `maxNew` tokens; all prompts equally long. */
+  /** Generates one completion per row, of `maxNew` tokens; all prompts are equally long. */
   generate(
     prompts: readonly (readonly number[])[],
     rowIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Against transformers.js: a policy in workerd, on wasm; the peer in Node, on native kernels, one thread. */
+/** Compares with transformers.js: our policy runs in workerd on wasm; the peer runs in Node on native kernels with one thread. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toHfConfig } from '../../model/hf-config.ts';
@@ -22,7 +22,7 @@ async function writeCheckpoint({ name, config, tensors }: BenchCheckpoint): Prom
   await writeFile(join(onnx, WEIGHTS_FILE), packWeights(config, tensors));
 }
 
-/** With the checkpoint that the worker has open. */
+/** Measures with the checkpoint that the worker has open. */
 export async function measureTransformers(
   worker: BenchWorker,
   rounds: number,

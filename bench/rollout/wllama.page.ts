@@ -18,7 +18,7 @@ interface Choice {
   readonly logprobs?: { readonly content: readonly { readonly id: number; readonly logprob: number }[] };
 }
 
-/** Of wllama's interface, what is used here. */
+/** The part of wllama's interface that is used here. */
 interface Wllama {
   loadModel(files: Blob[], settings: Record<string, unknown>): Promise<void>;
   createCompletion(settings: Record<string, unknown>): Promise<{ choices: [Choice] }>;
@@ -64,7 +64,7 @@ async function openWllama({ shape, prompt, maxNew }: PageRequest): Promise<Wllam
   return wllama;
 }
 
-/** All rows at once. Prompts are computed anew in every run, as they are by the policy. */
+/** Completes all rows at once. Every run computes the prompts again, as the policy does. */
 const complete = (wllama: Wllama, prompts: readonly BenchPrompt[], settings: Record<string, unknown>) =>
   Promise.all(
     prompts.flatMap(({ ids, sampleIds }) =>

@@ -1,4 +1,4 @@
-/** Against wllama (llama.cpp as wasm), both in one page of headless Chromium, one thread each. */
+/** Compares with wllama (llama.cpp as wasm): both run in one page of headless Chromium with one thread each. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

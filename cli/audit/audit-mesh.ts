@@ -1,4 +1,4 @@
-/** The audit of one round of a mesh, from its records to what was found. Writes nothing and changes nothing. */
+/** Audits one round of a mesh: reads its records and returns the findings. It writes nothing and changes nothing. */
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
@@ -12,11 +12,11 @@ import { type ReadableMesh, readStoredRound } from './read-round.ts';
 export interface AuditOrder {
   readonly recipes: Registry;
   readonly round: string;
-  /** Share of groups and proposals that are drawn again. */
+  /** The share of groups and proposals that are sampled again, from 0 to 1. */
   readonly fraction: number;
-  /** Seals are checked by it; without it they are left out. */
+  /** The key by which seals are checked; without it they are not checked. */
   readonly meshKey: string | undefined;
-  /** Decides which share; the same seed draws the same. */
+  /** Decides which groups and proposals are chosen; the same seed chooses the same ones. */
   readonly seed: string;
 }
 
@@ -57,7 +57,7 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
       await redrawRound(ledger, record, tools, order.fraction, order.seed);
     });
   } catch (error) {
-    // That it is another manifest has been found already; with its weights nothing can be drawn again.
+    // The other manifest is among the findings already; with its weights nothing can be sampled again.
     if (!(error instanceof RollmeshError) || error.code !== 'version.manifest') throw error;
   }
   return {

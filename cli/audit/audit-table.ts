@@ -1,4 +1,4 @@
-/** What an audit found, for people. */
+/** Prints an audit's findings for people. */
 import type { AuditClass } from '../../core/audit/findings.ts';
 import { duration, percent, whole } from '../shared/figures.ts';
 import type { AuditReport } from './audit-mesh.ts';
@@ -18,7 +18,7 @@ const SAYS: Readonly<Record<AuditClass, string>> = {
   oracle: 'exact checks, made again',
 };
 
-/** Findings that are shown one by one. */
+/** The most findings that are shown one by one. */
 const SHOWN = 20;
 
 export function auditLines(report: AuditReport): string[] {

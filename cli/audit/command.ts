@@ -1,4 +1,4 @@
-/** `npm run audit -- ROUND`: reads a round's records again, draws a share of them again by the exact versions, and compares bit by bit. */
+/** `npm run audit -- ROUND`: checks a round's records, samples a share of them again with the exact versions, and compares the bits. */
 import { randomBytes } from 'node:crypto';
 import { Argument, Command } from 'commander';
 import type { GatewayClient } from '../../api/gateway-client.ts';
@@ -20,7 +20,7 @@ interface AuditOptions {
   readonly json: boolean;
 }
 
-/** An id, or `last`: the newest round that has ended. */
+/** The id of the round that is meant: `asked` is an id, or `last` for the newest round that has ended. */
 async function roundId(gateway: GatewayClient, asked: string): Promise<string> {
   if (/^[0-9a-f]{32}$/.test(asked)) return asked;
   const ended = asked === 'last' && (await gateway.newestRounds()).find(({ stage }) => stage === 'done');

@@ -1,4 +1,4 @@
-/** A round's records as the mesh keeps them, for an audit: bytes against hashes, hashes against seals, and whatever can be read. */
+/** Reads a round's stored records for an audit: checks bytes against hashes and hashes against seals, and returns what can be read. */
 import * as v from 'valibot';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { AuditLedger, Finding } from '../../core/audit/findings.ts';
@@ -19,7 +19,7 @@ export type ReadableMesh = Pick<
 export interface StoredRound {
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
-  /** Ids of the groups that were trained. */
+  /** Ids of the groups that the learner trained on. */
   readonly trained: ReadonlySet<string>;
 }
 
@@ -44,13 +44,13 @@ export async function readStoredRound(
   );
   const groups: ScoredGroup[] = [];
   for (const state of states) {
-    // A group that failed before it was scored has no record: that it is missing is on record itself.
+    // A group that failed before it was scored has no record; the mesh itself records that it failed.
     if (state.sha256 === null) continue;
     checkSeal(round, state, meshKey, ledger);
     const key = keys.scored(round.id, state.group);
     const group = await readObject(gateway, key, scoredGroup, state.group, state.sha256, ledger);
     if (!group) continue;
-    // What stands under this key is audited as this group, whatever it says of itself.
+    // The object under this key is audited as this group, whatever group it names.
     if (group.group === state.group) groups.push(group);
     else ledger.check(false, of('provenance', state.group), () => `The object is of group ${group.group}.`);
   }
@@ -111,7 +111,7 @@ function checkSeal(
   );
 }
 
-/** The versions that played, and the one that the round made, have the manifests by which they were committed. */
+/** Checks that the versions that the round used, and the one that it made, have the manifests by which they were committed. */
 async function checkManifests(
   gateway: ReadableMesh,
   { spec, manifests = {}, version: made }: RoundState,
@@ -131,7 +131,7 @@ async function checkManifests(
   }
 }
 
-/** The version that the round made names the round and exactly the groups that were trained. */
+/** Checks that the version that the round made names the round and exactly the groups that were trained. */
 async function checkVersion(
   gateway: ReadableMesh,
   { id, spec, version }: RoundState,

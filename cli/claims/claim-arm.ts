@@ -1,6 +1,6 @@
 /**
- * Arms of claims in this process and in memory alone; prints the records of each run as JSON lines. With arguments: the run that they
- * mean, as `npm start` reads them. Without: one run for each line of the input, a JSON list of arguments, so that nothing is started anew.
+ * Runs arms of claims in this process, in memory only, and prints the records of each run as JSON lines. With arguments it does the run that
+ * they describe, as for `npm start`. Without, it does one run for each input line, a JSON list of arguments, so that one process does many.
  */
 import { createInterface } from 'node:readline';
 import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
@@ -14,7 +14,7 @@ import { playInProcess } from '../start/in-process.ts';
 import { jsonPrinter } from '../start/run-printer.ts';
 import { EVALUATIONS, type Evaluations } from './run-arms.ts';
 
-/** Arms run side by side, one a core. */
+/** Threads of one arm: arms run side by side, one per core. */
 const THREADS = 1;
 
 const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {

@@ -1,4 +1,4 @@
-/** `npm run claims -- NAME…`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and what the page shows. */
+/** `npm run claims -- NAME…`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and the dashboard's data. */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
@@ -20,7 +20,7 @@ interface ClaimsOptions extends PlaySettings {
   readonly page: boolean;
 }
 
-/** What a pilot measured: every condition that its arms suffice for, and each curve. */
+/** Prints what a pilot measured: every condition for which it ran the arms, and each curve. */
 function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
   const claim = claimOf(recipe);
   const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
@@ -42,7 +42,7 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
       });
 }
 
-/** Runs what is asked of a claim, and writes what is to be kept. */
+/** Runs the requested arms of a claim, and writes the records that are to be kept. */
 async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   const { name } = recipe;
   const earlier = options.missing ? await recordToComplete(name) : undefined;

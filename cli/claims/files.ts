@@ -1,4 +1,4 @@
-/** What claims leave behind: a results file each in claims/, docs/claims.md with its pictures, and what the page shows. */
+/** The files that claims produce: a results file each in claims/, docs/claims.md with its pictures, and the dashboard's data. */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
@@ -10,7 +10,7 @@ import { type ClaimRecord, judged } from './record.ts';
 
 const DATA = 'claims';
 const PICTURES = 'docs/claims';
-/** What the dashboard shows of the claims. */
+/** The dashboard's data about the claims. */
 const PAGE_DATA = 'dashboard/claims.json';
 
 const fileOf = (recipe: string) => join(DATA, `${recipe}.json`);
@@ -25,7 +25,7 @@ export async function writeRecord(record: ClaimRecord): Promise<void> {
   await writeFile(fileOf(record.recipe), textOf(record));
 }
 
-/** Throws `wrong-input` where there is none. */
+/** Reads the record to which arms are to be added. Throws `wrong-input` where there is none. */
 export async function recordToComplete(recipe: string): Promise<ClaimRecord> {
   if (existsSync(fileOf(recipe))) return await readRecord(recipe);
   throw wrongInput('claims.missing', `There is no ${fileOf(recipe)} to complete.`, {
@@ -33,7 +33,7 @@ export async function recordToComplete(recipe: string): Promise<ClaimRecord> {
   });
 }
 
-/** Every results file, judged by its claim's conditions as they are now. */
+/** Reads every results file and judges it by its claim's present conditions. */
 export async function judgedRecords(): Promise<ClaimRecord[]> {
   const names = (await readdir(DATA)).filter((file) => file.endsWith('.json')).sort();
   return await Promise.all(
@@ -44,7 +44,7 @@ export async function judgedRecords(): Promise<ClaimRecord[]> {
   );
 }
 
-/** What is made of the records, by path: the results files themselves, the page with its pictures, and the dashboard's data. */
+/** The files that are made from the records, by path: the results files themselves, the page with its pictures, the dashboard's data. */
 export function claimFiles(records: readonly ClaimRecord[]): Map<string, string> {
   const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim?.diagnosis]));
   return new Map([

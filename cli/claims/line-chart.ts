@@ -1,4 +1,4 @@
-/** A line chart as an SVG text: one colour a series, every run thin, their mean thick. For pages that are read, not explored. */
+/** Draws a line chart as SVG text: one colour per series, a thin line for each run and a thick one for their mean. It is not interactive. */
 
 export interface Point {
   readonly x: number;
@@ -22,12 +22,12 @@ const LEFT = 44;
 const RIGHT = 130;
 const TOP = 34;
 const BOTTOM = 36;
-/** Okabe and Ito's palette: told apart by colour-blind readers too. */
+/** Okabe and Ito's palette, which colour-blind readers can tell apart. */
 const COLOURS = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f', '#cc79a7', '#e69f00', '#56b4e9'];
 
 const escapeXml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** Mean of the runs at each x that all of them have. */
+/** The mean of the runs at each x that all of them have. */
 function meanRun(runs: readonly (readonly Point[])[]): Point[] {
   const [first, ...rest] = runs;
   return (first ?? []).flatMap(({ x, y }) => {
@@ -37,7 +37,7 @@ function meanRun(runs: readonly (readonly Point[])[]): Point[] {
   });
 }
 
-/** y is a share: the axis goes from 0 to 1 in steps of 0.2. */
+/** Draws the chart. y is a share: its axis goes from 0 to 1 in steps of 0.2. */
 export function lineChart({ title, xTitle, series }: Chart): string {
   const last = Math.max(1, ...series.flatMap(({ runs }) => runs.flat().map((point) => point.x)));
   const x = (value: number) => LEFT + (value / last) * (WIDTH - LEFT - RIGHT);

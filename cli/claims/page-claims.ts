@@ -1,4 +1,4 @@
-/** What the page shows of measured claims: `dashboard/claims.json`, small enough to be served as it is. */
+/** Makes `dashboard/claims.json`, the dashboard's data about measured claims, small enough to be served as it is. */
 import { figureOf } from '../../core/claim.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { picturesOf } from './page.ts';
@@ -16,7 +16,7 @@ function meanCurves(runs: readonly Summary[], figures: readonly string[]) {
   return { rounds, curves: Object.fromEntries(curves) };
 }
 
-/** By recipe. */
+/** The data of the claims, by recipe. */
 export const claimsForPage = (records: readonly ClaimRecord[]) =>
   Object.fromEntries(
     records.map((record) => {

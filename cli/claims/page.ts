@@ -1,4 +1,4 @@
-/** docs/claims.md and its pictures, from the results files; only what was written after the runs comes from the recipes. */
+/** Makes docs/claims.md and its pictures from the results files; only texts written after the runs come from the recipes. */
 import { figureOf, type JudgedCondition } from '../../core/claim.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
@@ -15,7 +15,7 @@ const PICTURES: Readonly<Record<string, string>> = {
 export const picturesOf = ({ pictures }: Pick<ClaimRecord, 'pictures'>): Readonly<Record<string, string>> =>
   pictures ?? PICTURES;
 
-/** Percent. Rounded to a millionth of a point first, so that the mean of equal values is printed as they are. */
+/** A share in percent. It is rounded to a millionth of a point first, so that the mean of equal values is printed like the values. */
 const points = (value: number) => (Math.round(1e8 * value) / 1e6).toFixed(1);
 const meanOf = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 const spread = (values: readonly number[]) =>
@@ -26,7 +26,7 @@ const ofPoint = (point: Summary['heldout'][number] | undefined, figure: string) 
 
 export const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
 
-/** SVG pictures by file name: one a figure, one line an arm (mean over seeds) with each seed behind it. */
+/** SVG pictures by file name, one per figure: a line for each arm (its mean over seeds), with a line for each seed behind it. */
 export function pictures(record: ClaimRecord): Map<string, string> {
   return new Map(
     Object.entries(picturesOf(record)).map(([figure, title]) => {
@@ -56,7 +56,7 @@ const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] 
 const measuredOn = ({ node, cores, cpu, commit, at }: MeasuredOn) =>
   `${node} on ${cores} cores (${cpu}), commit ${commit}, ${at.slice(0, 10)}`;
 
-/** Arms that were added to a record name their own machine and commit. */
+/** A sentence on the arms that were added to the record later, with the machine and commit of each. */
 const playedLater = (arms: readonly PlayedArm[]): string =>
   arms.map(({ name, machine }) => (machine ? `; ${name} with ${measuredOn(machine)}` : '')).join('');
 
@@ -89,7 +89,7 @@ function section(record: ClaimRecord, diagnosis: string | undefined): string {
   ].join('\n');
 }
 
-/** One line a claim: where to read on. */
+/** The overview of all claims: one line per claim, with a link to its section. */
 const overview = (records: readonly ClaimRecord[]): string[] => [
   '| recipe | verdict | conditions that hold | arms × seeds × rounds |',
   '|---|---|---|---|',

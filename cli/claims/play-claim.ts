@@ -1,4 +1,4 @@
-/** Plays a claim's arms: in full, as a quick check that every arm's path works, or as a pilot on which settings are chosen. */
+/** Runs a claim's arms: in full, as a quick check that every arm works, or as a pilot by which settings are chosen. */
 import { type Arm, type Claim, claimOf } from '../../core/claim.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -7,15 +7,15 @@ import type { ArmRun, Players } from './run-arms.ts';
 
 export interface PlaySettings {
   readonly quick: boolean;
-  /** Other seeds, examined on other tasks. */
+  /** Uses other seeds, and other tasks for evaluation. */
   readonly pilot: boolean;
-  /** Only these arms. */
+  /** Runs only these arms. */
   readonly arms?: readonly string[];
   readonly seeds?: number;
   readonly rounds?: number;
 }
 
-/** Tiny rounds, two or as many as come before the policy's turn: through every arm's real path, and too few to say anything. */
+/** A quick check's tiny rounds: two, or as many as come before the policy's turn. They run each arm's real code but prove nothing. */
 const QUICK = { rounds: 2, tasks: 8, group: 4 };
 /** A pilot's first seed: far from any claim's. */
 const PILOT_SEED = 100;
@@ -33,7 +33,7 @@ function seedsOf(claim: Claim, { quick, pilot, seeds }: PlaySettings): readonly 
   return quick ? claim.seeds.slice(0, 1) : claim.seeds;
 }
 
-/** Throws `wrong-input` for an arm that the claim lacks. */
+/** Runs a claim's arms. Throws `wrong-input` for an arm that the claim lacks. */
 export async function playClaim(
   recipe: Recipe,
   settings: PlaySettings,

@@ -1,4 +1,4 @@
-/** The results file of a claim: committed as data, and what docs/claims.md is made from. */
+/** The results file of a claim: it is committed as data, and docs/claims.md is made from it. */
 import {
   type Arm,
   type Claim,
@@ -22,24 +22,24 @@ export interface MeasuredOn {
 }
 
 export interface PlayedArm extends Arm {
-  /** One run a seed. */
+  /** One run for each seed. */
   readonly runs: readonly Summary[];
-  /** Where it was played after the record's other arms. */
+  /** The machine, if the arm was run later than the record's other arms. */
   readonly machine?: MeasuredOn;
 }
 
-/** What every run of a claim had in common, beside the policy that it began with. */
+/** The settings that all runs of a claim have in common, apart from the policy that they began with. */
 export interface PlayedSettings {
   readonly start: string;
-  /** Tasks of a round and samples of each. */
+  /** The number of tasks of a round, and of samples of each task. */
   readonly tasks: number;
   readonly group: number;
   readonly evaluateEvery: number;
-  /** Parameter sets and how each is optimised. */
+  /** The parameter sets and how each is optimised. */
   readonly sets: Recipe['sets'];
 }
 
-/** What was played of a claim, before it is judged. */
+/** What was run of a claim, before it is judged. */
 export interface Played {
   readonly recipe: string;
   readonly machine: MeasuredOn;
@@ -54,14 +54,14 @@ export interface ClaimRecord extends Played {
   readonly verdict: Verdict;
   readonly conditions: readonly JudgedCondition[];
   readonly observations?: readonly JudgedCondition[];
-  /** Titles of the curves by figure; absent = the held-out accuracies. */
+  /** Titles of the curves, by figure; absent = the held-out accuracies. */
   readonly pictures?: Readonly<Record<string, string>>;
 }
 
 const armsWithoutRuns = ({ arms }: Played, recipe: Recipe): readonly string[] =>
   claimOf(recipe).arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
 
-/** Rounds between two evaluations of a claim that does not say. */
+/** The rounds between two evaluations, for a claim that does not set them. */
 export const EVALUATE_EVERY = 5;
 
 export function settingsOf(recipe: Recipe): PlayedSettings {
@@ -70,12 +70,12 @@ export function settingsOf(recipe: Recipe): PlayedSettings {
   return { start, tasks, group, evaluateEvery, sets };
 }
 
-/** What an arm is, in the claim's words of today; those of its day where the claim has it no more. */
+/** An arm's name and description as the claim has them now, or as recorded where the claim no longer has the arm. */
 const wordsOf = ({ name, description }: PlayedArm, { arms }: Claim) => ({
   description: arms.find((arm) => arm.name === name)?.description ?? description,
 });
 
-/** Judged by the conditions of its claim as they are now. Throws `wrong-input` where an arm was not played. */
+/** Judges what was run by the present conditions of its claim. Throws `wrong-input` where an arm was not run. */
 export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
   const { recipe, machine, settings, rounds, seeds, arms } = played;
   const claim = claimOf(theRecipe);
@@ -102,7 +102,7 @@ export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
   };
 }
 
-/** Names of a claim's arms that a record has no runs of. Throws `wrong-input` where its runs are not comparable with new ones. */
+/** The names of the claim's arms that the record lacks. Throws `wrong-input` where its runs are not comparable with new ones. */
 export function missingArms(record: Played, recipe: Recipe): readonly string[] {
   const { name } = recipe;
   const claim = claimOf(recipe);
@@ -118,7 +118,7 @@ export function missingArms(record: Played, recipe: Recipe): readonly string[] {
   return armsWithoutRuns(record, recipe);
 }
 
-/** A record with further arms, in the claim's order; each says where it was played. */
+/** Adds further arms to a record, in the claim's order; each names the machine that it was run on. */
 export function withArms(
   record: Played,
   added: readonly PlayedArm[],

@@ -17,7 +17,7 @@ export interface ArmRun {
   readonly group?: number;
 }
 
-/** Names a process's kind of evaluations in its environment. */
+/** The environment variable that tells a process which kind of evaluation to do. */
 export const EVALUATIONS = 'ROLLMESH_EVALUATIONS';
 export type Evaluations = 'full' | 'pilot' | 'quick';
 const SCRIPT = moduleFile('cli/claims/claim-arm');
@@ -36,7 +36,7 @@ function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: Arm
   ];
 }
 
-/** A process that plays one arm after the other, with the flags of Node that this one was started with. */
+/** A process that runs one arm after the other; it gets the Node flags of this process. */
 class Player {
   readonly #child;
   readonly #lines;
@@ -49,7 +49,7 @@ class Player {
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Throws `give-up` where the process ends without a summary. */
+  /** Runs one arm. Throws `give-up` where the process ends without a summary. */
   async play(run: ArmRun): Promise<Summary> {
     const args = argumentsOf(run);
     this.#child.stdin.write(`${JSON.stringify(args)}\n`);
@@ -72,7 +72,7 @@ class Player {
   }
 }
 
-/** At most `jobs` processes that play arms: started when first needed, and kept for the next claim. */
+/** At most `jobs` processes that run arms; they are started when first needed and kept for the next claim. */
 export class Players {
   readonly #jobs: number;
   readonly #exams: Evaluations;
@@ -83,7 +83,7 @@ export class Players {
     this.#exams = exams;
   }
 
-  /** Results in the order given. One call at a time. */
+  /** Runs the arms and returns the results in the order given. Only one call may be under way. */
   async play(runs: readonly ArmRun[], onDone: (run: ArmRun, summary: Summary) => void): Promise<Summary[]> {
     while (this.#all.length < Math.min(this.#jobs, runs.length)) this.#all.push(new Player(this.#exams));
     const results: Summary[] = [];

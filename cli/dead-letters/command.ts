@@ -1,4 +1,4 @@
-/** `npm run dead-letters`: messages that will not be tried again, listed with their cause, sent again one by one or all. */
+/** `npm run dead-letters`: lists the messages that will not be tried again, with their causes, and sends one or all of them again. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { printable, printableLines } from '../printable.ts';

@@ -1,4 +1,4 @@
-/** Does the steps of a plan, one after the other. Each may be done again; the first that fails ends it, and the next run goes on from there. */
+/** Does the steps of a plan one after the other. Every step may be repeated: the first failure ends the run, and the next run goes on there. */
 import { RollmeshError } from '../../core/errors.ts';
 import { DEPLOY_CONFIG, type DeployFiles } from './deploy-files.ts';
 import { type Environment, PULL_CONSUMER, type Wanted } from './mesh-parts.ts';
@@ -12,15 +12,15 @@ export interface Surroundings {
   readonly wanted: Wanted;
   readonly account: string;
   readonly files: DeployFiles;
-  /** The tag that a Worker's sources get with that database. */
+  /** The tag for a Worker's sources and a configuration with this database. */
   readonly tagOf: (environment: Environment, databaseId: string) => Promise<string>;
-  /** Uploads the start policy through the gateway, once that answers; harmless where it is there. */
+  /** Uploads the start policy through the gateway once that answers; harmless if the policy is already there. */
   readonly uploadStartPolicy: (url: string, token: string) => Promise<void>;
-  /** A line for the operator. */
+  /** Prints a line for the operator. */
   readonly say: (line: string) => void;
 }
 
-/** Throws what the failing step throws, after saying which it was. */
+/** Does the steps. Throws what a failing step throws, after printing which step it was. */
 export async function apply(steps: readonly Step[], around: Surroundings): Promise<void> {
   const { run, wanted, files, account, say } = around;
   files.tellLearner({ CLOUDFLARE_ACCOUNT_ID: account });
@@ -28,7 +28,7 @@ export async function apply(steps: readonly Step[], around: Surroundings): Promi
     say(`${i + 1}/${steps.length} ${stepWords(step)} …`);
     await perform(step, around);
   }
-  // Also where there was nothing to do: another machine than the first may have neither file.
+  // Written even if there was nothing to do: a second machine may have neither file.
   files.writeConfig(await knownDatabase(around));
   files.tellLearner({
     ROLLMESH_URL: files.url ?? undefined,

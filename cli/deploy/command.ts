@@ -1,4 +1,4 @@
-/** `npm run deploy`: the mesh on Cloudflare. Creates what is missing, deploys what changed; run twice it changes nothing. */
+/** `npm run deploy`: deploys the mesh to Cloudflare. It creates what is missing and deploys what changed; a second run changes nothing. */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';

@@ -1,5 +1,5 @@
 /**
- * What a deployment keeps on this machine, outside git: `.deploy/secrets.env` (values that Cloudflare never shows again),
+ * The files that a deployment keeps on this machine, outside git: `.deploy/secrets.env` (values that Cloudflare never shows again),
  * `.deploy/learner.env` (the learner's environment), and `wrangler.deploy.toml`, wrangler.toml with the real database id.
  * wrangler.toml itself stays as it is, for the local mesh, for tests and for everybody else's account.
  */
@@ -11,7 +11,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { SECRET_NAMES } from '../../mesh/secrets.ts';
 import type { SecretName } from './mesh-parts.ts';
 
-/** In wrangler.toml; every environment has it. */
+/** The placeholder database id in wrangler.toml; every environment has it. */
 const PLACEHOLDER_ID = '00000000-0000-0000-0000-000000000001';
 
 export const DEPLOY_CONFIG = 'wrangler.deploy.toml';
@@ -28,18 +28,18 @@ export class DeployFiles {
   readonly #root: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
 
-  /** @param env where the operator may name secrets and the gateway's address; it wins over what is kept */
+  /** @param env the environment, where the operator may set secrets and the gateway's address; it wins over what is kept */
   constructor(root: string, env: Readonly<Record<string, string | undefined>>) {
     this.#root = root;
     this.#env = env;
   }
 
-  /** The mesh's value of a secret, where it is known here. */
+  /** The mesh's value of a secret; undefined where it is not known here. */
   secret(name: SecretName): string | undefined {
     return this.#env[name] || this.#read(SECRETS_FILE)[name] || undefined;
   }
 
-  /** Values are kept before anybody is told, so that a crash never leaves a mesh with a secret that nobody knows. */
+  /** Returns a secret, made if missing. It is written to the file first, so that a crash never leaves a mesh with a secret that nobody knows. */
   ensureSecret(name: SecretName): string {
     const value = this.secret(name) ?? randomBytes(32).toString('hex');
     const kept = this.#read(SECRETS_FILE);
@@ -66,7 +66,7 @@ export class DeployFiles {
     return Boolean(this.#read(LEARNER_FILE).QUEUE_TOKEN);
   }
 
-  /** Adds to the learner's environment; what the operator wrote there stays. */
+  /** Adds values to the learner's environment file; what the operator wrote there stays. */
   tellLearner(values: Readonly<Record<string, string | undefined>>): void {
     const known = Object.entries(values).filter(([, value]) => value !== undefined);
     const before = this.#read(LEARNER_FILE);
@@ -75,7 +75,7 @@ export class DeployFiles {
       this.#write(LEARNER_FILE, LEARNER_HEAD, after);
   }
 
-  /** wrangler.toml for one database, as text. Throws `deploy.config` where the placeholder is gone. */
+  /** The text of wrangler.toml with this database's id. Throws `deploy.config` where the placeholder is missing. */
   configFor(databaseId: string): string {
     const text = readFileSync(join(this.#root, 'wrangler.toml'), 'utf8');
     if (!text.includes(PLACEHOLDER_ID))

@@ -1,6 +1,6 @@
 /**
- * A tag for what would be deployed: the same sources, files and configuration give the same tag, on any machine. Deployed
- * versions carry it, so that a second deployment can tell that nothing changed.
+ * Computes a tag of what would be deployed: the same sources, files and configuration give the same tag on any machine.
+ * Deployed versions carry it, so that a second deployment can tell that nothing changed.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { installed } from '../../mesh/installation.ts';
 import { readMeshConfig } from '../../mesh/mesh-config.ts';
 import type { Environment } from './mesh-parts.ts';
 
-/** Digits of the hash: with its prefix the tag stays below the 25 characters that every version of the platform took. */
+/** Digits of the hash in the tag: with its prefix it stays below 25 characters, which every version of the platform accepted. */
 const DIGITS = 16;
 
-/** @param parts name and content, in any order */
+/** @param parts the contents by name, in any order */
 export function tagOf(parts: Readonly<Record<string, string | Uint8Array>>): string {
   const hash = createHash('sha256');
   for (const name of Object.keys(parts).sort()) {
@@ -23,7 +23,7 @@ export function tagOf(parts: Readonly<Record<string, string | Uint8Array>>): str
   return `rm-${hash.digest('hex').slice(0, DIGITS)}`;
 }
 
-/** @param config the configuration that is deployed, as text */
+/** @param config the text of the configuration that is deployed */
 export async function workerTag(
   root: string,
   environment: Environment,

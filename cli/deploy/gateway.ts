@@ -1,9 +1,9 @@
-/** A deployed gateway as a deployment needs it: whether it answers, whether it has the start policy, and the upload of that. */
+/** What a deployment asks of a deployed gateway: whether it answers, whether it has the start policy, and the upload of that policy. */
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { DEFAULT_START_POLICY, ensureShipped } from '../shared/import-policy.ts';
 
-/** How long a new address may take until it answers everywhere, and how often it is asked, ms. */
+/** How long a new address may take until it answers, and how often it is tried, in ms. */
 const PATIENCE_MS = 120_000;
 const ASK_MS = 2_000;
 const TIMEOUT_MS = 10_000;
@@ -15,7 +15,7 @@ const answers = async (url: string): Promise<boolean> => {
   return response?.ok ?? false;
 };
 
-/** Null where the gateway does not answer, or does not let us read. */
+/** Whether the gateway has the start policy; null where it does not answer or does not let us read. */
 export async function hasStartPolicy(url: string, token: string | undefined): Promise<boolean | null> {
   if (!(await answers(url))) return null;
   try {
@@ -26,7 +26,7 @@ export async function hasStartPolicy(url: string, token: string | undefined): Pr
   }
 }
 
-/** Throws `deploy.silent` where the gateway does not answer in two minutes. */
+/** Uploads the start policy. Throws `deploy.silent` where the gateway does not answer within two minutes. */
 export async function uploadStartPolicy(url: string, token: string): Promise<void> {
   const until = performance.now() + PATIENCE_MS;
   while (!(await answers(url))) {

@@ -1,4 +1,4 @@
-/** The parts of a deployed mesh: which Workers in which order, who needs which secret, what the learner's queue is like. */
+/** The parts of a deployed mesh: its Workers in their order, the secrets that each needs, and the settings of the learner's queue. */
 import type { WorkerName } from '../../core/stages.ts';
 import type { SECRET_NAMES } from '../../mesh/secrets.ts';
 
@@ -12,7 +12,7 @@ export const SECRETS_OF: Readonly<Record<Environment, readonly SecretName[]>> = 
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN'],
 };
 
-/** How long a pulled message stays the learner's, and how often it is given out again before it counts as dead. */
+/** The lease of a pulled message in seconds, and how often the message is delivered again before it becomes a dead letter. */
 export const PULL_CONSUMER = { visibilitySeconds: 600, retries: 10 } as const;
 
 export interface Wanted {
@@ -22,7 +22,7 @@ export interface Wanted {
   /** The queue that the learner pulls: no Worker consumes it. */
   readonly pullQueue: string;
   readonly deadLetters: string;
-  /** File names in the order in which they are applied. */
+  /** Names of the migration files, in the order in which they are applied. */
   readonly migrations: readonly string[];
   /** Names of the Workers. */
   readonly workers: Readonly<Record<Environment, string>>;

@@ -1,4 +1,4 @@
-/** What is there: every question that a deployment asks Cloudflare. Reads only; answers are checked before they are believed. */
+/** Reads the present state from Cloudflare: every query that a deployment makes. It changes nothing, and checks answers by schemas. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ export interface Account {
 }
 
 /**
- * The account to deploy to: the named one, else the one in which this folder's mesh lives, else the only one there is.
+ * Chooses the account to deploy to: the named one, else the one in which this folder's mesh lives, else the only one there is.
  *
  * @throws RollmeshError `deploy.login`, `deploy.offline`, or `deploy.account` where the choice is not clear or not allowed
  */
@@ -94,7 +94,7 @@ export async function chooseAccount(
   );
 }
 
-/** What wrangler can tell; addresses, sources and kept secrets come from elsewhere. */
+/** The part of the state that wrangler reports; addresses, sources and kept secrets come from elsewhere. */
 export type RemoteState = Omit<MeshState, 'sources' | 'url' | 'seed' | 'known'>;
 
 export async function observe(
@@ -104,7 +104,7 @@ export async function observe(
 ): Promise<RemoteState> {
   const [database, bucket, queues, pull, secrets, live] = await Promise.all([
     observeDatabase(run, wanted.database, configFor),
-    // Fails on a missing bucket, and needs no permission beside R2's. `bucket list` shows only the first page.
+    // This fails on a missing bucket and needs only R2's permission. `bucket list` shows only the first page.
     unlessMissing(
       run,
       ['r2', 'bucket', 'lifecycle', 'list', wanted.bucket],
@@ -118,7 +118,7 @@ export async function observe(
   return { ...database, bucket: bucket !== null, queues, pull, secrets, live };
 }
 
-/** One Worker after the other: each question is a process, and this machine may be small. */
+/** Asks about one Worker after the other, since each query is a process and this machine may be small. */
 async function byWorker<T>(
   of: (environment: Environment) => Promise<T>,
 ): Promise<Readonly<Record<Environment, T>>> {
@@ -127,7 +127,7 @@ async function byWorker<T>(
   return Object.fromEntries(found) as Record<Environment, T>;
 }
 
-/** Null where it does not exist. */
+/** The id of the database with this name; null where it does not exist. */
 export async function databaseId(run: RunWrangler, name: string): Promise<string | null> {
   const all = await ask(run, ['d1', 'list', '--json'], databases);
   return all?.find((database) => database.name === name)?.uuid ?? null;
@@ -140,7 +140,7 @@ async function observeDatabase(
 ): Promise<Pick<MeshState, 'databaseId' | 'migrations'>> {
   const id = await databaseId(run, name);
   if (id === null) return { databaseId: null, migrations: [] };
-  // `d1 migrations list` would create its table: a question must not. It takes the id from a configuration, hence the file.
+  // Not `d1 migrations list`: it would create its table, and a query must change nothing. The id is read from a configuration, hence the file.
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
   try {
     const config = join(folder, 'wrangler.toml');

@@ -1,4 +1,4 @@
-/** What is to be done, from what there is and what there should be. Pure: the same state gives the same plan, and a mesh that is as it should be gives none. */
+/** Plans the steps from the present state to the wanted one. Pure: the same state gives the same plan; a mesh in the wanted state gives none. */
 import { RollmeshError } from '../../core/errors.ts';
 import { DEPLOY_ORDER } from '../../core/stages.ts';
 import { type Environment, PULL_CONSUMER, SECRETS_OF, type SecretName, type Wanted } from './mesh-parts.ts';
@@ -9,7 +9,7 @@ export interface PullSettings {
   readonly deadLetters: string | null;
 }
 
-/** What there is on Cloudflare and what is kept here about it. */
+/** The present state on Cloudflare, and what this machine keeps about it. */
 export interface MeshState {
   readonly databaseId: string | null;
   /** Names of applied migrations. */
@@ -20,11 +20,11 @@ export interface MeshState {
   readonly pull: PullSettings | null;
   /** Names of the secrets that each Worker has. */
   readonly secrets: Readonly<Record<Environment, readonly string[]>>;
-  /** Tag of the version that is live; null where no Worker, or no version of ours, is. */
+  /** The tag of the live version; null where there is no Worker, or its version is not ours. */
   readonly live: Readonly<Record<Environment, string | null>>;
-  /** Tag that the sources here would get; null where that is not known yet. */
+  /** The tag that the sources on this machine would get; null where it is not known yet. */
   readonly sources: Readonly<Record<Environment, string | null>>;
-  /** Address of the gateway, where known here. */
+  /** The gateway's address; null where it is not known here. */
   readonly url: string | null;
   /** Whether the start policy is in the mesh; null where that cannot be seen. */
   readonly seed: boolean | null;
@@ -58,13 +58,13 @@ export type Step =
 
 export interface Plan {
   readonly steps: readonly Step[];
-  /** What the operator should know and this command does not change. */
+  /** Things that the operator should know and that this command does not change. */
   readonly notes: readonly string[];
 }
 
 /**
- * Steps in the order in which they are done: what others name comes first, migrations before the Workers that need them, secrets
- * before the Workers that read them.
+ * Plans the steps in the order in which they are done: first what other parts refer to, migrations before the Workers that need them,
+ * and secrets before the Workers that read them.
  *
  * @throws RollmeshError `deploy.secret` where a Worker lacks a secret that another has and whose value is not known here
  */
@@ -82,7 +82,7 @@ export function plan(wanted: Wanted, state: MeshState): Plan {
     for (const name of names) refuseUnknown(name, environment, state);
     if (names.length) steps.push({ kind: 'secrets', environment, names });
   }
-  // New secrets make a version without a tag: deployed in the same run, the next run finds nothing to change.
+  // New secrets make a version without a tag. Its Worker is deployed in the same run, so that the next run finds nothing to change.
   const touched = steps.flatMap((step) => (step.kind === 'secrets' ? [step.environment] : []));
   for (const environment of DEPLOY_ORDER)
     if (touched.includes(environment) || isStale(environment, state))
@@ -112,7 +112,7 @@ function refuseUnknown(name: SecretName, environment: Environment, state: MeshSt
   );
 }
 
-/** A live gateway whose address is not known here is deployed again as it is, because that tells the address. */
+/** Must it be deployed? A live gateway whose address is not known here is deployed again unchanged, because that reveals the address. */
 const isStale = (environment: Environment, { databaseId, live, sources, url }: MeshState) =>
   databaseId === null ||
   live[environment] === null ||

@@ -1,4 +1,4 @@
-/** A whole deployment: look, plan, and unless it is a dry run, do it. What it talks to is passed in. */
+/** A whole deployment: reads the state, plans, and applies the plan unless it is a dry run. All that it talks to is passed in. */
 import { RollmeshError } from '../../core/errors.ts';
 import { DEPLOY_ORDER } from '../../core/stages.ts';
 import { apply, type Surroundings } from './apply.ts';
@@ -11,13 +11,13 @@ import type { ConnectWrangler } from './wrangler.ts';
 export interface Deployment
   extends Pick<Surroundings, 'wanted' | 'files' | 'tagOf' | 'uploadStartPolicy' | 'say'> {
   readonly connect: ConnectWrangler;
-  /** The account that the operator names. */
+  /** The account that the operator named. */
   readonly account: string | undefined;
   /** Whether the start policy is in the mesh; null where that cannot be seen. */
   readonly hasStartPolicy: (url: string, token: string | undefined) => Promise<boolean | null>;
 }
 
-/** @throws RollmeshError of the kind `deploy.…`: what happened, and that running it again goes on from there */
+/** @throws RollmeshError with a code `deploy.…`, which says what happened and that another run goes on from there */
 export async function deploy(deployment: Deployment, dryRun: boolean): Promise<Plan> {
   const { connect, files, say, wanted } = deployment;
   const account = await lookUp(deployment, dryRun);
@@ -31,7 +31,7 @@ export async function deploy(deployment: Deployment, dryRun: boolean): Promise<P
   return due;
 }
 
-/** Null where a dry run may not look: it then plans for an empty account. */
+/** Reads the state; null where a dry run may not read it and so plans for an empty account. */
 async function lookUp(
   { connect, account, files, say }: Deployment,
   dryRun: boolean,
@@ -61,7 +61,7 @@ async function look(deployment: Deployment, account: Account): Promise<MeshState
   };
 }
 
-/** Without a database there is no configuration to tag, and everything is deployed anyway. */
+/** The tags of all Workers; none without a database, since there is no configuration to tag and everything is deployed anyway. */
 async function tags({ tagOf }: Deployment, databaseId: string | null): Promise<MeshState['sources']> {
   if (databaseId === null) return NOTHING.sources;
   const found: [Environment, string][] = [];

@@ -1,4 +1,4 @@
-/** What a deployed mesh consists of, read from wrangler.toml of a project and the migrations that come with the program. */
+/** Reads what a deployed mesh must consist of from a project's wrangler.toml and the migrations that come with the program. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -32,7 +32,7 @@ const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
   });
 };
 
-/** Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
+/** Reads the wanted state. Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
 export function readWanted(root: string): Wanted {
   if (!existsSync(join(root, 'wrangler.toml')))
     throw new RollmeshError('wrong-input', 'deploy.config', `There is no wrangler.toml in ${root}.`, {

@@ -1,4 +1,4 @@
-/** A deployment in words: its steps, and what the operator does with a mesh that is up. Names files; shows no secret. */
+/** The texts of a deployment: its steps, and what the operator does next with the running mesh. They name files and show no secret. */
 import { LEARNER_FILE, SECRETS_FILE } from './deploy-files.ts';
 import { PULL_CONSUMER } from './mesh-parts.ts';
 import type { Plan, Step } from './plan.ts';

@@ -1,6 +1,6 @@
 /**
- * Wrangler as one function: arguments and standard input in, exit status and output out. Everything that a deployment does to
- * Cloudflare goes through it, so that tests stand in for Cloudflare here and nowhere else.
+ * Wrangler as one function: it takes arguments and standard input and returns exit status and output. Everything that a deployment
+ * does to Cloudflare goes through it, so that tests replace Cloudflare only here.
  */
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
@@ -12,12 +12,12 @@ export interface Answer {
   readonly stderr: string;
 }
 
-/** Never throws for what wrangler says; secrets go through `stdin`, never through `args`. */
+/** Runs wrangler. It does not throw if wrangler reports a failure. Secrets go through `stdin`, never through `args`. */
 export type RunWrangler = (args: readonly string[], stdin?: string) => Promise<Answer>;
-/** Wrangler bound to an account; `undefined` where it is not known yet. */
+/** Binds wrangler to an account; `undefined` where the account is not known yet. */
 export type ConnectWrangler = (account: string | undefined) => RunWrangler;
 
-/** @param command the program and its first arguments, such as node and wrangler's script */
+/** @param command the program and its first arguments, such as node and the path of wrangler's script */
 export const wranglerProcess =
   (command: readonly string[], cwd: string): ConnectWrangler =>
   (account) =>
@@ -26,7 +26,7 @@ export const wranglerProcess =
       const [program, ...first] = command;
       const child = spawn(program!, [...first, ...args], {
         cwd,
-        // CI: answers questions by their default instead of asking nobody.
+        // With CI set, wrangler takes the defaults instead of asking questions.
         env: {
           ...process.env,
           CI: '1',
@@ -51,7 +51,7 @@ export const wranglerProcess =
           stderr: stripVTControlCharacters(stderr),
         }),
       );
-      // A child that ends without reading its input is no failure of ours: its exit status says what happened.
+      // A child may end without reading its input; that is no error here, since its exit status says what happened.
       child.stdin.on('error', () => {});
       child.stdin.end(stdin);
     });
@@ -64,7 +64,7 @@ const OFFLINE =
   /Unable to resolve Cloudflare's API hostname|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|fetch failed/;
 const AGAIN = 'Then run `npm run deploy` again: it goes on where it stopped, and what is done stays done.';
 
-/** What wrangler says it failed for, in one line. */
+/** The reason that wrangler gives for its failure, in one line. */
 function cause(answer: Answer): string {
   const lines = saidBy(answer)
     .split('\n')
@@ -75,7 +75,7 @@ function cause(answer: Answer): string {
   return told.replace(/^.*?\[ERROR\]\s*/, '').slice(0, 500) || 'it said nothing';
 }
 
-/** The failure of a wrangler command, by what the operator can do about it. `hidden` never shows in its text. */
+/** The error for a failed wrangler command, by what the operator can do about it. `hidden` never appears in its text. */
 export function wranglerFailure(
   args: readonly string[],
   answer: Answer,
@@ -102,7 +102,7 @@ export function wranglerFailure(
 const scrub = (text: string, hidden: readonly string[]): string =>
   hidden.reduce((rest, value) => rest.replaceAll(value, '…'), text);
 
-/** Standard output of a command that must succeed. */
+/** Returns the standard output of a command; throws if the command fails. */
 export async function must(
   run: RunWrangler,
   args: readonly string[],
@@ -113,7 +113,7 @@ export async function must(
   return answer.stdout;
 }
 
-/** Standard output of a command, or null where its failure says that what it asks for does not exist. */
+/** Returns the standard output of a command, or null where it fails because the thing it asks for does not exist. */
 export async function unlessMissing(
   run: RunWrangler,
   args: readonly string[],
@@ -125,7 +125,7 @@ export async function unlessMissing(
   throw wranglerFailure(args, answer);
 }
 
-/** The JSON that a command printed; lines before it, such as a banner, are passed over. */
+/** Parses the JSON that a command printed; lines before it, such as a banner, are skipped. */
 export function jsonIn(args: readonly string[], stdout: string): unknown {
   const at = stdout.search(/^[[{]/m);
   try {

@@ -39,7 +39,7 @@ function required(name: string, what: string): string {
   });
 }
 
-/** Variables of a file; those that are set already win. */
+/** Reads environment variables from a file; those that are already set win. */
 function readEnvironment(file: string): void {
   try {
     process.loadEnvFile(file);
@@ -51,7 +51,7 @@ function readEnvironment(file: string): void {
   }
 }
 
-/** One JSON object a line on standard error; nothing secret is ever among the fields. */
+/** Logs one JSON object per line on standard error; the fields never contain a secret. */
 const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
@@ -131,7 +131,7 @@ export const command = (): Command =>
       try {
         await run(options);
       } catch (error) {
-        // For whoever supervises this process: what the program prints at its end is for people.
+        // This line is for the supervising process; what the program prints when it ends is for people.
         if (error instanceof RollmeshError) {
           const { kind, code, what, expected, next } = error;
           log('learner.failed', { kind, code, what, expected, next });

@@ -1,4 +1,4 @@
-/** The learner as a process of its own, so that it can be killed and comes back: a crash costs the time since the last publish. */
+/** Runs the learner as a process of its own and restarts it when it ends: a crash costs only the time since the last publish. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -9,25 +9,25 @@ import { type LearnerNews, LearnerWatch } from '../learner-watch.ts';
 
 export interface LearnerProcess {
   readonly log: string;
-  /** Rejects with the reason where the learner is given up; else it never settles. */
+  /** Rejects with the reason if the learner is given up; else it never settles. */
   readonly givenUp: Promise<never>;
   stop(): Promise<void>;
 }
 
 export interface Supervision {
-  /** Told what a person should know. */
+  /** Called with messages that a person should read. */
   readonly notice?: (text: string) => void;
-  /** Once it aborts, an end of the learner is what was asked for. */
+  /** After it aborts, the learner's end is expected. */
   readonly signal?: AbortSignal;
 }
 
-/** Pause before a learner that ended is started again. */
+/** The pause before a learner that ended is started again, ms. */
 const RESTART_MS = 1_000;
 const RELEASE_MS = 5_000;
 
 /**
- * Nobody holds the messages that a dead learner had pulled: without this they would come back when its leases run out, minutes later.
- * One that fails costs that time and nothing else.
+ * Releases the messages that a dead learner had pulled: without this they would be delivered again only when its leases run out, minutes
+ * later. If the release fails, only that time is lost.
  */
 async function releaseLeases({ pullUrl, secrets }: Mesh): Promise<void> {
   await fetch(`${pullUrl}/accounts/local/queues/${SCORED_QUEUE}/messages/release`, {
@@ -66,7 +66,7 @@ export function superviseLearner(
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  // Whoever waits for it is told; where nobody does, the log has it.
+  // Callers that wait for it get the error; if none waits, the error is still in the log.
   givenUp.catch(() => undefined);
 
   const hear = ({ notice: words, fatal }: LearnerNews) => {
@@ -87,7 +87,7 @@ export function superviseLearner(
     started.stdout.pipe(sink, { end: false });
     started.stderr.pipe(sink, { end: false });
     createInterface({ input: started.stderr }).on('line', (line) => stopped || hear(watch.line(line)));
-    // Not 'exit': by then its last words may still be on their way.
+    // Not 'exit', which may come before the last lines of its output.
     started.once('close', (code, killedBy) => {
       if (stopped || signal?.aborted) return;
       hear(watch.ended(code, killedBy));

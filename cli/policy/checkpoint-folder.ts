@@ -1,4 +1,4 @@
-/** A Hugging Face folder as the files of a version: read, checked as a whole, and stored in float32. Nothing is stored here. */
+/** Reads a Hugging Face folder as the files of a version: checks it as a whole and converts it to float32. It does not store anything. */
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
@@ -51,7 +51,7 @@ async function readConfig(folder: string): Promise<{ json: object; config: Model
       next: 'Name the folder of a Hugging Face checkpoint.',
     });
   const own = parseJson(bytes, path);
-  // A config that is no object is refused below.
+  // A config that is not an object is refused below.
   const json = typeof own === 'object' && own !== null ? await withEnds(folder, own) : own;
   const config = parseConfig(json);
   const special = [config.bosId, ...config.eosIds].find((id) => id !== null && id >= config.vocabSize);
@@ -59,7 +59,7 @@ async function readConfig(folder: string): Promise<{ json: object; config: Model
     throw wrongInput('config.invalid', `config.json names token ${special} as its begin or end.`, {
       expected: `ids below vocab_size, ${config.vocabSize}`,
     });
-  // parseConfig accepts objects only.
+  // parseConfig accepts only objects.
   return { json: json as object, config };
 }
 

@@ -10,15 +10,15 @@ import { findStateFolder, openStateFolder } from '../shared/state-folder.ts';
 export interface Common {
   readonly state: string;
   readonly json: boolean;
-  /** Of a mesh elsewhere, where the command can be told of one. */
+  /** The address of a mesh elsewhere, for commands with that option. */
   readonly url?: string;
 }
 
-/** A line for people; what comes from files and models in it reaches the terminal as text. */
+/** Prints a line for people; control characters from files and models are escaped. */
 export const print = (line: string): void => console.log(printableLines(line));
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value));
 
-/** A subcommand with the options that all have. */
+/** Adds a subcommand with the options that all have. */
 export const subcommand = (parent: Command, name: string, description: string): Command =>
   parent
     .command(name)
@@ -26,7 +26,7 @@ export const subcommand = (parent: Command, name: string, description: string): 
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
     .option('--json', 'one JSON object a line', false);
 
-/** A subcommand on one version of a policy. */
+/** Adds a subcommand that works on one version of a policy. */
 export const versionCommand = (parent: Command, name: string, description: string): Command =>
   subcommand(parent, name, description)
     .argument('<name>', 'name of the policy')
@@ -36,7 +36,7 @@ export const versionCommand = (parent: Command, name: string, description: strin
 export const withUrl = (command: Command): Command =>
   command.option('--url <url>', 'a deployed mesh instead; its learner token is read from LEARNER_TOKEN');
 
-/** Does the work with the store open, and closes it whatever happens. `make`: the state folder may be a new one. */
+/** Opens the store, does the work, and closes the store in any case. `make`: the state folder is made if it is missing. */
 export async function withStore<T>(
   { state, url }: Common,
   work: (gateway: GatewayClient) => Promise<T>,
@@ -51,7 +51,7 @@ export async function withStore<T>(
   }
 }
 
-/** A number from 0, or commander's usage error. */
+/** Parses a number from 0 up; else throws commander's usage error. */
 export function temperature(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0)
@@ -59,5 +59,5 @@ export function temperature(text: string): number {
   return value;
 }
 
-/** Token ids separated by commas, or commander's usage error. */
+/** Parses token ids separated by commas; else throws commander's usage error. */
 export const tokenIds = (text: string): number[] => text.split(',').map((id) => whole(0)(id.trim()));

@@ -1,4 +1,4 @@
-/** `npm run policy`: versions of policies in, out, listed, computed with and taken back. stdout carries only the result. */
+/** `npm run policy`: imports, exports, lists, runs and withdraws versions of policies. stdout carries only the result. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { addEval, addGenerate, addScore } from './model-commands.ts';
@@ -11,7 +11,7 @@ export function command(): Command {
   for (const add of [addImport, addExport, addList, addEval, addScore, addGenerate, addRollback, addPrune])
     add(command);
 
-  // A reader that has seen enough, such as `head`, is no failure.
+  // It is no failure if a reader such as `head` closes the pipe early.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;

@@ -1,4 +1,4 @@
-/** `policy eval`: a version's answers to files of questions with their reference answers, and two versions compared on them. */
+/** `policy eval`: checks a version's answers to files of questions against reference answers, and compares two versions on them. */
 import { writeFile } from 'node:fs/promises';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Extraction } from '../../core/checkers/extract.ts';
@@ -28,21 +28,21 @@ export interface EvalRequest extends TaskFileOptions {
   readonly tasks: readonly string[];
   readonly limit?: number;
   readonly renderer: RendererKind;
-  /** Default: where the policy's kind of text has its answers. */
+  /** How answers are extracted; the default depends on the policy's kind of text. */
   readonly extract?: readonly Extraction[];
-  /** Default: 64 for the small policies, 512 for others, never more than half of the model's positions. */
+  /** New tokens at most. Default: 64 for the small policies, 512 for others, never more than half of the model's positions. */
   readonly maxNew?: number;
   readonly samples: number;
   readonly temperature: number;
   readonly seed: number;
-  /** Version to compare with; its answers are the first of the two. */
+  /** The version to compare with; its answers come first of the two. */
   readonly compare?: number;
-  /** File that every question is written to with its answers, a JSON object a line. */
+  /** The file to which every question is written with its answers, one JSON object per line. */
   readonly write?: string;
 }
 
 export interface Evaluated extends QuestionFigures {
-  /** Questions that were not asked, because the model cannot take so many tokens; no part of n. */
+  /** Questions that were not asked because they have too many tokens for the model; n does not count them. */
   readonly tooLong: number;
   /** Shares of the greedy completions that hold an answer, and of those that write steps before it. */
   readonly answered: number;
@@ -61,7 +61,7 @@ const EXTRACT: Readonly<Record<Renderer['kind'], readonly Extraction[]>> = {
 };
 const MAX_NEW: Readonly<Record<Renderer['kind'], number>> = { tags: 64, chat: 512, plain: 512 };
 
-/** A version's answers to the questions that fit. */
+/** Samples a version's answers to the questions that fit. */
 async function answersOf(
   gateway: GatewayClient,
   ref: PolicyRef,

@@ -1,4 +1,4 @@
-/** What `policy eval` prints for people. */
+/** The text that `policy eval` prints for people. */
 import type { Comparison, QuestionFigures, Share } from '../../protocols/evaluate/figures.ts';
 import { decimal, percent, points } from '../shared/figures.ts';
 import type { Evaluated } from './evaluate.ts';

@@ -1,6 +1,6 @@
 /**
- * `policy export`: a stored version as a folder that other tools load as it is: the Hugging Face layout, the graph that the
- * rollouts run, and the manifest that says what the version contains.
+ * `policy export`: writes a stored version as a folder that other tools load without changes: the Hugging Face layout, the graph that
+ * the rollouts run, and the manifest that says what the version contains.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { configOf } from './live-policy.ts';
 import { fetchVersion, type StoredVersion } from './stored-version.ts';
 
 const WEIGHTS = 'model.safetensors';
-/** The largest number that a half can hold. */
+/** The largest finite float16. */
 const LARGEST_HALF = 65504;
 
 const encode = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
@@ -38,7 +38,7 @@ export interface Exported {
   readonly files: readonly string[];
 }
 
-/** Throws `export.folder` where the folder is no folder or holds something. */
+/** Throws `export.folder` where the path is not a folder or the folder is not empty. */
 export async function checkEmpty(folder: string): Promise<void> {
   const entries = await readdir(folder).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return [];
@@ -64,7 +64,7 @@ function checkHalf(tensors: Tensors): void {
   }
 }
 
-/** The graph, over the exported weights where they are what it reads, else with a weight file of its own. */
+/** The graph's files: it refers to the exported weights where it can read them, else it gets a weight file of its own. */
 function graphFiles(config: ModelConfig, tensors: Tensors, weights: Uint8Array): Record<string, Uint8Array> {
   const graph = policyGraph(config);
   const packed = packWeights(config, tensors);
@@ -74,7 +74,7 @@ function graphFiles(config: ModelConfig, tensors: Tensors, weights: Uint8Array):
   return { 'generate.onnx': graph, [WEIGHTS_FILE]: packed };
 }
 
-/** All files of the export by name, the manifest with their hashes last. */
+/** All files of the export by name; the manifest with their hashes comes last. */
 export function exportFiles({ manifest, files }: StoredVersion, dtype: StorageType): Map<string, Uint8Array> {
   const config = configOf(files);
   const stored = readSafetensors(files[WEIGHTS]!);
@@ -95,7 +95,7 @@ export function exportFiles({ manifest, files }: StoredVersion, dtype: StorageTy
   return out.set('manifest.json', encode({ ...manifest, files: Object.fromEntries(entries) }));
 }
 
-/** @throws RollmeshError `export.*`, `policy.missing` or `version.missing`; nothing has been written then. */
+/** @throws RollmeshError `export.*`, `policy.missing` or `version.missing`, before anything is written */
 export async function exportCheckpoint(
   gateway: GatewayClient,
   ref: PolicyRef,

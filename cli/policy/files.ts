@@ -1,9 +1,9 @@
-/** Reading the user's files: what is not there or cannot be read is the caller's mistake, said with the path. */
+/** Reads the user's files. A file that is missing or unreadable is the user's error, and the message names its path. */
 import { readFile } from 'node:fs/promises';
 import { wrongInput } from '../../core/errors.ts';
 import { LARGEST_TEXT, readRegularFile } from '../../model/regular-file.ts';
 
-/** The system's code of a failed file operation, such as ENOENT; undefined for any other error. */
+/** The operating system's code for a failed file operation, such as ENOENT; undefined for other errors. */
 export const errnoOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
     ? error.code
@@ -15,7 +15,7 @@ const unreadable = (path: string, cause: unknown) =>
     cause,
   });
 
-/** The file's bytes; undefined where there is no such file. */
+/** Reads the file's bytes; undefined where there is no such file. */
 export async function readOptional(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readRegularFile(path, LARGEST_TEXT);
@@ -26,7 +26,7 @@ export async function readOptional(path: string): Promise<Uint8Array | undefined
   }
 }
 
-/** Lines of a UTF-8 text file, without the empty one after the last line's end. */
+/** Reads the lines of a UTF-8 text file, without the empty one after the last line break. */
 export async function readLines(path: string): Promise<string[]> {
   const bytes = await readFile(path).catch((error: unknown) => {
     throw errnoOf(error) === undefined ? error : unreadable(path, error);

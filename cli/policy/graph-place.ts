@@ -1,4 +1,4 @@
-/** Where an exported graph finds its weights: ONNX keeps them outside, by file and offset. */
+/** Sets where an exported graph finds its weights, which ONNX keeps in another file, by name and offset. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ModelProtoSchema } from '../../model/onnx/schema.gen.ts';
 

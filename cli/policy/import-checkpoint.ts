@@ -1,4 +1,4 @@
-/** `policy import`: a checkpoint folder becomes version 0 of a new policy, after every check has passed. */
+/** `policy import`: makes a checkpoint folder version 0 of a new policy, after all checks have passed. */
 import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
 import type { GatewayClient } from '../../api/gateway-client.ts';
@@ -15,7 +15,7 @@ export interface Imported {
   readonly tokenizer: boolean;
 }
 
-/** Throws `policy.name` where that cannot be the name of a policy. */
+/** Throws `policy.name` where this cannot be the name of a policy. */
 export function checkName(name: string): void {
   if (!v.is(policyName, name))
     throw wrongInput('policy.name', `${JSON.stringify(name)} cannot be the name of a policy.`, {
@@ -26,7 +26,7 @@ export function checkName(name: string): void {
 
 export interface Checkpoint {
   readonly name: string;
-  /** Where it came from, for the manifest. */
+  /** Where the checkpoint came from, for the manifest. */
   readonly origin: string;
   readonly files: VersionFiles;
 }

@@ -1,4 +1,4 @@
-/** Scores by the learner's own forward pass on the CPU device, so that the two engines can be held against each other. */
+/** Scores by the learner's forward pass on the CPU device, so that it can be compared with the engine of the rollouts. */
 import type { Policy, TokenIds, TokenScores } from '../../core/policy.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { microBatches, packSequences } from '../../learner/nn/pack.ts';
@@ -8,7 +8,7 @@ import * as tf from '../../learner/tfjs.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 
-/** Tokens that are computed together. */
+/** Tokens of one batch at most. */
 const TOKEN_BUDGET = 4096;
 
 export class LearnerScorer implements Pick<Policy, 'score' | 'dispose'> {
@@ -27,7 +27,7 @@ export class LearnerScorer implements Pick<Policy, 'score' | 'dispose'> {
 
   async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
     const out: TokenScores[] = sequences.map(() => ({ logprobs: [], entropy: [] }));
-    // A sequence of one token has nothing to score, and no place in a batch.
+    // A sequence of one token has nothing to score and is left out of the batches.
     const items = sequences.flatMap((ids, index) => (ids.length > 1 ? [{ ids, index, from: 1 }] : []));
     for (const indices of microBatches(items, TOKEN_BUDGET)) {
       const part = indices.map((i) => items[i]!);

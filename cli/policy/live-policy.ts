@@ -1,4 +1,4 @@
-/** A stored version made live: on the generation runtime, or on the learner's device. */
+/** Opens a stored version as a live policy, on the generation runtime or on the learner's device. */
 import type { Policy, PolicyRef } from '../../core/policy.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -8,7 +8,7 @@ import { readSafetensors } from '../../model/safetensors.ts';
 
 export type Scorer = Pick<Policy, 'score' | 'dispose'>;
 
-/** A committed version has both files: the gateway takes none without. */
+/** Reads the model's config. A committed version has config.json and weights: the gateway accepts none without. */
 export const configOf = (files: VersionFiles): ModelConfig =>
   parseConfig(JSON.parse(new TextDecoder().decode(files['config.json'])));
 

@@ -1,4 +1,4 @@
-/** The commands that compute with a version: eval, score, generate. */
+/** The commands that run a version: eval, score, generate. */
 import { type Command, Option } from 'commander';
 import { EXTRACTIONS, parseExtractions } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
@@ -29,7 +29,7 @@ import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
 import { addTaskFileOptions } from './task-file-options.ts';
 
-/** Every use of an option adds a value. */
+/** For options that may be repeated: each use adds a value. */
 const several = (value: string, before: readonly string[]): string[] => [...before, value];
 
 interface Form {
@@ -99,7 +99,7 @@ const evaluationRecord = (policy: string, version: number, figures: Evaluated) =
 
 interface ScoreOptions extends Pick<Form, 'weights'> {
   readonly ids: string;
-  /** `infer` is what `onnx` was called before there were two engines. */
+  /** `infer` is the name that `onnx` had before there were two engines. */
   readonly engine: Engine | 'learner' | 'infer';
 }
 

@@ -1,4 +1,4 @@
-/** `policy prune`: removes the files of old versions that nothing names any more, as often as there are more of them. */
+/** `policy prune`: removes the files of old versions that nothing names any more, in repeated calls until none is left. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Pruned } from '../../core/schema/answers.ts';
 import { findPolicy } from './stored-version.ts';

@@ -1,4 +1,4 @@
-/** `policy rollback`: the pointer goes back; every later version is withdrawn, and rounds that name one of them end. */
+/** `policy rollback`: moves the pointer back and withdraws every later version; rounds that name one of those end. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
@@ -7,11 +7,11 @@ import { findPolicy } from './stored-version.ts';
 export interface RolledBack {
   readonly policy: string;
   readonly current: number;
-  /** Versions that this withdrew, oldest first. */
+  /** The versions that this call withdrew, oldest first. */
   readonly withdrawn: readonly number[];
 }
 
-/** @throws RollmeshError `policy.missing`, or `rollback.version` where that version is not there or withdrawn itself. */
+/** @throws RollmeshError `policy.missing`, or `rollback.version` where that version is missing or withdrawn itself. */
 export async function rollBack(gateway: GatewayClient, ref: PolicyRef, reason: string): Promise<RolledBack> {
   const { versions, current } = await findPolicy(gateway, ref.name);
   const usable = versions

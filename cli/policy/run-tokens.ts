@@ -1,4 +1,4 @@
-/** `policy score` and `policy generate`: one output for each line of ids, the same for the same arguments to the last bit. */
+/** `policy score` and `policy generate`: one output for each line of ids; the same arguments give the same bits. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Completion, PolicyRef, TokenIds, TokenScores } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
@@ -6,7 +6,7 @@ import { configOf, openLearner, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
 import { readTokenLines } from './token-lines.ts';
 
-/** Lines that are computed together; results of a slice are there before the next begins. */
+/** Lines that are computed together; the results of one slice are returned before the next begins. */
 const SLICE = 256;
 
 function* slices<T>(items: readonly T[]): Generator<{ from: number; part: readonly T[] }> {
@@ -16,11 +16,11 @@ function* slices<T>(items: readonly T[]): Generator<{ from: number; part: readon
 
 export interface ScoreRequest {
   readonly ids: string;
-  /** By the learner's own forward pass. */
+  /** Scores by the learner's forward pass. */
   readonly learner: boolean;
 }
 
-/** The scores of each line at temperature 1, in order. */
+/** Yields the scores of each line at temperature 1, in order. */
 export async function* scoreLines(
   gateway: GatewayClient,
   ref: PolicyRef,
@@ -46,11 +46,11 @@ export interface GenerateRequest {
   readonly stop: TokenIds;
 }
 
-/** A sample's uniforms depend on the seed, its line and its place in the line: not on the other lines, nor on how many samples there are. */
+/** A sample's random numbers depend only on the seed, its line and its index in the line, not on other lines or the number of samples. */
 const sampleId = (seed: number, line: number, sample: number) =>
   deriveId('policy generate', seed, line, sample);
 
-/** The samples of each line, in order. */
+/** Yields the samples of each line, in order. */
 export async function* generateLines(
   gateway: GatewayClient,
   ref: PolicyRef,

@@ -1,4 +1,4 @@
-/** The commands that move policies in, out and back: import, export, list, rollback, prune. */
+/** The commands on stored versions: import, export, list, rollback, prune. */
 import { type Command, Option } from 'commander';
 import type { StorageType } from '../../model/safetensors.ts';
 import { whole } from '../shared/run-options.ts';

@@ -1,4 +1,4 @@
-/** Finding a stored version, and saying clearly what there is where it is not. */
+/** Finds a stored version; where it is missing, the error names what there is. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
@@ -19,7 +19,7 @@ export async function findPolicy(gateway: GatewayClient, name: string): Promise<
 async function checkVersion(gateway: GatewayClient, { name, version }: PolicyRef): Promise<void> {
   const { versions, next } = await findPolicy(gateway, name);
   const oldest = versions.at(-1)?.version ?? next;
-  // Only the newest are listed; an older one is there, since numbers are given without gaps.
+  // Only the newest are listed; an older one exists, since version numbers have no gaps.
   if (version < oldest || versions.some((row) => row.version === version)) return;
   throw new RollmeshError('missing-version', 'version.missing', `Policy ${name} has no version ${version}.`, {
     expected: next === 1 ? '0' : `a number from 0 to ${next - 1}`,

@@ -1,13 +1,13 @@
-/** The commands' results for people: plain columns, numbers to the right. */
+/** Formats the commands' results for people: plain columns with numbers aligned right. */
 import type { Completion, TokenScores } from '../../core/policy.ts';
 import type { PolicyVersions, Pruned } from '../../core/schema/answers.ts';
 import { decimal } from '../shared/figures.ts';
 
 export interface Column {
   readonly title: string;
-  /** Characters of the column; a longer text is written out whole. */
+  /** The column's width in characters; a longer text is not cut. */
   readonly width: number;
-  /** Texts stand to the left, numbers to the right. */
+  /** True for texts, which are aligned left; numbers are aligned right. */
   readonly left?: boolean;
 }
 
@@ -37,7 +37,7 @@ const size = (bytes: number) =>
 
 const time = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
 
-/** A policy's versions, oldest first; the pointer's is marked. */
+/** A policy's versions, oldest first; the current one is marked. */
 export function versionRows({ name, current, next, versions }: PolicyVersions): string[] {
   const rows = versions.toReversed().map(({ version, parent, bytes, createdAt, withdrawn, prunedAt }) => {
     const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
@@ -48,7 +48,7 @@ export function versionRows({ name, current, next, versions }: PolicyVersions): 
   return unlisted > 0 ? [`${name}: ${unlisted} older versions are not listed`, ...rows] : rows;
 }
 
-/** What went, or would go, and what is kept beyond the newest for a reason of its own. */
+/** The versions that were or would be removed, and older ones that are kept, with the reason. */
 export function pruneLines({ policy, dryRun, versions }: Pruned): string[] {
   const going = versions.filter(({ kept }) => kept === null);
   const bytes = going.reduce((total, version) => total + version.bytes, 0);
@@ -70,7 +70,7 @@ export const SCORES: readonly Column[] = [
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** Sums and means in nats; the mean of nothing is missing. */
+/** Sums and means in nats; a mean of no values is missing. */
 export const scoreRow = (line: number, { logprobs, entropy }: TokenScores): string => {
   const mean = (values: readonly number[]) => (values.length ? sum(values) / values.length : null);
   return row(SCORES, [

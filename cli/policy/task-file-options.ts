@@ -1,4 +1,4 @@
-/** The options that say how a file of tasks is read, and the reading: for every command that takes `--tasks FILE`. */
+/** The options that say how a file of tasks is read, and the reading, for every command with `--tasks FILE`. */
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/checkers/extract.ts';
@@ -23,7 +23,7 @@ export interface TaskFileOptions {
 const FIELDS = ['question', 'messages', 'answer', 'metadata'] as const;
 const isField = (name: string): name is (typeof FIELDS)[number] => FIELDS.some((field) => field === name);
 
-/** "question=problem,answer=solution", or commander's usage error. */
+/** Parses "question=problem,answer=solution"; else throws commander's usage error. */
 function fieldNames(text: string): NonNullable<TaskFileSettings['fields']> {
   return Object.fromEntries(
     text.split(',').map((pair) => {
@@ -62,7 +62,7 @@ export const taskFileSettings = (options: TaskFileOptions): TaskFileSettings => 
   ...(options.difficulty === undefined ? {} : { difficulty: options.difficulty }),
 });
 
-/** All tasks of the files, one file after the other. Throws `file.unreadable`, or what is wrong with the lines. */
+/** Reads all tasks of the files, one file after the other. Throws `file.unreadable` or the errors of the lines. */
 export async function readTaskFiles(
   paths: readonly string[],
   settings: TaskFileSettings,

@@ -1,4 +1,4 @@
-/** A file of token ids: one JSON array a line. All lines are checked before anything is computed. */
+/** Reads a file of token ids, one JSON array per line. All lines are checked before anything is computed. */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import type { TokenIds } from '../../core/policy.ts';
@@ -10,7 +10,7 @@ const schema = v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(0))), v
 const wrong = (line: number, what: string, expected: string) =>
   wrongInput('ids.line', `Line ${line}: ${what}`, { expected });
 
-/** A line's array; anything else is refused. */
+/** Parses a line's array of ids; throws for anything else. */
 function parseLine(text: string, line: number): number[] {
   const expected = 'a JSON array of at least one token id, such as [5, 17, 3]';
   let json: unknown;
@@ -25,7 +25,7 @@ function parseLine(text: string, line: number): number[] {
 }
 
 /**
- * The lines of a file as token ids that a model takes, with room for `more` further tokens each.
+ * Reads the lines of a file as token ids that the model accepts, with room for `more` further tokens each.
  *
  * @throws RollmeshError `ids.line` with the line's number (from 1), or `file.*`.
  */

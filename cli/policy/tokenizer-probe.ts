@@ -7,16 +7,16 @@ import { createContext, Script } from 'node:vm';
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers';
 import { wrongInput } from '../../core/errors.ts';
 
-/** For all texts together. An honest tokenizer takes a tenth of a second. */
+/** The limit for all texts together. A normal tokenizer takes 100 ms. */
 const LIMIT_MS = 5_000;
-/** Characters of a text: enough for anything exponential, and for anything cubic. */
+/** Characters of a text: enough to show exponential and cubic backtracking. */
 const SHORT = 60;
 const LONG = 3_000;
 /** What tokenizers tell apart: letters of several scripts, digits, spaces, breaks, marks, apostrophes, pictures. */
 const COMMON = [...'aA1 \n\r\t.!-_\'"(é漢あ́🙂'];
-/** Ends that make a match of the whole fail. */
+/** Endings that make a match of the whole text fail. */
 const ENDS = ['', '\u0001', '!', 'a'];
-/** Characters and runs of a pattern that are looked at: no pattern that is in use has more. */
+/** How many characters and runs of a pattern are tried: no pattern in use has more. */
 const MOST_CHARACTERS = 24;
 const MOST_RUNS = 64;
 
@@ -42,13 +42,13 @@ export function hardTexts(pattern: string): string[] {
   ];
 }
 
-/** Runs `work`, which must be synchronous, and interrupts it: a match under way as well. */
+/** Runs `work`, which must be synchronous, and interrupts it after `ms`, even within a match. */
 function within(ms: number, work: () => void): 'done' | 'too long' {
   try {
     new Script('work()').runInContext(createContext({ work }), { timeout: ms });
     return 'done';
   } catch (error) {
-    // Thrown in the context, whose Error is not ours.
+    // The error comes from the other context, whose Error class is not this one's.
     const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'too long';
     throw error;

@@ -1,4 +1,4 @@
-/** Colour for terminals, off unless somebody looks: NO_COLOR (no-color.org) and a stream that is no terminal turn it off. */
+/** Colour for terminals. NO_COLOR (no-color.org) or a stream that is not a terminal turns it off. */
 
 export type Tone = 'dim' | 'bold' | 'good' | 'bad' | 'warn';
 export type Paint = (tone: Tone, text: string) => string;

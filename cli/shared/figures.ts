@@ -1,4 +1,4 @@
-/** How figures are written for people: one place, so that the progress lines and the closing words agree. Missing = "–", never 0. */
+/** Formats figures for people, in one place so that the progress lines and the closing words agree. A missing figure is "–", never 0. */
 
 export const MISSING = '–';
 
@@ -21,7 +21,7 @@ export const points = (difference: Figure): string =>
 export const decimal = (value: Figure, digits = 2): string =>
   written(value, (figure) => figure.toFixed(digits).replace(/^-/, '−'));
 
-/** Thousands apart by a thin space, as in "12 480". */
+/** A whole number with thin spaces between thousands, as in "12 480". */
 export const whole = (value: Figure): string =>
   written(value, (figure) => String(Math.round(figure)).replace(/\B(?=(\d{3})+$)/g, ' '));
 
@@ -35,7 +35,7 @@ export const duration = (ms: Figure): string =>
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} min`;
   });
 
-/** Two significant digits, for sums from fractions of a cent: "$0.0031", "$2.4", "$17". */
+/** Dollars with two significant digits, since sums begin at fractions of a cent: "$0.0031", "$2.4", "$17". */
 export const dollars = (value: Figure): string =>
   written(
     value,

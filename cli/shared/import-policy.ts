@@ -1,4 +1,4 @@
-/** Puts a version 0 into the store through the gateway, unless it is there. */
+/** Imports a version 0 into the store through the gateway, unless it is there already. */
 import { existsSync, readdirSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { GatewayClient } from '../../api/gateway-client.ts';
@@ -8,12 +8,12 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { INSTALLATION, installed } from '../../mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 
-/** The name under which the start policy lies in a mesh; runs that name no policy begin from it. */
+/** The name of the default start policy in a mesh; runs that name no policy begin from it. */
 export const DEFAULT_START_POLICY = 'arithmetic-base';
-/** Folder of start policies: that of the working directory, and that which comes with the project. */
+/** The folder of start policies, in the working directory and in the project. */
 const STARTS = 'models';
 
-/** The folder of a start policy: the user's own goes before a shipped one. Throws `start.unknown` where there is none. */
+/** The folder of a start policy; the user's own comes before a shipped one. Throws `start.unknown` where there is none. */
 function startFolder(name: string): string {
   const folders = [resolve(STARTS, name), installed(STARTS, name)];
   const found = folders.find((folder) => existsSync(folder));
@@ -27,7 +27,7 @@ function startFolder(name: string): string {
 /** Throws `start.unknown` where the policy that a recipe begins from is in neither folder. */
 export const expectStart = ({ start }: Pick<Recipe, 'start'>): void => void startFolder(start);
 
-/** The files of a start policy by the name that recipes give it. */
+/** Reads the files of a start policy by the name that recipes use for it. */
 export const readStart = (name: string): Promise<VersionFiles> => readPolicyFolder(startFolder(name));
 
 export async function importPolicy(

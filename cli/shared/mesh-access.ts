@@ -1,4 +1,4 @@
-/** The mesh that a command means: one at an address, the one that the environment names, or that of the state folder. */
+/** Opens the mesh that a command means: one at an address, the one that the environment names, or that of the state folder. */
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { type OpenStore, openStore } from './state-access.ts';
@@ -17,7 +17,7 @@ export function gatewayAddress(text: string): string {
   });
 }
 
-/** A mesh elsewhere, with the learner's token from the environment: a token in a command line is seen by everybody on the machine. */
+/** Opens a mesh elsewhere with the learner's token from the environment, since everybody on a machine can see its command lines. */
 export function remoteMesh(url: string): OpenStore {
   const token = process.env.LEARNER_TOKEN;
   if (!token)

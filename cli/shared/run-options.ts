@@ -1,10 +1,10 @@
-/** The options of a run, from the command line's strings to RunSettings. */
+/** The options of a run: parses the command line's strings into RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 
-/** Rounds of a run that names no number. */
+/** The number of rounds if none is given. */
 const DEFAULT_ROUNDS = 40;
 
 export interface StartOptions {
@@ -34,7 +34,7 @@ export interface StartOptions {
   readonly auditFraction: number;
 }
 
-/** A whole number from `low` up, or commander's usage error. */
+/** Parses a whole number from `low` up; else throws commander's usage error. */
 export const whole = (low: number) => (text: string) => {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low)
@@ -42,7 +42,7 @@ export const whole = (low: number) => (text: string) => {
   return value;
 };
 
-/** A TCP port, 0 for any, or commander's usage error. */
+/** Parses a TCP port, 0 for any; else throws commander's usage error. */
 export const port = (text: string) => {
   const value = Number(text);
   if (!/^\d{1,5}$/.test(text) || value > 65_535)
@@ -50,7 +50,7 @@ export const port = (text: string) => {
   return value;
 };
 
-/** `--tasks 64` is how many there are in a round, `--tasks FILE` is where they are from; both may be given. */
+/** `--tasks 64` is the number of tasks in a round, `--tasks FILE` the file that they come from; both may be given. */
 export interface TasksOption {
   readonly count?: number;
   readonly files: readonly string[];
@@ -59,7 +59,7 @@ export interface TasksOption {
 export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
   /^\d+$/.test(text) ? { ...before, count: whole(1)(text) } : { ...before, files: [...before.files, text] };
 
-/** A number from 0 to 1, or commander's usage error. */
+/** Parses a number from 0 to 1; else throws commander's usage error. */
 export const share = (text: string) => {
   const value = Number(text);
   if (text.trim() === '' || !(value >= 0 && value <= 1))
@@ -67,7 +67,7 @@ export const share = (text: string) => {
   return value;
 };
 
-/** A list that an option adds to: repeated, or separated by commas. */
+/** Collects the values of an option that is repeated or lists values separated by commas. */
 export const collect = (value: string, before: readonly string[]) => [
   ...before,
   ...value.split(',').filter(Boolean),
@@ -149,7 +149,7 @@ export const startCommand = (): Command =>
     .addOption(auditOption())
     .helpOption('-h, --help', 'show this');
 
-/** The order that the options mean, without what the recipe decides by itself. */
+/** The order that the options describe, without what the recipe decides itself. */
 export const orderOf = ({
   recipe,
   seed,

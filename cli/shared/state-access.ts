@@ -1,6 +1,6 @@
 /**
- * The mesh of a state folder, for whatever needs its store: the one that runs there, or a quiet one for as long as the caller
- * works. Two meshes never share a folder: their databases are files.
+ * Gives access to the mesh of a state folder: the one that runs there, or else one whose clock stands still, for as long as the caller
+ * works. Two meshes never share a folder, because their databases are files.
  */
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
@@ -9,7 +9,7 @@ import type { Mesh, MeshOptions } from '../../mesh/start.ts';
 import { ensureShipped } from './import-policy.ts';
 import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
-/** How long a command waits for another one that uses the folder for itself, and how often it looks, ms. */
+/** How long a command waits for another that uses the folder alone, and how often it checks, in ms. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 200;
 
@@ -20,7 +20,7 @@ export interface OpenStore {
 
 export interface OwnMesh {
   readonly mesh: Mesh;
-  /** Stops the mesh and gives the folder up. */
+  /** Stops the mesh and releases the folder. */
   stop(): Promise<void>;
 }
 
@@ -35,13 +35,13 @@ const busy = (stateDir: string, { pid, url }: Owner) =>
     },
   );
 
-/** Throws `state.busy` where anybody uses the folder: before it is deleted. */
+/** Throws `state.busy` where any process uses the folder; called before the folder is deleted. */
 export function refuseBusy(stateDir: string): void {
   const other = ownerOf(stateDir);
   if (other) throw busy(stateDir, other);
 }
 
-/** Throws `state.busy` where a mesh that others may use runs on the folder: another one would wait for nothing. */
+/** Throws `state.busy` where a shared mesh runs on the folder: another one would wait in vain. */
 export function refuseShared(stateDir: string): void {
   const other = ownerOf(stateDir);
   if (other?.url) throw busy(stateDir, other);
@@ -68,7 +68,7 @@ async function claimOrJoin(stateDir: string, patienceMs: number): Promise<Claim 
 
 async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh> {
   try {
-    // Only now, since it takes a second to load: most commands find a mesh that runs.
+    // Loaded only now, since it takes a second and most commands find a running mesh.
     const { startMesh } = await import('../../mesh/start.ts');
     const mesh = await startMesh(options);
     const stop = async () => {
@@ -83,7 +83,7 @@ async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh>
 }
 
 /**
- * A mesh of one's own that other commands may use while it runs.
+ * Starts a mesh that other commands may use while it runs.
  *
  * @throws RollmeshError `state.busy` where another process runs one on the folder.
  */
@@ -98,7 +98,7 @@ export async function startSharedMesh(
 }
 
 /**
- * The store of a state folder, with the start policy in it: through the mesh that runs there, else through a quiet one, whose clock
+ * Opens the store of a state folder, with the start policy in it: through the mesh that runs there, else through one whose clock
  * stands still.
  *
  * @throws RollmeshError `state.busy` where another command keeps the folder for itself for too long.

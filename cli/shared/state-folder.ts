@@ -1,10 +1,10 @@
-/** The folder of all local state. It is marked as ours, so that `--fresh` can never delete a folder that is not. */
+/** The folder of all local state. A mark in it shows that it is rollmesh's, so that `--fresh` never deletes any other folder. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 
 const MARKER = 'rollmesh-state';
-/** Its databases hold what no other account of the machine should read. */
+/** The folder's mode: no other account of the machine should read its databases. */
 const OWNER_ONLY = 0o700;
 
 const CHOOSE = 'Choose another with --state DIR.';
@@ -20,7 +20,7 @@ export function openStateFolder(path: string, fresh: boolean): string {
     return prepare(path, folder, fresh);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    // Ours have a code, too, but say more than the operating system's.
+    // Our own errors also have a code, and they say more than the operating system's.
     if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error;
     throw wrongInput('state.folder', `The state folder ${path} cannot be written: ${code}.`, {
       expected: 'a folder that this user can write, on a disk with room',
@@ -30,7 +30,7 @@ export function openStateFolder(path: string, fresh: boolean): string {
   }
 }
 
-/** Where all commands look unless they are told otherwise. */
+/** The default state folder of all commands. */
 export const DEFAULT_STATE = '.rollmesh';
 
 /**
@@ -62,7 +62,7 @@ function prepare(path: string, folder: string, fresh: boolean): string {
     });
   if (fresh && ours) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
-  // One that an earlier version made, or that was there and empty.
+  // An earlier version of the program made it, or it existed and was empty.
   if ((statSync(folder).mode & 0o777) !== OWNER_ONLY) chmodSync(folder, OWNER_ONLY);
   writeFileSync(
     join(folder, MARKER),

@@ -1,4 +1,4 @@
-/** `npm run soak`: a run whose processes are killed again and again, over edges that fail; at the end the books must be right. */
+/** `npm run soak`: a run whose processes are killed repeatedly and whose calls fail at random; at the end its records must be consistent. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -26,15 +26,15 @@ interface SoakOptions {
   readonly out?: string;
 }
 
-/** A log line is struck up to so much later, ms: anywhere in what follows it. */
+/** A kill comes up to so many ms after its log line, so that it hits anything that follows the line. */
 const JITTER_MS = 250;
-/** What a run may take beyond `--minutes`, to come to its end undisturbed. */
+/** How much longer than `--minutes` a run may take to end without further kills, ms. */
 const REST_MS = 10 * 60_000;
 
-/** Kill points that are put into the order of a round, so that one round may take them all. */
+/** How many kill points are sorted into the order of a round, so that one round may take them all. */
 const HAND = 10;
 
-/** Every moment once, in random hands of which each is played in a round's order; then again, until the kills are used up or the time is over. */
+/** Draws kill points: each once, in random groups sorted into a round's order; then all again until the kills or the time are used up. */
 function drawStrikes({ kills, seed }: SoakOptions, over: () => boolean): () => KillPoint | null {
   const random = new Random(`soak/${seed}`);
   let left = kills;
@@ -126,7 +126,7 @@ async function run(options: SoakOptions): Promise<boolean> {
   }
   for (const line of options.json ? [JSON.stringify(record)] : soakLines(report)) console.log(line);
   const right = wrongOf(report).length === 0;
-  // What went wrong can be looked into; what went right is of no use.
+  // The state of a failed run is kept for inspection; that of a good one is removed.
   if (right && !options.state) rmSync(stateDir, { recursive: true, force: true });
   return right;
 }

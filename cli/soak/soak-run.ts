@@ -1,6 +1,6 @@
 /**
- * A run under fire: real processes, killed at chosen moments, with faults at the edges; then the books are checked, and the
- * weights compared with those of the same run undisturbed.
+ * A run under faults: real processes are killed at kill points, and calls between the parts fail; then the records are checked, and
+ * the weights are compared with those of the reference run.
  */
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
@@ -23,18 +23,18 @@ import { ensureShipped, readStart } from '../shared/import-policy.ts';
 export interface UnderFire {
   readonly root: string;
   readonly stateDir: string;
-  /** `rounds`: at least so many; more follow while kill points are left. */
+  /** `rounds` is the least number of rounds; more follow while kill points are left. */
   readonly order: RunOrder;
-  /** The kill point that follows; null = no more. */
+  /** Returns the next kill point; null = there are no more. */
   readonly nextStrike: () => KillPoint | null;
   readonly handler?: Handler;
   readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
-  /** Gives up after so long, ms. */
+  /** The run is given up after this time, ms. */
   readonly limitMs: number;
   readonly onStrike?: (killPoint: KillPoint, n: number) => void;
 }
 
-/** Faults on a share of the calls at the edges, drawn from a seed: between learner and mesh, and under every Worker. */
+/** Faults on a share of the calls, drawn from a seed: calls between learner and mesh, and calls of every Worker to its bindings. */
 export const faultsOf = (seed: string, rate: number): Pick<UnderFire, 'handler' | 'meshOptions'> => ({
   handler: faultyNetwork(seed, rate),
   meshOptions: (start) => ({
@@ -46,19 +46,19 @@ export const faultsOf = (seed: string, rate: number): Pick<UnderFire, 'handler' 
 export interface FireReport {
   readonly killPoints: readonly KillPoint[];
   readonly balance: Balance;
-  /** Versions whose files differ from the undisturbed run's; null where groups failed, so that nothing is promised. */
+  /** Versions whose files differ from the reference run's; null where groups failed, since nothing is promised then. */
   readonly differing: readonly number[] | null;
   readonly wallMs: number;
 }
 
-/** Two cores are shared by mesh, learner and this process; one thread keeps the learner's arithmetic the same everywhere. */
+/** Threads of the learner: mesh, learner and this process share two cores, and one thread keeps its arithmetic the same everywhere. */
 const THREADS = 1;
 const LEARNER = ['--device=cpu', `--threads=${THREADS}`, '--eval-every=0', '--lease-seconds=1'];
-/** Silence after which the clock drives a round again: long against a stage of such small rounds, short against patience. */
+/** The time without progress after which the clock drives a round again: far longer than a stage of such small rounds. */
 const VARS = { STALL_SECONDS: '3', RETRY_SECONDS: '1' };
 const CRON_MS = 500;
 const POLL_MS = 200;
-/** How long a kill point may wait after the last round before another round is ordered for it. */
+/** How long a kill point may wait after the last round before another round is ordered for it, ms. */
 const GRACE_MS = 2_000;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -98,7 +98,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
   }
 }
 
-/** Until all rounds are done and no kill point waits; orders further rounds as long as one does. */
+/** Waits until all rounds are done and no kill point waits; orders further rounds as long as one waits. */
 async function playToTheEnd(
   { order, limitMs }: UnderFire,
   cluster: Cluster,
@@ -118,12 +118,12 @@ async function playToTheEnd(
         { next: `The logs are in ${cluster.stateDir}.` },
       );
     cluster.revive();
-    // The mesh may be down at this moment; and where an answer was lost, it may have taken an order twice.
+    // The mesh may be down at this moment; and if an answer was lost, it may have accepted an order twice.
     const state = await gateway.getRun(run).catch(() => null);
     const rounds = await gateway.listRounds(run).catch(() => []);
     const ended = rounds.filter(({ stage }) => stage === 'done' || stage === 'failed').length;
     if (!state || ended < state.target) continue;
-    // The last strike's moment may still come: the acknowledgement follows the commit.
+    // The last kill point may still be reached: the acknowledgement follows the commit.
     endedAt ??= performance.now();
     if (injector.busy && performance.now() - endedAt < GRACE_MS) continue;
     endedAt = undefined;
@@ -136,7 +136,7 @@ async function playToTheEnd(
   }
 }
 
-/** Orders until the mesh has taken the order. A second order in the same second would be the same delivery. */
+/** Repeats an order until the mesh has accepted it. A second order in the same second would count as the same delivery. */
 async function place(cluster: Cluster, order: RunOrder): ReturnType<typeof orderRounds> {
   for (;;) {
     try {

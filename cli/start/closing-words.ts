@@ -1,6 +1,6 @@
 /**
- * The last words of a run: what changed, by how much, and what kind of change it is. A policy that begins to write its
- * steps looks like one that learned arithmetic; accuracy with the steps forced tells the two apart, so it is said.
+ * The summary printed at the end of a run: what changed, by how much, and what kind of change it is. A policy that begins to write
+ * its steps looks like one that learned arithmetic; accuracy with the steps forced tells the two apart, so it is printed.
  */
 import type { Summary } from '../../core/schema/summary.ts';
 import { decimal, dollars, percent, points } from '../shared/figures.ts';
@@ -9,7 +9,7 @@ import { collapseSentence } from './collapse-words.ts';
 import { ends } from './windows.ts';
 
 type HeldOut = Summary['heldout'][number];
-/** A point of tasks that are solved with or without steps. */
+/** An evaluation on tasks that can be solved with or without steps. */
 type WorkedPoint = HeldOut & { readonly [figure in 'sampled' | 'worked' | 'forcedWorked']: number };
 
 const isWorked = (point: HeldOut): point is WorkedPoint =>
@@ -17,7 +17,7 @@ const isWorked = (point: HeldOut): point is WorkedPoint =>
 type Change = 'rose' | 'fell' | 'stayed';
 
 const WIDTH = 100;
-/** Shares of the best accuracy lost at the end that are worth a word. */
+/** The share of the best accuracy that must be lost at the end to be mentioned. */
 const FALLBACK = 0.05;
 
 /**
@@ -36,13 +36,13 @@ const span = (before: number, after: number) =>
 const standstill = (before: number, after: number) =>
   `stayed within chance (${percent(before, 1)} to ${percent(after, 1)}, ${points(after - before)} points)`;
 
-/** "rose from … to …", or that the difference is no more than chance makes. */
+/** Says "rose from … to …", or that the difference is within chance. */
 function move(before: number, after: number, n: number): string {
   const change = changeOf(before, after, n);
   return change === 'stayed' ? standstill(before, after) : `${change} ${span(before, after)}`;
 }
 
-/** What the figures together say about the kind of change. */
+/** A sentence on the kind of change that the figures together show. */
 function verdict(start: WorkedPoint, end: WorkedPoint): string {
   const greedy = changeOf(start.accuracy, end.accuracy, end.n);
   const forced = changeOf(start.forcedWorked, end.forcedWorked, end.n);
@@ -92,13 +92,13 @@ function accuracySentence({ rounds, heldout, from }: Summary): string {
   );
 }
 
-/** null where no other run trained the policy meanwhile. */
+/** Names the other runs that trained the policy meanwhile; null where there is none. */
 const othersSentence = ({ others, policy }: Summary): string | null =>
   others
     ? `Other runs made ${others} ${others === 1 ? 'version' : 'versions'} of ${policy} between the rounds of this one, so the change is not this run's alone.`
     : null;
 
-/** A judge or proposer that kept version 0 is called so: its figures then say what the others did. null for a recipe that has neither. */
+/** A sentence on judge and proposer, which says where one kept version 0; null for a recipe that has neither. */
 function partnersSentence({ judge, proposer, freeze, versions }: Summary): string | null {
   const frozen = (role: string) => (freeze.includes(role) ? ', frozen,' : '');
   const before = judge[0]?.fixed ?? null;
@@ -127,7 +127,7 @@ function proposedOf(first: number | null, last: number | null, passed: number | 
   return `wrote tasks of difficulty ${difficulty} (${percent(passed)} solved)`;
 }
 
-/** null where the run used nothing of the platform. */
+/** A sentence on the cost; null where the run used nothing of the platform. */
 function costSentence({ cost }: Summary): string | null {
   if (!cost) return null;
   const parts = [
@@ -140,7 +140,7 @@ function costSentence({ cost }: Summary): string | null {
   return `On Cloudflare, at the prices of ${cost.pricesOf} and without the learner’s machine, it would cost ${dollars(cost.cost.total)}: ${parts.join(', ')}.`;
 }
 
-/** What changed in plain sentences, and what to do next. Lines of at most 100 columns; no newline at the end. */
+/** Sentences on what changed and what to do next, in lines of at most 100 columns without a newline at the end. */
 export function closingWords(summary: Summary): string {
   const version = Math.max(0, ...Object.values(summary.versions));
   const policy = `${summary.policy} ${version}`;

@@ -1,15 +1,15 @@
 /**
- * A run that collapsed says so, from its whole course: what it once knew on the held-out tasks and lost, entropy that went with it, a
- * judge that got worse. Exact accuracy on the round's own tasks is left out: where they are drawn the held-out tasks say the same, and
- * a proposer makes it fall by doing its job. So is the judge on the round's own answers, which get harder to tell apart.
+ * Detects a collapse from a run's whole course: held-out accuracy that was lost, entropy that fell with it, a judge that got worse.
+ * Exact accuracy on the round's own tasks is not used: where tasks are drawn, the held-out tasks show the same, and a proposer lowers it
+ * by doing its job. Nor is the judge's accuracy on the round's own answers, which get harder to tell apart.
  */
 import type { Summary } from '../../core/schema/summary.ts';
 import { decimal, percent } from '../shared/figures.ts';
 import { ends, known } from './windows.ts';
 
-/** A share lost that counts as a collapse. */
+/** The lost share that counts as a collapse. */
 const LOSS = 0.1;
-/** Shares are of hundreds of tasks: rounding must not decide. */
+/** A tolerance, so that rounding does not decide; shares are of hundreds of tasks. */
 const ROUNDING = 1e-9;
 
 interface Course {
@@ -20,7 +20,7 @@ interface Course {
   readonly lost: number;
 }
 
-/** null where fewer than two points were measured. */
+/** The course of a figure; null where fewer than two points were measured. */
 function courseOf(of: string, points: readonly (number | null)[]): Course | null {
   const values = known(points);
   if (values.length < 2) return null;
@@ -32,8 +32,8 @@ const fallOf = ({ of, best, last }: Course) =>
   `${of} ended at ${percent(last, 1)}, ${(100 * (best - last)).toFixed(1)} points below its best`;
 
 /**
- * Held-out accuracy that was lost. A policy that leaves out its steps loses greedy accuracy and may know more than before: that counts
- * only where the sampled answers, if there are any, got worse as well.
+ * The held-out accuracies that were lost. A policy that stops writing steps loses greedy accuracy but may know more than before: that
+ * loss counts only where the sampled answers, if there are any, got worse as well.
  */
 function accuracyFalls({ heldout }: Summary): string[] {
   const sampled = courseOf(
@@ -50,7 +50,7 @@ function accuracyFalls({ heldout }: Summary): string[] {
   );
 }
 
-/** Entropy of the first and of the last rounds that trained the same parameter sets as the last one did. */
+/** The entropy in the first and in the last of those rounds that trained the same parameter sets as the last round. */
 function entropyEnds({ monitors = [] }: Summary) {
   const setsOf = ({ figures }: (typeof monitors)[number]) =>
     Object.keys(figures)
@@ -62,7 +62,7 @@ function entropyEnds({ monitors = [] }: Summary) {
   return ends(alike.map(({ figures }) => figures.entropy ?? null));
 }
 
-/** null for a run that did not collapse. */
+/** A sentence on the collapse; null for a run that did not collapse. */
 export function collapseSentence(summary: Summary): string | null {
   const falls = accuracyFalls(summary);
   const [before, after] = entropyEnds(summary);

@@ -1,4 +1,4 @@
-/** `npm start`: see cli/shared/run-options.ts for what it takes. */
+/** `npm start`; its options are in cli/shared/run-options.ts. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runOf } from '../../recipes/run-order.ts';
@@ -18,7 +18,7 @@ export const command = (): Command =>
     for (const line of files?.report ?? []) console.error(line);
     const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
     const options: StartOptions = { ...asked, recipe: known.named[0]!.name };
-    // What is asked for wrongly is refused before anything is written, and before what takes long is loaded.
+    // Invalid options are refused before anything is written and before slow modules are loaded.
     runOf(known.registry, orderOf(options));
     for (const recipe of known.named) expectStart(recipe);
     const { readMeshConfig } = await import('../../mesh/mesh-config.ts');
@@ -26,7 +26,7 @@ export const command = (): Command =>
     if (options.fresh) refuseBusy(options.state);
     else refuseShared(options.state);
     if (!options.inProcess) await refuseTakenPort(options.port);
-    // A full disk shows first where nobody waits for it: in a log's stream.
+    // A full disk first causes an error that no code awaits: in a log's stream.
     process.on('uncaughtException', (error) => fail(error, options.json));
     const stateDir = openStateFolder(options.state, options.fresh);
     const recipes = files ? await openRecipes([await files.write(join(stateDir, 'recipes'))]) : known;

@@ -1,15 +1,15 @@
-/** Follows a run in the mesh by its reading API and turns finished rounds into lines. Knows no queue and no learner. */
+/** Follows a run through the gateway's reading API and yields a line for each finished round. It uses neither queues nor the learner. */
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { RoundState, RunState } from '../../core/schema/answers.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
 
 const POLL_MS = 250;
-/** How long a round's line waits for its evaluation once the round is done. */
+/** How long a round's line waits for its evaluation once the round is done, ms. */
 const EVALUATION_MS = 60_000;
-/** How long it waits for what the learner used: it reports that after the round is done. */
+/** How long it waits for the learner's usage, which is reported after the round is done, ms. */
 const COUNTED_MS = 5_000;
-/** How long it waits for a report at all. One that was lost with the database's log does not come again. */
+/** How long it waits for a report, ms. A report that was lost with the database's log does not come again. */
 const REPORT_MS = 10_000;
 
 export interface Followed {
@@ -19,15 +19,15 @@ export interface Followed {
   readonly rounds: number;
   readonly evaluateEvery: number;
   readonly signal: AbortSignal;
-  /** Told of a round that failed before the run went on. */
+  /** Called for a round that failed before the run went on. */
   readonly passed?: (round: number, reason: string) => void;
 }
 
 type Listed = Awaited<ReturnType<GatewayClient['listRounds']>>[number];
 
 /**
- * What has to be ordered so that `rounds` rounds of a run are done: each round that failed is made up for by another one at the
- * end. A run that has stopped is opened again by an order, so that one round is ordered even where the target is far enough.
+ * How many rounds to order so that `rounds` rounds of a run get done: each failed round is replaced by another one at the end.
+ * An order also reopens a stopped run, so one round is ordered even if the target is high enough.
  */
 export function missingRounds(
   rounds: number,
@@ -53,7 +53,7 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
   let last: RoundLine | undefined;
   for (let index = 1; index <= rounds && !signal.aborted; ) {
     const stopped = !ids.has(index) && (await gateway.getRun(run)).state === 'stopped';
-    // Read after the state, so that a round that was begun in between is seen.
+    // Read after the state, so that a round that began in between is included.
     if (!ids.has(index))
       ids = new Map((await gateway.listRounds(run)).map((round) => [round.index, round.id]));
     const id = ids.get(index);

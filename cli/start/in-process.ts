@@ -1,4 +1,4 @@
-/** A run in this process over a given store: the device, the runtime and the printer around `runInProcess`. */
+/** Does a run in this process over a given store: it provides the device, the runtime and the printer for `runInProcess`. */
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { EvaluationTasks } from '../../core/split.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -13,7 +13,7 @@ import type { OpenRecipes } from '../recipe-modules.ts';
 import type { StartOptions } from '../shared/run-options.ts';
 import type { RunPrinter } from './run-printer.ts';
 
-/** The run's policy must be in the store. */
+/** Does the run; its policy must be in the store. */
 export async function playInProcess(
   { recipe, settings, rounds }: OrderedRun,
   {

@@ -1,4 +1,4 @@
-/** `npm start`: the local mesh, the learner beside it, a signed webhook for the rounds that are missing, and their lines. */
+/** `npm start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
 import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
@@ -24,16 +24,16 @@ const aborted = (signal: AbortSignal) =>
   });
 
 /**
- * Calls `stop` on Ctrl-C and on SIGTERM, as often as they come: npm passes on what the terminal sends to both. Takes the place of the
- * listeners that Miniflare has set by now, which end the process at once.
+ * Calls `stop` on each Ctrl-C and SIGTERM; there may be several, since npm passes on what the terminal also sends itself. It replaces
+ * the listeners that Miniflare has set by now, which would end the process at once.
  */
 function onSignal(stop: () => void): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(name).on(name, stop);
 }
 
-/** Why a run is no longer followed, where nobody asked for it. */
+/** The reason for which a run is no longer followed if nobody stopped it. */
 const FAILED = new Error('The command has failed.');
-/** Longest wait for the learner and the mesh to end: a workerd that is gone or hangs keeps nobody here. */
+/** The longest wait for learner and mesh to end, ms, so that a workerd that is gone or hangs does not block the command. */
 const CLEANUP_MS = 15_000;
 
 export async function runInMesh(
@@ -75,7 +75,7 @@ export async function runInMesh(
       await watched(aborted(signal), givenUp);
     }
   } finally {
-    // Whatever is still under way ends, and says nothing. After Ctrl-C this changes nothing.
+    // Work that is still under way ends silently. After Ctrl-C this has no effect.
     stop.abort(FAILED);
     const ended = Promise.allSettled([learner?.stop(), own.stop()]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
@@ -134,7 +134,7 @@ async function playRun(
       if (line.round > done) printer.round(line);
     }
   };
-  // Ctrl-C ends the mesh's own process as well, so that no answer may come any more.
+  // Ctrl-C also ends the mesh's process, so an answer may never come.
   await Promise.race([follow(), aborted(signal)]);
   if (signal.reason === FAILED) return;
   const stopped = signal.aborted;

@@ -1,4 +1,4 @@
-/** `npm start -- --in-process`: the run without queues and Workers. Versions go to the same store, so that every command finds them. */
+/** `npm start -- --in-process`: does the run without queues and Workers. Versions go to the same store, where every command finds them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
@@ -46,7 +46,7 @@ export async function runInOneProcess(
   }
 }
 
-/** Versions through the gateway, records as files. */
+/** A run store that keeps versions through the gateway and records as files. */
 function gatewayRunStore(gateway: GatewayClient, folder: string): RunStore {
   return {
     loadVersion: (ref: PolicyRef) => gateway.getVersion(ref),

@@ -1,6 +1,6 @@
 /**
- * What a run prints while it goes: a heading, the version it begins from, one line a round, warnings under it. Pure: text in, text out;
- * whoever calls decides where it goes and whether it is coloured. Every line fits in 120 columns.
+ * The text that a run prints while it goes: a heading, the version it begins from, one line per round, and warnings under it. Pure: it
+ * returns text, and the caller decides where it goes and whether it is coloured. Every line fits in 120 columns.
  */
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
@@ -12,15 +12,15 @@ import { wrap } from '../shared/wrap.ts';
 
 const WIDTH = 120;
 const BAR = 10;
-/** The heading comes again after so many rounds, so that it is on the screen. */
+/** After how many rounds the heading is repeated, so that it stays on the screen. */
 const HEADING_EVERY = 20;
 
 export interface Progress {
-  /** Rounds the run will have. */
+  /** How many rounds the run will have. */
   readonly rounds: number;
-  /** Evaluation of the version that the run began from: what changes are measured from. */
+  /** The evaluation of the version that the run began from; changes are relative to it. */
   readonly start: EvaluationReport | null;
-  /** Nothing has been printed yet: the heading comes whatever the round, since a run may be continued. */
+  /** True before the first line: the heading is then printed at any round, since a run may be continued. */
   readonly first?: boolean;
   readonly paint?: Paint;
 }
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'time', width: 8, cell: ({ wallMs }) => ({ text: duration(wallMs) }) },
 ];
 
-/** A bar of `BAR` cells in eighths. */
+/** Draws a progress bar of `BAR` cells in steps of an eighth. */
 function bar(done: number, of: number): string {
   const eighths = Math.round(8 * BAR * Math.min(1, of > 0 ? done / of : 1));
   const part = ' ▏▎▍▌▋▊▉'[eighths % 8]!;
@@ -102,7 +102,7 @@ const right = ({ text, tone }: Cell, width: number, paint: Paint) => {
   return padding + (tone ? paint(tone, text) : text);
 };
 
-/** The columns' titles. */
+/** The line of the columns' titles. */
 export function heading({ rounds, paint = plain }: Progress): string {
   const first = 'round'.padEnd(place(rounds, rounds).length + 1 + BAR);
   return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
@@ -119,11 +119,11 @@ function warnings({ groups, report, from, others = 0 }: RoundLine): string[] {
   return [...continued, ...(report.warnings ?? []), ...lost];
 }
 
-/** A warning, or news of the mesh, on lines of its own. Its text may come from anywhere. */
+/** A warning or a notice on lines of its own. Its text is untrusted. */
 export const noticeLines = (text: string, paint: Paint = plain): string[] =>
   wrap(printable(text), WIDTH - 4).map((part, i) => paint('warn', `${i ? '   ' : '  !'} ${part}`));
 
-/** One line a round, warnings on lines of their own under it, the heading above it where it is due. */
+/** A round's line, with warnings on lines of their own under it and the heading above it where it is due. */
 export function roundLines(line: RoundLine, progress: Progress): string[] {
   const { rounds, first = false, paint = plain } = progress;
   const cells = COLUMNS.map(({ width, cell }) => right(cell(line, progress), width, paint));
@@ -133,7 +133,7 @@ export function roundLines(line: RoundLine, progress: Progress): string[] {
   return [...due, row, ...notes];
 }
 
-/** What the run's first version can do, before the first round. */
+/** A line on the evaluation of the run's first version, before the first round. */
 export function startLine({ heldOut, judge, version }: EvaluationReport): string {
   return [
     `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)} greedy`,
@@ -143,14 +143,14 @@ export function startLine({ heldOut, judge, version }: EvaluationReport): string
   ].join(', ');
 }
 
-/** After Ctrl-C: nothing is lost by it, and how to go on. */
+/** The line after Ctrl-C: it says that nothing is lost and how to continue. */
 export const stoppedLine = (after: number, rounds: number): string =>
   `\nStopped ${after ? `after round ${after} of ${rounds}` : `before the first of ${rounds} rounds was done`}. The same command goes on from here.`;
 
 export interface Start {
   readonly settings: RunSettings;
   readonly rounds: number;
-  /** The page's address; absent where there is none, as in a single process. */
+  /** The dashboard's address; absent where there is none, as in a single process. */
   readonly page?: string;
   /** The learner's device: "auto" where it chooses for itself, or a name in words. */
   readonly device: string;
@@ -160,7 +160,7 @@ export interface Start {
   readonly from?: number;
 }
 
-/** What is running and where to look at it. */
+/** Text that says what is running and where to look at it. */
 export function explainStart(
   { settings, rounds, page, device, done = 0, from = 0 }: Start,
   paint = plain,

@@ -1,4 +1,4 @@
-/** What a run prints: lines for people, or one JSON object a line. Both are fed the same records. */
+/** Prints a run as lines for people or as one JSON object per line. Both printers get the same records. */
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import type { RoundLine, Summary } from '../../core/schema/summary.ts';
 import { printable, printableLines } from '../printable.ts';
@@ -13,7 +13,7 @@ export interface RunPrinter {
   finished(summary: Summary): void;
   /** Ctrl-C came after this round; 0 = before the first was done. */
   stopped(after: number, rounds: number): void;
-  /** Something that the person at the terminal should know while the run goes on. */
+  /** A message for the person at the terminal while the run goes on. */
   notice(text: string): void;
   /** The mesh is up and waits: for webhooks, or for people who look at the page. */
   waiting(url: string): void;

@@ -1,4 +1,4 @@
-/** The gateway's routes, in the order in which requests are refused. */
+/** The gateway's routes and what stands before them; the order here is the order in which a request may be refused. */
 import { Hono } from 'hono';
 import { meshStatistics } from '../../store/statistics.ts';
 import { failureOf } from '../shared/failures.ts';

@@ -1,11 +1,11 @@
-/** Request bodies: bounded before they are read, UTF-8 and JSON before they are checked, checked before they are used. */
+/** Reads request bodies: the size is bounded while reading, then the bytes must be UTF-8 and JSON, then the JSON must fit a schema. */
 import * as v from 'valibot';
 import { HttpError } from './http-error.ts';
 
 const tooLarge = (limit: number) =>
   new HttpError(413, 'body.size', 'The body is too large.', { expected: `at most ${limit} bytes` });
 
-/** The body's bytes, never more than `limit` of them, whatever the length header says. */
+/** Returns the body's bytes; it never reads more than `limit` of them, whatever the length header says. */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];
@@ -32,7 +32,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The value where it fits the schema; else 422 with the path of the first thing that does not. */
+/** Returns the value if it fits the schema; else throws a 422 that names the path of the first field that does not fit. */
 export function check<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
@@ -53,7 +53,7 @@ export const readJsonBody = async <S extends v.GenericSchema>(
   limit: number,
 ): Promise<v.InferOutput<S>> => {
   const value = parseJson(await readBytes(request, limit));
-  // To a schema of an object an array is one, too.
+  // A valibot object schema also accepts an array.
   if (Array.isArray(value))
     throw new HttpError(422, 'body.schema', 'The body is a list.', { expected: 'an object' });
   return check(schema, value);

@@ -1,6 +1,6 @@
 /**
- * News of ended rounds, POSTed to the operator's own address and signed as webhooks are. Told at least once: the clock
- * tells again until the address has answered, for a day.
+ * Notifies the operator of ended rounds: a POST to the operator's own address, signed as webhooks are. Delivery is at least once:
+ * the clock repeats a POST for a day, until the address has answered with success.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -16,7 +16,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 10;
 
-/** `t=…,v1=…` over "t.body", as verifySignature takes it. */
+/** Signs "t.body" and returns `t=…,v1=…`, the format that verifySignature accepts. */
 export const signBody = (secret: string, body: string, seconds: number): string =>
   `t=${seconds},v1=${bytesToHex(hmac(sha256, utf8ToBytes(secret), utf8ToBytes(`${seconds}.${body}`)))}`;
 

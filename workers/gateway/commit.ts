@@ -1,6 +1,6 @@
 /**
- * Committing a version: files checked, manifest written once, then one transaction that moves the pointer and the round.
- * A crash between the last two leaves a manifest without a pointer; whoever comes next completes it.
+ * Commits a version: checks its files, writes its manifest once, then moves the policy's pointer and the round in one transaction.
+ * A crash between the last two steps leaves a manifest without a pointer; the next call, or the clock, completes it.
  */
 import { RollmeshError } from '../../core/errors.ts';
 import type { Committed } from '../../core/schema/answers.ts';
@@ -22,7 +22,7 @@ import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
 
-/** Do they say the same of the version? A learner that was started again trains the same bytes and draws another share for its audit. */
+/** Are they equal apart from the audit? A learner that was restarted trains the same bytes but draws another share for its audit. */
 const sameManifest = ({ audit: _a, ...a }: Manifest, { audit: _b, ...b }: Manifest) =>
   JSON.stringify(a) === JSON.stringify(b);
 
@@ -40,14 +40,14 @@ export async function commit(services: Services, asked: Manifest): Promise<Commi
     await verifyModel(bucket, asked);
     await putJsonOnce(bucket, versionKey(ref, MANIFEST), asked);
   }
-  // Whichever manifest is there now is the version, even if another learner's got there first.
+  // The manifest that is stored now defines the version, even if another learner wrote it first.
   const manifest = stored ?? (await readManifest(bucket, ref)) ?? asked;
   const done = await completeCommit(services, manifest);
   if (!sameManifest(manifest, asked)) throw committedAlready(ref);
   return done;
 }
 
-/** Refuses what cannot follow from where the policy and the round stand, before anything is written. */
+/** Before anything is written: throws if this version cannot follow from the present state of the policy and the round. */
 async function refuseUnfit({ db }: Services, manifest: Manifest): Promise<void> {
   const policy = await getPolicy(db, manifest.policy);
   const next = policy ? await nextVersion(db, manifest.policy) : 0;

@@ -1,6 +1,6 @@
 /**
- * The end of all queues. What a consumer could explain it has buried itself; what arrives here is what consumers did not
- * live to explain: out of memory, out of CPU time, a crash, or a lease that ran out too often.
+ * Consumes the dead-letter queue. A consumer that can explain a failure stores the dead letter itself; the messages that arrive here
+ * are those whose consumer ended before it could: out of memory, out of CPU time, a crash, or a lease that ran out too often.
  */
 import * as v from 'valibot';
 import { QUEUE_NAMES } from '../../core/stages.ts';

@@ -13,7 +13,7 @@ import type { GatewayTypes } from './services.ts';
 import { deadLetterView } from './views.ts';
 
 const query = v.object({ replayed: v.optional(v.picklist(['true', 'false'])), limit: limitOf(500, 100) });
-/** One call replays so many at most; call again for the rest. */
+/** Most dead letters that one call replays; the caller calls again for the rest. */
 const REPLAY_ALL_LIMIT = 100;
 
 export const deadLetterRoutes = new Hono<GatewayTypes>()

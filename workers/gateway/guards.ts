@@ -1,4 +1,4 @@
-/** What stands before the routes: size of URL and headers, rate limits, tokens. All of it before anything is parsed. */
+/** The checks before the routes: sizes of URL and headers, rate limits, tokens. All of them run before anything is parsed. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
@@ -24,7 +24,7 @@ export const boundRequest = createMiddleware<GatewayTypes>(async function boundR
 
 const digest = (text: string) => bytesToHex(sha256(utf8ToBytes(text)));
 
-/** Compares digests, so that neither the time nor the length says anything about a token. Tokens that are not set match nothing. */
+/** Compares digests, so that neither the time taken nor the length reveals anything about a token. A token that is not set matches nothing. */
 function bearerMatches(c: Context<GatewayTypes>, tokens: readonly (string | undefined)[]): boolean {
   const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
   if (given === undefined) return false;
@@ -40,8 +40,8 @@ const unauthorized = (who: string) =>
   });
 
 /**
- * One limit for each caller's address, which Cloudflare's edge writes into the header; locally nobody does, so that a client could
- * choose its own, and all share one. The learner, who has its token, is not limited by it.
+ * Limits the rate for each caller's address, which Cloudflare's edge writes into a header. Locally nobody writes it and a client could
+ * choose its own, so all callers share one limit there. The learner, recognised by its token, is not limited.
  */
 export const limitRate = (which: 'hooks' | 'reads') =>
   createMiddleware<GatewayTypes>(async function limitedRate(c, next) {
@@ -62,7 +62,7 @@ export const learnerOnly = createMiddleware<GatewayTypes>(async function learner
   await next();
 });
 
-/** Open where no reading token is set. The learner may read too. */
+/** Lets everybody read if no reading token is set; else only holders of that token and the learner. */
 export const readersOnly = createMiddleware<GatewayTypes>(async function readersOnly(c, next) {
   const { read } = c.var.services.secrets;
   if (read.some(Boolean) && !bearerMatches(c, read) && !isLearner(c)) throw unauthorized('reader');

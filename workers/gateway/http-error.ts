@@ -1,4 +1,4 @@
-/** Refusals as HTTP: `{error: {code, message, expected, next}}`. What is not ours to explain is a bare 500, without stack or cause. */
+/** Errors as HTTP answers: `{error: {code, message, expected, next}}` for our own; any other is a bare 500 without stack or cause. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type FailureKind, RollmeshError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/schema/answers.ts';

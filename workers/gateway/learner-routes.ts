@@ -1,4 +1,4 @@
-/** What the learner does: reads objects, stores versions, reports rounds and refused groups. All behind its token. */
+/** The learner's routes: it reads objects, stores versions, and reports rounds and refused groups. All of them need its token. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import {
@@ -34,7 +34,7 @@ import { DAY_MS, prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 import { runView } from './views.ts';
 
-/** Only what rounds and policies are made of; no empty segment and no dots-only segment, so no path leads elsewhere. */
+/** Accepts only keys under rounds and policies, without empty or dots-only segments, so that no path leads elsewhere. */
 const objectKey = v.pipe(
   v.string(),
   v.maxLength(512),
@@ -47,9 +47,9 @@ const hash = v.pipe(
   v.string('Expected the header x-sha256'),
   v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits'),
 );
-/** A report says what each of up to 5,000 proposals earned. */
+/** Largest report, in bytes: it holds the reward of each of up to 5,000 proposals. */
 const REPORT_LIMIT = 1024 * 1024;
-/** A manifest names every group of its step. */
+/** Largest manifest, in bytes: it names every group that the version was trained on. */
 const MANIFEST_LIMIT = 1024 * 1024;
 
 export const learnerRoutes = new Hono<GatewayTypes>()
@@ -57,7 +57,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const key = check(objectKey, c.req.path.slice('/api/objects/'.length), 'object.key');
     const object = await c.var.services.bucket.get(key);
     if (!object) throw notFound('object', key);
-    // A typed body is not compressed on its way.
+    // A body with this content type is not compressed on its way.
     const headers = { 'content-type': 'application/octet-stream', etag: object.httpEtag };
     return new Response(object.body, { headers });
   })

@@ -1,4 +1,4 @@
-/** Which figures the mesh exposes, under which names. */
+/** Defines the metrics that the mesh exposes: their names, help texts and values. */
 import { GROUP_STATES, OPEN_STATES, ROUND_STATES } from '../../core/stages.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import type { MeshStatistics } from '../../store/statistics.ts';
@@ -8,7 +8,7 @@ import { usageMetrics } from './usage-metrics.ts';
 const seconds = (from: number | null, to: number | null) =>
   from === null || to === null ? null : (to - from) / 1000;
 
-/** Time that a finished round spent in each stage. */
+/** The time that a finished round spent in each stage. */
 const stageTimes = (row: RoundRow | undefined) =>
   row
     ? OPEN_STATES.flatMap(({ state: stage, since }, i) => {
@@ -17,7 +17,7 @@ const stageTimes = (row: RoundRow | undefined) =>
       })
     : [];
 
-/** Messages that wait in a queue, as the platform counts them; null where it does not say. */
+/** The number of messages that wait in a queue, as the platform counts them; null if it does not say. */
 export interface QueueDepth {
   readonly queue: string;
   readonly messages: number;
@@ -68,7 +68,7 @@ const totalMetrics = ({ totals, stored }: MeshStatistics): Metric[] => [
   },
 ];
 
-/** Versions between what the last round was sampled with and what it was trained into. 1 = on policy. */
+/** How many versions lie between the one that the last round sampled from and the one that it trained. 1 = on-policy. */
 function stalenessOf(row: RoundRow | undefined): Metric['values'] {
   if (!row || row.version === null) return [];
   const { version } = row;

@@ -1,6 +1,6 @@
-/** `/metrics` in Prometheus' text format. Pure: figures in, text out. */
+/** Writes `/metrics` in Prometheus' text format. Pure: it takes figures and returns text. */
 export interface Metric {
-  /** With its unit as the suffix, as the conventions have it. */
+  /** The unit is the name's suffix, by Prometheus' conventions. */
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;

@@ -1,4 +1,4 @@
-/** The page: static files, under a policy that lets them run nothing else and talk to nobody else. */
+/** Serves the dashboard: static files under a content security policy that lets them run no other code and contact no other host. */
 import { createMiddleware } from 'hono/factory';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
@@ -11,7 +11,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** GET of a file of the dashboard; anything else is no route of ours. */
+/** Answers GET for a file of the dashboard; anything else is not found. */
 export const page = createMiddleware<GatewayTypes>(async function page(c) {
   const found = await c.var.services.assets.fetch(new Request(c.req.url, { headers: c.req.raw.headers }));
   if (found.status === 404) throw notFound('route', c.req.path);

@@ -1,10 +1,10 @@
-/** Path and query parameters: a few schemas that the routes share. */
+/** Schemas of path and query parameters that several routes share. */
 import * as v from 'valibot';
 import { HttpError } from './http-error.ts';
 
 export const versionNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** A version in a path: decimal digits and nothing that merely reads as a number. */
+/** A version in a path: decimal digits only; other spellings of a number are refused. */
 export const versionText = v.pipe(
   v.string(),
   v.regex(/^(?:0|[1-9]\d{0,15})$/, 'Expected a whole number from 0'),
@@ -12,7 +12,7 @@ export const versionText = v.pipe(
   versionNumber,
 );
 
-/** `?limit=` of a listing: text to a whole number from 1 to `most`. */
+/** `?limit=` of a listing: parses the text to a whole number from 1 to `most`. */
 export const limitOf = (most: number, fallback: number) =>
   v.optional(
     v.pipe(

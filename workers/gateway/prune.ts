@@ -1,4 +1,4 @@
-/** Removing old versions, by the clock or when asked: what nothing names is taken first, then its files go. */
+/** Removes old versions, by the clock or on request: versions that nothing names are marked as taken first, then their files are deleted. */
 import {
   type JudgedVersion,
   type RetentionRule,
@@ -12,7 +12,7 @@ import type { Services } from './services.ts';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
-/** From the Worker's variables; 0 or nothing readable for the number of versions = keep them all. */
+/** The retention rule from the Worker's variables; null (keep all) where the number of versions is 0 or no whole number. */
 export function retentionOf(
   keep: string | undefined,
   withdrawnDays: string | undefined,
@@ -23,8 +23,8 @@ export function retentionOf(
 }
 
 /**
- * At most fifty versions a call; `policy` null = of all policies. A version whose files cannot be removed keeps the others from nothing.
- * @returns those whose files went
+ * Removes at most fifty versions a call; `policy` null = of all policies. If one version's files cannot be removed, the others still are.
+ * @returns the versions whose files were removed
  */
 export async function prune(
   { db, bucket, now }: Services,

@@ -1,4 +1,4 @@
-/** How full the queues are, as far as the platform says. A queue that does not answer is left out, not zero. */
+/** Reads how many messages wait in each queue. A queue that does not answer is left out rather than counted as zero. */
 import type { QueueDepth } from './mesh-metrics.ts';
 import type { Services } from './services.ts';
 

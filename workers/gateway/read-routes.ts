@@ -1,4 +1,4 @@
-/** The reading API: runs, rounds, groups, policies and samples. Open unless a reading token is set. */
+/** The routes that only read: runs, rounds, groups, policies and samples. They need no token unless a reading token is set. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type {

@@ -1,6 +1,6 @@
 /**
- * The clock. Every stage of every open round is driven again when it shows no progress: messages are sent again for
- * exactly what is missing. Everything it sends may be sent twice, so it needs no memory of its own.
+ * The clock's work. When an open round shows no progress, its stage is driven again: messages are sent again for exactly
+ * what is missing. Every message may safely be sent twice, so the clock keeps no state of its own.
  */
 import { keys } from '../../core/schema/round.ts';
 import { writeAll } from '../../store/database.ts';
@@ -18,16 +18,16 @@ import type { Services } from './services.ts';
 import { accounted } from './usage.ts';
 import { sendProposal } from './webhook.ts';
 
-/** Rounds and runs looked after in one call. */
+/** The most rounds, and the most runs, that one call handles. */
 const AT_ONCE = 20;
-/** Re-drives without any progress before a round in `proposing` or `rollout` is given up. Training waits for its learner for ever. */
+/** Re-drives without progress after which a round in `proposing` or `rollout` is given up. A round in training waits without limit. */
 const PATIENCE = 30;
 /**
- * What a re-drive counts that follows a start of the local mesh. A round that hangs its Worker takes the mesh down with it, so that it is
- * driven once a start: without this a person would have to start thirty times before it is given up.
+ * How many re-drives the first one after a start of the local mesh counts as. A round that hangs its Worker takes the mesh down, so it is
+ * driven once per start: without this a person would have to start the mesh thirty times before the round is given up.
  */
 const AFTER_START = 5;
-/** Deliveries are remembered for a month: far longer than any signature is good for, and than GitHub redelivers. */
+/** Deliveries are remembered for a month: far longer than a signature is valid and than GitHub redelivers. */
 const REMEMBER_MS = 30 * 24 * 3600 * 1000;
 
 export async function reconcile(services: Services): Promise<void> {
@@ -52,7 +52,7 @@ export async function reconcile(services: Services): Promise<void> {
   await forgetDeliveries(db, now() - REMEMBER_MS);
 }
 
-/** One round's trouble keeps the clock from none of the others. */
+/** Runs `work` and logs its failure, so that the clock goes on with the other rounds. */
 async function guarded(event: string, id: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -88,7 +88,7 @@ async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<vo
   );
 }
 
-/** What the learner may have lost; it takes each group once. The seal is the judge's: the gateway has no key to make one. */
+/** Sends the scored groups again that the learner may have lost; it takes each once. The judge made the seal: the gateway has no key. */
 async function sendScored({ db, queues }: Services, row: RoundRow): Promise<void> {
   const scored = await groupsOf(db, row.id, ['scored']);
   await sendAll(
@@ -101,7 +101,7 @@ async function sendScored({ db, queues }: Services, row: RoundRow): Promise<void
   );
 }
 
-/** A manifest of this round that was written before a crash kept the pointer from moving. */
+/** Completes the commit of this round if its manifest was written before a crash that kept the pointer from moving. */
 async function finishCommit(services: Services, row: RoundRow): Promise<boolean> {
   const name = row.spec.settings.policy;
   const version = await nextVersion(services.db, name);

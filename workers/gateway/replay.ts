@@ -1,4 +1,4 @@
-/** One dead letter back into its queue. The letter stays, marked as replayed; if it dies again it is the same letter. */
+/** Sends one dead letter back into its queue. It stays stored, marked as replayed; if the message fails again, it is the same dead letter. */
 import * as v from 'valibot';
 import type { Replayed } from '../../core/schema/answers.ts';
 import { stageMessages } from '../../core/schema/round.ts';
@@ -20,7 +20,7 @@ export async function replay(services: Services, letter: DeadLetter): Promise<Re
   return { id, state: 'sent' };
 }
 
-/** Opens what the message is about again; null where that cannot be. */
+/** Reopens the round or group that the message is about and returns the function that sends it; null where it cannot be reopened. */
 async function preparedSend(
   services: Services,
   { queue, body }: DeadLetter,
@@ -35,7 +35,7 @@ async function preparedSend(
   if (stage?.during === 'rollout') {
     const message = v.safeParse(stageMessages[stage.name], body);
     if (!message.success || !(await revive(message.output, 'rollout'))) return null;
-    // From the rollout on in either case: what the judge could not read is made again.
+    // A judge message restarts at the rollout too: the record that the judge could not read is made again.
     return () => sendAll(queues.rollout, 'rollout', [message.output]);
   }
   const message = v.safeParse(stageMessages.scored, body);

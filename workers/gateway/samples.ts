@@ -1,6 +1,6 @@
 /**
- * Samples with their texts, by group and by id. Ids are derived, so nothing is indexed: the ids that a round must have are
- * computed and compared, and only the one object that holds the sample is read.
+ * Finds samples with their texts, by group and by id. Ids are derived, so there is no index: the ids that a round must have are
+ * computed and compared, and only the object that holds the sample is read.
  */
 import { turnId } from '../../core/episode.ts';
 import { proposalKey } from '../../core/play-episodes.ts';
@@ -16,9 +16,9 @@ import { readJson } from '../../store/objects.ts';
 import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
 import { loadVersion } from '../../store/versions.ts';
 
-/** Rounds that a search without a hint looks through, newest first. */
+/** How many rounds a search without a hint looks through, newest first. */
 const SEARCHED_ROUNDS = 5;
-/** Judgments of a sample, turns of an episode and batches of proposals whose ids a search tries. */
+/** How many judgments of a sample, turns of an episode and batches of proposals a search derives ids for. */
 const MOST_VOTES = 8;
 const MOST_TURNS = 8;
 const MOST_ATTEMPTS = 6;
@@ -60,7 +60,7 @@ class Reader {
   }
 }
 
-/** A scored group with its texts; null fields where it is not scored. */
+/** Returns a scored group with its texts; its fields are null while it is not scored. */
 export async function groupPage(
   bucket: R2Bucket,
   row: RoundRow,
@@ -79,13 +79,13 @@ export async function groupPage(
   };
 }
 
-/** A sample of a proposal with what it earned, as far as the round's report says. */
+/** Adds to a proposal's sample the reward that the round's report gives for it, if any. */
 const withEarnings = (sample: Sample, { report }: RoundRow): Sample => {
   const reward = report?.earnings?.[proposalKey(sample)];
   return reward === undefined ? sample : { ...sample, rewards: { ...sample.rewards, reward } };
 };
 
-/** The turns of a proposal. */
+/** Reads the turns of a proposal. */
 async function proposalOf(bucket: R2Bucket, row: RoundRow, proposed: string): Promise<Sample[]> {
   const written = await readJson(bucket, keys.proposals(row.id), proposals);
   const turns = written?.samples.filter((sample) => proposalKey(sample) === proposed) ?? [];
@@ -101,7 +101,7 @@ export async function findSample(db: Database, bucket: R2Bucket, wanted: string,
   return null;
 }
 
-/** Is it the id of a rollout of the group by one of the roles, of a turn of it, or of another role's judgment of it? */
+/** Is `wanted` the id of a rollout of this group by one of the roles, of one of its turns, or of another role's judgment of it? */
 function isDerivedFrom(group: string, { spec }: RoundRow, wanted: string): boolean {
   const roles = Object.keys(spec.roles);
   for (const role of roles)
@@ -117,7 +117,7 @@ function isDerivedFrom(group: string, { spec }: RoundRow, wanted: string): boole
   return false;
 }
 
-/** `everywhere`: reads every group of the round, for recipes whose samples have ids of another kind. */
+/** Looks for a sample in a round. `everywhere` reads every group, for recipes whose sample ids are derived in another way. */
 async function findInRound(
   db: Database,
   bucket: R2Bucket,
@@ -138,7 +138,7 @@ async function findInRound(
 const inGroup = ({ samples, judgments }: ScoredGroup, wanted: string) =>
   [...samples, ...judgments].find((sample) => sample.id === wanted);
 
-/** A round has at most twice as many proposals of a batch as tasks; deriving more ids than were used costs nothing. */
+/** Is it a proposal's id? A batch has at most twice as many proposals as the round has tasks; deriving unused ids costs nothing. */
 function isProposedIn({ id, spec }: RoundRow, wanted: string): boolean {
   for (const role of Object.keys(spec.roles))
     for (let i = 0; i < 2 * spec.settings.tasks; i++) {

@@ -13,27 +13,27 @@ export interface Services {
   readonly queues: StageQueues;
   /** The page's files. */
   readonly assets: Fetcher;
-  /** Of signed hooks, and of everything that needs no learner's token. */
+  /** Rate limits of signed hooks, and of the routes that need no learner's token. */
   readonly limits: { readonly hooks: RateLimit; readonly reads: RateLimit };
   readonly secrets: {
-    /** Undefined where it is not set: what needs it is closed then. A second value is valid while tokens are rotated. */
+    /** Undefined where it is not set; routes that need it then refuse. A second value is valid while tokens are rotated. */
     readonly webhook: readonly (string | undefined)[];
     readonly learner: readonly (string | undefined)[];
-    /** Where none is set, reading needs no token. */
+    /** If none is set, reading needs no token. */
     readonly read: readonly (string | undefined)[];
   };
-  /** Where the end of a round is told; absent = nowhere. */
+  /** The address that is notified of ended rounds; absent = none. */
   readonly callback: { readonly url: string; readonly secret: string | undefined } | undefined;
   readonly settings: {
-    /** Policy whose version 0 a run begins with when it names none. */
+    /** The policy whose version 0 a run begins with if it names none. */
     readonly defaultStartPolicy: string;
-    /** A round without progress for so long is driven again, ms. */
+    /** How long a round may show no progress before it is driven again, ms. */
     readonly stallMs: number;
-    /** Whatever was queued before this moment is gone (ms since 1970): a local mesh keeps queues in memory only. */
+    /** Messages queued before this moment (ms since 1970) are lost: a local mesh keeps its queues in memory only. */
     readonly queuesSince: number;
-    /** Nothing stands between the caller and this Worker. */
+    /** True for a local mesh, where callers reach this Worker directly and not through Cloudflare's edge. */
     readonly local: boolean;
-    /** By which the clock removes old versions; null = it keeps them all. */
+    /** The rule by which the clock removes old versions; null = it keeps them all. */
     readonly retention: RetentionRule | null;
   };
   readonly now: () => number;

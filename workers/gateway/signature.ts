@@ -1,6 +1,6 @@
 /**
- * Webhook signatures. Ours: `t=<unix seconds>,v1=<hex>` with HMAC-SHA256 over "<t>.<body>", good for 300 s. GitHub's:
- * `sha256=<hex>` over the body, told apart by its delivery id, which GitHub does not sign. Pure; the clock is an argument.
+ * Verifies webhook signatures. Ours are `t=<unix seconds>,v1=<hex>` with HMAC-SHA256 over "<t>.<body>", valid for 300 s. GitHub's are
+ * `sha256=<hex>` over the body; its deliveries are told apart by an id that GitHub does not sign. Pure; the clock is an argument.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -8,7 +8,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { equalInConstantTime } from '../../core/provenance.ts';
 import { HttpError } from './http-error.ts';
 
-/** Seconds that a signature is good for, in both directions. */
+/** How far a signature's time may lie before or after now, in seconds. */
 export const WINDOW_SECONDS = 300;
 
 export interface SignatureHeaders {
@@ -33,8 +33,8 @@ const signedBy = (secrets: readonly string[], message: Uint8Array, signature: st
     .some(Boolean);
 
 /**
- * The delivery's identity, under which it counts once. Throws 401 where the signature is missing, malformed, wrong or
- * out of its window.
+ * Returns the delivery's identity, by which a repeated delivery is recognised. Throws 401 where the signature is missing, malformed,
+ * wrong or out of its window.
  */
 export function verifySignature(
   headers: SignatureHeaders,

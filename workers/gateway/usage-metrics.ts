@@ -1,4 +1,4 @@
-/** What the rounds used of the platform, and what that costs, as counters. */
+/** Metrics of what the rounds used of the platform and what that costs, as counters. */
 import { costOf } from '../../core/cost/cost.ts';
 import type { Usage } from '../../core/cost/usage.ts';
 import type { UsageStage } from '../../core/stages.ts';

@@ -1,6 +1,6 @@
 /**
- * What the gateway uses, noted where it belongs: to a round where it works for the mesh itself, and told to the learner where it works for
- * the learner, which adds up what its round took. Reading by anybody else belongs to no round.
+ * Accounts for what the gateway uses. Work for the mesh itself is added to the round's usage; work for the learner is returned to the
+ * learner in a header, and the learner adds up what its round took. Reading by anybody else belongs to no round.
  */
 import { createMiddleware } from 'hono/factory';
 import type { UsageStage } from '../../core/stages.ts';
@@ -11,12 +11,12 @@ import { countUsed, metered } from '../shared/meter.ts';
 import { isLearner } from './guards.ts';
 import type { GatewayTypes, Services } from './services.ts';
 
-/** Of an answer to the learner: a JSON object, the fields of core/cost/usage.ts. */
+/** Header of an answer to the learner: a JSON object with the fields of core/cost/usage.ts. */
 const USAGE_HEADER = 'x-rollmesh-used';
 
 const STAGE: UsageStage = 'gateway';
 
-/** Runs `work` and notes what it used with the round that it returns; null = it belongs to none. */
+/** Runs `work` and adds what it used to the round that `roundOf` gives for its result; null = it belongs to no round. */
 export async function accounted<T>(
   { db }: Services,
   work: () => Promise<T>,

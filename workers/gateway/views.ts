@@ -1,4 +1,4 @@
-/** Rows as the answers of the API show them (core/schema/answers.ts). */
+/** Turns database rows into the API's answers (core/schema/answers.ts). */
 import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
@@ -18,7 +18,7 @@ import type { PolicyRow, VersionRow } from '../../store/policies.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import type { RunRow } from '../../store/runs.ts';
 
-/** What a round used, by stage and in all, and what that costs at the published prices; null where nothing was noted. */
+/** What a round used, by stage and in total, and its cost at the published prices; null where no usage is recorded. */
 function usageView(stages: UsageByStage = {}): RoundUsage | null {
   const parts = Object.values(stages);
   if (!parts.length) return null;
@@ -26,7 +26,7 @@ function usageView(stages: UsageByStage = {}): RoundUsage | null {
   return { stages, total, cost: costOf(total), pricesOf: PRICES.asOf };
 }
 
-/** Without what single proposals earned: a listing has hundreds of rounds. */
+/** A report without the rewards of single proposals, because a listing has hundreds of rounds. */
 const listedReport = ({ earnings: _, ...report }: RoundReport): RoundReport => report;
 
 export const roundView = (
@@ -44,7 +44,7 @@ export const roundView = (
   proposed: row.proposed,
   groups: counts ?? { rollout: 0, scored: 0, trained: 0, failed: 0 },
   reason: row.reason,
-  /** Versions the roles use, and the one that was made. */
+  /** The versions that the roles use, and the version that the round made. */
   roles: row.spec.roles,
   version: row.version,
   report: row.report && listedReport(row.report),

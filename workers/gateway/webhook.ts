@@ -1,4 +1,4 @@
-/** POST /hooks/rounds: rate limit, size, signature, schema, in this order; only then anything is written, and each delivery once. */
+/** POST /hooks/rounds: checks rate limit, size, signature and schema, in this order, before anything is written. A delivery counts once. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
@@ -68,7 +68,7 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
   return { run: id, round: round?.id ?? null, rounds: (await getRun(db, id))?.target ?? rounds };
 }
 
-/** Doing it again is harmless, so a send that fails is left to the clock. */
+/** Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. */
 export async function sendProposal({ queues }: Services, round: RoundSpec): Promise<void> {
   try {
     await sendAll(queues.propose, 'propose', [{ v: 1, round: round.id }]);
@@ -77,10 +77,10 @@ export async function sendProposal({ queues }: Services, round: RoundSpec): Prom
   }
 }
 
-/** The start that a mesh may replace by a policy of its own choice. */
+/** The start policy that a mesh may replace by one of its own choice. */
 const DEFAULT_START = 'arithmetic-base';
 
-/** A run that names no policy gets one of its own, begun from version 0 of the recipe's start. */
+/** Makes a policy for a run that names none; it begins from version 0 of the recipe's start policy. */
 async function ensurePolicy({ db, bucket, settings, now }: Services, run: OrderedRun): Promise<void> {
   const { policy } = run.settings;
   if (await getPolicy(db, policy)) return;

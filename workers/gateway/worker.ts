@@ -1,4 +1,4 @@
-/** The gateway Worker: HTTP, the clock, and the dead-letter queue. Bindings only. */
+/** The gateway Worker: HTTP, the clock, and the dead-letter queue. This file only connects its bindings. */
 import { type Registry, registry } from '../../core/registry.ts';
 import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
@@ -26,7 +26,7 @@ export interface GatewayEnv {
   readonly STALL_SECONDS: string;
   readonly KEEP_VERSIONS: string;
   readonly KEEP_WITHDRAWN_DAYS: string;
-  /** Set by the local mesh alone. */
+  /** Only the local mesh sets it. */
   readonly QUEUES_SINCE?: string;
   readonly WEBHOOK_SECRET?: string;
   readonly WEBHOOK_SECRET_NEXT?: string;
@@ -66,10 +66,10 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
   now: () => Date.now(),
 });
 
-/** Throws `wrong-input` where two of the recipes have the same name. */
+/** Makes the gateway Worker for these recipes. Throws `wrong-input` where two of them have the same name. */
 export function gatewayWorker(options: WorkerOptions): ExportedHandler<GatewayEnv> {
   const recipes = registry(options.recipes);
-  // One app an isolate: bindings do not change while it lives.
+  // One app per isolate, since bindings do not change while it lives.
   let app: ReturnType<typeof gatewayApp> | undefined;
   return {
     fetch(request, env, context) {

@@ -1,4 +1,4 @@
-/** Judge messages of one round: judgments and rewards of rolled groups, sealed and handed to the learner. */
+/** Handles the judge messages of one round: judges and rewards its rollout groups, seals the results and sends them to the learner. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import { provenanceMac } from '../../core/provenance.ts';
@@ -13,7 +13,7 @@ import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-bu
 
 export interface JudgeMesh extends StageMesh {
   readonly scored: StageQueue<'scored'>;
-  /** This Worker's own queue, for what is to go on later. */
+  /** This Worker's own queue, for groups that are continued later. */
   readonly judgments: StageQueue<'judge'>;
   readonly meshKey: string;
 }
@@ -48,7 +48,7 @@ export async function judgeGroups(
       return { v: 1 as const, round, group: group.group, index: group.index, key, sha256, mac };
     }),
   );
-  // Sent first, then noted: a crash between the two sends it twice, which the learner sees; the other order would lose it.
+  // Sent first, then recorded: a crash between the two sends it twice, which the learner notices; the other order would lose it.
   await sendAll(mesh.scored, 'scored', stored);
   await markScored(mesh.db, round, stored, mesh.now());
   await sendAll(mesh.judgments, 'judge', goingOn(messages, paused));
@@ -56,7 +56,7 @@ export async function judgeGroups(
   if (paused.length) await touchRound(mesh.db, round, mesh.now());
 }
 
-/** The group as the rollout Worker left it; it must be about the task that was admitted. */
+/** Reads the group that the rollout Worker stored; it must be about the task that was admitted. */
 async function readRolled(bucket: R2Bucket, round: string, task: AdmittedTask): Promise<RolloutGroup> {
   const key = keys.rollouts(round, task.group);
   const group = await readJson(bucket, key, rolloutGroup);

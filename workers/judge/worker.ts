@@ -1,4 +1,4 @@
-/** The judge Worker: consumes `rollmesh-judge`, produces what the learner pulls. Bindings only; the work is in judge-groups.ts. */
+/** The judge Worker: consumes `rollmesh-judge`, produces what the learner pulls. It only connects bindings; the work is in judge-groups.ts. */
 import { judgeMessage } from '../../core/schema/round.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';

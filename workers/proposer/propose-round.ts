@@ -1,4 +1,4 @@
-/** One propose message: the round's tasks, written once, and a rollout message for each. */
+/** Handles one propose message: writes the round's tasks once and sends a rollout message for each. */
 import { proposalOutcomes } from '../../core/play-episodes.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
@@ -8,16 +8,16 @@ import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { roundOfMessage, type StageMesh } from '../shared/stage-mesh.ts';
 import { withinBudget } from '../shared/within-budget.ts';
 
-/** All of a round's proposals are one piece of work. */
+/** The name of the one piece of work that all of a round's proposals are. */
 const WHOLE = 'proposals';
 
 export interface ProposerMesh extends StageMesh {
   readonly rollouts: StageQueue<'rollout'>;
-  /** This Worker's own queue, for what is to go on later. */
+  /** This Worker's own queue, for proposals that are continued later. */
   readonly proposals: StageQueue<'propose'>;
 }
 
-/** proposing -> rollout. In any other stage there is nothing to do; what a crash left unsent the clock sends. */
+/** Moves a round from `proposing` to `rollout`; in any other stage it does nothing. Messages that a crash left unsent are sent by the clock. */
 export async function proposeRound(mesh: ProposerMesh, { round, begun }: ProposeMessage): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
   if (row.stage !== 'proposing') return;
@@ -51,7 +51,7 @@ export async function proposeRound(mesh: ProposerMesh, { round, begun }: Propose
   );
 }
 
-/** "No task was admitted: 70 off-grammar, 10 duplicate." */
+/** Says why, such as "No task was admitted: 70 off-grammar, 10 duplicate." */
 function nothingAdmitted(written: Proposals): string {
   const outcomes = proposalOutcomes(written);
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The proposer Worker: consumes `rollmesh-propose`. Bindings only; the work is in propose-round.ts. */
+/** The proposer Worker: consumes `rollmesh-propose`. It only connects bindings; the work is in propose-round.ts. */
 import { proposeMessage } from '../../core/schema/round.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';
@@ -15,7 +15,7 @@ export const proposerWorker = (options: WorkerOptions): ExportedHandler<Proposer
     {
       stage: 'propose',
       schema: proposeMessage,
-      // A round has one propose message; a second is the same, delivered twice.
+      // A round has one propose message; a second one is the same message delivered again.
       work: (mesh, env, _round, [message]) =>
         proposeRound(
           { ...mesh, rollouts: meteredQueue(env.ROLLOUT), proposals: meteredQueue(env.PROPOSE) },

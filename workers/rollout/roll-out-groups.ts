@@ -1,4 +1,4 @@
-/** Rollout messages of one round: the groups that are still to be done are solved in one call, then handed to the judge. */
+/** Handles the rollout messages of one round: rolls out the groups that are not done yet in one call, then sends them to the judge. */
 import { keys, type RolloutMessage } from '../../core/schema/round.ts';
 import { rolloutTasks } from '../../store/groups.ts';
 import { putJson } from '../../store/objects.ts';
@@ -9,7 +9,7 @@ import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-bu
 
 export interface RolloutMesh extends StageMesh {
   readonly judgments: StageQueue<'judge'>;
-  /** This Worker's own queue, for what is to go on later. */
+  /** This Worker's own queue, for groups that are continued later. */
   readonly rollouts: StageQueue<'rollout'>;
 }
 

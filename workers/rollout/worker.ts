@@ -1,4 +1,4 @@
-/** The rollout Worker: consumes `rollmesh-rollout`. Bindings only; the work is in solve-groups.ts. */
+/** The rollout Worker: consumes `rollmesh-rollout`. It only connects bindings; the work is in roll-out-groups.ts. */
 import { rolloutMessage } from '../../core/schema/round.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';

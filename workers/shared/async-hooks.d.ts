@@ -1,4 +1,4 @@
-/** The one class of Node's that a Worker uses here, by the flag nodejs_compat; its types are Node's and not among the Workers'. */
+/** Types of the one Node class that the Workers use, by the flag nodejs_compat: the Workers' own types do not contain it. */
 declare module 'node:async_hooks' {
   export class AsyncLocalStorage<T> {
     getStore(): T | undefined;

@@ -1,7 +1,7 @@
 /**
- * One way to consume a queue for all stages. A batch is worked off round by round, together; where that fails, one by
- * one, so that a poison message takes no other with it. What may work later is retried with back-off, the rest is
- * buried with its cause. No message is ever acknowledged before what it asks for is stored.
+ * The queue consumer of all stages. The messages of a batch are handled together, round by round; where that fails, one by one, so
+ * that a poison message fails no other. A failure that may pass is retried with back-off; any other becomes a dead letter with its
+ * cause. No message is acknowledged before the result that it asks for is stored.
  */
 import type { Message } from '@cloudflare/workers-types';
 import * as v from 'valibot';
@@ -13,19 +13,19 @@ import { log } from './log.ts';
 import { countUsed, metered } from './meter.ts';
 import { messageOperations } from './metered-bindings.ts';
 
-/** Deliveries of a message, the first included: `max_retries` + 1 of wrangler.toml. */
+/** Deliveries of a message, the first included: `max_retries` of wrangler.toml plus 1. */
 export const MAX_DELIVERIES = 6;
 
 export interface Consumer<T extends { readonly round: string }> {
   readonly stage: string;
   readonly schema: v.GenericSchema<unknown, T>;
-  /** Does what messages of one round ask for; doing it twice changes nothing. */
+  /** Does what the messages of one round ask for; it is idempotent. */
   readonly work: (round: string, messages: readonly T[]) => Promise<void>;
-  /** Keeps a message that will not be tried again, and marks what it was about as failed. */
+  /** Stores a message that will not be tried again, and marks its round or group as failed. */
   readonly storeUndeliverable: (body: unknown, attempts: number, failure: Failure) => Promise<void>;
-  /** Takes note of what working off messages of a round used, failures included. */
+  /** Records what handling messages of a round used, failures included. */
   readonly account: (round: string, used: Usage) => Promise<void>;
-  /** Seconds of the first back-off; it doubles with every delivery, up to five minutes. */
+  /** The first back-off in seconds; it doubles with every delivery, up to five minutes. */
   readonly retrySeconds: number;
 }
 
@@ -52,7 +52,7 @@ export async function consume<T extends { readonly round: string }>(
   for (const [round, items] of rounds) await workAccounted(consumer, round, items);
 }
 
-/** What was used is noted at the end, and only noted: books that cannot be written keep nobody from working. */
+/** Does the work and records its usage at the end. A failure to record it does not fail the work. */
 async function workAccounted<T extends { readonly round: string }>(
   consumer: Consumer<T>,
   round: string,

@@ -1,24 +1,24 @@
 /**
- * How much one invocation may compute. A Worker that outlives its CPU limit is killed with all that it has done, and its clock
- * stands still while it computes: so time is reckoned beforehand, on the high side, and work that does not fit is put off.
- * Completions are functions of prompt, sample and version alone, so that work that was put off comes to the same bits.
+ * Limits the CPU time of one invocation. A Worker that exceeds its CPU limit is killed and loses all its work, and its clock
+ * stands still while it computes: so the time is estimated beforehand, on the high side, and work that does not fit is postponed.
+ * A completion depends on the prompt, the sample, the sampling settings and the version alone, so postponed work gives the same bits.
  */
 import * as v from 'valibot';
 import type { Completion, GeneratePrompt, Policy, PolicyRef } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
 
-/** Milliseconds of CPU time that an engine takes for a token of a row that is alone, at most; batches take a fraction of it. */
+/** Upper bound of an engine's CPU time for one token of a single row, in ms; rows of a batch take a fraction of it. */
 interface TokenTime {
-  /** Whatever the policy's size. */
+  /** The part that does not depend on the policy's size. */
   readonly fixedMs: number;
-  /** For each weight. */
+  /** The part for each weight. */
   readonly weightMs: number;
 }
 
 /**
  * ONNX Runtime, with matrices that are not laid out for its kernels, was measured at 0.9 ns a weight
  * (docs/decisions/0006-generation-engine.md), and the nodes of the smallest policy's graph take longer than its products. Blocks of int8 and
- * int4 are turned into float32 whenever they are used, whatever the batch, which takes another 1.7 ns.
+ * int4 are turned into float32 at every use, whatever the batch size, which takes another 1.7 ns a weight.
  */
 const ONNX: TokenTime = { fixedMs: 1, weightMs: 1e-6 };
 const ONNX_BLOCKS: TokenTime = { fixedMs: 1, weightMs: 2.7e-6 };
@@ -37,13 +37,13 @@ function tokenTime({ weights, engine }: PolicyRef): TokenTime {
 /** Half of the 300 s that wrangler.toml asks for. */
 const DEFAULT_SECONDS = 150;
 
-/** The CPU budget of an invocation by its setting, in milliseconds. */
+/** The CPU budget of an invocation in milliseconds, from its setting in seconds. */
 export function cpuBudgetMs(seconds: string | undefined): number {
   const value = Number(seconds);
   return 1000 * (value > 0 && Number.isFinite(value) ? value : DEFAULT_SECONDS);
 }
 
-/** Thrown where the CPU budget does not suffice. What was made until then is kept. */
+/** Thrown where the CPU budget does not suffice. Completions made before are kept as partial results. */
 export class BudgetExceeded extends Error {
   constructor() {
     super('internal: the CPU budget is used up');
@@ -54,12 +54,12 @@ export class CpuBudget {
   #leftMs: number;
   #untouched = true;
 
-  /** `ms`: estimated milliseconds of CPU time in all. */
+  /** `ms`: the whole budget in estimated milliseconds of CPU time. */
   constructor(ms: number) {
     this.#leftMs = ms;
   }
 
-  /** Of `wanted` rows that take `rowMs` each, how many may be made. The first are never refused altogether: there would be no progress. */
+  /** How many of `wanted` rows of `rowMs` each may be made. Grants one row if none was made yet, so that there is progress. */
   take(wanted: number, rowMs: number): number {
     const affordable = rowMs > 0 ? Math.floor(this.#leftMs / rowMs) : wanted;
     const taken = Math.min(wanted, Math.max(affordable, this.#untouched ? 1 : 0));
@@ -77,7 +77,7 @@ const completion = v.object({
 export const partialCompletions = v.record(v.string(), completion);
 export type PartialCompletions = v.InferOutput<typeof partialCompletions>;
 
-/** Completions that were made already, by what they are functions of. */
+/** Completions that were made already, by a key of everything that they depend on. */
 export class PartialResults {
   readonly #all = new Map<string, Completion>();
   #touched: Record<string, Completion> = {};
@@ -92,7 +92,7 @@ export class PartialResults {
     return found;
   }
 
-  /** What was found since the last call. */
+  /** Returns the completions that were looked up and found since the last call. */
   takeTouched(): PartialCompletions {
     const touched = this.#touched;
     this.#touched = {};
@@ -100,11 +100,11 @@ export class PartialResults {
   }
 }
 
-/** `how`: all of the sampling settings, as text. */
+/** The key of a completion. `how`: all of the sampling settings, as text. */
 const keyOf = ({ ref }: Policy, { ids }: GeneratePrompt, sampleId: string, how: string) =>
   deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
 
-/** A policy that makes what is not kept yet, as far as `cpuBudget` goes; null = plays back what is kept. Throws Paused where anything is left. */
+/** A policy that samples what is not kept yet while `cpuBudget` lasts (null = only plays back). Throws BudgetExceeded if anything is left. */
 export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBudget | null): Policy {
   return {
     ref: policy.ref,
@@ -145,7 +145,7 @@ export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBud
   };
 }
 
-/** A policy whose weights are elsewhere takes none of this Worker's time. */
+/** Estimated CPU time of a row, in ms; 0 for a policy whose weights are elsewhere, since it takes none of this Worker's time. */
 function rowMs({ parameters, ref }: Policy, tokens: number): number {
   if (parameters === undefined) return 0;
   const { fixedMs, weightMs } = tokenTime(ref);

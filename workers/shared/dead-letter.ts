@@ -1,4 +1,4 @@
-/** The end of a message: a dead letter with its cause, and what it was about is failed, not forgotten. */
+/** Stores a message that is given up as a dead letter with its cause, and marks its round or group as failed. */
 import * as v from 'valibot';
 import { id } from '../../core/schema/sample.ts';
 import type { Database } from '../../store/database.ts';

@@ -1,10 +1,10 @@
-/** From anything thrown to a failure that is recorded: kind, code, and a message without stack or path. */
+/** Turns anything thrown into a failure for the records: kind, code, and a message without stack or path. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Failure } from '../../store/schema.ts';
 
 const LONGEST = 500;
 
-/** Ours say all there is to say; of others the innermost cause does, where the outer ones quote the query that failed. */
+/** Takes the message of our own errors; of others that of the innermost cause, since outer ones quote the query that failed. */
 function reasonOf(error: unknown): string {
   let at = error;
   while (!(at instanceof RollmeshError) && at instanceof Error && at.cause instanceof Error) at = at.cause;

@@ -1,4 +1,4 @@
-/** What travels between stages: each message says which stage it is for, since the dead-letter queue does not. */
+/** The messages between stages. Each names the stage that it is for, since the dead-letter queue does not. */
 import type { Queue } from '@cloudflare/workers-types';
 import type { Messages } from '../../core/schema/round.ts';
 import type { QueueName } from '../../core/stages.ts';
@@ -7,10 +7,10 @@ export type Addressed<S extends QueueName> = Messages[S] & { readonly to: S };
 export type StageQueue<S extends QueueName> = Queue<Addressed<S>>;
 export type StageQueues = { readonly [S in QueueName]: StageQueue<S> };
 
-/** A queue takes 100 messages a call. */
+/** The most messages that a queue takes in one call. */
 const SEND_LIMIT = 100;
 
-/** Sends in as few calls as the platform allows; JSON, because a pulled queue cannot read anything richer. */
+/** Sends messages in as few calls as the platform allows, as JSON, because pull consumers can read nothing richer. */
 export async function sendAll<S extends QueueName>(
   queue: StageQueue<S>,
   to: S,

@@ -1,5 +1,5 @@
 /**
- * Counting what a Worker uses while it works on something. Bindings count into whichever meter is running where they are called (see
+ * Counts what a Worker uses while it works on something. Bindings count into whichever meter is running where they are called (see
  * metered-bindings.ts), so that work which several batches share, such as opening a policy, is counted to the one that waits for it.
  *
  * A Worker cannot read its CPU time. What is counted instead is the time in which it was not waiting, and since a deployed Worker's clock stands
@@ -10,7 +10,7 @@ import { NOTHING_USED, type Usage } from '../../core/cost/usage.ts';
 
 const running = new AsyncLocalStorage<Meter>();
 
-/** An event, after which the clock is right. */
+/** Lets one event pass, after which the clock is right. */
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 class Meter {
@@ -48,17 +48,17 @@ class Meter {
   }
 }
 
-/** Notes in the running meter, where there is one. */
+/** Adds to the running meter, if there is one. */
 export const countUsed = (field: keyof Usage, n: number): void => running.getStore()?.count(field, n);
 
-/** Waits for what somebody else does: no CPU time of ours. */
+/** Runs work that only waits for others, and does not count its time as CPU time of this Worker. */
 export function waiting<T>(work: () => Promise<T>): Promise<T> {
   const meter = running.getStore();
   return meter ? meter.wait(work) : work();
 }
 
 /**
- * Runs `work` and says what it used, also where it fails. `exact` costs an event, about a millisecond, at each wait: for work that computes.
+ * Runs `work` and reports what it used, also if it fails. `exact` is for work that computes: it costs an event, about 1 ms, at each wait.
  */
 export async function metered<T>(
   work: () => Promise<T>,

@@ -5,7 +5,7 @@ import { countUsed, waiting } from './meter.ts';
 
 const jsonBytes = (body: unknown) => (JSON.stringify(body) ?? '').length;
 
-/** Operations that writing, reading or deleting this message counts as. */
+/** How many operations it counts as to write, read or delete this message. */
 export const messageOperations = (body: unknown): number => queueOperations(jsonBytes(body));
 
 function noteRows<T>(result: D1Result<T>): D1Result<T> {
@@ -17,7 +17,7 @@ function noteRows<T>(result: D1Result<T>): D1Result<T> {
 const ORIGINAL = Symbol('the statement that is counted');
 type Counted = D1PreparedStatement & { readonly [ORIGINAL]?: D1PreparedStatement };
 
-/** `raw` and `first` say nothing about rows, so all of them ask by `all`. The columns of our queries have names of their own. */
+/** `raw` and `first` report no row counts, so both are done by `all`. This works because each column of our queries has its own name. */
 function meteredStatement(statement: D1PreparedStatement): D1PreparedStatement {
   const all = async <T>() => noteRows(await waiting(() => statement.all<T>()));
   const rows = async () => (await all<Record<string, unknown>>()).results;
@@ -74,7 +74,7 @@ export function meteredR2(bucket: R2Bucket): R2Bucket {
   return layOver(bucket, own);
 }
 
-/** Reading a body is waiting too. */
+/** Counts the reading of a body as waiting, too. */
 const bodyOf = (object: { arrayBuffer?(): Promise<ArrayBuffer>; text?(): Promise<string> }) => ({
   arrayBuffer: () => waiting(() => object.arrayBuffer!()),
   text: () => waiting(() => object.text!()),
@@ -95,7 +95,7 @@ export function meteredQueue<T>(queue: Queue<T>): Queue<T> {
   return layOver(queue, own);
 }
 
-/** The binding with some of its methods replaced; what the platform made must be called as itself, so the rest is bound to it. */
+/** The binding with some methods replaced. The others are bound to the original, because the platform's objects require it as `this`. */
 function layOver<T extends object>(binding: T, own: object): T {
   return new Proxy(binding, {
     get(target, key) {

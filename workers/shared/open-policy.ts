@@ -1,4 +1,4 @@
-/** From a version's stored files to a live policy: verified bytes, checked tensors, one session an isolate. */
+/** Opens a version's stored files as a live policy: verifies the bytes, checks the tensors, and keeps one session per isolate. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
 import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
@@ -16,11 +16,11 @@ export interface VersionStore {
   readonly bucket: R2Bucket;
 }
 
-/** The hash of the manifest by which the version was committed; null where the database notes none. */
+/** The hash of the manifest by which the version was committed; null where the database has none. */
 const notedManifest = async ({ db }: VersionStore, ref: PolicyRef): Promise<string | null> =>
   (await getVersion(db, ref))?.manifestSha256 ?? null;
 
-/** A version's files as they were committed: the database says by which manifest. */
+/** Loads a version's files as they were committed; the database gives the hash of the manifest. */
 export async function loadCommitted(
   store: VersionStore,
   ref: PolicyRef,
@@ -29,7 +29,7 @@ export async function loadCommitted(
   return loadVersion(store.bucket, ref, files, await notedManifest(store, ref));
 }
 
-/** One file of a version as it arrives, checked like `loadCommitted`; null where the version has no such file. */
+/** Streams one file of a version, checked as by `loadCommitted`; null where the version has no such file. */
 const streamCommitted = async (store: VersionStore, ref: PolicyRef, file: VersionFile) =>
   streamFile(store.bucket, ref, file, await notedManifest(store, ref));
 
@@ -51,13 +51,13 @@ async function open(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
 async function openFromFiles(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const wanted = weightsFile(ref.set);
   let files = await loadCommitted(store, ref, ['config.json', wanted]);
-  // A set that no round has trained yet is what the policy began with: version 0's main set.
+  // A parameter set that no round has trained yet is the one that the policy began with: version 0's main set.
   if (!files[wanted])
     files = await loadCommitted(store, { ...ref, version: 0 }, ['config.json', weightsFile()]);
   return openVersion(workerdEngines, ref, files);
 }
 
-/** The same with the weights laid out while they arrive, so that they are in memory once. */
+/** Opens a policy and lays its weights out while they arrive, so that they are in memory only once. */
 async function openFromStream(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const [{ 'config.json': config }, own] = await Promise.all([
     loadCommitted(store, ref, ['config.json']),
@@ -78,7 +78,7 @@ export function sessionOf(store: VersionStore): PolicySession {
 
 let text: { readonly policy: string; readonly of: PolicyText } | undefined;
 
-/** All versions of a policy have one tokenizer and one template: they are read once. */
+/** Reads the policy's tokenizer and chat template, once for all its versions, which share them. */
 export async function loadText(store: VersionStore, ref: PolicyRef): Promise<PolicyText> {
   if (text?.policy !== ref.name) {
     const files = await loadCommitted(store, ref, TEXT_FILES);

@@ -1,19 +1,19 @@
 /**
- * The open policies of an isolate. ONNX Runtime's are one at a time: 128 MB hold one set of weights and its runtime, so the old one goes before
- * the new one comes. Those of the kernels engine have a memory of their own each, and several stay as long as they are small. Uses are queued,
- * so that none is disposed while it runs.
+ * The open policies of an isolate. With ONNX Runtime only one is open at a time: 128 MB hold one set of weights and its runtime, so the old one
+ * is disposed before the new one opens. With the kernels engine each has a memory of its own, and several stay open while they are small. Uses
+ * are queued, so that no policy is disposed while it runs.
  */
 import { type Policy, type PolicyRef, samePolicy } from '../../core/policy.ts';
 import { waiting } from './meter.ts';
 
-/** Bytes that policies which are kept beside another may have together. */
+/** The most bytes that policies kept beside another one may have together. */
 const KEPT_BYTES = 32 << 20;
 
 export type SessionPolicy = Policy & { readonly heapBytes: number };
 
 export class PolicySession {
   readonly #open: (ref: PolicyRef) => Promise<SessionPolicy>;
-  /** In the order of their last use. */
+  /** The open policies in the order of their last use. */
   #live: SessionPolicy[] = [];
   #tail: Promise<unknown> = Promise.resolve();
 
@@ -41,7 +41,7 @@ export class PolicySession {
     return opened;
   }
 
-  /** Gives up what may not stay beside a policy that is to be opened, the longest unused first. */
+  /** Disposes the policies that may not stay beside the one to be opened, the least recently used first. */
   async #makeRoom(ref: PolicyRef): Promise<void> {
     const bytes = () => this.#live.reduce((sum, { heapBytes }) => sum + heapBytes, 0);
     const mayStay = () =>

@@ -1,4 +1,4 @@
-/** Secrets come from `wrangler secret put` or .dev.vars. One that is missing closes what needs it; nothing falls back to a default. */
+/** Secrets come from `wrangler secret put` or .dev.vars. Whatever needs a missing one is refused; there are no defaults. */
 import { RollmeshError } from '../../core/errors.ts';
 
 const SHORTEST = 16;

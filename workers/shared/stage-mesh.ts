@@ -1,4 +1,4 @@
-/** What a stage Worker needs, and how it acts: with exactly the versions that the round names, unless one was withdrawn or removed. */
+/** What a stage Worker needs, and its round context: exactly the versions that the round names, an error if one was withdrawn or removed. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -25,7 +25,7 @@ export interface StageMesh {
   readonly cpuBudgetMs: number;
 }
 
-/** The round's row. Throws `give-up` where there is none: the message is not of this mesh. */
+/** Reads the round's row. Throws `give-up` where there is none, because the message then belongs to another mesh. */
 export async function roundOfMessage(db: Database, id: string): Promise<RoundRow> {
   const row = await getRound(db, id);
   if (row) return row;
@@ -34,7 +34,7 @@ export async function roundOfMessage(db: Database, id: string): Promise<RoundRow
   });
 }
 
-/** The stage of a message. Every version that the round names must be usable before anything is done. `wrap`: how its policies are used. */
+/** The round context of a message. Every version that the round names must be usable first. `wrap` is applied to each policy before use. */
 export async function stageOf(
   mesh: StageMesh,
   { spec }: RoundRow,
@@ -52,7 +52,7 @@ export async function stageOf(
   });
 }
 
-/** The versions that a round names, each usable, with the hash of its manifest noted. Throws `missing-version`. */
+/** The versions that a round names with the hashes of their manifests. Throws `missing-version` where one is not usable. */
 async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, spec: RoundSpec) {
   const rows = await versionsOfRound(db, spec);
   for (const { name, version } of Object.values(spec.roles)) {
@@ -74,6 +74,6 @@ async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, 
   return versionsOfRound(db, spec);
 }
 
-/** Hashes of the manifests of the round's versions, by version, for the seal. */
+/** The hashes of the manifests of the round's versions, by version, for the seal. */
 export const roundManifests = async (mesh: StageMesh, spec: RoundSpec): Promise<Record<string, string>> =>
   manifestsOf(await usableVersions(mesh, spec));

@@ -1,4 +1,4 @@
-/** A stage's Worker, whatever the stage: opens what its bindings name, consumes its queue, and accounts for what that used. */
+/** The Worker of any stage: it opens what its bindings name, consumes its queue, and records what that used. */
 import type * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
 import { registry } from '../../core/registry.ts';
@@ -31,8 +31,8 @@ export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
   readonly stage: S;
   readonly schema: v.GenericSchema<unknown, Messages[S]>;
   /**
-   * Does what messages of one round ask for, with the stage's own bindings beside what every stage has; doing it twice changes nothing.
-   * What it throws for a missing secret fails the messages and not the Worker.
+   * Does what the messages of one round ask for; it is idempotent. It gets the stage's own bindings beside those that every stage has.
+   * An error that it throws for a missing secret fails the messages and not the Worker.
    */
   readonly work: (
     mesh: StageMesh,
@@ -42,7 +42,7 @@ export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
   ) => Promise<void>;
 }
 
-/** Throws `wrong-input` where two of the recipes have the same name. */
+/** Makes a stage's Worker. Throws `wrong-input` where two of the recipes have the same name. */
 export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
   { stage, schema, work }: StageSpec<S, Env>,
   options: WorkerOptions,

@@ -1,4 +1,4 @@
-/** A stage's work on groups, as far as one invocation's CPU budget goes: what is left goes on where it stopped, in a later message. */
+/** Does a stage's work on groups within one invocation's CPU budget; a later message continues the groups that are left where they stopped. */
 import type { Recipe } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { keys } from '../../core/schema/round.ts';
@@ -10,32 +10,32 @@ import { log } from './log.ts';
 import { type StageMesh, stageOf } from './stage-mesh.ts';
 
 export interface Work<In, Out> {
-  /** Name of the stage's messages. */
+  /** The name of the stage's messages. */
   readonly name: WorkerStage;
   readonly items: readonly In[];
-  /** Of the items, those that an earlier invocation began. */
+  /** The groups of those items that an earlier invocation began. */
   readonly begun: ReadonlySet<string>;
-  /** Does some items; doing each alone comes to the same. */
+  /** Processes some items; processing each alone gives the same results. */
   readonly work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>;
 }
 
 export interface Done<Out> {
   readonly done: readonly Out[];
-  /** Groups that are to go on; what they have so far is stored. */
+  /** Groups that are to be continued; their partial results are stored. */
   readonly paused: readonly string[];
 }
 
-/** A message about a group that may have been begun. */
+/** A message about a group; `begun` says that an earlier invocation left partial results of it. */
 type Begun = { readonly group: string; readonly begun?: true | undefined };
 
 export const begunOf = (messages: readonly Begun[]): ReadonlySet<string> =>
   new Set(messages.flatMap(({ group, begun }) => (begun ? [group] : [])));
 
-/** The messages with which paused groups go on. */
+/** The messages that continue paused groups. */
 export const goingOn = <M extends Begun>(messages: readonly M[], paused: readonly string[]): M[] =>
   paused.map((group) => ({ ...messages.find((message) => message.group === group)!, begun: true }));
 
-/** Removes what was kept of begun groups that are done. */
+/** Removes the partial results of groups that are done. */
 export async function dropPartial(
   { bucket }: StageMesh,
   round: string,
