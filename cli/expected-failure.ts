@@ -49,6 +49,18 @@ export function expectedFailure(error: unknown): RollmeshError | undefined {
         next: `Raise the limit (\`ulimit -n\`), ${LATER}`,
         cause: error,
       });
+    case 'EADDRINUSE':
+    case 'ERR_ADDRESS_IN_USE':
+      return new RollmeshError(
+        'wrong-input',
+        'start.port',
+        'The port of the mesh was taken while it started.',
+        {
+          expected: 'a port that is free',
+          next: 'Choose another with --port, or --port 0 for any that is free.',
+          cause: error,
+        },
+      );
     case 'ERR_RUNTIME_FAILURE':
       return new RollmeshError('retry', 'mesh.start', 'The runtime of the mesh, workerd, did not start.', {
         expected: 'a free port and a state folder that nothing else uses',

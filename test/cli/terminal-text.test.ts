@@ -74,6 +74,10 @@ test.each([
   [system('ENOSPC'), 'disk.full: The disk is full. Expected room'],
   [system('EROFS', 'x'), 'file.denied: This user may not write at x: EROFS.'],
   [system('EMFILE'), 'file.many: Too many files are open.'],
+  [
+    system('ERR_ADDRESS_IN_USE'),
+    'start.port: The port of the mesh was taken while it started. Expected a port',
+  ],
   [system('ERR_RUNTIME_FAILURE'), 'mesh.start: The runtime of the mesh'],
 ])('%s', (error, description) => {
   const failure = expectedFailure(error);
