@@ -43,7 +43,7 @@ byId('rounds').append(roundsTable.element);
 byId('round-body').append(roundView.element);
 
 /**
- * The points of the curves, one per round; version 0 comes first, as round 0, if it was evaluated.
+ * The points of the curves, one per round; the version that the run began from comes first, as round 0, if it was evaluated.
  * @param {readonly Round[]} rounds
  * @returns {Point[]}
  */

@@ -7,7 +7,7 @@ import { roundAxis } from './scales.js';
 /** @typedef {import('./api.js').EvaluationReport} EvaluationReport */
 /** @typedef {import('./chart-image.js').Plot} Plot */
 
-/** What is known at a round: 0 is version 0 before the first, with its evaluation alone. @typedef {{ round: number, report: RoundReport }} Point */
+/** What is known at a round: 0 is the version that the run began from, with its evaluation alone. @typedef {{ round: number, report: RoundReport }} Point */
 /** @typedef {(report: RoundReport) => number | null | undefined} Read */
 
 /**
@@ -64,8 +64,8 @@ export const CURVES = [
     read: (value) => percent(value, 1),
     against: 'greedy',
     reference: ([first]) => {
-      const value = first?.round === 0 ? first.report.evaluation?.heldOut.accuracy : undefined;
-      return value === undefined ? undefined : { value, name: 'version 0, greedy' };
+      const start = first?.round === 0 ? first.report.evaluation : undefined;
+      return start && { value: start.heldOut.accuracy, name: `version ${start.version}, greedy` };
     },
     marks: true,
   },

@@ -1,4 +1,4 @@
-/** The top of a run's page: the run, the state of its current round, and what has changed since version 0. */
+/** The top of a run's page: the run, the state of its current round, and what has changed since the version that it began from. */
 import { fill, h } from './dom.js';
 import { counted, decimal, duration, MISSING, percent, points, whole } from './figures.js';
 
