@@ -8,6 +8,8 @@ import { fail } from './shared/fail.ts';
 
 interface Entry {
   readonly description: string;
+  /** Put before the arguments, where the command is a short name of another's subcommand. */
+  readonly before?: readonly string[];
   readonly load: () => Promise<{ readonly command: () => Command }>;
 }
 
@@ -23,6 +25,11 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   policy: {
     description: 'imports, exports, lists, evaluates, scores and rolls back policies',
+    load: () => import('./policy/command.ts'),
+  },
+  eval: {
+    description: 'asks a policy the questions of a file and checks its answers: `policy eval`',
+    before: ['eval'],
     load: () => import('./policy/command.ts'),
   },
   trigger: {
@@ -63,7 +70,7 @@ async function run(args: readonly string[]): Promise<void> {
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
     const { command } = await entry.load();
-    await command().parseAsync(args.slice(1), { from: 'user' });
+    await command().parseAsync([...(entry.before ?? []), ...args.slice(1)], { from: 'user' });
     return;
   }
   const program = new Command('rollmesh')
