@@ -10,7 +10,7 @@
  *     export default objective;
  */
 export { type DistillationTokens, distillation, type KlDirection } from './losses/distillation.ts';
-export { type ImportanceTokens, keepInBand, truncatedWeights } from './losses/importance.ts';
+export { type ImportanceTokens, keepInBand, offPolicyMask, truncatedWeights } from './losses/importance.ts';
 export type { ObjectiveFunction } from './losses/module-objective.ts';
 export type { ObjectiveTokens } from './losses/objective-tokens.ts';
 export { policyObjective } from './losses/policy-objective.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../../core/random.ts';
-import { drawFileTasks, learnability } from '../../../tasks/file/sampler.ts';
+import { drawFileTasks } from '../../../tasks/file/sampler.ts';
 import type { PlacedTask } from '../../../tasks/file/task.ts';
 import { reportLines, taskSet } from '../../../tasks/file/task-set.ts';
 
@@ -91,20 +91,4 @@ test('draws go by the files’ weights, without repetition, and again the same',
   const fromFirst = drawn.filter(({ file }) => file === 'a.jsonl').length;
   expect(Math.abs(fromFirst - 1500)).toBeLessThan(80);
   expect(drawFileTasks(new Random('seed'), [{ tasks: many(3), weight: 1 }], 10)).toHaveLength(3);
-});
-
-test('the curriculum prefers what is solved half of the time', () => {
-  expect(learnability({ right: 0, n: 0 })).toBe(0.25);
-  expect(learnability({ right: 4, n: 8 })).toBe(0.25);
-  // (8 + 1)/(8 + 2) · 1/10.
-  expect(learnability({ right: 8, n: 8 })).toBeCloseTo(0.09, 12);
-  const tasks = many(200);
-  const half = new Set(tasks.slice(0, 100));
-  let even = 0;
-  for (let i = 0; i < 40; i++)
-    even += drawFileTasks(new Random(`c${i}`), [{ tasks, weight: 1 }], 10, (each) =>
-      learnability(half.has(each) ? { right: 50, n: 100 } : { right: 100, n: 100 }),
-    ).filter((each) => half.has(each)).length;
-  // Weights 0.25 and 0.0097: nearly all of the 400 come from the half that is worth it.
-  expect(even).toBeGreaterThan(370);
 });
