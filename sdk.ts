@@ -36,6 +36,7 @@ export { deriveId, Random } from './core/random.ts';
 export type { Method, Paper, Recipe, RoundShape } from './core/recipe.ts';
 export { readState, type StateSchema } from './core/recipe-state.ts';
 export { type Registry, registry } from './core/registry.ts';
+export type { RewardFunction, RewardRollout, RewardTask } from './core/reward-function.ts';
 export * from './core/rl/aggregation.ts';
 export * from './core/rl/conventions.ts';
 // Estimators, rewards, selection and corrections: functions on arrays.

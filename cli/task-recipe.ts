@@ -6,9 +6,11 @@ import * as v from 'valibot';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
+import type { BoundedModule } from '../core/reward-function.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
+import type { PlacedTask } from '../tasks/file/task.ts';
 import { type HeldOutBy, reportLines, taskSet } from '../tasks/file/task-set.ts';
 import {
   addTaskFileOptions,
@@ -16,6 +18,8 @@ import {
   type TaskFileOptions,
   taskFileSettings,
 } from './policy/task-file-options.ts';
+import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
+import { parseRewards } from './rewards/reward-option.ts';
 import type { TasksOption } from './shared/run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {
@@ -28,7 +32,19 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly extract: readonly Extraction[];
   /** Assignments `path=value`. */
   readonly set: readonly string[];
+  /** The name of one reward, or a weighted sum of several. */
+  readonly reward?: string;
   readonly start: string;
+}
+
+/** A recipe's data with the reward modules that it names. */
+export interface TaskRecipeData {
+  readonly data: GrpoData;
+  readonly bundles: readonly BundledReward[];
+  /** By their hashes. */
+  readonly modules: Readonly<Record<string, BoundedModule>>;
+  /** Sentences on the tasks that were left out. */
+  readonly report: readonly string[];
 }
 
 /** The most bytes of tasks in a run: they are part of every Worker's code, which may have 10 MB on the platform. */
@@ -55,10 +71,25 @@ async function heldOutBy({ heldOut, splitBy, ...options }: TaskRecipeOptions): P
   });
 }
 
-/** Returns the recipe's data and sentences on the tasks left out. Throws where the files or the settings are wrong. */
-export async function readTaskRecipe(
-  options: TaskRecipeOptions,
-): Promise<{ data: GrpoData; report: readonly string[] }> {
+/** The rewards of the option as data, and their modules, each tried on some of the tasks. */
+async function readRewards(option: string | undefined, tasks: readonly PlacedTask[]) {
+  const rewards = [];
+  const bundles: BundledReward[] = [];
+  const modules: Record<string, BoundedModule> = {};
+  for (const { name, weight, from } of (option === undefined ? null : parseRewards(option)) ?? [])
+    if ('module' in from) {
+      const bundle = await bundleReward(from.module);
+      const module = await loadReward(from.module, bundle);
+      tryReward(from.module, module, tasks);
+      bundles.push(bundle);
+      modules[bundle.hash] = module;
+      rewards.push({ name, weight, from: { module: bundle.hash } });
+    } else rewards.push({ name, weight, from });
+  return { rewards, bundles, modules };
+}
+
+/** Throws where the files, the rewards or the settings are wrong. */
+export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
   const settings = withSettings(grpoSettings, {}, options.set);
   const files = options.tasks.map(weighted);
   const sources = await Promise.all(
@@ -68,6 +99,10 @@ export async function readTaskRecipe(
     })),
   );
   const { report, ...set } = taskSet(sources, await heldOutBy(options));
+  const { rewards, bundles, modules } = await readRewards(
+    options.reward,
+    set.sources.flatMap(({ tasks }) => tasks),
+  );
   const data = v.parse(grpoData, {
     name: files.map(({ path }) => basename(path)).join(', '),
     start: options.start,
@@ -76,6 +111,7 @@ export async function readTaskRecipe(
     sources: set.sources.filter(({ tasks }) => tasks.length > 0),
     heldOut: set.heldOut,
     settings,
+    ...(rewards.length ? { rewards } : {}),
   });
   const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
   if (bytes > MOST_BYTES)
@@ -83,23 +119,29 @@ export async function readTaskRecipe(
       expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
       next: 'Train on fewer of them at a time, or on shorter ones.',
     });
-  return { data, report: reportLines(report) };
+  return { data, bundles, modules, report: reportLines(report) };
 }
 
 /** What a generated module imports: the same file that the rest of the program has, so that a bundle has it once. */
 const LIBRARY = moduleFile('recipes/grpo/from-data');
 
 /** Writes the recipe under `folder` and returns the path of its module. Equal data gives the same path. */
-export async function writeTaskRecipe(folder: string, data: GrpoData): Promise<string> {
+export async function writeTaskRecipe(
+  folder: string,
+  { data, bundles }: Pick<TaskRecipeData, 'data' | 'bundles'>,
+): Promise<string> {
   const into = resolve(folder);
   await mkdir(into, { recursive: true });
   const file = join(into, `${grpoName(data)}.mjs`);
+  const rewardFile = ({ hash }: BundledReward) => `reward-${hash}.mjs`;
+  for (const bundle of bundles) await writeFile(join(into, rewardFile(bundle)), bundle.text);
   const lines = [
     '/** Written by rollmesh from files of tasks: do not edit. */',
     `import { grpoFrom } from ${JSON.stringify(LIBRARY)};`,
+    ...bundles.map((bundle, i) => `import reward${i} from './${rewardFile(bundle)}';`),
     '',
     // The data is parsed as JSON: in an object literal a key such as __proto__ would mean something else.
-    `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}));`,
+    `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}), { ${bundles.map(({ hash }, i) => `'${hash}': reward${i}`).join(', ')} });`,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   return file;
@@ -144,6 +186,8 @@ export interface TaskRecipe {
   readonly recipe: Recipe;
   /** Sentences on the tasks that were left out. */
   readonly report: readonly string[];
+  /** Is its default reward the weighted sum that the options name? */
+  readonly isWeighted: boolean;
   /** Writes the module that the run's other processes load, and returns its path. */
   readonly write: (folder: string) => Promise<string>;
 }
@@ -172,6 +216,11 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
       expected: '--policy NAME, a policy in the state folder',
       next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
-  const { data, report } = await readTaskRecipe({ ...options, tasks: files, start: START });
-  return { recipe: grpoFrom(data), report, write: (folder) => writeTaskRecipe(folder, data) };
+  const read = await readTaskRecipe({ ...options, tasks: files, start: START });
+  return {
+    recipe: grpoFrom(read.data, read.modules),
+    report: read.report,
+    isWeighted: read.data.rewards !== undefined,
+    write: (folder) => writeTaskRecipe(folder, read),
+  };
 }

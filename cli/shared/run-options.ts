@@ -110,7 +110,10 @@ export const startCommand = (): Command =>
       whole(1),
     )
     .option('--seed <n>', 'seed of every random choice', whole(0), 0)
-    .option('--reward <kind>', 'how the solver is paid (see `npm run recipe -- show NAME`)')
+    .option(
+      '--reward <kind>',
+      'how the solver is paid (see `npm run recipe -- show NAME`); with files of tasks also a weighted sum with modules of your own: checker=1,./length.ts=0.2',
+    )
     .option('--freeze <role>', 'role that keeps version 0 (repeat, or separate by commas)', collect, [])
     .option(
       '--variant <name>',

@@ -17,7 +17,13 @@ export const command = (): Command =>
     const files = await taskRecipe(asked);
     for (const line of files?.report ?? []) console.error(line);
     const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-    const options: StartOptions = { ...asked, recipe: known.named[0]!.name };
+    const { reward, ...others } = asked;
+    const options: StartOptions = {
+      ...others,
+      recipe: known.named[0]!.name,
+      // A weighted sum is the recipe's own default.
+      ...(reward === undefined || files?.isWeighted ? {} : { reward }),
+    };
     // Invalid options are refused before anything is written and before slow modules are loaded.
     runOf(known.registry, orderOf(options));
     for (const recipe of known.named) expectStart(recipe);

@@ -67,8 +67,10 @@ export function firstDifference(a: readonly number[], b: readonly number[]): num
 
 const sameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Rewards by stream, sorted by the stream's name. */
-const sortedRewards = (sample: Sample) => Object.entries(sample.rewards).sort(([a], [b]) => (a < b ? -1 : 1));
+const byName = (entries: object = {}) => Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** Rewards by stream, and why some are missing. */
+const sortedRewards = ({ rewards, missing }: Sample) => [byName(rewards), byName(missing)];
 
 /** `recorded` is the mesh's record; `expected` is what the recipe's own functions make of the same round. */
 export function compareSample(

@@ -1,6 +1,7 @@
 /** The records that stages exchange: samples, groups of them, proposals. Each has one schema, from which its type is inferred. */
 import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
+import { missingRewards } from './missing-reward.ts';
 import { count } from './numbers.ts';
 import { outcome } from './outcome.ts';
 
@@ -48,6 +49,8 @@ export const sample = v.object({
   outcome,
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
   rewards: v.record(v.string(), v.nullable(v.number())),
+  /** Why rewards from outside are null, by their streams; absent where none of them is. */
+  missing: v.optional(missingRewards),
   /** For monitors only, on a judgment: the oracle's verdict, and whether the judgment agrees with it. Absent = it cannot be told. */
   oracle: v.optional(v.object({ truth: v.boolean(), hit: v.boolean() })),
   /** The id of the sample that this one judges, or of the first sample of its episode. */

@@ -1,17 +1,21 @@
 /** What answers to a question can be paid by, a group at a time. The controls that any gain must beat stand beside the checker. */
 import { plain } from '../../core/checkers/exact.ts';
 import { parseNumber } from '../../core/checkers/number.ts';
+import type { RewardRollout, RewardTask } from '../../core/reward-function.ts';
 import { majorityRewards } from '../../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import { coinOf } from '../gold.ts';
 
-/** A group's answers as rewards see them; lists are [samples]. The task itself is left out, since it holds the reference answer. */
+/** A group's answers as rewards see them; lists are [samples]. */
 export interface QuestionEvidence {
   readonly sampleIds: readonly string[];
   /** What was read from each text; null where nothing was. */
   readonly answers: readonly (string | null)[];
+  readonly rollouts: readonly RewardRollout[];
   /** Does the checker accept the answer? Throws for a reward that is declared gold-free. */
   readonly gold: () => readonly boolean[];
+  /** The task with its reference answer. Throws as `gold` does. */
+  readonly task: () => RewardTask;
 }
 
 export interface QuestionReward extends RewardInfo {

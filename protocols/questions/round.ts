@@ -21,6 +21,7 @@ import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
 import type { QuestionReward } from './rewards.ts';
 import { readTask, writeTask } from './task-text.ts';
+import { payByReward, type WeightedReward } from './weighted-reward.ts';
 
 export interface Questions {
   /** Name of the set, for reports. */
@@ -33,7 +34,7 @@ export interface Questions {
   readonly maxNew: number;
   readonly temperature?: number;
   /** The first is the default. */
-  readonly rewards: Readonly<Record<string, QuestionReward>>;
+  readonly rewards: Readonly<Record<string, QuestionReward | WeightedReward>>;
   /** Held-out questions of an evaluation at most, the first ones; default 500. */
   readonly examined?: number;
 }
@@ -47,7 +48,10 @@ function checkedGroup(
   group: Pick<RolloutGroup, 'task' | 'samples'>,
 ) {
   const check = checker.prepare(readTask(group.task));
-  return group.samples.map(({ prompt, ids }) => checkAnswer(renderer.read(prompt, ids), check, extract));
+  return group.samples.map(({ prompt, ids }) => {
+    const read = renderer.read(prompt, ids);
+    return { ...read, tokens: ids.length, ...checkAnswer(read, check, extract) };
+  });
 }
 
 async function rollOut(
@@ -77,16 +81,18 @@ async function rollOut(
 function pay(questions: Questions, context: RoundContext, group: RolloutGroup): ScoredGroup {
   const checked = checkedGroup(questions, context.renderer(), group);
   const right = checked.map(({ outcome }) => outcome === 'right');
-  const { pay: payGroup } = rewardNamed(questions.rewards, context.round.settings.reward);
-  const rewards = payGroup({
+  const reward = rewardNamed(questions.rewards, context.round.settings.reward);
+  const paid = payByReward(reward, {
     sampleIds: group.samples.map(({ id }) => id),
     answers: checked.map(({ answer }) => answer),
+    rollouts: checked.map(({ text, answer, ended, tokens }) => ({ text, answer, ended, tokens })),
     gold: sealedGold(context, right),
+    task: sealedGold(context, readTask(group.task)),
   });
   const gold = checked.map(({ answer }, i) => (answer === null ? null : right[i]!));
   return {
     ...group,
-    samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: rewards[i] ?? null } })),
+    samples: group.samples.map((sample, i) => ({ ...sample, ...paid[i]! })),
     judgments: [],
     gold,
     truth: gold,

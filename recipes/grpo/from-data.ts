@@ -9,7 +9,8 @@ import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { message } from '../../core/renderer/message.ts';
-import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
+import type { BoundedModule } from '../../core/reward-function.ts';
+import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
 import { grpoOn } from './recipe.ts';
 
@@ -61,6 +62,8 @@ export const grpoData = v.strictObject({
   ),
   heldOut: v.pipe(v.array(task), v.minLength(1)),
   settings: grpoSettings,
+  /** The default reward, where it is a weighted sum. */
+  rewards: v.exactOptional(rewardSum),
 });
 export type GrpoData = v.InferOutput<typeof grpoData>;
 
@@ -68,8 +71,11 @@ export type GrpoData = v.InferOutput<typeof grpoData>;
 export const grpoName = (data: GrpoData): string =>
   `grpo-${deriveId('grpo', JSON.stringify(data)).slice(0, 10)}`;
 
-/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
-export function grpoFrom(given: unknown): Recipe {
+/**
+ * `modules`: the reward modules that the data names, by their hashes. Throws where the data is none: it was written by another version of
+ * rollmesh, or by hand.
+ */
+export function grpoFrom(given: unknown, modules: Readonly<Record<string, BoundedModule>> = {}): Recipe {
   const data = v.parse(grpoData, given);
   const { maxNew, temperature, examined, epochs, optimizer, adapter } = data.settings;
   return {
@@ -83,7 +89,7 @@ export function grpoFrom(given: unknown): Recipe {
         maxNew,
         temperature,
         examined,
-        rewards: QUESTION_REWARDS,
+        rewards: rewardsOf(data.rewards, modules),
       },
       optimizer,
       epochs,

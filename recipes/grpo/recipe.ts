@@ -17,6 +17,7 @@ import type {
   Update,
 } from '../../core/training-plan.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
+import { rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
 import { GRPO, type Method, VARIANTS } from './variants.ts';
 
@@ -99,7 +100,7 @@ function figuresOf({ groups }: Pick<RoundRecords, 'groups'>): Record<string, num
   const rewards = groups.map(({ samples }) => samples.map((sample) => sample.rewards.reward ?? null));
   const unanimous = rewards.map((group) => new Set(group.filter((reward) => reward !== null)).size <= 1);
   const lengths = groups.flatMap(({ samples }) => samples.map(({ ids }) => ids.length));
-  return { unanimous: mean(unanimous.map(Number)), tokens: mean(lengths) };
+  return { unanimous: mean(unanimous.map(Number)), tokens: mean(lengths), ...rewardFigures(groups) };
 }
 
 export async function planTraining(
@@ -156,7 +157,7 @@ export function grpoOn({
       roles:
         'The solver is the only role: it answers each question of a round as often as the group is large.',
       rewards:
-        'The checker pays 1 for a right answer and 0 otherwise. An answer that is cut off at the limit of tokens is not right.',
+        'The checker pays 1 for a right answer and 0 otherwise, unless `--reward` names a weighted sum of rewards. An answer that is cut off at the limit of tokens is not right.',
       credit: `As published: ${GRPO.description}. Every other method is a variant by its name.`,
       objective:
         'The policy gradient of the variant, without a penalty for distance from the start unless the variant has one.',

@@ -64,9 +64,10 @@ test('a second file is held out, and what stands in both is left out of training
 });
 
 test('the module that is written is the recipe, in Node and in a Worker’s bundle', async () => {
-  const { data } = await read([file('c.jsonl', sums(30))]);
-  const path = await writeTaskRecipe(join(root, 'recipes'), data);
-  expect(await writeTaskRecipe(join(root, 'recipes'), data)).toBe(path);
+  const made = await read([file('c.jsonl', sums(30))]);
+  const { data } = made;
+  const path = await writeTaskRecipe(join(root, 'recipes'), made);
+  expect(await writeTaskRecipe(join(root, 'recipes'), made)).toBe(path);
   const { default: recipe } = (await import(pathToFileURL(path).href)) as { default: Recipe };
   expect(recipe.name).toBe(grpoFrom(data).name);
   const { outputFiles } = await build({

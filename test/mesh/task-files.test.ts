@@ -35,11 +35,21 @@ function checkpoint(): VersionFiles {
   };
 }
 
-test('grpo trains an imported checkpoint on a file, by its chat template', { timeout: 240_000 }, async () => {
+test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
+  timeout: 240_000,
+}, async () => {
   const file = join(root, 'say.jsonl');
   // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
   const rows = Array.from({ length: 40 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const brief = join(root, 'brief.ts');
+  writeFileSync(
+    brief,
+    `export default ({ text }: { text: string }) => {
+       if (text.includes('z')) throw new Error('a letter that cannot be rated');
+       return [...text].filter((letter) => letter >= 'n').length / 24;
+     };`,
+  );
   const files = await taskRecipe({
     recipe: 'grpo',
     policy: 'chat',
@@ -48,6 +58,7 @@ test('grpo trains an imported checkpoint on a file, by its chat template', { tim
     checker: 'regex',
     extract: ['whole'],
     set: ['maxNew=24', 'optimizer.learningRate=1e-3'],
+    reward: `checker=1,${brief}=0.5`,
   });
   const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
   const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);

@@ -1,0 +1,63 @@
+/** Parses `--reward checker=1,./length.ts=0.2`: named rewards with their weights, each a name, the path of a module or an address. */
+import { basename } from 'node:path';
+import * as v from 'valibot';
+import { wrongInput } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest.ts';
+import { name as nameSchema } from '../../core/schema/sample.ts';
+import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
+import { TOTAL } from '../../protocols/questions/weighted-reward.ts';
+
+/** A reward of a sum as the user named it. */
+export interface AskedReward {
+  readonly name: string;
+  readonly weight: number;
+  readonly from: { readonly builtIn: string } | { readonly module: string };
+}
+
+const BUILT_IN = Object.keys(QUESTION_REWARDS);
+
+const isModule = (source: string) => /\.[cm]?[jt]s$/.test(source);
+
+/** The stream's name for a module: its file's name without the ending. */
+const moduleName = (path: string) =>
+  basename(path)
+    .replace(/\.[cm]?[jt]s$/, '')
+    .toLowerCase();
+
+function asked(text: string): AskedReward {
+  const at = /^(.+)=([^=]+)$/.exec(text.trim());
+  const source = at ? at[1]!.trim() : text.trim();
+  const weight = at ? Number(at[2]) : 1;
+  if (!Number.isFinite(weight) || weight === 0)
+    throw wrongInput('reward.weight', `The reward ${source} has the weight ${at?.[2]}.`, {
+      expected: 'a number other than 0, as in checker=1,./length.ts=0.2',
+    });
+  if (BUILT_IN.includes(source)) return { name: source, weight, from: { builtIn: source } };
+  if (isModule(source)) return { name: moduleName(source), weight, from: { module: source } };
+  const meant = nearest(source, BUILT_IN);
+  throw wrongInput('reward.unknown', `There is no reward ${JSON.stringify(source)}.`, {
+    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, or the path of a module such as ./reward.ts`,
+  });
+}
+
+/**
+ * The rewards of a sum; null for one plain name, which the recipe knows itself. Throws `wrong-input` for what is no reward and for names
+ * that occur twice.
+ */
+export function parseRewards(text: string): AskedReward[] | null {
+  if (/^[\w-]+$/.test(text)) return null;
+  const rewards = text.split(',').map(asked);
+  const names = rewards.map(({ name }) => name);
+  for (const [i, name] of names.entries()) {
+    if (names.indexOf(name) < i)
+      throw wrongInput('reward.twice', `Two rewards have the name ${name}.`, {
+        expected: 'a name of its own for each: a module has that of its file',
+      });
+    if (name === TOTAL || !v.is(nameSchema, name))
+      throw wrongInput('reward.name', `A reward cannot have the name ${JSON.stringify(name)}.`, {
+        expected: `lower-case letters, digits and dashes, and not ${TOTAL}, which is the sum`,
+        next: 'Rename the file of the module.',
+      });
+  }
+  return rewards;
+}

@@ -1,0 +1,49 @@
+/** The rewards of a recipe over files, from plain data: those that every such recipe has, and a weighted sum where the data names one. */
+import * as v from 'valibot';
+import { wrongInput } from '../../core/errors.ts';
+import type { BoundedModule } from '../../core/reward-function.ts';
+import { QUESTION_REWARDS } from './rewards.ts';
+import {
+  builtInPart,
+  modulePart,
+  type RewardPart,
+  type WeightedReward,
+  weightedReward,
+} from './weighted-reward.ts';
+
+const builtIn = v.picklist(Object.keys(QUESTION_REWARDS) as (keyof typeof QUESTION_REWARDS)[]);
+
+export const rewardSum = v.pipe(
+  v.array(
+    v.strictObject({
+      /** The stream's name in the record. */
+      name: v.string(),
+      weight: v.pipe(v.number(), v.finite()),
+      /** A reward of the protocol by its name, or a module by the hash of its text. */
+      from: v.union([v.strictObject({ builtIn }), v.strictObject({ module: v.string() })]),
+    }),
+  ),
+  v.minLength(1),
+);
+type RewardSum = v.InferOutput<typeof rewardSum>;
+
+function partOf(
+  { name, weight, from }: RewardSum[number],
+  modules: Readonly<Record<string, BoundedModule>>,
+): RewardPart {
+  if ('builtIn' in from) return builtInPart(name, weight, QUESTION_REWARDS[from.builtIn]);
+  const module = modules[from.module];
+  if (module) return modulePart(name, weight, module);
+  throw wrongInput('reward.missing', `The reward module ${name} (${from.module}) was not passed in.`, {
+    expected: 'the module that was written beside the recipe’s',
+  });
+}
+
+/** The sum comes first and so is the default; its name is `weighted`. */
+export const rewardsOf = (
+  sum: RewardSum | undefined,
+  modules: Readonly<Record<string, BoundedModule>>,
+): Readonly<Record<string, (typeof QUESTION_REWARDS)[keyof typeof QUESTION_REWARDS] | WeightedReward>> => ({
+  ...(sum ? { weighted: weightedReward(sum.map((one) => partOf(one, modules))) } : {}),
+  ...QUESTION_REWARDS,
+});

@@ -1,0 +1,107 @@
+/**
+ * A weighted sum of named rewards. Each of them is a stream of its own in the record beside `reward`, which is the sum. Where one of them
+ * is missing the sum is missing too: the sum of the others would be on another scale than its siblings'.
+ */
+import { type BoundedModule, scoreByModule } from '../../core/reward-function.ts';
+import type { RewardInfo } from '../../core/role.ts';
+import type { MissingReward } from '../../core/schema/missing-reward.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { QuestionEvidence, QuestionReward } from './rewards.ts';
+
+/** A number, or why there is none. */
+export type Score = number | MissingReward;
+
+/** One of the rewards in a sum. */
+export interface RewardPart extends RewardInfo {
+  /** The stream's name in the record. */
+  readonly name: string;
+  readonly weight: number;
+  /** [samples] */
+  readonly score: (evidence: QuestionEvidence) => readonly Score[];
+}
+
+export interface WeightedReward extends RewardInfo {
+  readonly parts: readonly RewardPart[];
+}
+
+/** The stream of the sum. */
+export const TOTAL = 'reward';
+
+export const weightedReward = (parts: readonly RewardPart[]): WeightedReward => ({
+  description: parts.map(({ name, weight }) => `${weight} × ${name}`).join(' + '),
+  usesGold: parts.some(({ usesGold }) => usesGold),
+  parts,
+});
+
+/** A named reward of the protocol as a part of a sum. */
+export const builtInPart = (name: string, weight: number, { pay, ...info }: QuestionReward): RewardPart => ({
+  ...info,
+  name,
+  weight,
+  score: (evidence) => pay(evidence).map((value) => value ?? 'not-rated'),
+});
+
+/** The function of a module as a part of a sum. */
+export const modulePart = (name: string, weight: number, module: BoundedModule): RewardPart => ({
+  name,
+  weight,
+  description: `the module ${name}`,
+  // It is given the whole task, and so the reference answer.
+  usesGold: true,
+  score: ({ rollouts, task }) => rollouts.map((rollout) => scoreByModule(module, rollout, task())),
+});
+
+type Paid = Pick<Sample, 'rewards' | 'missing'>;
+
+/** The rewards of a group's samples, [samples]. */
+export function payByReward(
+  reward: QuestionReward | WeightedReward,
+  evidence: QuestionEvidence,
+): readonly Paid[] {
+  if ('pay' in reward) return reward.pay(evidence).map((value) => ({ rewards: { [TOTAL]: value ?? null } }));
+  const { parts } = reward;
+  const scores = parts.map(({ score }) => score(evidence));
+  return evidence.sampleIds.map((_, i) =>
+    paidSample(
+      parts,
+      scores.map((column) => column[i]!),
+    ),
+  );
+}
+
+/** `scores` [parts] of one sample. */
+function paidSample(parts: readonly RewardPart[], scores: readonly Score[]): Paid {
+  const missing = parts.flatMap(({ name }, p) => {
+    const score = scores[p]!;
+    return typeof score === 'number' ? [] : [[name, score] as const];
+  });
+  const numbers = scores.map((score) => (typeof score === 'number' ? score : null));
+  const total = missing.length
+    ? null
+    : parts.reduce((sum, { weight }, p) => sum + weight * (scores[p] as number), 0);
+  return {
+    rewards: { [TOTAL]: total, ...Object.fromEntries(parts.map(({ name }, p) => [name, numbers[p]!])) },
+    ...(missing.length ? { missing: Object.fromEntries(missing) } : {}),
+  };
+}
+
+/** For a round's report: the mean of every reward in a sum, and how often it was missing, by kind. Empty for a reward that is no sum. */
+export function rewardFigures(groups: readonly Pick<ScoredGroup, 'samples'>[]): Record<string, number> {
+  const samples = groups.flatMap((group) => group.samples);
+  const names = [...new Set(samples.flatMap(({ rewards }) => Object.keys(rewards)))].filter(
+    (name) => name !== TOTAL,
+  );
+  const means = names.flatMap((name) => {
+    const had = samples.flatMap(({ rewards }) => rewards[name] ?? []);
+    return had.length
+      ? [[`reward.${name}`, had.reduce((sum, value) => sum + value, 0) / had.length] as const]
+      : [];
+  });
+  const counts: Record<string, number> = {};
+  for (const { missing = {} } of samples)
+    for (const [name, kind] of Object.entries(missing)) {
+      const figure = `missing.${name}.${kind}`;
+      counts[figure] = (counts[figure] ?? 0) + 1;
+    }
+  return { ...Object.fromEntries(means), ...counts };
+}
