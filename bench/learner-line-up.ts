@@ -33,7 +33,7 @@ export const ours = ({ name: config }: BenchConfig, name: string, step: StepOpti
   args: ['--import', 'tsx', local('learner-step.ts'), config, JSON.stringify(step)],
 });
 
-/** The contenders of a configuration. The first whose name starts with `torch` is the one that ratios refer to. */
+/** The contenders of a configuration. Ratios refer to the fastest of those whose name starts with `torch`. */
 export async function lineUp(
   config: BenchConfig,
   device: BenchDevice,
@@ -47,29 +47,33 @@ export async function lineUp(
     join(folder, 'batch.json'),
     JSON.stringify({ ids: sequences.map(({ ids }) => ids), advantages }),
   );
-  const torch = (name: string, where: string, blasThreads: number): ContenderSpec[] =>
+  /**
+   * `torchThreads`: PyTorch's own threads, which builds with oneDNN or MKL use for products too. `blasThreads`: those of OpenBLAS, which
+   * Debian's build multiplies with; they compete with PyTorch's own, so one of the two numbers is 1.
+   */
+  const torch = (name: string, where: string, torchThreads: number, blasThreads: number): ContenderSpec[] =>
     python === undefined
       ? []
       : [
           {
             name: `torch, ${name}`,
             command: python,
-            // OpenMP's and OpenBLAS' threads compete; on two cores OpenBLAS alone is fastest.
-            args: [local('learner-torch.py'), folder, where, '1'],
-            env: { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: String(blasThreads) },
+            args: [local('learner-torch.py'), folder, where, String(torchThreads)],
+            env: { OMP_NUM_THREADS: String(torchThreads), OPENBLAS_NUM_THREADS: String(blasThreads) },
           },
         ];
   const cpu = (name: string, settings: Partial<DeviceSettings>): ContenderSpec =>
     ours(config, name, { device: { device: 'cpu', ...settings } });
   const specs =
     device === 'webgpu'
-      ? [ours(config, 'webgpu', { device: { device } }), ...torch('cuda', 'cuda', 1)]
+      ? [ours(config, 'webgpu', { device: { device } }), ...torch('cuda', 'cuda', 1, 1)]
       : [
           cpu('cpu, 2 threads', { threads: 2, revectorize: true }),
-          ...torch('2 threads', 'cpu', 2),
+          ...torch('2 threads', 'cpu', 2, 1),
+          ...torch('2 threads of OpenBLAS', 'cpu', 1, 2),
           cpu('cpu, 2 threads, no revectorizer', { threads: 2, revectorize: false }),
           cpu('cpu, 1 thread', { threads: 1, revectorize: true }),
-          ...torch('1 thread', 'cpu', 1),
+          ...torch('1 thread', 'cpu', 1, 1),
           cpu('cpu, 2 threads, plain SIMD', { threads: 2, fma: false }),
         ];
   return { specs, cleanUp: () => rm(folder, { recursive: true }) };

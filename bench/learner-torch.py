@@ -46,6 +46,8 @@ mask = torch.full((length, length), -math.inf, device=device).triu(1)
 
 
 def norm(x, gain):
+    if hasattr(F, "rms_norm"):
+        return F.rms_norm(x, gain.shape, gain, eps)
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * gain
 
 
@@ -76,10 +78,18 @@ def logprobs():
         x = x + F.linear(inner, w("mlp.down_proj"))
     h = norm(x[:, :-1], weights["model.norm.weight"])
     logits = F.linear(h, weights["lm_head.weight"])
-    return torch.log_softmax(logits, -1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+    return -F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(len(ids), -1)
 
 
-optimiser = torch.optim.AdamW(weights.values(), lr=1e-4, weight_decay=0)
+def adamw():
+    """The fused optimiser where this PyTorch has one for the device, else the plain one."""
+    try:
+        return torch.optim.AdamW(weights.values(), lr=1e-4, weight_decay=0, fused=True)
+    except (RuntimeError, TypeError):
+        return torch.optim.AdamW(weights.values(), lr=1e-4, weight_decay=0)
+
+
+optimiser = adamw()
 with torch.no_grad():
     old = logprobs()
 
