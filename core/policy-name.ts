@@ -24,12 +24,13 @@ export function policyNameOf(
     readonly variant?: string | undefined;
     readonly weights?: string | undefined;
     readonly engine?: string | undefined;
+    readonly ahead?: number | undefined;
     readonly tasks?: number | undefined;
     readonly group?: number | undefined;
   },
   defaults: NamingDefaults,
 ): string {
-  const { reward, variant, weights, engine, tasks = defaults.tasks, group = defaults.group } = run;
+  const { reward, variant, weights, engine, ahead = 0, tasks = defaults.tasks, group = defaults.group } = run;
   const frozen = [...run.freeze].sort().map((role) => `frozen-${role}`);
   // A variant that has the name of a reward is marked as a variant.
   const variantPart = variant && variant in defaults.rewards ? `variant-${variant}` : variant;
@@ -39,6 +40,7 @@ export function policyNameOf(
     ...(variantPart ? [variantPart] : []),
     ...(weights ? [weights] : []),
     ...(engine ? [engine] : []),
+    ...(ahead === 0 ? [] : [`ahead${ahead}`]),
     ...frozen,
     ...(tasks === defaults.tasks ? [] : [`tasks${tasks}`]),
     ...(group === defaults.group ? [] : [`group${group}`]),

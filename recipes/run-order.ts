@@ -8,6 +8,7 @@ import type { Recipe } from '../core/recipe.ts';
 import type { Registry } from '../core/registry.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import {
+  MOST_AHEAD,
   type RoleBinding,
   type RoundSpec,
   type RunSettings,
@@ -31,6 +32,7 @@ export const runOrder = v.strictObject({
   variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
   engine: v.optional(v.picklist(ENGINES)),
+  ahead: v.optional(whole(0, MOST_AHEAD)),
   tasks: v.optional(whole(1, 4096)),
   group: v.optional(whole(2, 64)),
 });
@@ -64,6 +66,7 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
     ...(asked.variant === undefined ? {} : { variant: asked.variant }),
     ...(asked.weights === undefined ? {} : { weights: asked.weights }),
     ...(engine === undefined ? {} : { engine }),
+    ...(asked.ahead ? { ahead: asked.ahead } : {}),
     tasks: asked.tasks ?? recipe.tasks,
     group: asked.group ?? recipe.group,
   });

@@ -6,8 +6,9 @@ import { playStages } from '../core/play-stages.ts';
 import { sha256Hex } from '../core/random.ts';
 import { textOf } from '../core/renderer/policy-text.ts';
 import { openRoundContext } from '../core/round-context.ts';
+import { nextRounds } from '../core/rounds-ahead.ts';
 import { fileEntries, type VersionFile, type VersionFiles } from '../core/schema/policy.ts';
-import { newestOf, roundOf } from '../core/schema/round.ts';
+import { newestOf } from '../core/schema/round.ts';
 import { recipeStateOf } from '../core/text/recipe-state.ts';
 import { nodeEngines } from '../infer/node-engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
@@ -32,7 +33,9 @@ export async function referenceRun(
   const trainer = new RoundTrainer();
   for (let index = 1; index <= rounds; index++) {
     const parent = index - 1;
-    const round = roundOf(settings, bindingsOf(recipe, settings), index, parent);
+    const progress = { settings, roles: bindingsOf(recipe, settings), target: rounds, last: parent, open: 0 };
+    const [round] = nextRounds(progress, [...versions.keys()].toReversed());
+    if (!round) throw new Error(`internal: round ${index} is not due`);
     const recipeState = () => Promise.resolve(recipeStateOf(versions[newestOf(round).version]!));
     const context = openRoundContext({ recipe, round, ...text, recipeState, use: policies.use });
     const records = await playStages(context);

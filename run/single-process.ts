@@ -10,6 +10,7 @@ import type { Recipe } from '../core/recipe.ts';
 import type { PolicyText } from '../core/renderer/policy-text.ts';
 import { openRoundContext, type RoundContextParts } from '../core/round-context.ts';
 import { evaluateVersion, reportRound } from '../core/round-report.ts';
+import { nextRounds } from '../core/rounds-ahead.ts';
 import { parsed } from '../core/schema/parse.ts';
 import { type EvaluationReport, type RoundReport, roundReport } from '../core/schema/report.ts';
 import {
@@ -107,8 +108,10 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
       continue;
     }
     // This is not the store's newest version: a round whose version was committed just before a crash is played again, with the same bytes.
-    const newest = lines.at(-1)?.to ?? first;
-    const line = await playRound(run, roundOf(settings, run.roles, index, newest), newest, kept);
+    const versions = [first, ...lines.map(({ to }) => to)];
+    const progress = { settings, roles: run.roles, target: index, last: index - 1, open: 0 };
+    const [round] = nextRounds(progress, versions.toReversed());
+    const line = await playRound(run, round!, versions.at(-1)!, kept);
     await store.putRecord(lineKey(runId, index), line);
     lines.push(line);
     run.onRound?.(line);

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
 import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
 import { namedVersions, type RoundSpec } from '../core/schema/round.ts';
-import { type Database, writeAll } from './database.ts';
+import { type Database, openRounds, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
 import { policies, versions } from './schema.ts';
 
@@ -88,14 +88,15 @@ export async function createPolicy(db: Database, manifest: Manifest, now: number
 
 /**
  * Ends a round in one transaction: the pointer moves from `parent` to `version`, the round becomes done, its groups become
- * trained, and the next round is inserted. Every statement after the first takes effect only if the version is this round's,
+ * trained, and the next rounds are inserted. Every statement after the first takes effect only if the version is this round's,
  * so neither a lost race nor a repetition changes anything.
- * @returns false if the version was not inserted: the pointer is elsewhere, the round is over, or it was committed before
+ * @returns false if the version was not inserted: the pointer is elsewhere, the round is over, an earlier round of its run is not, or
+ * it was committed before
  */
 export async function commitVersion(
   db: Database,
   manifest: Manifest,
-  next: RoundSpec | null,
+  next: readonly RoundSpec[],
   now: number,
 ): Promise<boolean> {
   const { policy, version, parent, round } = manifest;
@@ -105,6 +106,8 @@ export async function commitVersion(
         SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)}, ${now}
         WHERE EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
           AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
+          AND NOT EXISTS (SELECT 1 FROM rounds AS own JOIN rounds AS earlier
+            ON earlier.run = own.run AND earlier.idx < own.idx AND earlier.stage IN ${openRounds} WHERE own.id = ${round})
         ON CONFLICT DO NOTHING`,
     db
       .update(policies)
@@ -115,7 +118,7 @@ export async function commitVersion(
     sql`UPDATE groups SET state = 'trained'
         FROM json_each(${JSON.stringify(manifest.groups)}) AS trained
         WHERE groups.round = ${round} AND groups.id = trained.value AND groups.state = 'scored' AND ${committed}`,
-    ...(next ? [insertRound(next, now)] : []),
+    ...next.map((spec) => insertRound(spec, now)),
   ]);
   return inserted === 1;
 }

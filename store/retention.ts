@@ -30,7 +30,8 @@ const AT_ONCE = 50;
 /**
  * Selects every version that is not pruned, with the reason why it is kept. A version may be named by the pointer; by a pinned role, a
  * reference model or a fork (version 0); by the chain of recent parents; by a round that is open, or that failed as the last of its run,
- * since a replay opens it again; and by the next round of a run whose roles use older versions (`lag`, `refreshEvery`, `sampleFrom`).
+ * since a replay opens it again; and by the next rounds of a run whose roles use older versions (`lag`, `refreshEvery`, `sampleFrom`)
+ * or that is rounds ahead of its training.
  */
 const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now: number): SQL => sql`
   WITH RECURSIVE recent(policy, version, place) AS (
@@ -38,14 +39,16 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
     UNION ALL
     SELECT recent.policy, versions.parent, place + 1 FROM recent
       JOIN versions ON versions.policy = recent.policy AND versions.version = recent.version
-      WHERE versions.parent IS NOT NULL AND place < ${keep}
+      WHERE versions.parent IS NOT NULL AND place < max(${keep}, 1 + coalesce(
+        (SELECT max(coalesce(settings->>'ahead', 0)) FROM runs WHERE settings->>'policy' = recent.policy), 0))
   ), named(policy, version) AS (
     SELECT role.value->>'name', role.value->>'version' FROM rounds, json_each(rounds.spec, '$.roles') AS role
       WHERE rounds.stage IN ${openRounds}
         OR (rounds.stage = 'failed' AND NOT EXISTS
-          (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run AND later.idx > rounds.idx))
+          (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run
+            AND later.idx > rounds.idx + coalesce(rounds.spec->>'$.settings.ahead', 0)))
   ), lagging(policy, oldest) AS (
-    SELECT name, min(current - coalesce(role.value->>'lag', 0)
+    SELECT name, min(current - coalesce(runs.settings->>'ahead', 0) - coalesce(role.value->>'lag', 0)
         - coalesce(role.value->>'refreshEvery', 1) + 1 - coalesce(role.value->>'sampleFrom', 1) + 1)
       FROM policies JOIN runs ON runs.settings->>'policy' = name, json_each(runs.roles) AS role
       WHERE role.type = 'object' GROUP BY name

@@ -3,10 +3,12 @@ import { type SQL, sql } from 'drizzle-orm';
 import { WAITING_GROUPS } from '../core/stages.ts';
 import { type Database, writeAll } from './database.ts';
 
+/** No later round of the run has been trained, and none was begun after this one had failed. */
 const isLast = (round: string) => sql`NOT EXISTS (SELECT 1 FROM rounds AS later JOIN rounds AS own
-  ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx)`;
+  ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx
+    AND (later.stage = 'done' OR later.idx > own.idx + coalesce(own.spec->>'$.settings.ahead', 0)))`;
 
-/** Moves a failed round back to `stage` and opens its run again. Only the last round of a run can be reopened. */
+/** Moves a failed round back to `stage` and opens its run again. Only the last round of a run can be reopened, or one before others that were begun together with it. */
 const reopen = (round: string, stage: string, due: SQL, now: number) =>
   [
     sql`UPDATE rounds SET stage = ${stage}, reason = NULL, ended_at = NULL, touched_at = ${now}

@@ -35,7 +35,18 @@ export const listRounds = (
     .orderBy(desc(rounds.createdAt), desc(rounds.index))
     .limit(limit);
 
-/** Stops the run of a round that failed. The next webhook opens the run again. */
+/** The first earlier round of the same run that has not ended, which must be trained before this one; null if there is none. */
+export async function roundBefore(db: Database, { run, index }: RoundRow): Promise<string | null> {
+  const [first] = await db
+    .select({ id: rounds.id })
+    .from(rounds)
+    .where(and(eq(rounds.run, run), lt(rounds.index, index), inArray(rounds.stage, [...OPEN_ROUNDS])))
+    .orderBy(asc(rounds.index))
+    .limit(1);
+  return first?.id ?? null;
+}
+
+/** Stops the run of a round that failed: its later rounds that are open go on. The next webhook opens the run again. */
 const stopRunOfFailed = (id: string) =>
   sql`UPDATE runs SET state = 'stopped'
     WHERE id = (SELECT run FROM rounds WHERE id = ${id} AND stage = 'failed') AND state = 'open'`;

@@ -1,12 +1,7 @@
 /** The rows of runs. A run is a chain of rounds with a target; its id is derived from its settings, so the same settings are the same run. */
-import { and, desc, eq, inArray, notExists, sql } from 'drizzle-orm';
-import {
-  type RoleBinding,
-  type RoundSpec,
-  type RunSettings,
-  roundOf,
-  runIdOf,
-} from '../core/schema/round.ts';
+import { and, asc, desc, eq, inArray, max, sql } from 'drizzle-orm';
+import { aheadOf, nextRounds, type RunProgress, versionsBack } from '../core/rounds-ahead.ts';
+import { type RoleBinding, type RoundSpec, type RunSettings, runIdOf } from '../core/schema/round.ts';
 import { OPEN_ROUNDS } from '../core/stages.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { deliveries, policies, rounds, runs } from './schema.ts';
@@ -50,50 +45,95 @@ export const forgetDeliveries = (db: Database, before: number) =>
   writeAll(db, [sql`DELETE FROM deliveries WHERE at < ${before}`]);
 
 /**
- * Inserts a round if its run has no open round and none of the round's versions was pruned. It is safe to repeat. A round that names a
- * withdrawn version is inserted, and fails with that reason.
+ * Inserts a round if it follows the last one of its run, no more rounds of the run are open than it may be ahead, and none of the
+ * round's versions was pruned. It is safe to repeat. A round that names a withdrawn version is inserted, and fails with that reason.
  */
 export const insertRound = (spec: RoundSpec, now: number) =>
   sql`INSERT INTO rounds (id, run, idx, spec, stage, created_at, touched_at)
     SELECT ${spec.id}, ${spec.run}, ${spec.index}, ${JSON.stringify(spec)}, 'proposing', ${now}, ${now}
-    WHERE NOT EXISTS (SELECT 1 FROM rounds
-      WHERE run = ${spec.run} AND stage IN ${openRounds})
+    WHERE (SELECT count(*) FROM rounds
+      WHERE run = ${spec.run} AND stage IN ${openRounds}) <= ${aheadOf(spec.settings)}
+    AND (SELECT coalesce(max(idx), 0) + 1 FROM rounds WHERE run = ${spec.run}) = ${spec.index}
     AND NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(spec.roles)}) AS role
       JOIN versions ON policy = role.value->>'name' AND version = role.value->>'version'
       WHERE pruned_at IS NOT NULL AND withdrawn IS NULL)
     ON CONFLICT DO NOTHING`;
 
-/** The round that comes next, at `version`; null if the target is reached or the run has stopped. */
-export function nextRound(run: RunRow, lastIndex: number, version: number): RoundSpec | null {
-  if (run.state !== 'open' || lastIndex >= run.target) return null;
-  return roundOf(run.settings, run.roles, lastIndex + 1, version);
+/** The rounds of a run that have begun and not ended, in order. */
+export const openRoundsOf = async (db: Database, run: string): Promise<RoundSpec[]> =>
+  (
+    await db
+      .select({ spec: rounds.spec })
+      .from(rounds)
+      .where(and(eq(rounds.run, run), inArray(rounds.stage, [...OPEN_ROUNDS])))
+      .orderBy(asc(rounds.index))
+  ).map(({ spec }) => spec);
+
+/** A round that is about to end with a version that is not stored yet. */
+interface Ending {
+  readonly round: string;
+  readonly version: number;
+  readonly parent: number;
+}
+
+/** The rounds that are due at the policy's version `current`, or once `current` has ended. */
+export async function dueRounds(
+  db: Database,
+  run: RunRow,
+  current: number | Ending,
+): Promise<RoundSpec[]> {
+  if (run.state !== 'open') return [];
+  const [[last], open] = await Promise.all([
+    db.select({ index: max(rounds.index) }).from(rounds).where(eq(rounds.run, run.id)),
+    openRoundsOf(db, run.id),
+  ]);
+  const progress: RunProgress = {
+    ...run,
+    last: last?.index ?? 0,
+    open: open.filter(({ id }) => typeof current === 'number' || id !== current.round).length,
+  };
+  const back = versionsBack(progress);
+  if (typeof current === 'number') return nextRounds(progress, await chainOf(db, run, current, back));
+  const { version, parent } = current;
+  const before = back > 0 ? await chainOf(db, run, parent, back - 1) : [];
+  return nextRounds(progress, [version, ...before]);
 }
 
 /**
- * Creates the next round of a run if one is due and none is open.
- * @returns the round that is open now, be it new or not; null if no round is due, or if a version that it names has just been pruned
+ * A version and up to `back` of its ancestors, as far as this run made their children: the version that the run began from is the last.
+ * The walk also ends at a version whose files retention removed.
  */
-export async function advanceRun(db: Database, id: string, now: number): Promise<RoundSpec | null> {
-  const run = await getRun(db, id);
-  if (!run) return null;
-  const [[last], [policy]] = await db.batch([
-    db.select().from(rounds).where(eq(rounds.run, id)).orderBy(desc(rounds.index)).limit(1),
-    db.select().from(policies).where(eq(policies.name, run.settings.policy)),
-  ]);
-  if (last && OPEN_ROUNDS.some((stage) => stage === last.stage)) return last.spec;
-  const next = policy ? nextRound(run, last?.index ?? 0, policy.current) : null;
-  if (!next) return null;
-  const [inserted] = await writeAll(db, [insertRound(next, now)]);
-  // If nothing was inserted, another caller did it, or a version was pruned since the pointer was read; then the clock tries again.
-  return inserted === 1 || (await isOpen(db, next.id)) ? next : null;
+async function chainOf(db: Database, run: RunRow, current: number, back: number): Promise<number[]> {
+  if (back === 0) return [current];
+  const { policy } = run.settings;
+  const rows = await db.all<{ version: number }>(sql`
+    WITH RECURSIVE chain(version, place) AS (
+      SELECT ${current}, 0
+      UNION ALL
+      SELECT parents.version, place + 1 FROM chain
+        JOIN versions AS own ON own.policy = ${policy} AND own.version = chain.version
+        JOIN rounds ON rounds.id = own.round AND rounds.run = ${run.id}
+        JOIN versions AS parents ON parents.policy = ${policy} AND parents.version = own.parent
+        WHERE place < ${back} AND parents.pruned_at IS NULL
+    )
+    SELECT version FROM chain ORDER BY place`);
+  return rows.map(({ version }) => version);
 }
 
-const isOpen = async (db: Database, id: string): Promise<boolean> => {
-  const [row] = await db.select({ stage: rounds.stage }).from(rounds).where(eq(rounds.id, id));
-  return OPEN_ROUNDS.some((stage) => stage === row?.stage);
-};
+/**
+ * Begins the rounds of a run that are due.
+ * @returns the rounds that are open now, in order, be they new or not. A due round is missing where a version that it names has just been pruned
+ */
+export async function advanceRun(db: Database, id: string, now: number): Promise<RoundSpec[]> {
+  const run = await getRun(db, id);
+  if (!run) return [];
+  const [policy] = await db.select().from(policies).where(eq(policies.name, run.settings.policy));
+  const due = policy ? await dueRounds(db, run, policy.current) : [];
+  if (due.length) await writeAll(db, due.map((spec) => insertRound(spec, now)));
+  return openRoundsOf(db, id);
+}
 
-/** Runs that have rounds left to do but no open round, because the chain broke between two rounds. */
+/** Runs that have rounds left to do and fewer open than they may have, because the chain broke between two rounds. */
 export const stuckRuns = (db: Database, limit: number) =>
   db
     .select({ id: runs.id })
@@ -102,12 +142,8 @@ export const stuckRuns = (db: Database, limit: number) =>
       and(
         eq(runs.state, 'open'),
         sql`${runs.target} > (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = ${runs.id})`,
-        notExists(
-          db
-            .select()
-            .from(rounds)
-            .where(and(eq(rounds.run, runs.id), inArray(rounds.stage, [...OPEN_ROUNDS]))),
-        ),
+        sql`(SELECT count(*) FROM rounds WHERE run = ${runs.id} AND stage IN ${openRounds})
+          <= coalesce(${runs.settings}->>'ahead', 0)`,
       ),
     )
     .limit(limit);

@@ -15,7 +15,7 @@ import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { calledAs } from '../called-as.ts';
 import { openRecipes } from '../recipe-modules.ts';
-import { auditOption, collect, whole } from '../shared/run-options.ts';
+import { auditOption, collect, MAX_STALENESS, whole } from '../shared/run-options.ts';
 
 interface LearnerOptions {
   readonly recipe: readonly string[];
@@ -117,7 +117,7 @@ export const command = (): Command =>
     )
     .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
     .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
-    .option('--max-staleness <n>', 'versions that samples may be behind', whole(0), 2)
+    .option('--max-staleness <n>', 'versions that samples may be behind what is trained; groups of older samples are refused', whole(0), MAX_STALENESS)
     .addOption(auditOption())
     .option(
       '--lease-seconds <n>',

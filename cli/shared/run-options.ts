@@ -1,11 +1,14 @@
 /** The options of a run: parses the command line's strings into RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy.ts';
+import { MOST_AHEAD } from '../../core/schema/round.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 
 /** The number of rounds if none is given. */
 const DEFAULT_ROUNDS = 40;
+/** How many versions behind the samples may be that a learner trains on, if it is not told otherwise. */
+export const MAX_STALENESS = 2;
 
 export interface StartOptions {
   /** A name or a reference to a module; once it is opened, the recipe's name. */
@@ -24,6 +27,7 @@ export interface StartOptions {
   readonly variant?: string;
   readonly weights?: SmallerWeights;
   readonly engine?: Engine;
+  readonly ahead?: number;
   readonly tasks?: TasksOption;
   readonly group?: number;
   readonly policy?: string;
@@ -100,6 +104,16 @@ export const engineOption = () =>
     'what computes the policies: ONNX Runtime, or kernels of this project, which are faster; kernels-plain does without fused multiply-adds (default: onnx)',
   ).choices(ENGINES);
 
+export const aheadOption = () =>
+  new Option(
+    '--ahead <k>',
+    `rounds that are rolled out while an earlier one trains: round r samples with exactly version r-1-k (0 to ${MOST_AHEAD}, default 0: on policy)`,
+  ).argParser((text) => {
+    const value = whole(0)(text);
+    if (value > MOST_AHEAD) throw new InvalidArgumentError(`Expected a whole number from 0 to ${MOST_AHEAD}.`);
+    return value;
+  });
+
 export const startCommand = (): Command =>
   new Command(calledAs('start'))
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
@@ -121,6 +135,7 @@ export const startCommand = (): Command =>
     )
     .addOption(weightsOption())
     .addOption(engineOption())
+    .addOption(aheadOption())
     .option(
       '--tasks <n or file>',
       'tasks a round; or, with recipe grpo, a file of tasks: .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
@@ -162,6 +177,7 @@ export const orderOf = ({
   variant,
   weights,
   engine,
+  ahead,
   policy,
   tasks,
   group,
@@ -173,6 +189,7 @@ export const orderOf = ({
   ...(variant === undefined ? {} : { variant }),
   ...(weights === undefined ? {} : { weights }),
   ...(engine === undefined ? {} : { engine }),
+  ...(ahead === undefined ? {} : { ahead }),
   ...(reward === undefined ? {} : { reward }),
   ...(policy === undefined ? {} : { policy }),
   ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),

@@ -11,7 +11,7 @@ import { type LearnerProcess, superviseLearner } from '../learner/learner-proces
 import { watchMesh } from '../mesh-watch.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
 import { DEFAULT_START_POLICY, ensureShipped } from '../shared/import-policy.ts';
-import { orderOf, type StartOptions } from '../shared/run-options.ts';
+import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import { followRun, missingRounds } from './follow-run.ts';
 import type { RunPrinter } from './run-printer.ts';
@@ -83,13 +83,14 @@ export async function runInMesh(
 }
 
 const learnerArguments = (
-  { evalEvery, device, threads, revectorize, auditFraction }: StartOptions,
+  { evalEvery, device, threads, revectorize, auditFraction, ahead }: StartOptions,
   modules: OpenRecipes['modules'],
 ) => [
   `--eval-every=${evalEvery}`,
   // Locally a pull costs nothing, and a round takes seconds.
   '--idle-ms=150',
   `--device=${device}`,
+  ...(ahead === undefined ? [] : [`--max-staleness=${Math.max(MAX_STALENESS, ahead)}`]),
   ...modules.map(({ file }) => `--recipe=${file}`),
   ...(threads ? [`--threads=${threads}`] : []),
   ...(revectorize ? [] : ['--no-revectorize']),

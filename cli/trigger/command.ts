@@ -5,7 +5,7 @@ import { wrongInput } from '../../core/errors.ts';
 import { readSecrets } from '../../mesh/secrets.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
-import { collect, engineOption, weightsOption, whole } from '../shared/run-options.ts';
+import { aheadOption, collect, engineOption, weightsOption, whole } from '../shared/run-options.ts';
 
 export const command = (): Command =>
   new Command(calledAs('trigger'))
@@ -20,6 +20,7 @@ export const command = (): Command =>
     .option('--variant <name>', 'a change of the recipe, such as an ablation')
     .addOption(weightsOption())
     .addOption(engineOption())
+    .addOption(aheadOption())
     .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group <n>', 'rollouts a task', whole(2))
     .action(async (url: string, order: RunOrder) => {

@@ -79,6 +79,11 @@ export const roundState = v.object({
    * earlier release.
    */
   manifests: v.exactOptional(v.record(v.string(), hash)),
+  /**
+   * The first earlier round of its run that has not ended: the rounds of a run are trained in their order. null = none. Absent = the
+   * gateway is of an earlier release, where one round of a run was open at a time.
+   */
+  waitsFor: v.exactOptional(v.nullable(id)),
   failures: v.array(groupAnswer),
 });
 export type RoundState = v.InferOutput<typeof roundState>;

@@ -6,6 +6,9 @@ import type { QueueName, WorkerStage } from '../stages.ts';
 import { count, positive } from './numbers.ts';
 import { id, name, policyRef, setName } from './sample.ts';
 
+/** The most rounds that may be under way before the one that trains; prime-rl drops samples that are more versions behind. */
+export const MOST_AHEAD = 8;
+
 /** The settings of a run: everything that decides its rounds. The run's id is derived from them, so the same settings are the same run. */
 export const runSettings = v.object({
   recipe: name,
@@ -22,6 +25,11 @@ export const runSettings = v.object({
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
   /** The engine that computes the policies; absent = ONNX Runtime. */
   engine: v.optional(v.picklist(KERNEL_ENGINES)),
+  /**
+   * How many versions before the one that it trains a round samples with, so that as many rounds are rolled out while one trains;
+   * absent = 0, on policy.
+   */
+  ahead: v.optional(v.pipe(positive, v.maxValue(MOST_AHEAD))),
   /** The number of tasks per round, and of rollouts per task. */
   tasks: v.pipe(positive, v.maxValue(4096)),
   group: v.pipe(positive, v.maxValue(64)),
@@ -41,6 +49,7 @@ export const runIdOf = (run: RunSettings): string =>
     ...(run.variant ? [run.variant] : []),
     ...(run.weights ? [`weights ${run.weights}`] : []),
     ...(run.engine ? [`engine ${run.engine}`] : []),
+    ...(run.ahead ? [`ahead ${run.ahead}`] : []),
   );
 
 /** One round of a run. `roles` names the exact version that each role uses; a round never reads a moving "latest". */

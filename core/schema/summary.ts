@@ -60,6 +60,8 @@ export const summary = v.object({
   weights: v.exactOptional(v.string()),
   /** Absent = ONNX Runtime. */
   engine: v.exactOptional(v.string()),
+  /** How many rounds it was ahead; absent = 0. */
+  ahead: v.exactOptional(count),
   policy: v.string(),
   /** The version that the run began from: 0, unless it continues a policy that other runs had trained. */
   from: count,
@@ -151,6 +153,7 @@ export function summarize(
     ...(settings.variant === undefined ? {} : { variant: settings.variant }),
     ...(settings.weights === undefined ? {} : { weights: settings.weights }),
     ...(settings.engine === undefined ? {} : { engine: settings.engine }),
+    ...(settings.ahead === undefined ? {} : { ahead: settings.ahead }),
     policy: settings.policy,
     from: start.evaluation?.version ?? lines[0]?.from ?? 0,
     others: sum(lines.map(({ others }) => others)),

@@ -27,6 +27,9 @@ export const refuseRound = ({ groups, refused }: Gathered, round: string, why: G
   refused: [...refused, ...groups.map(({ group }) => ({ group, failure: why }))],
 });
 
+/** Where the groups are read: from the gateway, or from what was fetched early. */
+type Objects = Pick<MeshGateway, 'getObject'>;
+
 /** Number of groups fetched at once. Fetched one by one, a large round spends most of its time on round trips to the store (docs/elastic.md). */
 const AT_ONCE = 16;
 
@@ -36,13 +39,14 @@ export async function gatherRound(
   listed: GroupStates,
   messages: readonly ScoredMessage[],
   meshKey: string | undefined,
+  objects: Objects = gateway,
 ): Promise<Gathered> {
   const groups: ScoredGroup[] = [];
   const refused: { group: string; failure: GroupFailure }[] = [];
   for (let at = 0; at < messages.length; at += AT_ONCE) {
     const some = messages.slice(at, at + AT_ONCE);
     const gathered = await Promise.all(
-      some.map((message) => refusable(() => gatherGroup(gateway, round, message, meshKey))),
+      some.map((message) => refusable(() => gatherGroup(objects, round, message, meshKey))),
     );
     for (const [i, group] of gathered.entries())
       if ('kind' in group) refused.push({ group: some[i]!.group, failure: group });
@@ -107,7 +111,7 @@ async function gatherProposals(
 }
 
 async function gatherGroup(
-  gateway: MeshGateway,
+  objects: Objects,
   { spec, proposalsSha256, manifests }: RoundState,
   message: ScoredMessage,
   meshKey: string | undefined,
@@ -129,7 +133,7 @@ async function gatherGroup(
     );
   if (message.key !== keys.scored(spec.id, message.group))
     throw invalid('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
-  const bytes = await gateway.getObject(message.key);
+  const bytes = await objects.getObject(message.key);
   if (sha256Hex(bytes) !== message.sha256)
     throw invalid('group.hash', 'The bytes of the group are not those that were sealed.');
   const group = parse(scoredGroup, bytes, 'The group’s object');

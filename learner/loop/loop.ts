@@ -1,7 +1,7 @@
 /**
  * The learner's loop: it pulls messages under a lease, collects them until a round is complete, trains, publishes, and acknowledges
- * last. It keeps no state of its own: after a crash the messages are delivered again, the parent version holds weights and optimiser,
- * and training the round again gives the same bytes.
+ * last. While it trains it goes on pulling, and fetches what arrives for the next round. It keeps no state of its own: after a crash
+ * the messages are delivered again, the parent version holds weights and optimiser, and training the round again gives the same bytes.
  */
 import * as v from 'valibot';
 import type { Tally } from '../../api/tally.ts';
@@ -10,6 +10,7 @@ import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { Collector } from './collect.ts';
+import { EarlyGroups } from './early-groups.ts';
 import { UNREADABLE } from './load-version.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { RoundUsage } from './round-usage.ts';
@@ -31,16 +32,28 @@ export interface LearnerPorts {
   readonly tally?: Pick<Tally, 'total'>;
 }
 
-const sleep = (ms: number, signal: AbortSignal) =>
+const sleep = (ms: number, ...signals: readonly AbortSignal[]) =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
+    if (signals.some(({ aborted }) => aborted)) done();
+    for (const signal of signals) signal.addEventListener('abort', done, { once: true });
     function done() {
       clearTimeout(timer);
-      signal.removeEventListener('abort', done);
+      for (const signal of signals) signal.removeEventListener('abort', done);
       resolve();
     }
   });
+
+/** What the two halves of the loop share: one pulls, the other trains. */
+interface Shared {
+  readonly ports: LearnerPorts;
+  readonly settings: LearnerSettings;
+  readonly collector: Collector;
+  readonly early: EarlyGroups;
+  readonly books: RoundUsage;
+  /** Aborts, and is replaced, when messages arrive. */
+  arrival: AbortController;
+}
 
 /**
  * Runs until the signal aborts. Failures are logged and retried; after a lost race for a version the round is read anew. A message is
@@ -51,37 +64,82 @@ export async function runLearner(
   settings: LearnerSettings,
   signal: AbortSignal,
 ): Promise<void> {
-  const collector = new Collector();
-  const books = new RoundUsage(ports.tally);
+  const shared: Shared = {
+    ports,
+    settings,
+    collector: new Collector(),
+    early: new EarlyGroups(ports.gateway),
+    books: new RoundUsage(ports.tally),
+    arrival: new AbortController(),
+  };
+  const given = new AbortController();
+  const ended = AbortSignal.any([signal, given.signal]);
+  const halves = [pullMessages, trainRounds].map((half) => repeat(shared, half, ended));
+  try {
+    await Promise.all(halves);
+  } finally {
+    given.abort();
+    await Promise.allSettled(halves);
+  }
+}
+
+/** Repeats one half of the loop until the signal aborts; `half` returns how long to wait before the next time, ms. */
+async function repeat(
+  shared: Shared,
+  half: (shared: Shared, idleMs: number, ended: AbortSignal) => Promise<number>,
+  ended: AbortSignal,
+): Promise<void> {
   let idleMs = IDLE_MS;
-  while (!signal.aborted) {
+  while (!ended.aborted) {
     try {
-      const arrived = await collect(ports, settings, collector);
-      const trained = await trainWhole(ports, settings, collector, books);
-      idleMs = arrived || trained ? IDLE_MS : Math.min(2 * idleMs, settings.longestIdleMs);
-      if (!arrived && !trained) await sleep(idleMs, signal);
+      idleMs = await half(shared, idleMs, ended);
     } catch (error) {
       const code = error instanceof RollmeshError ? { code: error.code } : {};
       const message = error instanceof Error ? error.message : String(error);
-      ports.log('learner.trouble', { kind: kindOf(error), ...code, message });
+      shared.ports.log('learner.trouble', { kind: kindOf(error), ...code, message });
       if (kindOf(error) === 'wrong-input') throw error;
-      await sleep(TROUBLE_MS, signal);
+      await sleep(TROUBLE_MS, ended);
     }
   }
 }
 
+const longer = (idleMs: number, { longestIdleMs }: LearnerSettings) => Math.min(2 * idleMs, longestIdleMs);
+
+async function pullMessages(shared: Shared, idleMs: number, ended: AbortSignal): Promise<number> {
+  if (await collect(shared)) {
+    const { arrival } = shared;
+    shared.arrival = new AbortController();
+    arrival.abort();
+    return IDLE_MS;
+  }
+  const next = longer(idleMs, shared.settings);
+  await sleep(next, ended);
+  return next;
+}
+
+async function trainRounds(shared: Shared, idleMs: number, ended: AbortSignal): Promise<number> {
+  const { arrival } = shared;
+  if (await trainWhole(shared)) return IDLE_MS;
+  const next = longer(idleMs, shared.settings);
+  await sleep(next, ended, arrival.signal);
+  return arrival.signal.aborted ? IDLE_MS : next;
+}
+
 /** Pulls once. Messages that are not for the learner go back to the queue, and become dead letters when their deliveries are used up. */
-async function collect(
-  { queue, log }: LearnerPorts,
-  { leaseMs }: LearnerSettings,
-  collector: Collector,
-): Promise<boolean> {
+async function collect({
+  ports: { queue, log },
+  settings: { leaseMs },
+  collector,
+  early,
+}: Shared): Promise<boolean> {
   const { messages } = await queue.pull(leaseMs);
   const foreign: string[] = [];
   for (const { lease, body } of messages) {
     const checked = v.safeParse(scoredMessage, body);
-    if (checked.success) collector.add({ lease, body: checked.output });
-    else foreign.push(lease);
+    if (checked.success) {
+      collector.add({ lease, body: checked.output });
+      early.begin(checked.output);
+    } else foreign.push(lease);
   }
   if (foreign.length) {
     log('message.foreign', { count: foreign.length });
@@ -94,17 +152,12 @@ async function collect(
  * Trains the rounds whose groups have all arrived. Returns whether there was one. A round whose parent version cannot be read does not
  * keep other rounds from being trained: its error is thrown at the end, so that the loop waits before it tries again.
  */
-async function trainWhole(
-  ports: LearnerPorts,
-  settings: LearnerSettings,
-  collector: Collector,
-  books: RoundUsage,
-): Promise<boolean> {
+async function trainWhole(shared: Shared): Promise<boolean> {
   let worked = false;
   let unreadable: RollmeshError | undefined;
-  for (const id of collector.rounds) {
+  for (const id of shared.collector.rounds) {
     try {
-      if (await trainIfWhole(ports, settings, collector, books, id)) worked = true;
+      if (await trainIfWhole(shared, id)) worked = true;
     } catch (error) {
       if (!(error instanceof RollmeshError) || error.code !== UNREADABLE) throw error;
       unreadable ??= error;
@@ -114,24 +167,21 @@ async function trainWhole(
   return worked;
 }
 
-/** Trains or drops one round. Returns false where the round is not complete yet. */
-async function trainIfWhole(
-  ports: LearnerPorts,
-  settings: LearnerSettings,
-  collector: Collector,
-  books: RoundUsage,
-  id: string,
-): Promise<boolean> {
+/** Trains or drops one round. Returns false where the round is not complete yet, or an earlier round of its run has not ended. */
+async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
+  const { ports, collector, early, books } = shared;
   const { gateway, queue, log } = ports;
   const round = await gateway.getRound(id);
   const over = round.stage === 'done' || round.stage === 'failed';
-  const listed = round.stage === 'training' ? await gateway.getGroups(id) : [];
+  const turn = round.stage === 'training' && (round.waitsFor ?? null) === null;
+  const listed = turn ? await gateway.getGroups(id) : [];
   const messages = wholeRound(listed, collector.messages(id));
   if (!over && !messages) return false;
-  const outcome = messages && (await trainCollected(ports, settings, { round, listed, messages }, collector));
+  const outcome = messages && (await trainCollected(shared, { round, listed, messages }));
   const deletions = collector.messages(id).length + collector.duplicates(id);
   if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
   await queue.ack(collector.take(id));
+  await early.forgetRound(id);
   log(outcome ? 'round.trained' : 'round.dropped', {
     round: id,
     stage: round.stage,
@@ -165,13 +215,11 @@ interface WholeRound {
 }
 
 async function trainCollected(
-  { gateway, trainer }: LearnerPorts,
-  settings: LearnerSettings,
+  { ports: { gateway, trainer }, settings, collector, early }: Shared,
   { round, listed, messages }: WholeRound,
-  collector: Collector,
 ): Promise<RoundOutcome | null> {
   const { id } = round.spec;
-  const outcome = await trainRound(gateway, trainer, round, listed, messages, settings);
+  const outcome = await trainRound(gateway, trainer, round, listed, messages, settings, early);
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 

@@ -2,10 +2,13 @@
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
+import { isStale } from '../../core/rl/corrections/index.ts';
 import { reportRound } from '../../core/round-report.ts';
+import { aheadOf } from '../../core/rounds-ahead.ts';
+import type { PolicyState } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
-import type { ScoredMessage } from '../../core/schema/round.ts';
+import { newestOf, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
@@ -46,6 +49,7 @@ export async function trainRound(
   listed: GroupStates,
   messages: readonly ScoredMessage[],
   settings: LearnerSettings,
+  objects: Pick<MeshGateway, 'getObject'> = gateway,
 ): Promise<RoundOutcome | null> {
   const began = performance.now();
   const { spec } = round;
@@ -58,13 +62,13 @@ export async function trainRound(
   const { name, stale, current, next, manifests } = await versions(
     gateway,
     round,
-    Math.max(settings.maxStaleness, recipe.staleness ?? 0),
+    stalenessBound(settings, recipe, spec),
   );
   if (stale) {
     await failAll(gateway, round, messages, stale);
     return null;
   }
-  const received = await gatherRound(gateway, round, listed, messages, settings.meshKey);
+  const received = await gatherRound(gateway, round, listed, messages, settings.meshKey, objects);
   const stored = versionsForTraining(gateway);
   const gathered = settings.audit
     ? await auditGathered(stored, recipe, round, received, settings.audit)
@@ -111,6 +115,14 @@ export async function trainRound(
   return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
 }
 
+/** How many versions the samples may be behind: what the operator allows, or what the recipe and the run ask for by design. */
+const stalenessBound = (
+  { maxStaleness }: LearnerSettings,
+  { staleness: designed }: Recipe,
+  { settings }: RoundSpec,
+): number =>
+  designed === undefined ? maxStaleness : Math.max(maxStaleness, designed + aheadOf(settings));
+
 /** The policy's current and next version, whether the samples are too stale to train on, and the manifest hash of each version. */
 async function versions(gateway: MeshGateway, { spec, manifests: sealed }: RoundState, maxStaleness: number) {
   const { policy: name } = spec.settings;
@@ -121,23 +133,35 @@ async function versions(gateway: MeshGateway, { spec, manifests: sealed }: Round
     policy.versions.map(({ version, manifestSha256 }) => [version, manifestSha256 ?? undefined]),
   );
   for (const [version, hash] of Object.entries(sealed ?? {})) manifests.set(Number(version), hash);
-  const wrote = Math.max(...Object.values(spec.roles).map((ref) => ref.version));
-  const lag = current - wrote;
-  const stale: GroupFailure | null =
-    lag < 0
-      ? {
-          kind: 'missing-version',
-          code: 'version.withdrawn',
-          message: `Version ${wrote} of ${name} was withdrawn.`,
-        }
-      : lag > maxStaleness
-        ? {
-            kind: 'give-up',
-            code: 'group.stale',
-            message: `The samples are ${lag} versions behind; at most ${maxStaleness} are trained on.`,
-          }
-        : null;
+  const stale = tooStale(policy, newestOf(spec).version, maxStaleness);
   return { name, current, next, stale, manifests };
+}
+
+/** Why samples of version `sampled` may not be trained on; null if they may. */
+function tooStale(
+  { name, current, versions }: PolicyState,
+  sampled: number,
+  maxStaleness: number,
+): GroupFailure | null {
+  const parents = new Map(versions.map(({ version, parent }) => [version, parent]));
+  // Numbers of withdrawn versions are not used again, so versions behind are counted along the chain of parents.
+  const chain: number[] = [];
+  for (let at: number | null = current; at !== null && at >= sampled; at = parents.get(at) ?? null)
+    chain.push(at);
+  const behind = chain.indexOf(sampled);
+  if (behind < 0 && (sampled > current || parents.has(sampled)))
+    return {
+      kind: 'missing-version',
+      code: 'version.withdrawn',
+      message: `Version ${sampled} of ${name} was withdrawn.`,
+    };
+  const lag = behind < 0 ? current - sampled : behind;
+  if (!isStale([current - lag], current, maxStaleness)) return null;
+  return {
+    kind: 'give-up',
+    code: 'group.stale',
+    message: `The samples are ${lag} versions behind; at most ${maxStaleness} are trained on.`,
+  };
 }
 
 const failureOf = (error: unknown): GroupFailure =>

@@ -18,6 +18,7 @@ const changes: { readonly [setting in Exclude<keyof RunOrder, 'rounds'>]-?: Part
   variant: { recipe: 'dapo', variant: 'grpo' },
   weights: { weights: 'w8a8' },
   engine: { engine: 'kernels' },
+  ahead: { ahead: 1 },
   tasks: { tasks: 8 },
   group: { group: 4 },
 };
@@ -37,6 +38,7 @@ test('a setting that is written out as its default is the same run', () => {
   const { tasks, group } = runOf(shipped, plain).settings;
   expect(runOf(shipped, { ...plain, tasks, group }).settings).toEqual(runOf(shipped, plain).settings);
   expect(runOf(shipped, { ...plain, rounds: 9 }).settings).toEqual(runOf(shipped, plain).settings);
+  expect(runOf(shipped, { ...plain, ahead: 0 }).settings).toEqual(runOf(shipped, plain).settings);
   expect(runOf(shipped, { ...plain, engine: 'onnx' }).settings).toEqual(runOf(shipped, plain).settings);
 });
 

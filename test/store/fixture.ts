@@ -58,7 +58,7 @@ export async function orderRun(db: Database, seed: number, rounds = 2): Promise<
   await createPolicy(db, manifestOf(run.policy, 0), 1);
   const roles = { proposer: {}, solver: {}, judge: {} };
   await orderRounds(db, { delivery: `d-${seed}`, settings: run, roles, rounds, now: 1 });
-  const round = await advanceRun(db, runIdOf(run), 2);
+  const [round] = await advanceRun(db, runIdOf(run), 2);
   if (!round) throw new Error('no round was opened');
   return round;
 }

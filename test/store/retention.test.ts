@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeAll } from '../../store/database.ts';
+import { roundOf } from '../../core/schema/round.ts';
 import { commitVersion, getVersion } from '../../store/policies.ts';
 import {
   judgeVersions,
@@ -12,7 +13,7 @@ import {
 } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { failRound } from '../../store/rounds.ts';
-import { advanceRun, getRun, insertRound, nextRound, orderRounds } from '../../store/runs.ts';
+import { advanceRun, getRun, insertRound, orderRounds } from '../../store/runs.ts';
 import { manifestOf, openStore, orderRun } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -31,7 +32,7 @@ const keptOf = async (policy: string, by: RetentionRule, now = 1000) =>
 /** Versions 1 to n, each made from the one before it, outside of any round. */
 async function commitUpTo(policy: string, n: number, from = 0) {
   for (let version = from + 1; version <= n; version++)
-    await commitVersion(store.db, manifestOf(policy, version), null, 10 + version);
+    await commitVersion(store.db, manifestOf(policy, version), [], 10 + version);
 }
 
 let seeds = 100;
@@ -61,7 +62,7 @@ test('the chain goes by parents: after a rollback the numbers between are no par
   const { policy, round } = await policyWith(4);
   await failRound(store.db, round.id, ['proposing'], 'over', 20);
   await rollBack(store.db, { name: policy, version: 2 }, 'bad', 5 * DAY);
-  await commitVersion(store.db, manifestOf(policy, 5, { parent: 2 }), null, 5 * DAY + 1);
+  await commitVersion(store.db, manifestOf(policy, 5, { parent: 2 }), [], 5 * DAY + 1);
   const at = (days: number) => keptOf(policy, rule(2, 7), days * DAY);
   expect(await at(11)).toEqual({
     0: 'where the policy began',
@@ -85,7 +86,7 @@ test('a version that an open round names stays; when the round fails as the last
     rounds: 2,
     now: 21,
   });
-  const second = await advanceRun(store.db, round.run, 22);
+  const [second] = await advanceRun(store.db, round.run, 22);
   expect(second?.roles.solver?.version).toBe(2);
   await commitUpTo(policy, 9, 2);
   expect(await keptOf(policy, rule(1))).toMatchObject({ 2: 'a round names it', 3: null });
@@ -99,7 +100,7 @@ test('a version that an open round names stays; when the round fails as the last
     rounds: 2,
     now: 31,
   });
-  expect((await advanceRun(store.db, round.run, 32))?.roles.solver?.version).toBe(9);
+  expect((await advanceRun(store.db, round.run, 32))[0]?.roles.solver?.version).toBe(9);
   expect(await keptOf(policy, rule(1))).toMatchObject({ 2: null, 9: 'the current version' });
 });
 
@@ -132,9 +133,9 @@ test('what is taken is refused from then on: no rollback to it, and no round at 
   expect(await rollBack(store.db, { name: policy, version: 4 }, 'yes', 52)).toBe(true);
   const run = (await getRun(store.db, round.run))!;
   await failRound(store.db, round.id, ['proposing'], 'over', 53);
-  const late = nextRound({ ...run, state: 'open' }, 1, 3)!;
+  const late = roundOf(run.settings, run.roles, 2, 3);
   expect(await writeAll(store.db, [insertRound(late, 54)])).toEqual([0]);
-  expect(await writeAll(store.db, [insertRound(nextRound({ ...run, state: 'open' }, 1, 4)!, 54)])).toEqual([
+  expect(await writeAll(store.db, [insertRound(roundOf(run.settings, run.roles, 2, 4), 54)])).toEqual([
     1,
   ]);
 });
@@ -145,7 +146,7 @@ test('a race between a beginning round and the pruning: never both', async () =>
     await failRound(store.db, round.id, ['proposing'], 'over', 20);
     const run = (await getRun(store.db, round.run))!;
     // The round was decided on while version 2 was current, and is written now.
-    const late = nextRound({ ...run, state: 'open' }, 1, 2)!;
+    const late = roundOf(run.settings, run.roles, 2, 2);
     const begin = () => writeAll(store.db, [insertRound(late, 30)]);
     const take = () => takeUnnamed(store.db, policy, rule(1), 30);
     const [[inserted]] =
@@ -168,7 +169,7 @@ test('the files that the manifest names go, whatever they are called; the manife
   ];
   const entry = { sha256: 'a'.repeat(64), bytes: 8 };
   const manifest = manifestOf(policy, 2, { files: Object.fromEntries(files.map((file) => [file, entry])) });
-  await commitVersion(store.db, manifest, null, 20);
+  await commitVersion(store.db, manifest, [], 20);
   await commitUpTo(policy, 3, 2);
   const key = (file: string) => `policies/${policy}/2/${file}`;
   for (const file of files) await store.bucket.put(key(file), 'x');

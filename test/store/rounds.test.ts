@@ -40,7 +40,7 @@ describe('orders', () => {
   test('many callers at once open one round', async () => {
     const round = await orderRun(store.db, freshSeed());
     const opened = await Promise.all(Array.from({ length: 8 }, () => advanceRun(store.db, round.run, 3)));
-    expect(new Set(opened.map((spec) => spec?.id))).toEqual(new Set([round.id]));
+    expect(new Set(opened.flatMap((specs) => specs.map(({ id }) => id)))).toEqual(new Set([round.id]));
     expect(await listRounds(store.db, { run: round.run, limit: 10 })).toHaveLength(1);
   });
 });
@@ -53,7 +53,7 @@ describe('stopping a run', () => {
     expect(await stopRun(store.db, round.run, 'by hand', 5)).toBe(true);
     expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', reason: 'Stopped: by hand' });
     expect(await getRun(store.db, round.run)).toMatchObject({ state: 'stopped', target: 1 });
-    expect(await advanceRun(store.db, round.run, 6)).toBeNull();
+    expect(await advanceRun(store.db, round.run, 6)).toEqual([]);
     expect((await stuckRuns(store.db, 100)).map(({ id }) => id)).not.toContain(round.run);
     expect(await getRound(store.db, other.id)).toMatchObject({ stage: 'proposing' });
     // Again changes nothing.
@@ -62,7 +62,7 @@ describe('stopping a run', () => {
     const order = { settings: settings(seed), roles: { solver: {} }, rounds: 2, now: 8 };
     await orderRounds(store.db, { ...order, delivery: `again-${seed}` });
     expect(await getRun(store.db, round.run)).toMatchObject({ state: 'open', target: 3 });
-    expect(await advanceRun(store.db, round.run, 9)).toMatchObject({ index: 2 });
+    expect(await advanceRun(store.db, round.run, 9)).toMatchObject([{ index: 2 }]);
   });
 
   test('of one that is not there is told', async () => {
@@ -147,7 +147,7 @@ describe('groups', () => {
     for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 5);
     expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', endedAt: 5 });
     expect((await getRun(store.db, round.run))?.state).toBe('stopped');
-    expect(await advanceRun(store.db, round.run, 6)).toBeNull();
+    expect(await advanceRun(store.db, round.run, 6)).toEqual([]);
     expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rollout', 7)).toBe(true);
     expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rollout', 7)).toBe(false);
     expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'rollout', reason: null });
@@ -171,7 +171,7 @@ describe('versions', () => {
     const seed = freshSeed();
     const { round, manifest } = await ready(seed);
     const next = { ...round, id: 'e'.repeat(31) + seed, index: 2 };
-    const results = await Promise.all([1, 2, 3].map((now) => commitVersion(store.db, manifest, next, now)));
+    const results = await Promise.all([1, 2, 3].map((now) => commitVersion(store.db, manifest, [next], now)));
     expect(results.filter(Boolean)).toHaveLength(1);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(1);
     expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'done', version: 1 });
@@ -183,7 +183,7 @@ describe('versions', () => {
   test('a version from another parent changes nothing', async () => {
     const seed = freshSeed();
     const { round, manifest } = await ready(seed);
-    expect(await commitVersion(store.db, { ...manifest, version: 6, parent: 5 }, null, 8)).toBe(false);
+    expect(await commitVersion(store.db, { ...manifest, version: 6, parent: 5 }, [], 8)).toBe(false);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
     expect((await getRound(store.db, round.id))?.stage).toBe('training');
   });
@@ -191,8 +191,8 @@ describe('versions', () => {
   test('a rollback withdraws what came after, ends rounds that name it, and its number is not used again', async () => {
     const seed = freshSeed();
     const { round, manifest } = await ready(seed);
-    await commitVersion(store.db, manifest, null, 8);
-    const second = await advanceRun(store.db, round.run, 9);
+    await commitVersion(store.db, manifest, [], 8);
+    const [second] = await advanceRun(store.db, round.run, 9);
     expect(second?.roles.solver?.version).toBe(1);
     expect(await rollBack(store.db, { name: `p-${seed}`, version: 0 }, 'bad', 10)).toBe(true);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
@@ -223,7 +223,7 @@ describe('versions', () => {
     await admitTasks(db, round.id, tasks, 80, 4);
     for (let i = 0; i < 64; i += 16) await score(round.id, tasks.slice(i, i + 16));
     const groups = tasks.map(({ group }) => group);
-    await commitVersion(db, manifestOf(`p-${seed}`, 1, { round: round.id, groups }), null, 9);
+    await commitVersion(db, manifestOf(`p-${seed}`, 1, { round: round.id, groups }), [], 9);
     Object.assign(db, { $client: store.d1 });
     expect(written).toBeGreaterThan(64);
     expect(written / 64).toBeLessThanOrEqual(5);

@@ -8,8 +8,8 @@ import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { putJsonOnce } from '../../store/objects.ts';
 import { commitVersion, createPolicy, getPolicy, getVersion, nextVersion } from '../../store/policies.ts';
-import { getRound } from '../../store/rounds.ts';
-import { getRun, nextRound } from '../../store/runs.ts';
+import { getRound, roundBefore } from '../../store/rounds.ts';
+import { dueRounds, getRun } from '../../store/runs.ts';
 import {
   committedAlready,
   MANIFEST,
@@ -71,6 +71,13 @@ async function refuseUnfit({ db }: Services, manifest: Manifest): Promise<void> 
       `Round ${manifest.round} does not wait for a version of ${manifest.policy}.`,
       'a round in stage training',
     );
+  const before = await roundBefore(db, round);
+  if (before !== null)
+    throw conflict(
+      'version.order',
+      `Round ${round.index} of its run cannot be trained yet: round ${before} comes before it and has not ended.`,
+      'the rounds of a run in their order',
+    );
 }
 
 const conflict = (code: string, what: string, expected: string) =>
@@ -84,18 +91,20 @@ export async function completeCommit(services: Services, manifest: Manifest): Pr
     const created = await createPolicy(db, manifest, now());
     return { version: ref.version, created, nextRound: null };
   }
-  const next = await roundAfter(services, manifest);
+  const next = await roundsAfter(services, manifest);
   const created = await commitVersion(db, manifest, next, now());
   if (!created && (await getVersion(db, ref))?.round !== manifest.round)
     throw conflict('version.parent', `Version ${ref.version} of ${ref.name} lost a race.`, 'a new version');
   if (created)
     log('info', 'version.committed', { policy: ref.name, version: ref.version, round: manifest.round });
-  if (created && next) await sendProposal(services, next);
-  return { version: ref.version, created, nextRound: next?.id ?? null };
+  if (created) for (const spec of next) await sendProposal(services, spec);
+  return { version: ref.version, created, nextRound: next[0]?.id ?? null };
 }
 
-async function roundAfter({ db }: Services, manifest: Manifest): Promise<RoundSpec | null> {
+/** The rounds that begin with the commit of a version. */
+async function roundsAfter({ db }: Services, manifest: Manifest): Promise<RoundSpec[]> {
+  const { version, parent } = manifest;
   const round = manifest.round === null ? undefined : await getRound(db, manifest.round);
   const run = round && (await getRun(db, round.run));
-  return run ? nextRound(run, round.index, manifest.version) : null;
+  return run && parent !== null ? dueRounds(db, run, { round: round.id, version, parent }) : [];
 }

@@ -15,7 +15,7 @@ import { id, name } from '../../core/schema/sample.ts';
 import { GROUP_STATES } from '../../core/stages.ts';
 import { countGroups, getGroup, groupsOf } from '../../store/groups.ts';
 import { getPolicy, listPolicies, manifestsOf, versionsOf, versionsOfRound } from '../../store/policies.ts';
-import { getRound, listRounds } from '../../store/rounds.ts';
+import { getRound, listRounds, roundBefore } from '../../store/rounds.ts';
 import { getRun, listRuns } from '../../store/runs.ts';
 import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
@@ -63,6 +63,7 @@ export const readRoutes = new Hono<GatewayTypes>()
       report: row.report,
       spec: row.spec,
       manifests: manifestsOf(await versionsOfRound(db, row.spec)),
+      waitsFor: await roundBefore(db, row),
       failures: failed.map(groupView),
     });
   })

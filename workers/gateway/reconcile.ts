@@ -43,8 +43,7 @@ export async function reconcile(services: Services): Promise<void> {
     );
   for (const { id } of await stuckRuns(db, AT_ONCE))
     await guarded('run.advance', id, async () => {
-      const round = await advanceRun(db, id, now());
-      if (round) await sendProposal(services, round);
+      for (const round of await advanceRun(db, id, now())) await sendProposal(services, round);
     });
   const { retention } = settings;
   if (retention)

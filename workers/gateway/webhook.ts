@@ -62,10 +62,11 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
       next: 'Nothing to do; sign again to ask for more rounds.',
     });
   const id = runIdOf(settings);
-  const round = await advanceRun(db, id, now());
-  if (round) await sendProposal(services, round);
-  log('info', 'run.ordered', { run: id, round: round?.id, rounds });
-  return { run: id, round: round?.id ?? null, rounds: (await getRun(db, id))?.target ?? rounds };
+  const open = await advanceRun(db, id, now());
+  for (const round of open) await sendProposal(services, round);
+  const first = open[0]?.id ?? null;
+  log('info', 'run.ordered', { run: id, round: first, rounds });
+  return { run: id, round: first, rounds: (await getRun(db, id))?.target ?? rounds };
 }
 
 /** Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. */

@@ -1,0 +1,39 @@
+/** Rounds that overlap: the mesh comes to the bytes of one process, whichever round is done first, and samples with the versions that it must. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { weightsFile } from '../../core/schema/policy.ts';
+import { openPlaying, type Playing } from './playing.ts';
+
+const PLAYS = [
+  { recipe: 'trio', ahead: 1, rounds: 4 },
+  { recipe: 'trio', ahead: 2, rounds: 5 },
+  // A proposer that reads a store of questions which every round adds to.
+  { recipe: 'mae', ahead: 1, rounds: 3 },
+  // A role with versions of its own behind.
+  { recipe: 'llama-rl', ahead: 2, rounds: 4 },
+];
+
+let playing: Playing;
+beforeAll(async () => {
+  playing = await openPlaying(['arithmetic-base', 'arithmetic-overthinking']);
+}, 120_000);
+afterAll(() => playing.stop());
+
+test.each(PLAYS)(
+  '$recipe, $ahead ahead: $rounds rounds in the mesh give the bytes of one process',
+  async (play) => {
+    const order = { seed: 5, freeze: [], tasks: 4, group: 4 };
+    const { mesh, alone, before } = await playing.play({ ...order, ...play });
+    expect(mesh).toEqual(alone);
+    expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
+  },
+  120_000,
+);
+
+test('being ahead changes what is trained, and nothing else does', async () => {
+  const order = { recipe: 'trio', rounds: 3, seed: 6, freeze: [], tasks: 4, group: 4 };
+  const onPolicy = await playing.play(order);
+  const ahead = await playing.play({ ...order, ahead: 1 });
+  const zero = await playing.play({ ...order, ahead: 0, rounds: 3 });
+  expect(ahead.mesh[weightsFile()]).not.toBe(onPolicy.mesh[weightsFile()]);
+  expect(zero.mesh).toEqual(onPolicy.mesh);
+}, 120_000);
