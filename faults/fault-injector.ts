@@ -7,7 +7,7 @@ import type { KillPoint, Moment } from './kill-points.ts';
 import type { LogEvent } from './log-tail.ts';
 import type { Handler, ProxyRequest } from './proxy.ts';
 
-/** If the learner sends no request for this long (ms) after reading groups, it is training. */
+/** If the learner sends no request but pulls for this long (ms) after reading groups, it is training. */
 const QUIET_MS = 80;
 
 export class FaultInjector {
@@ -55,7 +55,7 @@ export class FaultInjector {
   /** Wraps a handler of the proxy so that kill points around requests hit. */
   wrap(handler: Handler): Handler {
     return async (request, forward) => {
-      clearTimeout(this.#quiet);
+      if (request.kind !== 'pull') clearTimeout(this.#quiet);
       const killPoint = this.#armed;
       const when = killPoint && momentOf(killPoint.at, request);
       if (!killPoint || !when) return handler(request, forward);

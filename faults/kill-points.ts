@@ -5,8 +5,8 @@ export type KillTarget = 'mesh' | 'learner';
 
 /**
  * A moment is an event of the mesh's log, or is set by a request of the learner: `before` it reaches the mesh, in the `middle` of
- * its body, `after` the mesh has done it and before the learner knows, or `quiet`, when it was answered and no other request has
- * followed, which means that the learner is at work.
+ * its body, `after` the mesh has done it and before the learner knows, or `quiet`, when it was answered and no other request but
+ * pulls has followed, which means that the learner is at work.
  */
 export type Moment =
   | { readonly log: string; readonly delayMs?: number }

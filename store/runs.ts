@@ -77,14 +77,13 @@ interface Ending {
 }
 
 /** The rounds that are due at the policy's version `current`, or once `current` has ended. */
-export async function dueRounds(
-  db: Database,
-  run: RunRow,
-  current: number | Ending,
-): Promise<RoundSpec[]> {
+export async function dueRounds(db: Database, run: RunRow, current: number | Ending): Promise<RoundSpec[]> {
   if (run.state !== 'open') return [];
   const [[last], open] = await Promise.all([
-    db.select({ index: max(rounds.index) }).from(rounds).where(eq(rounds.run, run.id)),
+    db
+      .select({ index: max(rounds.index) })
+      .from(rounds)
+      .where(eq(rounds.run, run.id)),
     openRoundsOf(db, run.id),
   ]);
   const progress: RunProgress = {
@@ -129,7 +128,11 @@ export async function advanceRun(db: Database, id: string, now: number): Promise
   if (!run) return [];
   const [policy] = await db.select().from(policies).where(eq(policies.name, run.settings.policy));
   const due = policy ? await dueRounds(db, run, policy.current) : [];
-  if (due.length) await writeAll(db, due.map((spec) => insertRound(spec, now)));
+  if (due.length)
+    await writeAll(
+      db,
+      due.map((spec) => insertRound(spec, now)),
+    );
   return openRoundsOf(db, id);
 }
 

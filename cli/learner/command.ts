@@ -117,7 +117,12 @@ export const command = (): Command =>
     )
     .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
     .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
-    .option('--max-staleness <n>', 'versions that samples may be behind what is trained; groups of older samples are refused', whole(0), MAX_STALENESS)
+    .option(
+      '--max-staleness <n>',
+      'versions that samples may be behind what is trained; groups of older samples are refused',
+      whole(0),
+      MAX_STALENESS,
+    )
     .addOption(auditOption())
     .option(
       '--lease-seconds <n>',

@@ -110,7 +110,8 @@ export const aheadOption = () =>
     `rounds that are rolled out while an earlier one trains: round r samples with exactly version r-1-k (0 to ${MOST_AHEAD}, default 0: on policy)`,
   ).argParser((text) => {
     const value = whole(0)(text);
-    if (value > MOST_AHEAD) throw new InvalidArgumentError(`Expected a whole number from 0 to ${MOST_AHEAD}.`);
+    if (value > MOST_AHEAD)
+      throw new InvalidArgumentError(`Expected a whole number from 0 to ${MOST_AHEAD}.`);
     return value;
   });
 

@@ -9,7 +9,7 @@ import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 import { duration, percent } from '../shared/figures.ts';
-import { share, whole } from '../shared/run-options.ts';
+import { aheadOption, share, whole } from '../shared/run-options.ts';
 import { openStateFolder } from '../shared/state-folder.ts';
 import { type FireReport, faultsOf, underFire } from './soak-run.ts';
 
@@ -20,6 +20,7 @@ interface SoakOptions {
   readonly rounds: number;
   readonly tasks: number;
   readonly group: number;
+  readonly ahead?: number;
   readonly faults: number;
   readonly state?: string;
   readonly json: boolean;
@@ -56,7 +57,7 @@ function drawStrikes({ kills, seed }: SoakOptions, over: () => boolean): () => K
 function recordOf(options: SoakOptions, report: FireReport) {
   const byMoment: Record<string, number> = {};
   for (const { name } of report.killPoints) byMoment[name] = (byMoment[name] ?? 0) + 1;
-  const { seed, tasks, group, faults } = options;
+  const { seed, tasks, group, ahead = 0, faults } = options;
   const { balance, differing, wallMs } = report;
   return {
     kind: 'soak',
@@ -64,6 +65,7 @@ function recordOf(options: SoakOptions, report: FireReport) {
     seed,
     tasks,
     group,
+    ahead,
     faultRate: faults,
     kills: report.killPoints.length,
     byMoment,
@@ -73,13 +75,14 @@ function recordOf(options: SoakOptions, report: FireReport) {
   };
 }
 
-const orderOf = ({ seed, rounds, tasks, group }: SoakOptions): RunOrder => ({
+const orderOf = ({ seed, rounds, tasks, group, ahead }: SoakOptions): RunOrder => ({
   recipe: 'trio',
   seed,
   rounds,
   freeze: [],
   tasks,
   group,
+  ...(ahead === undefined ? {} : { ahead }),
 });
 
 const wrongOf = ({ balance, differing }: FireReport): string[] => [
@@ -140,6 +143,7 @@ export const command = (): Command =>
     .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
     .option('--tasks <n>', 'tasks a round', whole(1), 6)
     .option('--group <n>', 'rollouts a task', whole(2), 4)
+    .addOption(aheadOption())
     .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
     .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
     .option('--out <file>', 'also write the result there')

@@ -38,8 +38,7 @@ export class EarlyGroups {
 
   /** Forgets what was fetched for a round that is over. */
   async forgetRound(round: string): Promise<void> {
-    for (const [key, held] of [...this.#held])
-      if (held.round === round) this.#forget(key, await held.bytes);
+    for (const [key, held] of [...this.#held]) if (held.round === round) this.#forget(key, await held.bytes);
   }
 
   #forget(key: string, bytes: Uint8Array | null | undefined): void {

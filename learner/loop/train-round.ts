@@ -120,8 +120,7 @@ const stalenessBound = (
   { maxStaleness }: LearnerSettings,
   { staleness: designed }: Recipe,
   { settings }: RoundSpec,
-): number =>
-  designed === undefined ? maxStaleness : Math.max(maxStaleness, designed + aheadOf(settings));
+): number => (designed === undefined ? maxStaleness : Math.max(maxStaleness, designed + aheadOf(settings)));
 
 /** The policy's current and next version, whether the samples are too stale to train on, and the manifest hash of each version. */
 async function versions(gateway: MeshGateway, { spec, manifests: sealed }: RoundState, maxStaleness: number) {

@@ -1,8 +1,8 @@
 /** Retention against a real D1 and R2: nothing that is still named goes, whatever happens at the same moment. */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeAll } from '../../store/database.ts';
 import { roundOf } from '../../core/schema/round.ts';
+import { writeAll } from '../../store/database.ts';
 import { commitVersion, getVersion } from '../../store/policies.ts';
 import {
   judgeVersions,
@@ -135,9 +135,7 @@ test('what is taken is refused from then on: no rollback to it, and no round at 
   await failRound(store.db, round.id, ['proposing'], 'over', 53);
   const late = roundOf(run.settings, run.roles, 2, 3);
   expect(await writeAll(store.db, [insertRound(late, 54)])).toEqual([0]);
-  expect(await writeAll(store.db, [insertRound(roundOf(run.settings, run.roles, 2, 4), 54)])).toEqual([
-    1,
-  ]);
+  expect(await writeAll(store.db, [insertRound(roundOf(run.settings, run.roles, 2, 4), 54)])).toEqual([1]);
 });
 
 test('a race between a beginning round and the pruning: never both', async () => {

@@ -6,7 +6,10 @@ import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
 import { KILL_POINTS } from '../../faults/kill-points.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
-afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+const aheadDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
+afterAll(() => {
+  for (const folder of [stateDir, aheadDir]) rmSync(folder, { recursive: true, force: true });
+});
 
 /** Twenty, in the order in which two rounds come through them: every stage of a round, either process. */
 const PLAN = [
@@ -31,7 +34,9 @@ const PLAN = [
   'committed, before the learner knows (mesh)',
   'before the ack (learner)',
 ];
-const killPoints = PLAN.flatMap((name) => KILL_POINTS.filter((killPoint) => killPoint.name === name));
+const killPointsOf = (plan: readonly string[]) =>
+  plan.flatMap((name) => KILL_POINTS.filter((killPoint) => killPoint.name === name));
+const killPoints = killPointsOf(PLAN);
 
 test('killed in every stage, a run loses nothing, trains nothing twice and comes to the same bytes', async () => {
   expect(killPoints).toHaveLength(PLAN.length);
@@ -52,3 +57,36 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
   expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
   expect(report.differing).toEqual([]);
 }, 300_000);
+
+/** For rounds that overlap: while one trains, others are rolled out. */
+const AHEAD_PLAN = [
+  'rollout (mesh)',
+  'reading groups (learner)',
+  'training (mesh)',
+  'training (learner)',
+  'committed, before the learner knows (mesh)',
+  'committed, before the learner knows (learner)',
+];
+
+test.each([1, 2])(
+  'killed while rounds overlap, %i ahead, a run loses nothing and comes to the same bytes',
+  async (ahead) => {
+    const queue = killPointsOf(AHEAD_PLAN);
+    expect(queue).toHaveLength(AHEAD_PLAN.length);
+    const tasks = 4;
+    const report = await underFire({
+      root: process.cwd(),
+      stateDir: join(aheadDir, String(ahead)),
+      order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, group: 2, ahead },
+      nextStrike: () => queue.shift() ?? null,
+      ...faultsOf(`kill ahead ${ahead}`, 0.01),
+      limitMs: 140_000,
+    });
+    const { rounds, ...books } = report.balance;
+    expect(rounds).toBeGreaterThanOrEqual(3);
+    const admitted = tasks * rounds;
+    expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
+    expect(report.differing).toEqual([]);
+  },
+  150_000,
+);
