@@ -94,7 +94,7 @@ function showOverview(run, rounds, others) {
   const points = pointsOf(rounds);
   const newest = rounds.at(-1);
   showTitle(byId('title'), run, rounds.filter(({ stage }) => stage === 'done').length);
-  showPipeline(byId('pipeline'), run, newest, Date.now());
+  showPipeline(byId('pipeline'), run, rounds, Date.now());
   showFigures(byId('figures'), points);
   const target = Math.max(run.target, newest?.index ?? 0);
   const otherPoints = pointsOf(others);

@@ -19,7 +19,7 @@ export function runName({ settings: { recipe, reward, seed, freeze } }) {
  * @param {number} done
  */
 export function showTitle(element, { settings, target, state }, done) {
-  const { recipe, reward, seed, freeze, policy, tasks, group } = settings;
+  const { recipe, reward, seed, freeze, policy, tasks, group, ahead = 0 } = settings;
   const rest = state === 'stopped' ? 'It has stopped.' : done >= target ? 'It has ended.' : '';
   fill(
     element,
@@ -37,19 +37,26 @@ export function showTitle(element, { settings, target, state }, done) {
     h(
       'p',
       {},
-      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${group} solutions, ${whole(done)} done. ${rest}`,
+      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${group} solutions, ${whole(done)} done. ${overlap(ahead)}${rest}`,
     ),
   );
 }
+
+/** What a run that is rounds ahead says of itself. @param {number} ahead */
+const overlap = (ahead) =>
+  ahead
+    ? `While a round trains, the next ${ahead === 1 ? 'one is' : `${ahead} are`} rolled out: round r samples with version r − ${ahead + 1}. `
+    : '';
 
 /** @typedef {{ name: string, state: 'waiting' | 'active' | 'done' | 'failed', description: string }} StageView */
 
 /**
  * The five stages of a round. Rollout and judging overlap: a group is judged as soon as it is rolled out.
  * @param {Round} round
+ * @param {Round} [before] an earlier round of the run that has not ended, and is trained first
  * @returns {StageView[]}
  */
-export function stagesOf({ stage, proposed, expected, groups, version, report }) {
+export function stagesOf({ stage, proposed, expected, groups, version, report }, before) {
   const at = { proposing: 0, rollout: 1, training: 3, done: 5, failed: -1 }[stage];
   const judged = groups.scored + groups.trained;
   const lost = groups.failed ? `, ${whole(groups.failed)} failed` : '';
@@ -57,6 +64,7 @@ export function stagesOf({ stage, proposed, expected, groups, version, report })
   const state = (position) => {
     if (stage === 'failed') return 'failed';
     if (at > position) return 'done';
+    if (at === 3 && before) return 'waiting';
     return at === position || (at === 1 && position === 2) ? 'active' : 'waiting';
   };
   const trained = report?.training;
@@ -78,7 +86,9 @@ export function stagesOf({ stage, proposed, expected, groups, version, report })
       description: trained
         ? `${whole(trained.tokens)} tokens`
         : at === 3
-          ? counted(groups.scored, 'group')
+          ? before
+            ? `after round ${before.index}`
+            : counted(groups.scored, 'group')
           : MISSING,
     },
     { name: 'publish', state: state(4), description: version === null ? MISSING : `version ${version}` },
@@ -88,31 +98,53 @@ export function stagesOf({ stage, proposed, expected, groups, version, report })
 /** What a screen reader says about a stage after its name. */
 const STATE_WORDS = { waiting: 'waiting', active: 'under way', done: 'done', failed: 'failed' };
 
+/** The versions that a round samples with, in words. @param {Round} round */
+function sampledWith({ roles }) {
+  const versions = [...new Set(Object.values(roles).map(({ version }) => version))].sort((a, b) => a - b);
+  return `samples with version${versions.length > 1 ? 's' : ''} ${versions.join(' and ')}`;
+}
+
 /**
+ * The rounds that are under way, oldest first, or else the newest.
  * @param {Element} element
  * @param {Run} run
- * @param {Round | undefined} round the newest
+ * @param {readonly Round[]} rounds ascending
  * @param {number} now
  */
-export function showPipeline(element, run, round, now) {
-  if (!round) {
+export function showPipeline(element, run, rounds, now) {
+  const open = rounds.filter(({ endedAt }) => endedAt === null);
+  const shown = open.length ? open : rounds.slice(-1);
+  if (!shown.length) {
     fill(element, h('p', { class: 'note' }, 'No round has begun.'));
     return;
   }
+  fill(element, ...shown.flatMap((round, i) => lane(run, round, shown[i - 1], now)));
+}
+
+/**
+ * @param {Run} run
+ * @param {Round} round
+ * @param {Round | undefined} before the round that is trained before it and has not ended
+ * @param {number} now
+ */
+function lane(run, round, before, now) {
   const end = round.endedAt ?? now;
   const judged = round.groups.scored + round.groups.trained + round.groups.failed;
-  fill(
-    element,
+  return [
     h(
       'h2',
       {},
       `Round ${round.index} `,
-      h('span', {}, `of ${run.target} · ${duration(Math.max(0, end - round.createdAt))}`),
+      h(
+        'span',
+        {},
+        `of ${run.target} · ${duration(Math.max(0, end - round.createdAt))} · ${sampledWith(round)}`,
+      ),
     ),
     h(
       'ol',
       { class: 'stages' },
-      ...stagesOf(round).map(({ name, state, description }) =>
+      ...stagesOf(round, before).map(({ name, state, description }) =>
         h(
           'li',
           { class: state, 'aria-current': state === 'active' ? 'step' : null },
@@ -125,7 +157,7 @@ export function showPipeline(element, run, round, now) {
     round.stage === 'rollout' &&
       h('progress', { max: Math.max(1, round.expected), value: judged, 'aria-label': 'groups judged' }),
     round.reason && h('p', { class: 'warning' }, round.reason),
-  );
+  ];
 }
 
 /** @type {readonly { name: string, read: (evaluation: EvaluationReport) => number | null, hint: string }[]} */
