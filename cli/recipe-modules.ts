@@ -99,7 +99,8 @@ async function installedModule(reference: string): Promise<string> {
 }
 
 async function loadRecipe(file: string): Promise<Recipe> {
-  if (BUILT && /\.[cm]?ts$/.test(file)) await readTypeScript();
+  // A module that rollmesh wrote may import one in TypeScript.
+  if (BUILT) await readTypeScript();
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(file).href)) as typeof loaded;

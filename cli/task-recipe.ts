@@ -173,7 +173,7 @@ export const addTrainingTaskOptions = (command: Command): Command =>
     )
     .option(
       '--set <path=value>',
-      'a setting of recipe grpo, such as optimizer.learningRate=3e-5 (repeat)',
+      'a setting of the recipe, such as optimizer.learningRate=3e-5 or objective.kind=gspo (repeat)',
       several,
       [],
     );
@@ -200,8 +200,8 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   const { recipe, tasks, policy } = options;
   const files = tasks?.files ?? [];
   if (recipe !== 'grpo') {
-    if (files.length === 0 && options.set.length === 0) return null;
-    throw wrongInput('run.tasks', `Recipe ${recipe} takes no files of tasks and no --set.`, {
+    if (files.length === 0) return null;
+    throw wrongInput('run.tasks', `Recipe ${recipe} takes no files of tasks.`, {
       expected: 'recipe grpo, which trains on files',
       next: 'Add --recipe grpo, or leave the files out.',
     });

@@ -164,6 +164,12 @@ export interface OptimizerSettings {
   readonly learningRate: number;
   /** Number of updates with linear warm-up: without it the first steps of a fresh AdamW have full size. */
   readonly warmup: number;
+  /** How the learning rate goes on after the warm-up. Default `constant`; the others fall to `floor` times the rate. */
+  readonly schedule?: 'constant' | 'linear' | 'cosine';
+  /** Optimiser steps of the whole run, warm-up included, after which a falling rate has reached its floor. */
+  readonly totalSteps?: number;
+  /** The smallest factor on the learning rate; default 0. */
+  readonly floor?: number;
   readonly betas: readonly [number, number];
   readonly weightDecay: number;
   /** Bound on the gradient's Euclidean norm. */

@@ -2,6 +2,7 @@
 import type { Recipe } from '../../core/recipe.ts';
 import type { Placement } from '../../core/role.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { OptimizerSettings } from '../../core/training-plan.ts';
 import { wrap } from '../shared/wrap.ts';
 
 const PAID: Readonly<Record<Placement, string>> = {
@@ -10,6 +11,9 @@ const PAID: Readonly<Record<Placement, string>> = {
   step: 'paid for each step',
   token: 'paid for each token',
 };
+
+const decay = ({ schedule = 'constant', totalSteps, floor = 0 }: OptimizerSettings): string =>
+  schedule === 'constant' ? '' : ` and a ${schedule} fall to ${floor} times the rate at step ${totalSteps}`;
 
 /** Title, year and source of its paper. */
 export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.source].filter(Boolean).join(', ');
@@ -40,7 +44,7 @@ export function describeRecipe(recipe: Recipe): string {
   );
   const sets = Object.entries(recipe.sets).map(([name, { optimizer, average, head, adapter }]) => {
     const trained = optimizer
-      ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} steps of warm-up, ${optimizer.minibatches} steps a pass over the round’s samples, gradient norm at most ${optimizer.clipNorm}`
+      ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} steps of warm-up${decay(optimizer)}, ${optimizer.minibatches} steps a pass over the round’s samples, gradient norm at most ${optimizer.clipNorm}`
       : 'not trained';
     const more = [
       ...(adapter ? [`adapters of rank ${adapter.rank} on version 0's weights`] : []),

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runOf } from '../../recipes/run-order.ts';
+import { changedRecipe } from '../changed-recipe.ts';
 import { refuseTakenPort } from '../port.ts';
 import { openRecipes, withRecipe } from '../recipe-modules.ts';
 import { fail } from '../shared/fail.ts';
@@ -14,7 +15,7 @@ import { jsonPrinter, textPrinter } from './run-printer.ts';
 
 export const command = (): Command =>
   addTrainingTaskOptions(startCommand()).action(async (asked: StartOptions & TrainingTaskOptions) => {
-    const files = await taskRecipe(asked);
+    const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
     for (const line of files?.report ?? []) console.error(line);
     const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
     const { reward, ...others } = asked;

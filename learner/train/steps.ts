@@ -1,6 +1,7 @@
 /** Takes the optimiser steps of a plan one after the other. Their figures stay on the device until the end and are then read at once. */
 import { RollmeshError } from '../../core/errors.ts';
-import type { UpdatePart } from '../../core/training-plan.ts';
+import type { OptimizerSettings, UpdatePart } from '../../core/training-plan.ts';
+import { rateFactor, type Schedule } from '../nn/schedule.ts';
 import * as tf from '../tfjs.ts';
 import { type HeldSets, skipNormOf } from './held-sets.ts';
 import type { Unit } from './parts/kind.ts';
@@ -22,6 +23,13 @@ export interface StepFigures {
   readonly parts: readonly { readonly part: UpdatePart; readonly loss: number; readonly counted: number }[];
 }
 
+const scheduleOf = ({ schedule, warmup, totalSteps = 0, floor = 0 }: OptimizerSettings): Schedule => ({
+  shape: schedule ?? 'constant',
+  warmupSteps: warmup,
+  totalSteps,
+  floor,
+});
+
 /**
  * Trains the sets in place, update by update and epoch by epoch. Throws `give-up` where a loss or gradient is not finite or the gradient
  * exploded in every step; the weights must then not be used.
@@ -38,8 +46,7 @@ export async function takeSteps(
     for (const { set, epochs } of planned) {
       const { settings, ...learner } = await sets.learner(set);
       for (const units of epochs.flat()) {
-        const warm = Math.min(1, (learner.optimizer.steps + 1) / Math.max(1, settings.warmup));
-        const rate = settings.learningRate * warm;
+        const rate = settings.learningRate * rateFactor(scheduleOf(settings), learner.optimizer.steps);
         const record = updateStep(learner, units, scores, { rate, tokenBudget });
         taken.push({ set, units, rate, record, skipNorm: skipNormOf(settings) });
       }

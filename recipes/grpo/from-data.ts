@@ -10,6 +10,13 @@ import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { message } from '../../core/renderer/message.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
+import {
+  adapterSettings,
+  expectSchedule,
+  lossEntries,
+  scheduleEntries,
+  withLoss,
+} from '../../protocols/method-settings.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
 import { grpoOn } from './recipe.ts';
@@ -33,11 +40,13 @@ export const grpoSettings = v.strictObject({
       weightDecay: v.optional(v.pipe(v.number(), v.minValue(0), v.finite()), 0.01),
       clipNorm: v.optional(positive, 1),
       minibatches: v.optional(count, 4),
+      ...scheduleEntries,
     }),
     {},
   ),
   /** Low-rank adapters in place of all weights. */
-  adapter: v.exactOptional(v.strictObject({ rank: count, alpha: v.optional(positive, 16) })),
+  adapter: v.exactOptional(adapterSettings),
+  ...lossEntries,
 });
 
 const task = v.object({
@@ -77,24 +86,23 @@ export const grpoName = (data: GrpoData): string =>
  */
 export function grpoFrom(given: unknown, modules: Readonly<Record<string, BoundedModule>> = {}): Recipe {
   const data = v.parse(grpoData, given);
-  const { maxNew, temperature, examined, epochs, optimizer, adapter } = data.settings;
-  return {
-    ...grpoOn({
-      start: data.start,
-      questions: {
-        name: data.name,
-        tasks: { sources: data.sources, heldOut: data.heldOut },
-        checker: findChecker(data.checker, [...CHECKERS, program]),
-        extract: data.extract,
-        maxNew,
-        temperature,
-        examined,
-        rewards: rewardsOf(data.rewards, modules),
-      },
-      optimizer,
-      epochs,
-      ...(adapter ? { adapter } : {}),
-    }),
-    name: grpoName(data),
-  };
+  const { maxNew, temperature, examined, epochs, optimizer, adapter, ...loss } = data.settings;
+  expectSchedule(optimizer);
+  const recipe = grpoOn({
+    start: data.start,
+    questions: {
+      name: data.name,
+      tasks: { sources: data.sources, heldOut: data.heldOut },
+      checker: findChecker(data.checker, [...CHECKERS, program]),
+      extract: data.extract,
+      maxNew,
+      temperature,
+      examined,
+      rewards: rewardsOf(data.rewards, modules),
+    },
+    optimizer,
+    epochs,
+    ...(adapter ? { adapter } : {}),
+  });
+  return { ...withLoss(recipe, loss), name: grpoName(data) };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -79,6 +80,34 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     // A version keeps what says how it reads and writes.
     expect(mesh['tokenizer_config.json']).toBe(before['tokenizer_config.json']);
     expect(mesh['tokenizer_config.json']).toBeDefined();
+  } finally {
+    await playing.stop();
+  }
+});
+
+test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
+  const set = [
+    'objective.kind=gspo',
+    'optimizer.schedule=cosine',
+    'optimizer.totalSteps=100',
+    'kl.weight=0.01',
+  ];
+  const changed = await changedRecipe('ttrl', set);
+  const file = await changed!.write(join(root, 'recipes'));
+  const { registry, named, modules } = await openRecipes([file]);
+  expect(named[0]!.name).toBe(changed!.recipe.name);
+  const playing = await openPlaying(
+    [named[0]!.start],
+    { recipes: modules.map((module) => module.file) },
+    registry,
+  );
+  try {
+    const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, group: 4 };
+    const { mesh, alone, before } = await playing.play({ ...order, recipe: named[0]!.name });
+    expect(mesh).toEqual(alone);
+    expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+    const plain = await playing.play({ ...order, recipe: 'ttrl' });
+    expect(plain.mesh['model.safetensors']).not.toBe(mesh['model.safetensors']);
   } finally {
     await playing.stop();
   }
