@@ -6,13 +6,19 @@ import type { Completion, SamplingSettings, TokenIds } from '../../core/policy.t
 import { uniforms } from '../../core/random.ts';
 import { type Cache, newCache } from './cache.ts';
 import type { Decoder, Work } from './decoder.ts';
+import { type CachePart, type KeptCache, restore } from './kept-turns.ts';
 import { PORTION, readSequence } from './read.ts';
 
 /** A prompt and those of its samples that are generated in this batch. */
 export interface BatchPrompt {
   readonly ids: TokenIds;
   readonly sampleIds: readonly string[];
+  /** The keys and values of the prompt's first tokens, where an earlier turn left them. */
+  readonly known?: KeptCache | undefined;
 }
+
+/** Told of each generated sequence, while its caches are still there: the tokens that they hold, and where. */
+export type Generated = (ids: TokenIds, parts: readonly CachePart[]) => void;
 
 interface Prompt {
   /** The cache of the prompt's tokens but the last, and (`length`) their number. */
@@ -49,6 +55,7 @@ export function generateBatch(
   decoder: Decoder,
   prompts: readonly BatchPrompt[],
   settings: SamplingSettings,
+  generated?: Generated,
 ): Completion[][] {
   const { heap } = decoder;
   const { mark } = heap;
@@ -69,15 +76,33 @@ export function generateBatch(
       return !row.completion.stopped;
     });
   }
+  if (generated)
+    rows.forEach((ofPrompt, p) => {
+      for (const { prompt, cache, completion } of ofPrompt)
+        generated(
+          // The last token that was drawn has not been read.
+          [...prompts[p]!.ids, ...completion.ids.slice(0, -1)],
+          [
+            { cache: prompt.cache, count: prompt.length },
+            { cache, count: completion.ids.length },
+          ],
+        );
+    });
   heap.backTo(mark);
   return rows.map((row) => row.map(({ completion }) => completion));
 }
 
 /** Prefills a prompt without its last token, which is the first input of its rows. */
-function openRows(decoder: Decoder, work: Work, { ids, sampleIds }: BatchPrompt, maxNew: number): Row[] {
+function openRows(
+  decoder: Decoder,
+  work: Work,
+  { ids, sampleIds, known }: BatchPrompt,
+  maxNew: number,
+): Row[] {
   const { heap, config } = decoder;
   const prompt = { cache: newCache(heap, config, ids.length - 1), length: ids.length - 1 };
-  readSequence(decoder, work, ids.slice(0, -1), prompt.cache);
+  if (known) restore(decoder, known, prompt.cache);
+  readSequence(decoder, work, ids.slice(0, -1), prompt.cache, known?.ids.length);
   return sampleIds.map((id) => ({
     prompt,
     cache: newCache(heap, config, maxNew),

@@ -24,6 +24,7 @@ import { cacheBytes } from './cache.ts';
 import { Decoder } from './decoder.ts';
 import { ARITHMETIC, formOf } from './forms.ts';
 import { type BatchPrompt, generateBatch } from './generate-batch.ts';
+import { KeptTurns } from './kept-turns.ts';
 import { openKernels } from './open-kernels.ts';
 import { scoreSequence } from './score-sequence.ts';
 import { Weights } from './weights.ts';
@@ -35,6 +36,9 @@ const MIB = 1 << 20;
 const MOST_CACHE = 48 * MIB;
 const LEAST_CACHE = 8 * MIB;
 const ISOLATE = 104 * MIB;
+/** Bounds of what the last turns of episodes may keep besides, where weights and caches leave room for it. */
+const MOST_KEPT = 16 * MIB;
+const LEAST_KEPT = 2 * MIB;
 
 /** A policy whose weights are still being loaded. */
 export interface KernelLoading {
@@ -82,6 +86,7 @@ export class KernelPolicy implements Policy {
   readonly parameters: number;
   readonly #config: ModelConfig;
   readonly #cacheBytes: number;
+  readonly #kept: KeptTurns;
   #decoder: Decoder | undefined;
 
   constructor(ref: PolicyRef, decoder: Decoder) {
@@ -90,6 +95,9 @@ export class KernelPolicy implements Policy {
     this.#config = decoder.config;
     this.#decoder = decoder;
     this.#cacheBytes = Math.min(MOST_CACHE, Math.max(LEAST_CACHE, ISOLATE - decoder.heap.mark));
+    this.#kept = new KeptTurns(
+      Math.min(MOST_KEPT, Math.max(LEAST_KEPT, ISOLATE - decoder.heap.mark - this.#cacheBytes)),
+    );
   }
 
   /** The bytes of wasm memory, which only grows. */
@@ -106,10 +114,15 @@ export class KernelPolicy implements Policy {
     if (maxNew === 0)
       return prompts.map(({ sampleIds }) => sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })));
     const out: Completion[][] = prompts.map(() => []);
-    for (const batch of this.#batches(prompts, maxNew))
-      generateBatch(decoder, batch.prompts, settings).forEach((completions, i) => {
-        out[batch.prompts[i]!.prompt]!.push(...completions);
-      });
+    const known = this.#kept.take(prompts.map(({ ids }) => ids));
+    for (const batch of this.#batches(prompts, maxNew)) {
+      const opened = batch.prompts.map((prompt) => ({ ...prompt, known: known[prompt.prompt] }));
+      generateBatch(decoder, opened, settings, (ids, parts) => this.#kept.put(decoder, ids, parts)).forEach(
+        (completions, i) => {
+          out[opened[i]!.prompt]!.push(...completions);
+        },
+      );
+    }
     return out;
   }
 
