@@ -113,7 +113,7 @@ export {
 export { admitTasks, drawnTasks } from './protocols/drawn-tasks.ts';
 export { evaluateSolver, type Solver } from './protocols/evaluate/solver.ts';
 export { evaluateVerifier } from './protocols/evaluate/verifier.ts';
-export { besideTruth, coinOf, sealedGold } from './protocols/gold.ts';
+export { besideOracle, coinOf, sealedGold } from './protocols/gold.ts';
 export { rollOut } from './protocols/roll-out.ts';
 export {
   familyTasks,

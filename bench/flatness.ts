@@ -16,7 +16,7 @@ import { residentBytes } from './flatness/resident.ts';
 import { thisMachine } from './machine.ts';
 
 const POLL_MS = 100;
-const RUN = { recipe: 'trio', seed: 0, tasks: 4, group: 2 };
+const RUN = { recipe: 'trio', seed: 0, tasks: 4, groupSize: 2 };
 
 type Readings = Record<string, number[]>;
 

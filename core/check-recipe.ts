@@ -29,11 +29,11 @@ const FIELDS = {
   ),
   differences: v.array(text, 'a list of texts'),
   claim: v.optional(v.looseObject({}, 'a claim')),
-  start: name,
+  startPolicy: name,
   taskName: text,
   stop: v.optional(text),
   tasks: count(1),
-  group: count(1),
+  groupSize: count(1),
   rewards: filled(described, 'reward'),
   variants: v.record(v.string(), text, 'texts by name'),
   sets: v.pipe(

@@ -38,7 +38,7 @@ export interface Claim {
   readonly rounds: number;
   /** Default: the recipe's. */
   readonly tasks?: number;
-  readonly group?: number;
+  readonly groupSize?: number;
   /** Evaluate every so many rounds; default 5. */
   readonly evaluateEvery?: number;
   /** Rounds of a quick check, which is to reach the policy's first update; default 2. */

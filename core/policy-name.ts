@@ -10,7 +10,7 @@ const LONGEST = 64;
 /** What a name needs of a recipe: its defaults, which a name leaves out, and its rewards. */
 export interface NamingDefaults {
   readonly tasks: number;
-  readonly group: number;
+  readonly groupSize: number;
   readonly rewards: Readonly<Record<string, unknown>>;
 }
 
@@ -19,31 +19,39 @@ export function policyNameOf(
     readonly recipe: string;
     readonly seed: number;
     /** The reward that was chosen; absent where none was, and then the name leaves it out. */
-    readonly reward?: string | undefined;
+    readonly rewardFunction?: string | undefined;
     readonly freeze: readonly string[];
     readonly variant?: string | undefined;
     readonly weights?: string | undefined;
     readonly engine?: string | undefined;
     readonly ahead?: number | undefined;
     readonly tasks?: number | undefined;
-    readonly group?: number | undefined;
+    readonly groupSize?: number | undefined;
   },
   defaults: NamingDefaults,
 ): string {
-  const { reward, variant, weights, engine, ahead = 0, tasks = defaults.tasks, group = defaults.group } = run;
+  const {
+    rewardFunction,
+    variant,
+    weights,
+    engine,
+    ahead = 0,
+    tasks = defaults.tasks,
+    groupSize = defaults.groupSize,
+  } = run;
   const frozen = [...run.freeze].sort().map((role) => `frozen-${role}`);
   // A variant that has the name of a reward is marked as a variant.
   const variantPart = variant && variant in defaults.rewards ? `variant-${variant}` : variant;
   const name = [
     run.recipe,
-    ...(reward ? [reward] : []),
+    ...(rewardFunction ? [rewardFunction] : []),
     ...(variantPart ? [variantPart] : []),
     ...(weights ? [weights] : []),
     ...(engine ? [engine] : []),
     ...(ahead === 0 ? [] : [`ahead${ahead}`]),
     ...frozen,
     ...(tasks === defaults.tasks ? [] : [`tasks${tasks}`]),
-    ...(group === defaults.group ? [] : [`group${group}`]),
+    ...(groupSize === defaults.groupSize ? [] : [`group${groupSize}`]),
     run.seed,
   ].join('-');
   if (name.length <= LONGEST) return name;

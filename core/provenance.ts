@@ -28,6 +28,11 @@ export interface SealedGroup {
 const macOf = (meshKey: string, text: string) =>
   bytesToHex(hmac(sha256, utf8ToBytes(meshKey), utf8ToBytes(text)));
 
+/** The round under the names that its settings had when seals were first made of them: a seal of that time is a seal of today. */
+function sealedSpec({ settings: { groupSize, rewardFunction, ...settings }, ...spec }: RoundSpec) {
+  return { ...spec, settings: { ...settings, group: groupSize, reward: rewardFunction } };
+}
+
 /** Hex HMAC-SHA256 over round and group under the mesh's key. */
 export const provenanceMac = (
   meshKey: string,
@@ -36,7 +41,14 @@ export const provenanceMac = (
 ): string =>
   macOf(
     meshKey,
-    canonicalJson(['scored 2', v.parse(roundSpec, spec), proposalsSha256, manifests, group, hash]),
+    canonicalJson([
+      'scored 2',
+      sealedSpec(v.parse(roundSpec, spec)),
+      proposalsSha256,
+      manifests,
+      group,
+      hash,
+    ]),
   );
 
 /**

@@ -60,12 +60,12 @@ export interface Recipe extends StageRecipe {
   /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
   readonly claim?: Claim;
   /** The shipped policy it starts from: a folder under models/. */
-  readonly start: string;
+  readonly startPolicy: string;
   /** Name of its task family, for reports. */
   readonly taskName: string;
   /** Defaults of a run. */
   readonly tasks: number;
-  readonly group: number;
+  readonly groupSize: number;
   /** The ablations that `--variant` takes besides the recipe as published, each with its description. */
   readonly variants: Readonly<Record<string, string>>;
   /** Parameter sets by name; `main` is always there. */

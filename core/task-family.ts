@@ -46,7 +46,7 @@ export interface TaskFamily {
   parseJudgment(solution: Solution, text: string): ParseResult<Judgment>;
 
   /** By the oracle: is the final answer exact? */
-  gold(task: string, solution: Solution): boolean;
+  answerIsExact(task: string, solution: Solution): boolean;
   /** By the oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
-  truth(task: string, solution: Solution): Judgment;
+  exactJudgment(task: string, solution: Solution): Judgment;
 }

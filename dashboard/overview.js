@@ -8,9 +8,9 @@ import { counted, decimal, duration, MISSING, percent, points, whole } from './f
 /** @typedef {import('./curves.js').Point} Point */
 
 /** @param {Run} run */
-export function runName({ settings: { recipe, reward, seed, freeze } }) {
+export function runName({ settings: { recipe, rewardFunction, seed, freeze } }) {
   const frozen = freeze.length ? `, ${freeze.join(' and ')} frozen` : '';
-  return `${recipe}, reward ${reward}${frozen}, seed ${seed}`;
+  return `${recipe}, reward ${rewardFunction}${frozen}, seed ${seed}`;
 }
 
 /**
@@ -19,7 +19,7 @@ export function runName({ settings: { recipe, reward, seed, freeze } }) {
  * @param {number} done
  */
 export function showTitle(element, { settings, target, state }, done) {
-  const { recipe, reward, seed, freeze, policy, tasks, group, ahead = 0 } = settings;
+  const { recipe, rewardFunction, seed, freeze, policy, tasks, groupSize, ahead = 0 } = settings;
   const rest = state === 'stopped' ? 'It has stopped.' : done >= target ? 'It has ended.' : '';
   fill(
     element,
@@ -31,13 +31,13 @@ export function showTitle(element, { settings, target, state }, done) {
       h(
         'span',
         {},
-        `reward ${reward}${freeze.length ? ` · ${freeze.join(', ')} frozen` : ''} · seed ${seed}`,
+        `reward ${rewardFunction}${freeze.length ? ` · ${freeze.join(', ')} frozen` : ''} · seed ${seed}`,
       ),
     ),
     h(
       'p',
       {},
-      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${group} solutions, ${whole(done)} done. ${overlap(ahead)}${rest}`,
+      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${groupSize} solutions, ${whole(done)} done. ${overlap(ahead)}${rest}`,
     ),
   );
 }

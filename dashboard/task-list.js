@@ -9,12 +9,12 @@ import { checkedSolutions } from './task-view.js';
 function dots(content) {
   const solutions = content && checkedSolutions(content);
   if (!solutions) return null;
-  const right = solutions.filter(({ gold }) => gold === true).length;
+  const right = solutions.filter(({ answerExact }) => answerExact === true).length;
   return h(
     'span',
     { class: 'dots', role: 'img', 'aria-label': `${right} of ${solutions.length} exact` },
-    ...solutions.map(({ gold }) =>
-      h('i', { class: gold === true ? 'hit' : gold === false ? 'miss' : 'none' }),
+    ...solutions.map(({ answerExact }) =>
+      h('i', { class: answerExact === true ? 'hit' : answerExact === false ? 'miss' : 'none' }),
     ),
   );
 }

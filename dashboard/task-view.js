@@ -70,8 +70,8 @@ const agreementOf = (agreement) =>
 /**
  * @typedef {object} Checked
  * @property {ReadableSample} sample
- * @property {boolean | null} gold Is the answer exact?
- * @property {boolean | null} truth Is all of it exact, every step?
+ * @property {boolean | null} answerExact Is the answer exact?
+ * @property {boolean | null} solutionExact Is all of it exact, every step?
  * @property {readonly ReadableSample[]} judgments
  */
 
@@ -79,7 +79,7 @@ const agreementOf = (agreement) =>
  * @param {Checked} checkedSolution
  * @param {number} number
  */
-function solutionView({ sample, gold, truth, judgments }, number) {
+function solutionView({ sample, answerExact, solutionExact, judgments }, number) {
   const { outcome } = sample;
   const text = textOf(sample);
   const solution = outcome === 'ok' ? solutionOf(text) : null;
@@ -123,9 +123,9 @@ function solutionView({ sample, gold, truth, judgments }, number) {
         { class: 'oracle' },
         h('th', { scope: 'row' }, 'checker'),
         steps.length
-          ? h('td', { colspan: steps.length }, checked(truth, 'every step exact', 'not all exact'))
+          ? h('td', { colspan: steps.length }, checked(solutionExact, 'every step exact', 'not all exact'))
           : null,
-        h('td', {}, checked(gold, 'exact', 'not exact')),
+        h('td', {}, checked(answerExact, 'exact', 'not exact')),
         h('td', {}),
       ),
       ...judgments.map((judgment, i) => judgmentRow(judgment, i + 1, steps.length)),
@@ -135,11 +135,11 @@ function solutionView({ sample, gold, truth, judgments }, number) {
 }
 
 /** The solutions with their verdicts; undefined while the group is not scored. @param {GroupContent} group */
-export const checkedSolutions = ({ samples, judgments, gold, truth }) =>
+export const checkedSolutions = ({ samples, judgments, answersExact, solutionsExact }) =>
   samples?.map((sample, i) => ({
     sample,
-    gold: gold?.[i] ?? null,
-    truth: truth?.[i] ?? null,
+    answerExact: answersExact?.[i] ?? null,
+    solutionExact: solutionsExact?.[i] ?? null,
     judgments: (judgments ?? []).filter(({ of }) => of === sample.id),
   }));
 
@@ -160,7 +160,7 @@ function proposalNote({ proposal }) {
 /** @param {GroupContent} group */
 export function taskView(group) {
   const solutions = checkedSolutions(group);
-  const right = solutions?.filter(({ gold }) => gold === true).length;
+  const right = solutions?.filter(({ answerExact }) => answerExact === true).length;
   return h(
     'section',
     { class: 'task' },

@@ -16,7 +16,7 @@ export interface AnswerEvidence {
   /** Answers as texts; null where the text is none. */
   readonly answers: readonly (string | null)[];
   /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
-  readonly gold: () => readonly (boolean | null)[];
+  readonly answersExact: () => readonly (boolean | null)[];
 }
 
 export interface AnswerReward extends RewardInfo {
@@ -27,7 +27,7 @@ export interface AnswerReward extends RewardInfo {
 export const exactReward: AnswerReward = {
   description: '1 for an exact answer',
   usesGold: true,
-  pay: ({ gold }) => gold().map((exact) => Number(exact === true)),
+  pay: ({ answersExact }) => answersExact().map((exact) => Number(exact === true)),
 };
 
 export const majorityReward: AnswerReward = {
@@ -59,18 +59,18 @@ export function payAnswers(
     ({ ids, outcome }): ParseResult<Solution> =>
       outcome === 'ok' ? family.parseSolution(group.task, stage.tokenizer.decode(ids)) : invalid(outcome),
   );
-  const gold = solutions.map((s) => (s.ok ? family.gold(group.task, s.value) : null));
+  const answersExact = solutions.map((s) => (s.ok ? family.answerIsExact(group.task, s.value) : null));
   const rewards = pay({
     group,
     solutions,
     answers: solutions.map((s) => (s.ok ? s.value.answer : null)),
-    gold: sealedGold(stage, gold),
+    answersExact: sealedGold(stage, answersExact),
   });
   return {
     ...group,
     samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: rewards[i] ?? null } })),
     judgments: [],
-    gold,
-    truth: solutions.map((s) => (s.ok ? family.truth(group.task, s.value).right : null)),
+    answersExact,
+    solutionsExact: solutions.map((s) => (s.ok ? family.exactJudgment(group.task, s.value).right : null)),
   };
 }

@@ -53,8 +53,8 @@ export function echoSigns(
   const variety = byGroup.map(
     (episodes) => new Set(episodes.map(([first]) => first!.ids.join())).size / episodes.length,
   );
-  const succeeded = groups.flatMap(({ samples, gold }) =>
-    samples.flatMap(({ turn = 0 }, i) => (turn === 0 ? [Number(gold[i] === true)] : [])),
+  const succeeded = groups.flatMap(({ samples, answersExact }) =>
+    samples.flatMap(({ turn = 0 }, i) => (turn === 0 ? [Number(answersExact[i] === true)] : [])),
   );
   return {
     success: mean(succeeded),

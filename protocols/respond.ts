@@ -24,7 +24,7 @@ export const responseOf = (
   return sample.stopped && parsed.ok ? parsed.value : null;
 };
 
-/** `round.settings.group` responses to each task. */
+/** `round.settings.groupSize` responses to each task. */
 export async function respond(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
@@ -32,7 +32,7 @@ export async function respond(
   const { round, tokenizer } = context;
   const prompts = tasks.map(({ group, task }) => ({
     ids: tokenizer.encode(stylePrompt(task)),
-    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(group, RESPONDER, i)),
+    sampleIds: Array.from({ length: round.settings.groupSize }, (_, i) => rolloutId(group, RESPONDER, i)),
   }));
   const completions = await context.generate(RESPONDER, prompts);
   return tasks.map((task, t) => {
@@ -46,7 +46,7 @@ export async function respond(
   });
 }
 
-/** Groups with a reward for each response by its sample's id, 0 where it has none. A rubric knows no exact answer: gold is null. */
+/** Groups with a reward for each response by its sample's id, 0 where it has none. A rubric knows no exact answer: `answersExact` is null. */
 export const rated = (
   groups: readonly RolloutGroup[],
   rewards: ReadonlyMap<string, number | null>,
@@ -61,8 +61,8 @@ export const rated = (
         return { ...sample, rewards: { reward: reward === undefined ? 0 : reward } };
       }),
       judgments: judgments.filter(({ of }) => of !== undefined && ids.has(of)),
-      gold: group.samples.map(() => null),
-      truth: group.samples.map(() => null),
+      answersExact: group.samples.map(() => null),
+      solutionsExact: group.samples.map(() => null),
     };
   });
 

@@ -13,7 +13,7 @@ export async function rollOut(
   const { round, tokenizer } = context;
   const prompts = tasks.map((task) => ({
     ids: tokenizer.encode(family.solverPrompt(task.task)),
-    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(task.group, role, i)),
+    sampleIds: Array.from({ length: round.settings.groupSize }, (_, i) => rolloutId(task.group, role, i)),
   }));
   const completions = await context.generate(role, prompts);
   return tasks.map((task, t) => ({

@@ -14,7 +14,7 @@ import type { ParseResult, Solution, TaskFamily } from '../core/task-family.ts';
 import type { OptimizerSettings } from '../core/training-plan.ts';
 import { drawnTasks } from './drawn-tasks.ts';
 import { evaluateVerifier } from './evaluate/verifier.ts';
-import { besideTruth, coinOf, sealedGold } from './gold.ts';
+import { besideOracle, coinOf, sealedGold } from './gold.ts';
 import { rollOut } from './roll-out.ts';
 import { SOLVER } from './solver.ts';
 import { parseGroup, verify } from './verify.ts';
@@ -38,7 +38,7 @@ export const OPTIMIZER: OptimizerSettings = {
 interface Evidence {
   readonly solution: ParseResult<Solution>;
   /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
-  readonly gold: () => boolean | null;
+  readonly answerExact: () => boolean | null;
   readonly coin: boolean;
 }
 
@@ -51,7 +51,7 @@ export const LABELS: Readonly<Record<string, Label>> = {
   exact: {
     description: 'exact answers are right; the verifier is held to that',
     usesGold: true,
-    right: ({ gold }) => gold() === true,
+    right: ({ answerExact }) => answerExact() === true,
   },
   random: {
     description: 'control: a fair coin says what is right, for both',
@@ -120,9 +120,9 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
   };
 }
 
-const withGroup = (context: RoundContext, group: number): RoundContext => ({
+const withGroup = (context: RoundContext, groupSize: number): RoundContext => ({
   ...context,
-  round: { ...context.round, settings: { ...context.round.settings, group } },
+  round: { ...context.round, settings: { ...context.round.settings, groupSize } },
 });
 
 async function judgeAll(
@@ -130,15 +130,19 @@ async function judgeAll(
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
-  const { right } = labelNamed(context.round.settings.reward);
+  const { right } = labelNamed(context.round.settings.rewardFunction);
   const { votes, shown } = shape(context.round);
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));
   const verdicts = await verify(context, groups, solutionsGS, { family, role: JUDGE, votes, shown });
   return groups.map((group, g): ScoredGroup => {
     const solutions = solutionsGS[g]!;
-    const gold = solutions.map((s) => (s.ok ? family.gold(group.task, s.value) : null));
+    const answersExact = solutions.map((s) => (s.ok ? family.answerIsExact(group.task, s.value) : null));
     const labels = group.samples.map(({ id }, s) =>
-      right({ solution: solutions[s]!, gold: sealedGold(context, gold[s]!), coin: coinOf(id) }),
+      right({
+        solution: solutions[s]!,
+        answerExact: sealedGold(context, answersExact[s]!),
+        coin: coinOf(id),
+      }),
     );
     return {
       ...group,
@@ -149,11 +153,11 @@ async function judgeAll(
         each.map(({ sample, parsed }) => ({
           ...sample,
           rewards: { agreement: Number(parsed.ok && parsed.value.right === labels[s]) },
-          ...besideTruth(gold[s]!, parsed.ok ? parsed.value.right : null),
+          ...besideOracle(answersExact[s]!, parsed.ok ? parsed.value.right : null),
         })),
       ),
-      gold,
-      truth: solutions.map((s) => (s.ok ? family.truth(group.task, s.value).right : null)),
+      answersExact,
+      solutionsExact: solutions.map((s) => (s.ok ? family.exactJudgment(group.task, s.value).right : null)),
     };
   });
 }

@@ -63,7 +63,7 @@ export function solverAlone({
     propose: async (context) => tasks(context),
     rollOut: (context, admitted) => rollOut({ family }, context, admitted),
     judge: async (context, groups) => {
-      const reward = rewardNamed(rewards, context.round.settings.reward);
+      const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
       return groups.map((group) => payAnswers(family, reward, context, group));
     },
     evaluate: async (context) =>

@@ -6,12 +6,12 @@ import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
 import type { Judgment, ParseResult, TaskFamily } from '../core/task-family.ts';
 import type { LearnTools } from '../core/training-plan.ts';
 
-/** A solution with the first verdict on it, as read; `truth` [steps] is the oracle's, for reports alone. */
+/** A solution with the first verdict on it, as parsed; `stepsExact` [steps] is the oracle's word on each step, for reports alone. */
 export interface Verified {
   readonly group: string;
   readonly sample: Sample;
   readonly verdict: ParseResult<Judgment> | undefined;
-  readonly truth: readonly boolean[];
+  readonly stepsExact: readonly boolean[];
 }
 
 export const readVerified = (
@@ -23,14 +23,17 @@ export const readVerified = (
     samples.map((sample) => {
       const solution = family.parseSolution(task, decode(sample.ids));
       const first = judgments.find(({ of }) => of === sample.id);
-      if (!solution.ok) return { group, sample, verdict: undefined, truth: [] };
+      if (!solution.ok) return { group, sample, verdict: undefined, stepsExact: [] };
       const verdict = first && family.parseJudgment(solution.value, decode(first.ids));
-      return { group, sample, verdict, truth: family.truth(task, solution.value).steps };
+      return { group, sample, verdict, stepsExact: family.exactJudgment(task, solution.value).steps };
     }),
   );
 
 /** ±1/K a step, so that long solutions are not paid more; all 0 where there is no verdict that can be read. -> [steps] */
-export function stepRewards({ verdict, truth: { length } }: Pick<Verified, 'verdict' | 'truth'>): number[] {
+export function stepRewards({
+  verdict,
+  stepsExact: { length },
+}: Pick<Verified, 'verdict' | 'stepsExact'>): number[] {
   const marks = verdict?.ok ? verdict.value.steps : [];
   return Array.from({ length }, (_, s) => (marks.length === length ? (marks[s] ? 1 : -1) / length : 0));
 }
@@ -55,21 +58,21 @@ export function stepAdvantages(verified: readonly Verified[], encode: LearnTools
     { epsilon: 1e-6 },
   );
   // What cannot be read has tags of steps, it may be, and no steps.
-  return verified.map(({ sample: { ids }, truth }, i) =>
-    truth.length ? spreadSteps(steps[i]!, stepOfToken(ids, opens, closes)) : ids.map(() => 0),
+  return verified.map(({ sample: { ids }, stepsExact }, i) =>
+    stepsExact.length ? spreadSteps(steps[i]!, stepOfToken(ids, opens, closes)) : ids.map(() => 0),
   );
 }
 
 /** By the oracle, for the report alone: how much better the verifier finds the steps than they are. */
 export function approvalFigures(verified: readonly Verified[]): Record<string, number> {
-  const read = verified.flatMap(({ verdict, truth }) =>
-    verdict?.ok ? [{ marks: verdict.value.steps, truth }] : [],
+  const read = verified.flatMap(({ verdict, stepsExact }) =>
+    verdict?.ok ? [{ marks: verdict.value.steps, stepsExact }] : [],
   );
   const share = (marks: readonly boolean[]) => mean(marks.map(Number));
   const approved = share(read.flatMap(({ marks }) => marks));
   return {
     approved,
-    approvalGap: approved - share(read.flatMap(({ truth }) => truth)),
+    approvalGap: approved - share(read.flatMap(({ stepsExact }) => stepsExact)),
     unread: share(verified.map(({ verdict }) => verdict !== undefined && !verdict.ok)),
   };
 }

@@ -6,6 +6,7 @@ import { ENGINES, kernelEngineOf, SMALLER_WEIGHTS } from '../core/policy.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { Registry } from '../core/registry.ts';
+import { FORMER_SETTINGS, refuseFormer } from '../core/schema/former-names.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import {
   MOST_AHEAD,
@@ -22,20 +23,24 @@ import { expectSpeaks } from '../tasks/starts.ts';
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-export const runOrder = v.strictObject({
-  recipe: name,
-  seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
-  rounds: v.optional(whole(1, 10_000), 1),
-  policy: v.optional(name),
-  reward: v.optional(v.pipe(v.string(), v.maxLength(64))),
-  freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
-  variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
-  weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
-  engine: v.optional(v.picklist(ENGINES)),
-  ahead: v.optional(whole(0, MOST_AHEAD)),
-  tasks: v.optional(whole(1, 4096)),
-  group: v.optional(whole(2, 64)),
-});
+export const runOrder = v.pipe(
+  v.unknown(),
+  refuseFormer(FORMER_SETTINGS),
+  v.strictObject({
+    recipe: name,
+    seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
+    rounds: v.optional(whole(1, 10_000), 1),
+    policy: v.optional(name),
+    rewardFunction: v.optional(v.pipe(v.string(), v.maxLength(64))),
+    freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
+    variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
+    weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+    engine: v.optional(v.picklist(ENGINES)),
+    ahead: v.optional(whole(0, MOST_AHEAD)),
+    tasks: v.optional(whole(1, 4096)),
+    groupSize: v.optional(whole(2, 64)),
+  }),
+);
 export type RunOrder = v.InferOutput<typeof runOrder>;
 
 export interface OrderedRun {
@@ -50,8 +55,8 @@ export interface OrderedRun {
 export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
   const recipe = recipes.find(asked.recipe);
   if (asked.policy === undefined) expectSpeaks(recipe);
-  const reward = asked.reward ?? Object.keys(recipe.rewards)[0]!;
-  expectOneOf('reward', reward, Object.keys(recipe.rewards), recipe.name);
+  const rewardFunction = asked.rewardFunction ?? Object.keys(recipe.rewards)[0]!;
+  expectOneOf('reward', rewardFunction, Object.keys(recipe.rewards), recipe.name);
   if (asked.variant !== undefined)
     expectOneOf('variant', asked.variant, Object.keys(recipe.variants), recipe.name);
   const engine = kernelEngineOf(asked.engine);
@@ -61,14 +66,14 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
     recipe: recipe.name,
     seed: asked.seed,
     policy: asked.policy ?? policyNameOf({ ...asked, freeze, engine }, recipe),
-    reward,
+    rewardFunction,
     freeze,
     ...(asked.variant === undefined ? {} : { variant: asked.variant }),
     ...(asked.weights === undefined ? {} : { weights: asked.weights }),
     ...(engine === undefined ? {} : { engine }),
     ...(asked.ahead ? { ahead: asked.ahead } : {}),
     tasks: asked.tasks ?? recipe.tasks,
-    group: asked.group ?? recipe.group,
+    groupSize: asked.groupSize ?? recipe.groupSize,
   });
   return { recipe, settings, rounds: asked.rounds, named: asked.policy !== undefined };
 }

@@ -36,6 +36,6 @@ export function demonstrateRole(
     return { role, prompt: family.solverPrompt(task), completion: solution + family.stop };
   }
   const solution = texts.judged(random, task);
-  const verdict = writeJudgment(family.truth(task, solution));
+  const verdict = writeJudgment(family.exactJudgment(task, solution));
   return { role, prompt: family.judgePrompt(task, solution), completion: verdict + family.stop };
 }

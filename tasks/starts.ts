@@ -38,18 +38,18 @@ export const STARTS: Readonly<Record<string, Start>> = {
 /** Throws `recipe.start` where a shipped start was not taught the recipe's family, or one of its roles. Says nothing of other policies. */
 export function expectSpeaks({
   name,
-  start,
+  startPolicy,
   taskName,
   roles,
 }: Pick<StageRecipe, 'name' | 'roles'> & {
-  readonly start: string;
+  readonly startPolicy: string;
   readonly taskName: string;
 }): void {
-  const known = Object.hasOwn(STARTS, start) ? STARTS[start]! : null;
+  const known = Object.hasOwn(STARTS, startPolicy) ? STARTS[startPolicy]! : null;
   if (!known) return;
   const refused = (what: string, can: readonly string[]) =>
-    wrongInput('recipe.start', `Recipe ${name} begins from ${start}, which was not taught ${what}.`, {
-      expected: `one of what ${start} was taught: ${can.join(', ')}`,
+    wrongInput('recipe.start', `Recipe ${name} begins from ${startPolicy}, which was not taught ${what}.`, {
+      expected: `one of what ${startPolicy} was taught: ${can.join(', ')}`,
       next: `Begin from another policy: ${
         Object.entries(STARTS)
           .filter(([, other]) => other.families.includes(taskName))

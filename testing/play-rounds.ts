@@ -33,7 +33,7 @@ export async function playRounds(
   const run = runOf(registry([recipe]), { seed: 0, rounds: 1, freeze: [], ...order, recipe: recipe.name });
   const store = new MemoryRunStore();
   const { policy: name } = run.settings;
-  await store.commitVersion({ name, version: 0 }, start ?? (await readStart(recipe.start)));
+  await store.commitVersion({ name, version: 0 }, start ?? (await readStart(recipe.startPolicy)));
   const lines: RoundLine[] = [];
   let summary: Summary | undefined;
   await playInProcess(

@@ -56,7 +56,7 @@ function observedOf(round: RoundState): Observed {
   return {
     run: round.run,
     tasks: expected,
-    samples: expected * spec.settings.group,
+    samples: expected * spec.settings.groupSize,
     proposeMs: rolloutAt - createdAt,
     solveMs: trainingAt - rolloutAt,
     learnMs: endedAt - trainingAt,
@@ -95,7 +95,7 @@ export async function observe(
       const { tasks, group, runs } = setting;
       const ordered = await Promise.all(
         Array.from({ length: runs }, () => {
-          const order = { recipe: 'trio', seed: ++seed, tasks, group, rounds: ROUNDS, engine };
+          const order = { recipe: 'trio', seed: ++seed, tasks, groupSize: group, rounds: ROUNDS, engine };
           return orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
         }),
       );

@@ -27,7 +27,7 @@ async function playArm(args: readonly string[], evaluationTasks: EvaluationTasks
   const options = startCommand().parse(args, { from: 'user' }).opts<StartOptions>();
   const run = runOf(shipped, orderOf(options));
   const store = new MemoryRunStore();
-  const start = await readStart(run.recipe.start);
+  const start = await readStart(run.recipe.startPolicy);
   await store.commitVersion({ name: run.settings.policy, version: 0 }, start);
   await playInProcess(
     run,

@@ -16,7 +16,7 @@ export interface PlaySettings {
 }
 
 /** A quick check's tiny rounds: two, or as many as come before the policy's turn. They run each arm's real code but prove nothing. */
-const QUICK = { rounds: 2, tasks: 8, group: 4 };
+const QUICK = { rounds: 2, tasks: 8, groupSize: 4 };
 /** A pilot's first seed: far from any claim's. */
 const PILOT_SEED = 100;
 
@@ -45,7 +45,7 @@ export async function playClaim(
     evaluateEvery: evalEvery = EVALUATE_EVERY,
     quickRounds = QUICK.rounds,
     tasks,
-    group,
+    groupSize,
   } = claim;
   const seeds = seedsOf(claim, settings);
   const sizes = settings.quick
@@ -54,7 +54,7 @@ export async function playClaim(
         rounds: settings.rounds ?? rounds,
         evalEvery,
         ...(tasks ? { tasks } : {}),
-        ...(group ? { group } : {}),
+        ...(groupSize ? { groupSize } : {}),
       };
   const arms = chosenArms(recipe, claim, settings.arms);
   const runs = arms.flatMap((arm) =>

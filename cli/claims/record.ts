@@ -65,8 +65,12 @@ const armsWithoutRuns = ({ arms }: Played, recipe: Recipe): readonly string[] =>
 export const EVALUATE_EVERY = 5;
 
 export function settingsOf(recipe: Recipe): PlayedSettings {
-  const { start, sets } = recipe;
-  const { tasks = recipe.tasks, group = recipe.group, evaluateEvery = EVALUATE_EVERY } = claimOf(recipe);
+  const { startPolicy: start, sets } = recipe;
+  const {
+    tasks = recipe.tasks,
+    groupSize: group = recipe.groupSize,
+    evaluateEvery = EVALUATE_EVERY,
+  } = claimOf(recipe);
   return { start, tasks, group, evaluateEvery, sets };
 }
 

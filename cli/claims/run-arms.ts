@@ -14,7 +14,7 @@ export interface ArmRun {
   readonly rounds: number;
   readonly evalEvery: number;
   readonly tasks?: number;
-  readonly group?: number;
+  readonly groupSize?: number;
 }
 
 /** The environment variable that tells a process which kind of evaluation to do. */
@@ -22,7 +22,7 @@ export const EVALUATIONS = 'ROLLMESH_EVALUATIONS';
 export type Evaluations = 'full' | 'pilot' | 'quick';
 const SCRIPT = moduleFile('cli/claims/claim-arm');
 
-function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: ArmRun): string[] {
+function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, groupSize }: ArmRun): string[] {
   return [
     `--recipe=${recipe}`,
     ...(arm.reward ? [`--reward=${arm.reward}`] : []),
@@ -32,7 +32,7 @@ function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, group }: Arm
     `--rounds=${rounds}`,
     `--eval-every=${evalEvery}`,
     ...(tasks ? [`--tasks=${tasks}`] : []),
-    ...(group ? [`--group=${group}`] : []),
+    ...(groupSize ? [`--group-size=${groupSize}`] : []),
   ];
 }
 

@@ -54,7 +54,7 @@ export function describeRecipe(recipe: Recipe): string {
     return `${name}: ${[trained, ...more].join('; ')}`;
   });
   const { method, claim } = recipe;
-  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.group === 1 ? 'one rollout' : `${recipe.group} rollouts`} each; version 0 is models/${recipe.start}.`;
+  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.groupSize === 1 ? 'one rollout' : `${recipe.groupSize} rollouts`} each; version 0 is models/${recipe.startPolicy}.`;
   return [
     ...indented(`${recipe.name}: ${recipe.title}`, ''),
     ...indented(`Paper: ${cite(recipe)}`, ''),

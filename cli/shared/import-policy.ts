@@ -25,7 +25,8 @@ function startFolder(name: string): string {
 }
 
 /** Throws `start.unknown` where the policy that a recipe begins from is in neither folder. */
-export const expectStart = ({ start }: Pick<Recipe, 'start'>): void => void startFolder(start);
+export const expectStart = ({ startPolicy }: Pick<Recipe, 'startPolicy'>): void =>
+  void startFolder(startPolicy);
 
 /** Reads the files of a start policy by the name that recipes use for it. */
 export const readStart = (name: string): Promise<VersionFiles> => readPolicyFolder(startFolder(name));

@@ -22,6 +22,7 @@ export interface StartOptions {
   readonly json: boolean;
   readonly port: number;
   readonly state: string;
+  /** The name of a reward function. */
   readonly reward?: string;
   readonly freeze: readonly string[];
   readonly variant?: string;
@@ -29,7 +30,7 @@ export interface StartOptions {
   readonly engine?: Engine;
   readonly ahead?: number;
   readonly tasks?: TasksOption;
-  readonly group?: number;
+  readonly groupSize?: number;
   readonly policy?: string;
   readonly evalEvery: number;
   readonly device: 'auto' | 'cpu' | 'webgpu';
@@ -53,6 +54,14 @@ export const port = (text: string) => {
     throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 = any that is free).');
   return value;
 };
+
+/** An option under a name that it had in an earlier release: it is refused, and told the present one. */
+export const formerOption = (flags: string, present: string) =>
+  new Option(flags)
+    .argParser(() => {
+      throw new InvalidArgumentError(`The option is called ${present} now.`);
+    })
+    .hideHelp();
 
 /** `--tasks 64` is the number of tasks in a round, `--tasks FILE` the file that they come from; both may be given. */
 export interface TasksOption {
@@ -126,8 +135,8 @@ export const startCommand = (): Command =>
     )
     .option('--seed <n>', 'seed of every random choice', whole(0), 0)
     .option(
-      '--reward <kind>',
-      'how the solver is paid (see `npm run recipe -- show NAME`); with files of tasks also a weighted sum with modules of your own: checker=1,./length.ts=0.2',
+      '--reward <name>',
+      'the reward function that pays the policy (see `npm run recipe -- show NAME`); with files of tasks also a weighted sum with modules of your own: checker=1,./length.ts=0.2',
     )
     .option('--freeze <role>', 'role that keeps version 0 (repeat, or separate by commas)', collect, [])
     .option(
@@ -142,7 +151,8 @@ export const startCommand = (): Command =>
       'tasks a round; or, with recipe grpo, a file of tasks: .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
       tasksOption,
     )
-    .option('--group <n>', 'rollouts a task', whole(2))
+    .option('--group-size <n>', 'rollouts a task', whole(2))
+    .addOption(formerOption('--group <n>', '--group-size'))
     .option(
       '--policy <name>',
       'policy to train: one you imported (default: the start policy under a name of the run)',
@@ -181,7 +191,7 @@ export const orderOf = ({
   ahead,
   policy,
   tasks,
-  group,
+  groupSize,
 }: StartOptions): RunOrder => ({
   recipe,
   seed,
@@ -191,8 +201,8 @@ export const orderOf = ({
   ...(weights === undefined ? {} : { weights }),
   ...(engine === undefined ? {} : { engine }),
   ...(ahead === undefined ? {} : { ahead }),
-  ...(reward === undefined ? {} : { reward }),
+  ...(reward === undefined ? {} : { rewardFunction: reward }),
   ...(policy === undefined ? {} : { policy }),
   ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),
-  ...(group === undefined ? {} : { group }),
+  ...(groupSize === undefined ? {} : { groupSize }),
 });

@@ -9,7 +9,7 @@ import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 import { duration, percent } from '../shared/figures.ts';
-import { aheadOption, share, whole } from '../shared/run-options.ts';
+import { aheadOption, formerOption, share, whole } from '../shared/run-options.ts';
 import { openStateFolder } from '../shared/state-folder.ts';
 import { type FireReport, faultsOf, underFire } from './soak-run.ts';
 
@@ -19,7 +19,7 @@ interface SoakOptions {
   readonly minutes?: number;
   readonly rounds: number;
   readonly tasks: number;
-  readonly group: number;
+  readonly groupSize: number;
   readonly ahead?: number;
   readonly faults: number;
   readonly state?: string;
@@ -57,14 +57,14 @@ function drawStrikes({ kills, seed }: SoakOptions, over: () => boolean): () => K
 function recordOf(options: SoakOptions, report: FireReport) {
   const byMoment: Record<string, number> = {};
   for (const { name } of report.killPoints) byMoment[name] = (byMoment[name] ?? 0) + 1;
-  const { seed, tasks, group, ahead = 0, faults } = options;
+  const { seed, tasks, groupSize, ahead = 0, faults } = options;
   const { balance, differing, wallMs } = report;
   return {
     kind: 'soak',
     machine: thisMachine(),
     seed,
     tasks,
-    group,
+    groupSize,
     ahead,
     faultRate: faults,
     kills: report.killPoints.length,
@@ -75,13 +75,13 @@ function recordOf(options: SoakOptions, report: FireReport) {
   };
 }
 
-const orderOf = ({ seed, rounds, tasks, group, ahead }: SoakOptions): RunOrder => ({
+const orderOf = ({ seed, rounds, tasks, groupSize, ahead }: SoakOptions): RunOrder => ({
   recipe: 'trio',
   seed,
   rounds,
   freeze: [],
   tasks,
-  group,
+  groupSize,
   ...(ahead === undefined ? {} : { ahead }),
 });
 
@@ -142,7 +142,8 @@ export const command = (): Command =>
     .option('--minutes <n>', 'no more kills after so long', whole(1))
     .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
     .option('--tasks <n>', 'tasks a round', whole(1), 6)
-    .option('--group <n>', 'rollouts a task', whole(2), 4)
+    .option('--group-size <n>', 'rollouts a task', whole(2), 4)
+    .addOption(formerOption('--group <n>', '--group-size'))
     .addOption(aheadOption())
     .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
     .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')

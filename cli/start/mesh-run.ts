@@ -56,7 +56,7 @@ export async function runInMesh(
   const gone = watchMesh(mesh, join(stateDir, 'mesh.log'), notice, signal);
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   // Webhooks may ask for any recipe.
-  const starts = (options.serve ? registry.recipes : named).map(({ start }) => start);
+  const starts = (options.serve ? registry.recipes : named).map(({ startPolicy }) => startPolicy);
   const shipped = async () => {
     for (const start of new Set([DEFAULT_START_POLICY, ...starts])) await ensureShipped(gateway, start);
   };

@@ -29,10 +29,11 @@ export async function runInOneProcess(
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-    for (const name of new Set([DEFAULT_START_POLICY, recipe.start])) await ensureShipped(gateway, name);
+    for (const name of new Set([DEFAULT_START_POLICY, recipe.startPolicy]))
+      await ensureShipped(gateway, name);
     if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
-      const start = await gateway.getVersion({ name: recipe.start, version: 0 });
-      await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.start}@0` });
+      const start = await gateway.getVersion({ name: recipe.startPolicy, version: 0 });
+      await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.startPolicy}@0` });
     }
     if ((await gateway.listRounds(runIdOf(settings))).length)
       throw wrongInput('run.in-mesh', `This run of ${recipe.name} has rounds in the mesh of ${stateDir}.`, {

@@ -165,12 +165,12 @@ export function explainStart(
   { settings, rounds, page, device, done = 0, from = 0 }: Start,
   paint = plain,
 ): string[] {
-  const { recipe, policy, reward, seed, tasks, group, freeze, weights, engine } = settings;
+  const { recipe, policy, rewardFunction, seed, tasks, groupSize, freeze, weights, engine } = settings;
   const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
   const rounded = weights ? `, sampled with ${weights} weights` : '';
   const computed = engine ? `, computed by ${engine}` : '';
   return [
-    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${group} solutions, reward ${reward}, seed ${seed}${frozen}${rounded}${computed}`,
+    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}`,
     ...(from
       ? [
           `${policy} is at version ${from}, trained before this run: the run continues from there and measures its change from there`,

@@ -5,7 +5,17 @@ import { wrongInput } from '../../core/errors.ts';
 import { readSecrets } from '../../mesh/secrets.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
-import { aheadOption, collect, engineOption, weightsOption, whole } from '../shared/run-options.ts';
+import {
+  aheadOption,
+  collect,
+  engineOption,
+  formerOption,
+  weightsOption,
+  whole,
+} from '../shared/run-options.ts';
+
+/** The options are the order's fields, but for `--reward`, which names the reward function. */
+type Asked = Omit<RunOrder, 'rewardFunction'> & { readonly reward?: string };
 
 export const command = (): Command =>
   new Command(calledAs('trigger'))
@@ -15,15 +25,16 @@ export const command = (): Command =>
     .option('--rounds <n>', 'rounds to add to the run', whole(1), 1)
     .option('--seed <n>', 'seed of every random choice', whole(0))
     .option('--policy <name>', 'policy to train; it must exist')
-    .option('--reward <kind>', 'how the solver is paid')
+    .option('--reward <name>', 'the reward function that pays the policy')
     .option('--freeze <role>', 'role that keeps version 0', collect, [])
     .option('--variant <name>', 'a change of the recipe, such as an ablation')
     .addOption(weightsOption())
     .addOption(engineOption())
     .addOption(aheadOption())
     .option('--tasks <n>', 'tasks a round', whole(1))
-    .option('--group <n>', 'rollouts a task', whole(2))
-    .action(async (url: string, order: RunOrder) => {
+    .option('--group-size <n>', 'rollouts a task', whole(2))
+    .addOption(formerOption('--group <n>', '--group-size'))
+    .action(async (url: string, { reward, ...asked }: Asked) => {
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
         throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {
           expected: 'https://…, or http://…',
@@ -35,7 +46,10 @@ export const command = (): Command =>
           expected: 'WEBHOOK_SECRET in the environment or in .dev.vars',
           next: 'Run `npm start` once, or set the secret that the deployed gateway has.',
         });
-      const { run, round, rounds } = await orderRounds(url, secret, order);
+      const { run, round, rounds } = await orderRounds(url, secret, {
+        ...asked,
+        ...(reward === undefined ? {} : { rewardFunction: reward }),
+      });
       console.log(`run ${run}: ${rounds} rounds in all${round ? `, round ${round} has begun` : ''}`);
       console.log(`watch it: ${new URL(`/#run=${run}`, url)}`);
     });

@@ -170,7 +170,10 @@ export function compareGroup(
       () => `It says round ${recorded.round}, group ${recorded.group}, task ${recorded.task.slice(0, 80)}.`,
     );
     ledger.check(
-      sameJson([recorded.gold, recorded.truth], [expected.gold, expected.truth]),
+      sameJson(
+        [recorded.answersExact, recorded.solutionsExact],
+        [expected.answersExact, expected.solutionsExact],
+      ),
       whole('oracle'),
       () => 'The exact checker says otherwise.',
     );

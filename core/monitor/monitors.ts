@@ -16,11 +16,11 @@ const share = <T>(items: readonly T[], test: (item: T) => boolean) =>
 
 /** Balanced accuracy of a confusion matrix: void verdicts count as misses of the class they belong to. */
 export function balancedAccuracy(
-  hits: readonly { readonly truth: boolean; readonly hit: boolean }[],
+  hits: readonly { readonly right: boolean; readonly hit: boolean }[],
 ): number | null {
-  const rates = [true, false].map((truth) =>
+  const rates = [true, false].map((right) =>
     share(
-      hits.filter((item) => item.truth === truth),
+      hits.filter((item) => item.right === right),
       (item) => item.hit,
     ),
   );
@@ -29,7 +29,7 @@ export function balancedAccuracy(
 }
 
 /** The judgments for which the oracle has a verdict, whatever the run's reward makes of them. */
-const judged = (groups: readonly ScoredGroup[]): { sample: Sample; truth: boolean; hit: boolean }[] =>
+const judged = (groups: readonly ScoredGroup[]): { sample: Sample; right: boolean; hit: boolean }[] =>
   groups.flatMap(({ judgments }) =>
     judgments.flatMap((sample) => (sample.oracle ? [{ sample, ...sample.oracle }] : [])),
   );
@@ -38,22 +38,23 @@ interface Rollout {
   readonly turns: readonly Sample[];
   /** The rewards of the rollout, which are written on each of its turns. */
   readonly rewards: Sample['rewards'];
-  readonly gold: boolean | null;
+  /** Is its answer exact? null where there is none. */
+  readonly exact: boolean | null;
 }
 
-function rolloutsOf({ samples, gold }: ScoredGroup): Rollout[] {
-  const golds = new Map(samples.map(({ id }, i) => [id, gold[i] ?? null]));
+function rolloutsOf({ samples, answersExact }: ScoredGroup): Rollout[] {
+  const exactOf = new Map(samples.map(({ id }, i) => [id, answersExact[i] ?? null]));
   return episodesOf(samples).map((turns) => {
     const { id, rewards } = turns[0]!;
-    return { turns, rewards, gold: golds.get(id) ?? null };
+    return { turns, rewards, exact: exactOf.get(id) ?? null };
   });
 }
 
 /** Share of rollouts whose answer is exact; null where there are answers and the oracle has a verdict on none, as with a rubric. */
 function exactShare(rollouts: readonly Rollout[]): number | null {
   const answered = rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok'));
-  const silent = rollouts.every(({ gold }) => gold === null);
-  return answered && silent ? null : share(rollouts, ({ gold }) => gold === true);
+  const silent = rollouts.every(({ exact }) => exact === null);
+  return answered && silent ? null : share(rollouts, ({ exact }) => exact === true);
 }
 
 /** Share of proposals that repeat a task of the round, whether rejected or admitted a second time. */
@@ -80,8 +81,8 @@ export function monitorRound(
   const proposed = proposalOutcomes(proposals);
   const judgments = judged(groups);
   const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');
-  const count = (truth: boolean, hit: boolean) =>
-    valid.filter((j) => j.truth === truth && j.hit === hit).length;
+  const count = (right: boolean, hit: boolean) =>
+    valid.filter((j) => j.right === right && j.hit === hit).length;
   const everyone = [
     ...proposals.samples,
     ...groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),

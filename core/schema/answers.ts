@@ -106,8 +106,8 @@ export const groupContent = v.object({
   proposal: v.array(readableSample),
   samples: v.nullable(v.array(readableSample)),
   judgments: v.nullable(v.array(readableSample)),
-  gold: v.nullable(v.array(v.nullable(v.boolean()))),
-  truth: v.nullable(v.array(v.nullable(v.boolean()))),
+  answersExact: v.nullable(v.array(v.nullable(v.boolean()))),
+  solutionsExact: v.nullable(v.array(v.nullable(v.boolean()))),
 });
 export type GroupContent = v.InferOutput<typeof groupContent>;
 

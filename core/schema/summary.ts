@@ -148,7 +148,7 @@ export function summarize(
     kind: 'summary',
     recipe: settings.recipe,
     seed: settings.seed,
-    reward: settings.reward,
+    reward: settings.rewardFunction,
     freeze: settings.freeze,
     ...(settings.variant === undefined ? {} : { variant: settings.variant }),
     ...(settings.weights === undefined ? {} : { weights: settings.weights }),

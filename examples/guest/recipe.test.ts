@@ -10,7 +10,7 @@ const sumOf = (prompt: string) =>
 
 test('an exact answer earns more than a wrong one, and the median gets no advantage', async () => {
   const words = (prompt: string, i: number) => `<answer>${i === 0 ? sumOf(prompt) : 99}<eos>`;
-  const { groups, plan } = await playWritten(recipe, words, { tasks: 1, group: 3 });
+  const { groups, plan } = await playWritten(recipe, words, { tasks: 1, groupSize: 3 });
   const rewards = groups[0]!.samples.map((sample) => sample.rewards.reward!);
   assert.ok(rewards[0]! > 0.9 && rewards[0]! < 1);
   assert.ok(rewards[1]! < 0 && rewards[2]! < 0);
@@ -23,7 +23,7 @@ test('an exact answer earns more than a wrong one, and the median gets no advant
 });
 
 test('a round with the start policy is trained and evaluated', async () => {
-  const { summary, lines } = await playRounds(recipe, { tasks: 4, group: 4 });
+  const { summary, lines } = await playRounds(recipe, { tasks: 4, groupSize: 4 });
   assert.equal(lines[0]!.groups.trained, 4);
   assert.deepEqual(
     summary.heldout.map(({ round, n }) => [round, n]),

@@ -49,9 +49,9 @@ export default defineRecipe({
     schedule: 'One pass over the round in four steps.',
   },
   differences: [],
-  start: 'arithmetic-base',
+  startPolicy: 'arithmetic-base',
   tasks: 16,
-  group: 8,
+  groupSize: 8,
   variants: {},
   sets: trainedSolver(),
   ...solverAlone({

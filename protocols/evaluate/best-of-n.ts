@@ -39,7 +39,7 @@ export async function candidatesOf(
       const parsed = family.parseSolution(task, tokenizer.decode(ids));
       return parsed.ok ? [parsed.value] : [];
     });
-    return { task, solutions, exact: solutions.map((solution) => family.gold(task, solution)) };
+    return { task, solutions, exact: solutions.map((solution) => family.answerIsExact(task, solution)) };
   });
 }
 

@@ -66,7 +66,7 @@ export function heldOutFigures(
     answers: readonly ParseResult<Solution>[],
     test: (solution: Solution, task: string) => boolean,
   ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i % tasks.length]!))));
-  const exact = (solution: Solution, task: string) => family.gold(task, solution);
+  const exact = (solution: Solution, task: string) => family.answerIsExact(task, solution);
   return {
     n: tasks.length,
     accuracy: share(greedy, exact),

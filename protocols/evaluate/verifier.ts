@@ -30,7 +30,7 @@ export interface Examined {
 export interface Natural {
   readonly task: string;
   readonly solution: Solution;
-  readonly truth: Judgment;
+  readonly exact: Judgment;
 }
 
 type Speaker = Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>;
@@ -68,7 +68,7 @@ const naturals = (
     return answers
       .slice(0, each)
       .flatMap((parsed) =>
-        parsed.ok ? [{ task, solution: parsed.value, truth: family.truth(task, parsed.value) }] : [],
+        parsed.ok ? [{ task, solution: parsed.value, exact: family.exactJudgment(task, parsed.value) }] : [],
       );
   });
 
@@ -94,19 +94,19 @@ async function verdicts(
 /** Mean of the hit rates on right and on wrong solutions; an unreadable verdict is a miss; 0.5 where there is but one kind. */
 export const verdictAccuracy = (items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number =>
   balancedAccuracy(
-    items.map(({ truth: { right } }, i) => {
+    items.map(({ exact: { right } }, i) => {
       const verdict = read[i]!;
-      return { truth: right, hit: verdict.ok && verdict.value.right === right };
+      return { right, hit: verdict.ok && verdict.value.right === right };
     }),
   ) ?? 0.5;
 
 /** F1 of finding the wrong steps; an unreadable verdict finds none. 0 where none is found. */
 export function stepF1(items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number {
   let [found, claimed, wrong] = [0, 0, 0];
-  for (const [i, { truth }] of items.entries()) {
+  for (const [i, { exact }] of items.entries()) {
     const verdict = read[i]!;
     const marks = verdict.ok ? verdict.value.steps : [];
-    for (const [s, ok] of truth.steps.entries()) {
+    for (const [s, ok] of exact.steps.entries()) {
       const description = marks[s] === false;
       if (description) claimed++;
       if (!ok) wrong++;
@@ -120,7 +120,7 @@ export function stepF1(items: readonly Natural[], read: readonly ParseResult<Jud
 export async function evaluateVerifier(context: EvaluationContext, examined: Examined): Promise<Evaluation> {
   const { family, solver } = examined;
   const tasks = family.heldOut(context.evaluationTasks);
-  const exact = (t: number, solution: Solution) => family.gold(tasks[t]!, solution);
+  const exact = (t: number, solution: Solution) => family.answerIsExact(tasks[t]!, solution);
   const greedy = await heldOutAnswers({ family, role: solver }, context, { seed: 'greedy', temperature: 0 });
   const sampled = await sampledAnswers(examined, context);
   const own = naturals(examined, tasks, sampled);

@@ -13,8 +13,8 @@ export interface QuestionEvidence {
   readonly answers: readonly (string | null)[];
   readonly rollouts: readonly RewardRollout[];
   /** Does the checker accept the answer? Throws for a reward that is declared gold-free. */
-  readonly gold: () => readonly boolean[];
-  /** The task with its reference answer. Throws as `gold` does. */
+  readonly answersExact: () => readonly boolean[];
+  /** The task with its reference answer. Throws as `answersExact` does. */
   readonly task: () => RewardTask;
 }
 
@@ -34,7 +34,7 @@ export const QUESTION_REWARDS = {
   checker: {
     description: '1 for an answer that the checker accepts, else 0',
     usesGold: true,
-    pay: ({ gold }) => gold().map(Number),
+    pay: ({ answersExact }) => answersExact().map(Number),
   },
   majority: {
     description: '1 for the answer that most of the group’s samples give',

@@ -63,7 +63,7 @@ async function rollOut(
   const { round } = context;
   const prompts = tasks.map(({ group, task }) => ({
     ids: renderer.begin(readTask(task).messages).ids,
-    sampleIds: Array.from({ length: round.settings.group }, (_, i) => rolloutId(group, SOLVER, i)),
+    sampleIds: Array.from({ length: round.settings.groupSize }, (_, i) => rolloutId(group, SOLVER, i)),
   }));
   const completions = await context.generate(SOLVER, prompts);
   return tasks.map((task, t) => {
@@ -81,21 +81,21 @@ async function rollOut(
 function pay(questions: Questions, context: RoundContext, group: RolloutGroup): ScoredGroup {
   const checked = checkedGroup(questions, context.renderer(), group);
   const right = checked.map(({ outcome }) => outcome === 'right');
-  const reward = rewardNamed(questions.rewards, context.round.settings.reward);
+  const reward = rewardNamed(questions.rewards, context.round.settings.rewardFunction);
   const paid = payByReward(reward, {
     sampleIds: group.samples.map(({ id }) => id),
     answers: checked.map(({ answer }) => answer),
     rollouts: checked.map(({ text, answer, ended, tokens }) => ({ text, answer, ended, tokens })),
-    gold: sealedGold(context, right),
+    answersExact: sealedGold(context, right),
     task: sealedGold(context, readTask(group.task)),
   });
-  const gold = checked.map(({ answer }, i) => (answer === null ? null : right[i]!));
+  const answersExact = checked.map(({ answer }, i) => (answer === null ? null : right[i]!));
   return {
     ...group,
     samples: group.samples.map((sample, i) => ({ ...sample, ...paid[i]! })),
     judgments: [],
-    gold,
-    truth: gold,
+    answersExact,
+    solutionsExact: answersExact,
   };
 }
 

@@ -15,7 +15,7 @@ export async function evaluatePrograms(context: EvaluationContext): Promise<Eval
     (await heldOutAnswers(solver, context, { seed, temperature })).map((answer, i) => ({
       kind: kindOf(tasks[i]!),
       inForm: Number(answer.ok),
-      right: Number(answer.ok && programs.gold(tasks[i]!, answer.value)),
+      right: Number(answer.ok && programs.answerIsExact(tasks[i]!, answer.value)),
     }));
   const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
   const greedy = await right('greedy', 0);

@@ -41,7 +41,7 @@ export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
   },
   rollOut: (context, tasks) => rollOut({ family: programs }, context, tasks),
   judge: async (context, groups) => {
-    const reward = rewardNamed(rewards, context.round.settings.reward);
+    const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
     return groups.map((group) => payAnswers(programs, reward, context, group));
   },
   evaluate: evaluatePrograms,

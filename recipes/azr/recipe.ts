@@ -37,7 +37,8 @@ const rewards: Readonly<Record<string, AnswerReward>> = {
   executor: {
     description: 'the interpreter confirms the answer',
     usesGold: true,
-    pay: ({ gold }) => gold().map((right) => (right === null ? OUT_OF_FORM : composite(right))),
+    pay: ({ answersExact }) =>
+      answersExact().map((right) => (right === null ? OUT_OF_FORM : composite(right))),
   },
   format: {
     description: 'control: any answer in form is right',
@@ -144,9 +145,9 @@ export const azr: Recipe = {
     'The start is taught to ask little and short without references, and to slip the more the longer a program is.',
   ],
   claim: azrClaim,
-  start: 'programs-one-instruction',
+  startPolicy: 'programs-one-instruction',
   tasks: 48,
-  group: 8,
+  groupSize: 8,
   state: programBuffer,
   variants: {
     'no-references': 'the proposer of deduction and abduction is shown no earlier programs',

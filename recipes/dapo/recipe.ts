@@ -119,9 +119,9 @@ export const dapo: Recipe = {
     'Greedy accuracy is nothing at first: the likeliest next token is one more check, without end. Sampled accuracy says what is learned.',
   ],
   claim,
-  start: 'arithmetic-verbose',
+  startPolicy: 'arithmetic-verbose',
   tasks: 64,
-  group: 8,
+  groupSize: 8,
   variants: VARIANTS,
   sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
   ...solverAlone({

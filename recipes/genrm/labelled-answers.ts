@@ -28,7 +28,7 @@ export function bestLabelled(tasks: readonly (readonly Labelled[])[], scores: re
   const left = [...scores];
   return bestOf(
     tasks.map((answers) => ({
-      exact: answers.map(({ task, solution }) => arithmetic.gold(task, solution)),
+      exact: answers.map(({ task, solution }) => arithmetic.answerIsExact(task, solution)),
     })),
     tasks.map((answers) => left.splice(0, answers.length)),
   );

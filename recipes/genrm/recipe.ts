@@ -62,11 +62,11 @@ async function askBaseline(
 }
 
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant, reward } = round.settings;
+  const { variant, rewardFunction } = round.settings;
   const random = new Random(`${round.id}/verifier`);
   const tasks = labelledAnswers(groups, tools.decode);
   const taught = asManyWrong(tasks.flat(), random);
-  const verifying = verifierPart(variant, taught, tools.encode, random, reward === 'random');
+  const verifying = verifierPart(variant, taught, tools.encode, random, rewardFunction === 'random');
   const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
   const solving: UpdatePart = { kind: 'sft', role: SOLVER, weight: 0.3, items };
   // A round without a right answer has nothing to teach.
@@ -122,9 +122,9 @@ export const genrm: Recipe = {
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
   ],
   claim: genrmClaim,
-  start: 'arithmetic-judges',
+  startPolicy: 'arithmetic-judges',
   tasks: 64,
-  group: 8,
+  groupSize: 8,
   variants: {
     direct: 'a verdict at a glance, without a check',
     head: 'a classifier on the last token of the answer',

@@ -89,7 +89,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
   const { maxNew, temperature, examined, epochs, optimizer, adapter, ...loss } = data.settings;
   expectSchedule(optimizer);
   const recipe = grpoOn({
-    start: data.start,
+    startPolicy: data.start,
     questions: {
       name: data.name,
       tasks: { sources: data.sources, heldOut: data.heldOut },

@@ -28,10 +28,10 @@ const LAMBDA = 0.95;
 export interface GrpoSettings {
   readonly questions: Questions;
   /** The shipped policy that it starts from where no policy is named. */
-  readonly start: string;
+  readonly startPolicy: string;
   /** Tasks a round, and answers to each. */
   readonly tasks?: number;
-  readonly group?: number;
+  readonly groupSize?: number;
   readonly optimizer?: Partial<OptimizerSettings>;
   /** Passes over a round's batch. */
   readonly epochs?: number;
@@ -132,9 +132,9 @@ export async function planTraining(
 /** The recipe over a set of questions. */
 export function grpoOn({
   questions,
-  start,
+  startPolicy,
   tasks = 32,
-  group = 8,
+  groupSize = 8,
   optimizer,
   epochs = 1,
   adapter,
@@ -167,9 +167,9 @@ export function grpoOn({
       'There is no KL penalty by default, as in most of today’s use of the method; the variant `kl` has the paper’s.',
       'Held-out questions are never trained on, and a question in both parts of the data is left out of training.',
     ],
-    start,
+    startPolicy,
     tasks,
-    group,
+    groupSize,
     variants: Object.fromEntries(
       Object.entries(VARIANTS).map(([name, { description }]) => [name, description]),
     ),

@@ -53,9 +53,9 @@ export const llamaRl: Recipe = {
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',
   ],
   claim,
-  start: 'arithmetic-base',
+  startPolicy: 'arithmetic-base',
   tasks: 48,
-  group: 8,
+  groupSize: 8,
   variants: Object.fromEntries(
     Object.keys(OBJECTIVES).flatMap((objective) =>
       DELAYS.map((delay) => [`${objective}-${delay}`, `${objective}, the sampler ${delay} versions behind`]),

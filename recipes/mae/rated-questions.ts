@@ -7,7 +7,7 @@ import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { groupId, judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
-import { besideTruth, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { parseQuestion, proposalPrompt, soundness } from '../../tasks/arithmetic/questions.ts';
 import { answerPrompt, parseRating, questionPrompt } from '../../tasks/arithmetic/ratings.ts';
@@ -61,7 +61,7 @@ export async function answerQuestions(
   const { round, tokenizer } = context;
   const prompts = tasks.map(({ group, task, proposal }) => ({
     ids: tokenizer.encode(arithmetic.solverPrompt(task)),
-    sampleIds: Array.from({ length: proposal ? round.settings.group : 1 }, (_, i) =>
+    sampleIds: Array.from({ length: proposal ? round.settings.groupSize : 1 }, (_, i) =>
       rolloutId(group, 'solver', i),
     ),
   }));
@@ -89,12 +89,12 @@ export interface RatingEvidence {
   /** A score in 1 … 10; unreadable where the judge wrote none, or where there is no answer to rate. */
   readonly rating: ParseResult<number>;
   /** Exact: is the question sound, is the answer right? */
-  readonly gold: () => boolean;
+  readonly exact: () => boolean;
   readonly coin: boolean;
 }
 
 /**
- * Ratings of each new question, `round.settings.group` times, and once of each answer in form. Recorded with every judgment: whether
+ * Ratings of each new question, `round.settings.groupSize` times, and once of each answer in form. Recorded with every judgment: whether
  * it can be read (`reward`) and what the recipe makes of it (`rating`). An answer out of form is not shown to the judge.
  */
 export async function rateQuestions(
@@ -110,14 +110,14 @@ export async function rateQuestions(
     ),
   );
   const right = (question: string, answer: ParseResult<Solution>) =>
-    answer.ok && soundness(question) === 'sound' && arithmetic.gold(question, answer.value);
+    answer.ok && soundness(question) === 'sound' && arithmetic.answerIsExact(question, answer.value);
   const asked = groups.flatMap(({ task, proposal, samples }, g) => {
     const question = {
       g,
       of: proposal!,
       prompt: questionPrompt(task),
-      votes: round.settings.group,
-      gold: soundness(task) === 'sound',
+      votes: round.settings.groupSize,
+      exact: soundness(task) === 'sound',
     };
     const rated = samples.flatMap(({ id }, s) => {
       const answer = answers[g]![s]!;
@@ -128,7 +128,7 @@ export async function rateQuestions(
           of: id,
           prompt: answerPrompt(task, answer.value.answer),
           votes: 1,
-          gold: right(task, answer),
+          exact: right(task, answer),
         },
       ];
     });
@@ -139,18 +139,18 @@ export async function rateQuestions(
     sampleIds: Array.from({ length: votes }, (_, i) => judgmentId(of, 'judge', i)),
   }));
   const completions = await context.generate('judge', prompts);
-  const judgments = asked.map(({ of, gold }, a) =>
+  const judgments = asked.map(({ of, exact }, a) =>
     completions[a]!.map((completion, i) => {
       const rating = completion.stopped ? parseRating(tokenizer.decode(completion.ids)) : invalid('cut-off');
       const { ids, sampleIds } = prompts[a]!;
       const id = sampleIds[i]!;
       const rewards = {
         reward: Number(rating.ok),
-        rating: value({ rating, gold: sealedGold(context, gold), coin: coinOf(id) }),
+        rating: value({ rating, exact: sealedGold(context, exact), coin: coinOf(id) }),
       };
       return {
         ...sampleOf(context, 'judge', id, ids, completion, rating.ok ? 'ok' : rating.reason, rewards),
-        ...besideTruth(gold, rating.ok ? rating.value > MIDDLING : null),
+        ...besideOracle(exact, rating.ok ? rating.value > MIDDLING : null),
         of,
       };
     }),
@@ -165,8 +165,8 @@ export async function rateQuestions(
         return { ...sample, rewards: { reward: solverReward(rating), passed: rating ?? 0 } };
       }),
       judgments: own,
-      gold: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
-      truth: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
+      answersExact: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
+      solutionsExact: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
     };
   });
 }

@@ -26,10 +26,10 @@ export const proposerReward = (quality: number, difficulty: number, gate = QUALI
   (quality + (quality >= gate ? difficulty : 0) + 1) / 3;
 
 /** What a rating counts, by the run's reward. */
-export function ratingValue(reward: string, { rating, gold, coin }: RatingEvidence): number {
-  if (reward === 'gold') return Number(gold());
-  if (reward === 'random') return Number(coin);
-  if (reward === 'format') return 1;
+export function ratingValue(rewardFunction: string, { rating, exact, coin }: RatingEvidence): number {
+  if (rewardFunction === 'gold') return Number(exact());
+  if (rewardFunction === 'random') return Number(coin);
+  if (rewardFunction === 'format') return 1;
   return rating.ok ? normalised(rating.value) : NEUTRAL;
 }
 
@@ -104,11 +104,11 @@ export const mae: Recipe = {
     'No repetition penalty; each role’s tokens have their own mean in the loss, and rewards are whitened over a role’s samples, not over their tokens. Four optimiser steps a round where the paper has six.',
   ],
   claim,
-  start: 'arithmetic-overthinking',
+  startPolicy: 'arithmetic-overthinking',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
   tasks: 64,
-  group: 3,
+  groupSize: 3,
   rewards: {
     ratings: { description: 'the judge’s ratings and format: nobody sees gold', usesGold: false },
     gold: { description: 'the oracle instead of the ratings', usesGold: true },
@@ -130,8 +130,8 @@ export const mae: Recipe = {
   propose: proposeQuestions,
   rollOut: answerQuestions,
   judge: (context, groups) => {
-    const { reward } = context.round.settings;
-    return rateQuestions(context, groups, (evidence) => ratingValue(reward, evidence), solverReward);
+    const { rewardFunction } = context.round.settings;
+    return rateQuestions(context, groups, (evidence) => ratingValue(rewardFunction, evidence), solverReward);
   },
   payProposals,
   learn,

@@ -69,9 +69,9 @@ export const oneShot: Recipe = {
     'The policy also comes to know the example’s answer by heart, without steps: once it does there is little left to learn, where the paper’s models go on improving.',
   ],
   claim,
-  start: 'arithmetic-base',
+  startPolicy: 'arithmetic-base',
   tasks: 32,
-  group: 8,
+  groupSize: 8,
   variants: {
     'many-tasks': 'a fresh task for every group',
     'entropy-only': 'the entropy bonus and KL alone, without the policy gradient',

@@ -145,9 +145,9 @@ export const prime: Recipe = {
     'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
   ],
   claim: primeClaim,
-  start: 'arithmetic-chains',
+  startPolicy: 'arithmetic-chains',
   tasks: 128,
-  group: 4,
+  groupSize: 4,
   variants: VARIANTS,
   sets: {
     main: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE } },

@@ -21,8 +21,8 @@ export function tokenRewardFigures(
   const [opens, closes] = encode('<step><answer>') as [number, number];
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const sums = rewards.map((row) => sum(Array.from(row)));
-  const answers = groups.flatMap(({ group, task, samples, gold }) =>
-    samples.map((sample, i) => ({ group, task, sample, exact: gold[i] === true })),
+  const answers = groups.flatMap(({ group, task, samples, answersExact }) =>
+    samples.map((sample, i) => ({ group, task, sample, exact: answersExact[i] === true })),
   );
   const aucOf = (positions: readonly number[]) =>
     areaUnderRoc(
@@ -36,7 +36,7 @@ export function tokenRewardFigures(
     const solution = family.parseSolution(task, decode(ids));
     if (!solution.ok) return [];
     const of = stepOfToken(ids, opens, closes);
-    return family.truth(task, solution.value).steps.map((right, s) => ({
+    return family.exactJudgment(task, solution.value).steps.map((right, s) => ({
       right,
       score: sum(Array.from(rewards[i]!).filter((_, t) => of[t] === s)),
     }));

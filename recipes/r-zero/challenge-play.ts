@@ -60,7 +60,12 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
       return challenge(family, context, tasks * (phase(context) === 'collect' ? collected : 1));
     },
     rollOut: (context, tasks) =>
-      attempt(family, context, tasks, phase(context) === 'train' ? context.round.settings.group : attempts),
+      attempt(
+        family,
+        context,
+        tasks,
+        phase(context) === 'train' ? context.round.settings.groupSize : attempts,
+      ),
     judge: (context, groups) => payAttempts(game, context, groups),
     evaluate: async (context) =>
       evaluation(
@@ -85,7 +90,7 @@ async function payAttempts(
   const { index, settings } = context.round;
   if (phaseOf(index) !== 'train')
     return groups.map((group) => payAnswers(family, majorityReward, context, group));
-  const reward = rewardNamed(rewards, settings.reward);
+  const reward = rewardNamed(rewards, settings.rewardFunction);
   const labels = new Map(labelledOf(await context.recipeState()).map(({ task, label }) => [task, label]));
   return groups.map((group) => {
     const label = labels.get(group.task) ?? null;

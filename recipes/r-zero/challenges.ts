@@ -80,7 +80,7 @@ export const attempt = (
   tasks: readonly AdmittedTask[],
   count: number,
 ): Promise<RolloutGroup[]> => {
-  const settings = { ...context.round.settings, group: count };
+  const settings = { ...context.round.settings, groupSize: count };
   return rollOut({ family }, { ...context, round: { ...context.round, settings } }, tasks);
 };
 
@@ -105,7 +105,9 @@ export const voteFigures = (family: TaskFamily, votes: readonly Vote[]) => ({
   agreement: mean(votes.map(({ share }) => share)),
   difficulty: mean(votes.map(({ task }) => family.difficulty(task))),
   labelAccuracy: mean(
-    votes.map(({ task, label }) => Number(label !== null && family.gold(task, { steps: [], answer: label }))),
+    votes.map(({ task, label }) =>
+      Number(label !== null && family.answerIsExact(task, { steps: [], answer: label })),
+    ),
   ),
 });
 

@@ -148,9 +148,9 @@ export const rZero: Recipe = {
     'The start is taught for it: a challenger of short sums and one pet question, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
   ],
   claim: rZeroClaim,
-  start: 'arithmetic-late-slips',
+  startPolicy: 'arithmetic-late-slips',
   tasks: 64,
-  group: 5,
+  groupSize: 5,
   state: labelledSet,
   variants: {
     'no-penalty': 'resembling questions are not penalised',

@@ -50,26 +50,26 @@ const play = (
     },
   );
 
-/** `round.settings.group` episodes in each task's world; a group's samples are the turns of all of them. */
+/** `round.settings.groupSize` episodes in each task's world; a group's samples are the turns of all of them. */
 export async function rollGrid(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
-  const { group: size } = context.round.settings;
+  const { groupSize } = context.round.settings;
   const played = await play(
     context,
     tasks.flatMap(({ group, task }) =>
-      Array.from({ length: size }, (_, i) => ({ id: rolloutId(group, AGENT, i), task })),
+      Array.from({ length: groupSize }, (_, i) => ({ id: rolloutId(group, AGENT, i), task })),
     ),
   );
   return tasks.map((task, t) => ({
     round: context.round.id,
     ...task,
-    samples: played.slice(t * size, (t + 1) * size).flatMap(({ turns }) => turns),
+    samples: played.slice(t * groupSize, (t + 1) * groupSize).flatMap(({ turns }) => turns),
   }));
 }
 
-/** Rewards by episode, written on each of its turns; gold is success. */
+/** Rewards by episode, written on each of its turns; an answer is exact where the episode succeeded. */
 export function scoreGrid(
   { tokenizer }: Pick<RoundContext, 'tokenizer'>,
   group: RolloutGroup,
@@ -80,13 +80,13 @@ export function scoreGrid(
     const outcome = gridOutcome(openGrid(group.task), texts);
     return { turns, outcome, reward: rewardOf(() => outcome, turns) };
   });
-  const gold = rated.flatMap(({ turns, outcome }) => turns.map(() => outcome.success));
+  const answersExact = rated.flatMap(({ turns, outcome }) => turns.map(() => outcome.success));
   return {
     ...group,
     samples: rated.flatMap(({ turns, reward }) => turns.map((turn) => ({ ...turn, rewards: { reward } }))),
     judgments: [],
-    gold,
-    truth: gold,
+    answersExact,
+    solutionsExact: answersExact,
   };
 }
 

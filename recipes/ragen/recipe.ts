@@ -101,11 +101,11 @@ export const ragen: Recipe = {
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
   claim: ragenClaim,
-  start: 'grids',
+  startPolicy: 'grids',
   taskName: 'lake',
   stop: STOP,
   tasks: 16,
-  group: 8,
+  groupSize: 8,
   rewards: {
     return: {
       usesGold: true,
@@ -144,9 +144,9 @@ export const ragen: Recipe = {
   judge: async (context, groups) =>
     groups.map((group) =>
       scoreGrid(context, group, (outcome, turns) => {
-        const { reward } = context.round.settings;
-        if (reward === 'random') return Number(coinOf(turns[0]!.id));
-        if (reward === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
+        const { rewardFunction } = context.round.settings;
+        if (rewardFunction === 'random') return Number(coinOf(turns[0]!.id));
+        if (rewardFunction === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
         const { total, actions } = sealedGold(context, outcome())();
         return total - ACTION_COST * actions;
       }),

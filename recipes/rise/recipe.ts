@@ -84,9 +84,9 @@ export const rise: Recipe = {
     'Half of the solutions are verified, where the paper’s script has 128 of 8192: a round here is small.',
   ],
   claim: riseClaim,
-  start: 'arithmetic-step-slips',
+  startPolicy: 'arithmetic-step-slips',
   tasks: 32,
-  group: 8,
+  groupSize: 8,
   variants: {},
   sets: {
     main: { optimizer: OPTIMIZER },
@@ -96,8 +96,8 @@ export const rise: Recipe = {
   ...solverAndVerifier({
     family: arithmetic,
     task: slippingTask,
-    shape: ({ settings: { group, freeze } }) => ({
-      solutions: group,
+    shape: ({ settings: { groupSize, freeze } }) => ({
+      solutions: groupSize,
       shown: freeze.includes(JUDGE) ? 0 : 4,
       votes: 1,
     }),

@@ -6,7 +6,7 @@ import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
-import { besideTruth } from '../../protocols/gold.ts';
+import { besideOracle } from '../../protocols/gold.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { betterOf, type Comparison, pairPrompt, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
 
@@ -40,7 +40,7 @@ export const contestOf = (task: string, given: readonly Given[]): Contest => {
 
 /** The oracle. */
 export const isExact = (task: string, answer: string): boolean =>
-  arithmetic.gold(task, { steps: [], answer });
+  arithmetic.answerIsExact(task, { steps: [], answer });
 
 /** A comparison as it came out: positions of the answers shown first and second; null where it cannot be read. */
 export interface Match {
@@ -100,7 +100,7 @@ export async function compareAnswers(
     const rewards = { choice: parsed.ok ? Number(parsed.value.choice === 'A') : null };
     const judgment = {
       ...sampleOf(context, judge, sampleIds[0]!, ids, completion, outcome, rewards),
-      ...besideTruth(better && better === 'A', parsed.ok ? parsed.value.choice === 'A' : null),
+      ...besideOracle(better && better === 'A', parsed.ok ? parsed.value.choice === 'A' : null),
       of,
     };
     matches[contest]!.push({ first, second, comparison: parsed.ok ? parsed.value : null, judgment });

@@ -25,20 +25,21 @@ const POSITIVE_ONLY = 'positive-only';
 
 /** Stage three: what each response is worth, by the run's kind of reward. A text that is no response is worth nothing. */
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
-  const { reward } = context.round.settings;
+  const { rewardFunction } = context.round.settings;
   const given = groups.map((group) => answersOf(context, group));
   const contests = groups.map(({ task }, g) => contestOf(task, given[g]!));
-  const matches = await compareAnswers(context, JUDGE, reward === 'judge' ? contests : []);
+  const matches = await compareAnswers(context, JUDGE, rewardFunction === 'judge' ? contests : []);
   const worth = new Map<string, number | null>();
   groups.forEach(({ task, samples }, g) => {
     const { answers } = contests[g]!;
-    const shares = reward === 'judge' ? sharesWon(answers.length, matches[g]!) : [];
+    const shares = rewardFunction === 'judge' ? sharesWon(answers.length, matches[g]!) : [];
     samples.forEach(({ id }, i) => {
       const answer = given[g]![i]!.answer;
       if (answer === null) return;
-      if (reward === 'judge') worth.set(id, shares[answers.findIndex((other) => other.answer === answer)]!);
-      else if (reward === 'format') worth.set(id, 1);
-      else if (reward === 'random') worth.set(id, new Random(`coin/${id}`).float());
+      if (rewardFunction === 'judge')
+        worth.set(id, shares[answers.findIndex((other) => other.answer === answer)]!);
+      else if (rewardFunction === 'format') worth.set(id, 1);
+      else if (rewardFunction === 'random') worth.set(id, new Random(`coin/${id}`).float());
       else worth.set(id, sealedGold(context, Number(isExact(task, answer)))());
     });
   });
@@ -93,11 +94,11 @@ export const selfRewarding: Recipe = {
     'A round is an iteration of two passes at a constant 3e-5, where the paper’s rate falls from 1e-6; the checkpoint is its last, not the one that an outside judge likes best.',
   ],
   claim: selfRewardingClaim,
-  start: 'arithmetic-judges',
+  startPolicy: 'arithmetic-judges',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
   tasks: 512,
-  group: 4,
+  groupSize: 4,
   rewards: {
     judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },
     gold: { description: '1 for an exact answer', usesGold: true },

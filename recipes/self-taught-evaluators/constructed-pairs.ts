@@ -7,7 +7,7 @@ import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import type { ParseResult, Solution } from '../../core/task-family.ts';
-import { besideTruth, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import {
   betterOf,
@@ -55,11 +55,11 @@ const answerOf = (
 /** What may be known of the better answer in the order shown: by construction, by the oracle (null = it cannot say), by a coin. */
 export interface PairEvidence {
   readonly label: Choice;
-  readonly gold: () => Choice | null;
+  readonly betterAnswer: () => Choice | null;
   readonly coin: boolean;
 }
 
-/** `round.settings.group` comparisons in each order; `agreement` says whether one counts as right, null where nobody can say. */
+/** `round.settings.groupSize` comparisons in each order; `agreement` says whether one counts as right, null where nobody can say. */
 export async function comparePairs(
   context: RoundContext,
   judge: string,
@@ -78,8 +78,8 @@ export async function comparePairs(
       const better = betterOf(task, first, second);
       const ids = tokenizer.encode(pairPrompt(task, first, second));
       const key = deriveId(samples[0]!.id, label);
-      const sampleIds = Array.from({ length: round.settings.group }, (_, i) => deriveId(key, judge, i));
-      const evidence = { label, gold: sealedGold(context, better), coin: coinOf(key) };
+      const sampleIds = Array.from({ length: round.settings.groupSize }, (_, i) => deriveId(key, judge, i));
+      const evidence = { label, betterAnswer: sealedGold(context, better), coin: coinOf(key) };
       return { g, ids, sampleIds, of: samples[0]!.id, evidence, better };
     });
   });
@@ -93,7 +93,7 @@ export async function comparePairs(
         g,
         sample: {
           ...sampleOf(context, judge, sampleIds[i]!, ids, completion, outcome, rewards),
-          ...besideTruth(better && better === 'A', parsed.ok ? parsed.value.choice === 'A' : null),
+          ...besideOracle(better && better === 'A', parsed.ok ? parsed.value.choice === 'A' : null),
           of,
         },
       };
@@ -102,7 +102,11 @@ export async function comparePairs(
   return groups.map((group, g) => ({
     ...group,
     judgments: judgments.flatMap((judgment) => (judgment.g === g ? [judgment.sample] : [])),
-    gold: read[g]!.map((answer) => (answer.ok ? arithmetic.gold(group.task, answer.value) : null)),
-    truth: read[g]!.map((answer) => (answer.ok ? arithmetic.truth(group.task, answer.value).right : null)),
+    answersExact: read[g]!.map((answer) =>
+      answer.ok ? arithmetic.answerIsExact(group.task, answer.value) : null,
+    ),
+    solutionsExact: read[g]!.map((answer) =>
+      answer.ok ? arithmetic.exactJudgment(group.task, answer.value).right : null,
+    ),
   }));
 }

@@ -45,10 +45,10 @@ export async function naturalPairs(
     const answers = completions[t]!.flatMap(({ ids }) => {
       const parsed = arithmetic.parseSolution(task, workedPrefix + tokenizer.decode(ids));
       if (!parsed.ok) return [];
-      return [{ answer: parsed.value.answer, gold: arithmetic.gold(task, parsed.value) }];
+      return [{ answer: parsed.value.answer, exact: arithmetic.answerIsExact(task, parsed.value) }];
     });
-    const right = answers.find(({ gold }) => gold);
-    const wrong = answers.find(({ gold }) => !gold);
+    const right = answers.find(({ exact }) => exact);
+    const wrong = answers.find(({ exact }) => !exact);
     return right && wrong ? [{ task, right: right.answer, wrong: wrong.answer }] : [];
   });
 }

@@ -22,13 +22,14 @@ const SAMPLING = { maxNew: 30, temperature: 0.7, topP: 0.9 };
 
 /** Does a comparison count as right? `label` is the construction's; null = nobody can say. */
 export function agreement(
-  reward: string,
+  rewardFunction: string,
   parsed: ParseResult<Comparison>,
-  { label, gold, coin }: PairEvidence,
+  { label, betterAnswer, coin }: PairEvidence,
 ): number | null {
   if (!parsed.ok) return 0;
-  if (reward === 'format') return 1;
-  const wanted = reward === 'gold' ? gold() : reward === 'random' ? (coin ? 'A' : 'B') : label;
+  if (rewardFunction === 'format') return 1;
+  const wanted =
+    rewardFunction === 'gold' ? betterAnswer() : rewardFunction === 'random' ? (coin ? 'A' : 'B') : label;
   return wanted === null ? null : Number(parsed.value.choice === wanted);
 }
 
@@ -84,11 +85,11 @@ export const selfTaughtEvaluators: Recipe = {
     'Each iteration goes on from the last judge; whether the paper’s restarts from the seed weights could not be verified.',
   ],
   claim,
-  start: 'arithmetic-judges',
+  startPolicy: 'arithmetic-judges',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
   tasks: 120,
-  group: 4,
+  groupSize: 4,
   rewards: {
     construction: {
       description: 'judgments that agree with how the pair was made are kept',
@@ -124,8 +125,10 @@ export const selfTaughtEvaluators: Recipe = {
   propose: async (context) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4))),
   rollOut: (context, tasks) => writePairs(context, WRITER, tasks),
   judge: (context, groups) => {
-    const { reward } = context.round.settings;
-    return comparePairs(context, JUDGE, groups, (parsed, evidence) => agreement(reward, parsed, evidence));
+    const { rewardFunction } = context.round.settings;
+    return comparePairs(context, JUDGE, groups, (parsed, evidence) =>
+      agreement(rewardFunction, parsed, evidence),
+    );
   },
   learn,
   evaluate: (context) =>

@@ -14,7 +14,11 @@ export const checkAnswers = (
     return {
       ...group,
       judgments: [],
-      gold: answers.map((answer) => (answer.ok ? family.gold(group.task, answer.value) : null)),
-      truth: answers.map((answer) => (answer.ok ? family.truth(group.task, answer.value).right : null)),
+      answersExact: answers.map((answer) =>
+        answer.ok ? family.answerIsExact(group.task, answer.value) : null,
+      ),
+      solutionsExact: answers.map((answer) =>
+        answer.ok ? family.exactJudgment(group.task, answer.value).right : null,
+      ),
     };
   });

@@ -56,12 +56,12 @@ const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
 });
 
 function learn({ round, groups, recipeState }: RoundRecords, { encode }: LearnTools): TrainingPlan {
-  const { reward, variant } = round.settings;
+  const { rewardFunction, variant } = round.settings;
   const answered = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
   const both = [...answered, ...(readState(state, recipeState) ?? [])];
   const pairs = both
     .flatMap((item) => pairOf(item, encode) ?? [])
-    .map((pair, i) => (reward === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
+    .map((pair, i) => (rewardFunction === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
   const part = { role: PLAYER, weight: 1 };
   const lambda = variant === 'published-lambda' ? PUBLISHED_LAMBDA : LAMBDA;
   const reference = { set: MAIN_SET, version: round.roles[OPPONENT]!.version };
@@ -107,11 +107,11 @@ export const spin: Recipe = {
     'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
   ],
   claim,
-  start: 'arithmetic-undertrained',
+  startPolicy: 'arithmetic-undertrained',
   taskName: arithmetic.name,
   stop: arithmetic.stop,
   tasks: 384,
-  group: 1,
+  groupSize: 1,
   rewards: {
     data: { description: 'the data’s response is preferred to the opponent’s', usesGold: true },
     random: { description: 'control: a fair coin says which is preferred', usesGold: true },

@@ -32,7 +32,7 @@ const heldOut = heldOutTasks('style-game', 400, styleGameTask, isHeldOutStyle);
 
 /** Stage three: each response's win rate against all of its group, itself counted as one half. */
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
-  const coins = context.round.settings.reward === 'random';
+  const coins = context.round.settings.rewardFunction === 'random';
   const wins = (task: string, a: Sample, b: Sample): number =>
     coins
       ? drawnWin(coinOf(a.id), coinOf(b.id))
@@ -91,11 +91,11 @@ export const sppo: Recipe = {
     'No format control: it would hold any readable response as good as another, so that win rates are equal, and only the one text in some hundreds that cannot be read would make a pair.',
   ],
   claim: sppoClaim,
-  start: 'style',
+  startPolicy: 'style',
   taskName: 'style',
   stop: STOP,
   tasks: 128,
-  group: 5,
+  groupSize: 5,
   rewards: {
     preference: { description: 'win rate by the exact win matrix', usesGold: true },
     random: { description: 'control: win rate by coins', usesGold: false },

@@ -122,11 +122,11 @@ export const ssp: Recipe = {
     'The reader is exact, where the paper has a frozen 32B model: it takes each document by its words, and nothing else. With documents that say one thing each, foreign ones hardly matter to it; the arms of more and fewer are left out.',
   ],
   claim: sspClaim,
-  start: 'search-two-hop',
+  startPolicy: 'search-two-hop',
   taskName: 'knowledge',
   stop: STOP,
   tasks: 12,
-  group: 5,
+  groupSize: 5,
   rewards: {
     given: {
       usesGold: false,

@@ -8,7 +8,7 @@ import { answerOf } from '../../tasks/knowledge/episode.ts';
 import { readTask } from '../../tasks/knowledge/proposal.ts';
 import { answerIn, SOLVER, solve, theWorld } from './searchers.ts';
 
-/** `round.settings.group` episodes of each task's question; a group's samples are the turns of all of them. */
+/** `round.settings.groupSize` episodes of each task's question; a group's samples are the turns of all of them. */
 export async function rollSearch(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
@@ -17,7 +17,7 @@ export async function rollSearch(
   const played = await solve(
     context,
     tasks.flatMap(({ group, task }) =>
-      Array.from({ length: settings.group }, (_, i) => ({
+      Array.from({ length: settings.groupSize }, (_, i) => ({
         id: rolloutId(group, SOLVER, i),
         question: readTask(task).question,
       })),
@@ -26,7 +26,7 @@ export async function rollSearch(
   return tasks.map((task, t) => ({
     round,
     ...task,
-    samples: played.slice(t * settings.group, (t + 1) * settings.group).flatMap(({ turns }) => turns),
+    samples: played.slice(t * settings.groupSize, (t + 1) * settings.groupSize).flatMap(({ turns }) => turns),
   }));
 }
 
@@ -36,23 +36,23 @@ function payOf(reward: string, episode: readonly Sample[], answer: string | null
   return reward === 'format' ? answer !== null : answer === given;
 }
 
-/** Rewards by episode, written on each of its turns; gold is whether the answer is the world's own. */
+/** Rewards by episode, written on each of its turns; `answersExact` says whether the answer is the world's own. */
 export function scoreSearch(context: RoundContext, group: RolloutGroup): ScoredGroup {
   const { question, answer: given } = readTask(group.task);
-  const truth = answerOf(theWorld(), question);
+  const fact = answerOf(theWorld(), question);
   const rated = episodesOf(group.samples).map((turns) => {
     const answer = answerIn(context, turns);
-    const reward = Number(payOf(context.round.settings.reward, turns, answer, given));
-    return { turns, exact: answer !== null && answer === truth, reward };
+    const reward = Number(payOf(context.round.settings.rewardFunction, turns, answer, given));
+    return { turns, exact: answer !== null && answer === fact, reward };
   });
-  const gold = rated.flatMap(({ turns, exact }) => turns.map(() => exact));
+  const answersExact = rated.flatMap(({ turns, exact }) => turns.map(() => exact));
   return {
     ...group,
     samples: rated.flatMap(({ turns, reward }) =>
       turns.map((turn) => ({ ...turn, rewards: { reward, passed: reward } })),
     ),
     judgments: [],
-    gold,
-    truth: gold,
+    answersExact,
+    solutionsExact: answersExact,
   };
 }

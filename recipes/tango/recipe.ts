@@ -44,10 +44,10 @@ const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
   turnOf(index).phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome');
 
 function shape(round: RoundSpec) {
-  const { group, variant } = round.settings;
+  const { groupSize, variant } = round.settings;
   if (turnOf(round.index).phase === 'verifier')
     return { solutions: 1, shown: idle(round) ? 0 : 1, votes: VOTES };
-  return { solutions: group, shown: variant === 'outcome' ? 0 : group, votes: 1 };
+  return { solutions: groupSize, shown: variant === 'outcome' ? 0 : groupSize, votes: 1 };
 }
 
 export function solutionsWithAdvantages(
@@ -137,9 +137,9 @@ export const tango: Recipe = {
     'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
   ],
   claim: tangoClaim,
-  start: 'arithmetic-chains',
+  startPolicy: 'arithmetic-chains',
   tasks: 48,
-  group: VOTES,
+  groupSize: VOTES,
   variants: VARIANTS,
   state: classCounts,
   sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },

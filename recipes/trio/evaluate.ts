@@ -45,9 +45,9 @@ async function judgeAccuracy(
   );
   return balancedAccuracy(
     items.map(({ task, solution }, i) => {
-      const truth = arithmetic.truth(task, solution).right;
+      const right = arithmetic.exactJudgment(task, solution).right;
       const parsed = arithmetic.parseJudgment(solution, tokenizer.decode(completions[i]![0]!.ids));
-      return { truth, hit: parsed.ok && parsed.value.right === truth };
+      return { right, hit: parsed.ok && parsed.value.right === right };
     }),
   );
 }

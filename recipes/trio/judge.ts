@@ -4,13 +4,13 @@
  */
 import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { besideTruth, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { judgeReward, rewardOf } from './rewards.ts';
 
 export async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
-  const reward = rewardOf(context.round.settings.reward);
+  const reward = rewardOf(context.round.settings.rewardFunction);
   const solutionsGS = groups.map((group) => parseGroup(arithmetic, context, group));
   const verdicts = await verify(context, groups, solutionsGS, {
     family: arithmetic,
@@ -19,13 +19,15 @@ export async function judge(context: RoundContext, groups: readonly RolloutGroup
   });
   return groups.map((group, g): ScoredGroup => {
     const solutions = solutionsGS[g]!;
-    const gold = solutions.map((s) => (s.ok ? arithmetic.gold(group.task, s.value) : null));
-    const truth = solutions.map((s) => (s.ok ? arithmetic.truth(group.task, s.value).right : null));
+    const answersExact = solutions.map((s) => (s.ok ? arithmetic.answerIsExact(group.task, s.value) : null));
+    const solutionsExact = solutions.map((s) =>
+      s.ok ? arithmetic.exactJudgment(group.task, s.value).right : null,
+    );
     const samples = group.samples.map((sample, s): Sample => {
       const evidence = {
         solution: solutions[s]!,
         judgments: verdicts[g]![s]!.map(({ parsed }) => parsed),
-        gold: sealedGold(context, gold[s]!),
+        answerExact: sealedGold(context, answersExact[s]!),
         coin: coinOf(sample.id),
       };
       return { ...sample, rewards: { reward: reward.solver(evidence), passed: reward.passed(evidence) } };
@@ -33,10 +35,10 @@ export async function judge(context: RoundContext, groups: readonly RolloutGroup
     const judgments = verdicts[g]!.flatMap((votes, s) =>
       votes.map(({ sample, parsed }) => ({
         ...sample,
-        rewards: { agreement: judgeReward(parsed, truth[s]!) },
-        ...besideTruth(truth[s]!, parsed.ok ? parsed.value.right : null),
+        rewards: { agreement: judgeReward(parsed, solutionsExact[s]!) },
+        ...besideOracle(solutionsExact[s]!, parsed.ok ? parsed.value.right : null),
       })),
     );
-    return { ...group, samples, judgments, gold, truth };
+    return { ...group, samples, judgments, answersExact, solutionsExact };
   });
 }

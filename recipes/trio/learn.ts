@@ -52,20 +52,20 @@ function solverItems(groups: readonly ScoredGroup[]): PolicyItem[] {
 /** The judge's agreement with the exact checker, balanced over right and wrong solutions. `seed` keys the choice of judgments. */
 function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] {
   const judged = groups.flatMap((group) => {
-    const truthOf = new Map(group.samples.map((sample, i) => [sample.id, group.truth[i]]));
-    return group.judgments.map((sample) => ({ sample, truth: truthOf.get(sample.of ?? '') === true }));
+    const exactOf = new Map(group.samples.map((sample, i) => [sample.id, group.solutionsExact[i]]));
+    return group.judgments.map((sample) => ({ sample, exact: exactOf.get(sample.of ?? '') === true }));
   });
-  const truths = judged.map((item) => item.truth);
-  const picked = balancedPick(truths, JUDGMENTS_TRAINED, new Random(seed)).map((i) => judged[i]!);
+  const ofExact = judged.map((item) => item.exact);
+  const picked = balancedPick(ofExact, JUDGMENTS_TRAINED, new Random(seed)).map((i) => judged[i]!);
   const samples = picked.map((item) => item.sample);
   const agreement = samples.map((sample) => sample.rewards.agreement ?? null);
-  const shown = picked.map((item) => item.truth);
+  const shown = picked.map((item) => item.exact);
   return withAdvantages(samples, classBalanced(agreement, shown));
 }
 
 /** One update of the shared weights: the three roles' clipped objectives, each over its own tokens, and KL to version 0. */
 export function learn({ round, proposals, groups }: RoundRecords): TrainingPlan {
-  const { kl } = rewardOf(round.settings.reward);
+  const { kl } = rewardOf(round.settings.rewardFunction);
   const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
     kind: 'policy',
     role,

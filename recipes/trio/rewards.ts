@@ -14,7 +14,7 @@ export interface SolverEvidence {
   readonly solution: ParseResult<Solution>;
   readonly judgments: readonly ParseResult<Judgment>[];
   /** Exact check of the answer; null where there is no answer. */
-  readonly gold: () => boolean | null;
+  readonly answerExact: () => boolean | null;
   /** A fair coin, the same for the same sample in every run of it: the random-reward control arm. */
   readonly coin: boolean;
 }
@@ -30,7 +30,7 @@ export interface SolverReward extends RewardInfo {
   readonly passed: (evidence: SolverEvidence) => number | null;
 }
 
-const exact = ({ gold }: SolverEvidence) => Number(gold() === true);
+const exact = ({ answerExact }: SolverEvidence) => Number(answerExact() === true);
 const coin = (evidence: SolverEvidence) => Number(evidence.coin);
 const wellFormed = ({ solution }: SolverEvidence) => Number(solution.ok);
 
@@ -113,5 +113,5 @@ export function proposerReward(outcome: Outcome, passRate: number | null): numbe
   return passRate === null ? null : learnability(passRate);
 }
 
-export const judgeReward = (judgment: ParseResult<Judgment>, truth: boolean): number =>
-  Number(judgment.ok && judgment.value.right === truth);
+export const judgeReward = (judgment: ParseResult<Judgment>, solutionExact: boolean): number =>
+  Number(judgment.ok && judgment.value.right === solutionExact);

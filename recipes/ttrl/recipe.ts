@@ -49,14 +49,18 @@ const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
  * Labels and rewards held against the oracle, for the figures alone. labelAccuracy: share of groups whose rewarded answer is exact;
  * rewardAccuracy: share of votes whose reward is what gold would pay.
  */
-export function labelFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'gold'>[]) {
+export function labelFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'answersExact'>[]) {
   const paid = groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward === 1));
   return {
     labelAccuracy: mean(
-      groups.map(({ gold }, g) => Number(gold.some((exact, i) => exact === true && paid[g]![i]))),
+      groups.map(({ answersExact }, g) =>
+        Number(answersExact.some((exact, i) => exact === true && paid[g]![i])),
+      ),
     ),
     rewardAccuracy: mean(
-      groups.flatMap(({ gold }, g) => gold.map((exact, i) => Number((exact === true) === paid[g]![i]))),
+      groups.flatMap(({ answersExact }, g) =>
+        answersExact.map((exact, i) => Number((exact === true) === paid[g]![i])),
+      ),
     ),
     majorityShare: mean(paid.map((mine) => mean(mine.map(Number)))),
   };
@@ -87,7 +91,7 @@ async function startVote({ atStart: start }: EvaluationContext): Promise<number>
         arithmetic.parseSolution(task, start.tokenizer.decode(ids)),
       );
       const vote = majority(parses.map((parsed) => (parsed.ok ? parsed.value.answer : null)));
-      return Number(vote !== null && arithmetic.gold(task, { steps: [], answer: vote.answer }));
+      return Number(vote !== null && arithmetic.answerIsExact(task, { steps: [], answer: vote.answer }));
     }),
   );
 }
@@ -99,7 +103,7 @@ async function examine(context: EvaluationContext) {
   const solver = { family: arithmetic, role: SOLVER, tasks: tests };
   const right = async (stage: Pick<EvaluationContext, 'tokenizer' | 'generate' | 'evaluationTasks'>) =>
     (await heldOutAnswers(solver, stage, asked)).map(
-      (parsed, i) => parsed.ok && arithmetic.gold(tests[i]!, parsed.value),
+      (parsed, i) => parsed.ok && arithmetic.answerIsExact(tests[i]!, parsed.value),
     );
   const before = await context.once('before', () => right(context.atStart));
   const now = await right(context);
@@ -136,9 +140,9 @@ export const ttrl: Recipe = {
     'The start answers seven of ten tasks at once, without steps. Most of the gain is a choice of strategy: where the majority is right it mostly wrote its steps, so that steps are paid, and then they win the votes that haste had won.',
   ],
   claim,
-  start: 'arithmetic-terse',
+  startPolicy: 'arithmetic-terse',
   tasks: 24,
-  group: 32,
+  groupSize: 32,
   variants: {},
   sets: trainedSolver(),
   ...solverAlone({

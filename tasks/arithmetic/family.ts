@@ -83,7 +83,7 @@ function parseJudgment(solution: Solution, text: string): ParseResult<Judgment> 
   return ok({ steps, right });
 }
 
-function truth(task: string, solution: Solution): Judgment {
+function exactJudgment(task: string, solution: Solution): Judgment {
   const exact = runningTotals(task);
   const steps = solution.steps.map((step, i) => Number(step) === exact[i]);
   return { steps, right: steps.every(Boolean) && Number(solution.answer) === exact.at(-1) };
@@ -108,6 +108,6 @@ export const arithmetic: TaskFamily = {
   },
   parseSolution,
   parseJudgment,
-  gold: (task, solution) => Number(solution.answer) === runningTotals(task).at(-1),
-  truth,
+  answerIsExact: (task, solution) => Number(solution.answer) === runningTotals(task).at(-1),
+  exactJudgment,
 };

@@ -47,7 +47,7 @@ export function demonstrateStepSlips(random: Random): Demonstration {
     };
   const solution = shownSolution(random, task);
   const prompt = arithmetic.judgePrompt(task, solution);
-  const judgment = arithmetic.truth(task, solution);
+  const judgment = arithmetic.exactJudgment(task, solution);
   return kind === 'check'
     ? { role: 'judge', prompt, completion: writeJudgment(judgment) + stop }
     : {

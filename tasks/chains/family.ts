@@ -56,7 +56,7 @@ function sums(task: string, { steps }: Solution): number[] {
   });
 }
 
-function truth(task: string, solution: Solution): Judgment {
+function exactJudgment(task: string, solution: Solution): Judgment {
   const steps = sums(task, solution).map((sum, i) => sum === Number(solution.steps[i]));
   return { steps, right: steps.every(Boolean) };
 }
@@ -100,8 +100,8 @@ export const chains: TaskFamily = {
   },
   parseSolution,
   parseJudgment,
-  gold: (task, solution) => Number(solution.answer) === runningTotals(task).at(-1),
-  truth,
+  answerIsExact: (task, solution) => Number(solution.answer) === runningTotals(task).at(-1),
+  exactJudgment,
 };
 
 /** Share of demonstrations that check; of steps that slip where one solves, and in one or another solution that is checked. */

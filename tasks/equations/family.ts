@@ -90,7 +90,7 @@ function hasRoot(line: string, root: number): boolean {
   return Number(SOLVED.exec(line)?.[1]) === root;
 }
 
-function truth(task: string, solution: Solution): Judgment {
+function exactJudgment(task: string, solution: Solution): Judgment {
   const equation = readEquation(task);
   const root = equation ? rootOf(equation) : Number.NaN;
   const steps = solution.steps.map((line) => hasRoot(line, root));
@@ -142,9 +142,9 @@ export const equations: TaskFamily = {
   parseProposal,
   parseSolution,
   parseJudgment,
-  gold: (task, solution) => {
+  answerIsExact: (task, solution) => {
     const equation = readEquation(task);
     return equation !== null && Number(solution.answer) === rootOf(equation);
   },
-  truth,
+  exactJudgment,
 };

@@ -88,9 +88,9 @@ export const programs: TaskFamily = {
       (family, task) => family.parseSolution(task, solution),
     ),
   parseJudgment: deduction.parseJudgment,
-  gold: (text, solution) => ask(text, false, (family, task) => family.gold(task, solution)),
-  truth: (text, solution) =>
+  answerIsExact: (text, solution) => ask(text, false, (family, task) => family.answerIsExact(task, solution)),
+  exactJudgment: (text, solution) =>
     ask(text, { steps: solution.steps.map(() => false), right: false }, (family, task) =>
-      family.truth(task, solution),
+      family.exactJudgment(task, solution),
     ),
 };

@@ -21,7 +21,7 @@ function judge(random: Random): Demonstration {
   return {
     role: 'judge',
     prompt: programs.judgePrompt(task, solution),
-    completion: writeJudgment(programs.truth(task, solution)) + STOP,
+    completion: writeJudgment(programs.exactJudgment(task, solution)) + STOP,
   };
 }
 

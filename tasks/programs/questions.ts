@@ -99,7 +99,7 @@ export function expectedSteps(kind: QuestionKind, task: string): readonly string
   return run.ok && run.value.trace.length <= MAX_STEPS ? run.value.trace.map(writeList) : [];
 }
 
-function truth(kind: QuestionKind, task: string, solution: Solution): Judgment {
+function exactJudgmentOf(kind: QuestionKind, task: string, solution: Solution): Judgment {
   const exact = expectedSteps(kind, task);
   const steps = solution.steps.map((step, i) => step === exact[i]);
   return { steps, right: steps.every(Boolean) && isRight(kind, task, solution.answer) };
@@ -180,8 +180,8 @@ function programFamily(kind: QuestionKind): TaskFamily {
     parseProposal: (text) => parseProposalWith(kind, [], text),
     parseSolution: (task, text) => parseSolution(kind, task, text),
     parseJudgment,
-    gold: (task, solution) => isRight(kind, task, solution.answer),
-    truth: (task, solution) => truth(kind, task, solution),
+    answerIsExact: (task, solution) => isRight(kind, task, solution.answer),
+    exactJudgment: (task, solution) => exactJudgmentOf(kind, task, solution),
   };
 }
 

@@ -86,7 +86,7 @@ export function randomRewriting(
 }
 
 /** Verdicts on each step given the one before, and whether all hold and the last is the goal. */
-function truth(task: string, solution: Solution): Judgment {
+function exactJudgment(task: string, solution: Solution): Judgment {
   const instance = parseInstance(task);
   if (!instance.ok) return { steps: solution.steps.map(() => false), right: false };
   const { rules, start, goal } = instance.value;
@@ -166,6 +166,6 @@ export const rewriting: TaskFamily = {
   parseSolution,
   parseJudgment,
   // A proof is as good as its steps: there is no right answer without them.
-  gold: (task, solution) => truth(task, solution).right,
-  truth,
+  answerIsExact: (task, solution) => exactJudgment(task, solution).right,
+  exactJudgment,
 };

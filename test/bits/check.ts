@@ -33,7 +33,7 @@ const ORDERS: readonly RunOrder[] = Object.entries(ROUNDS).map(([recipe, rounds]
   rounds,
   freeze: [],
   tasks: 8,
-  group: 4,
+  groupSize: 4,
 }));
 
 /** The files that hold numbers. A version's configuration and tokenizer are copied from the version before it. */
@@ -42,7 +42,7 @@ const weightsOf = (files: FileHashes): FileHashes =>
 
 async function play(order: RunOrder): Promise<FileHashes[]> {
   const run = runOf(shipped, order);
-  const files = await referenceRun(run, await readPolicyFolder(join('models', run.recipe.start)));
+  const files = await referenceRun(run, await readPolicyFolder(join('models', run.recipe.startPolicy)));
   const versions = files.map(weightsOf);
   const untrained = Object.entries(versions[0]!).filter(
     ([file, hash]) => versions.at(-1)![file as VersionFile] === hash,

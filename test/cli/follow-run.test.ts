@@ -4,7 +4,15 @@ import { type Followed, followRun, missingRounds } from '../../cli/start/follow-
 import type { RoundState } from '../../core/schema/answers.ts';
 import { roundOf } from '../../core/schema/round.ts';
 
-const settings = { recipe: 'trio', seed: 1, policy: 'p', reward: 'mix', freeze: [], tasks: 4, group: 2 };
+const settings = {
+  recipe: 'trio',
+  seed: 1,
+  policy: 'p',
+  rewardFunction: 'mix',
+  freeze: [],
+  tasks: 4,
+  groupSize: 2,
+};
 const NOW = Date.now();
 
 const round = (index: number, more: Partial<RoundState>): RoundState => {

@@ -186,7 +186,7 @@ describe('sums', () => {
       sampleIds: ['a', 'b', 'c'],
       answers: [],
       rollouts: [],
-      gold: () => [],
+      answersExact: () => [],
       task: () => task,
     };
     const paid = payByReward({ description: '', usesGold: true, parts }, evidence);

@@ -26,8 +26,8 @@ const group = (over: Partial<ScoredGroup>): ScoredGroup => ({
   proposal: null,
   samples: [],
   judgments: [],
-  gold: [],
-  truth: [],
+  answersExact: [],
+  solutionsExact: [],
   ...over,
 });
 const monitor = (proposals: Proposals, groups: readonly ScoredGroup[]) =>
@@ -37,11 +37,11 @@ test('a judge is held to the oracle, whatever the run’s reward makes of its ve
   const verdict = (n: number, oracle: Sample['oracle'], outcome: Outcome = 'ok') =>
     sample(n, { role: 'judge', outcome, rewards: { agreement: 1 }, ...(oracle ? { oracle } : {}) });
   const judgments = [
-    verdict(1, { truth: true, hit: true }),
-    verdict(2, { truth: true, hit: false }),
-    verdict(3, { truth: false, hit: false }),
-    verdict(4, { truth: false, hit: true }),
-    verdict(5, { truth: false, hit: false }, 'contradiction'),
+    verdict(1, { right: true, hit: true }),
+    verdict(2, { right: true, hit: false }),
+    verdict(3, { right: false, hit: false }),
+    verdict(4, { right: false, hit: true }),
+    verdict(5, { right: false, hit: false }, 'contradiction'),
     verdict(6, undefined),
   ];
   const { judge, judgeBalancedAccuracy } = monitor(none, [group({ judgments })]);
@@ -57,16 +57,16 @@ test('judgments on which the oracle has no word say nothing of the judge', () =>
 
 test('answers to which nobody knows the truth have no exact share; text that is no answer is not exact', () => {
   const rewarded = [sample(1, { rewards: { reward: 0.5 } }), sample(2, { rewards: { reward: 0.5 } })];
-  expect(monitor(none, [group({ samples: rewarded, gold: [null, null] })])).toMatchObject({
+  expect(monitor(none, [group({ samples: rewarded, answersExact: [null, null] })])).toMatchObject({
     gold: null,
     gap: null,
   });
   const unreadable = rewarded.map((it) => ({ ...it, outcome: 'off-grammar' as const }));
-  expect(monitor(none, [group({ samples: unreadable, gold: [null, null] })])).toMatchObject({
+  expect(monitor(none, [group({ samples: unreadable, answersExact: [null, null] })])).toMatchObject({
     gold: 0,
     gap: 0.5,
   });
-  expect(monitor(none, [group({ samples: rewarded, gold: [true, null] })]).gold).toBe(0.5);
+  expect(monitor(none, [group({ samples: rewarded, answersExact: [true, null] })]).gold).toBe(0.5);
 });
 
 test('a task that is admitted twice is a repeat, as one that was turned away; stored ones are not', () => {
@@ -104,8 +104,8 @@ test('an episode is one rollout, and one proposal, however many turns it has', (
     turn(7, 7, 0, { role: 'proposer' }),
   ];
   const proposals = { ...none, samples: written };
-  const gold = [false, false, false, true];
-  expect(monitor(proposals, [group({ samples, gold, truth: gold })])).toMatchObject({
+  const answersExact = [false, false, false, true];
+  expect(monitor(proposals, [group({ samples, answersExact, solutionsExact: answersExact })])).toMatchObject({
     rollouts: 2,
     reward: (-0.2 + 1) / 2,
     gold: 1 / 2,

@@ -5,7 +5,15 @@ import { roundOf } from '../../core/schema/round.ts';
 import { ragen } from '../../recipes/ragen/recipe.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
-const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 1, group: 2 };
+const settings = {
+  recipe: 'ragen',
+  seed: 0,
+  policy: 'p',
+  rewardFunction: 'return',
+  freeze: [],
+  tasks: 1,
+  groupSize: 2,
+};
 
 function play(
   write: (prompt: string) => string,

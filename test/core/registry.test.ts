@@ -50,7 +50,7 @@ describe('a recipe of unknown origin', () => {
   test.each<[string, unknown, RegExp]>([
     ['a wrong field', { ...unlearned, teach: dapo.learn }, /has no field `teach`; it lacks `learn`/],
     ['a value of another kind', { ...dapo, tasks: '64' }, /`tasks` is "64", expected a whole number from 1/],
-    ['a group of none', { ...dapo, group: 0 }, /`group` is 0, expected a whole number from 1/],
+    ['a group of none', { ...dapo, groupSize: 0 }, /`groupSize` is 0, expected a whole number from 1/],
     [
       'a name that no key can hold',
       { ...dapo, name: 'My Recipe' },

@@ -7,10 +7,10 @@ const settings = (ahead: number): RunSettings => ({
   recipe: 'trio',
   seed: 1,
   policy: 'p',
-  reward: 'mix',
+  rewardFunction: 'mix',
   freeze: [],
   tasks: 4,
-  group: 2,
+  groupSize: 2,
   ...(ahead ? { ahead } : {}),
 });
 const roles = { solver: {} };

@@ -13,14 +13,14 @@ const changes: { readonly [setting in Exclude<keyof RunOrder, 'rounds'>]-?: Part
   recipe: { recipe: 'tango' },
   seed: { seed: 1 },
   policy: { policy: 'mine' },
-  reward: { reward: 'gold' },
+  rewardFunction: { rewardFunction: 'gold' },
   freeze: { freeze: ['judge'] },
   variant: { recipe: 'dapo', variant: 'grpo' },
   weights: { weights: 'w8a8' },
   engine: { engine: 'kernels' },
   ahead: { ahead: 1 },
   tasks: { tasks: 8 },
-  group: { group: 4 },
+  groupSize: { groupSize: 4 },
 };
 
 for (const [setting, change] of Object.entries(changes))
@@ -35,8 +35,8 @@ for (const [setting, change] of Object.entries(changes))
   });
 
 test('a setting that is written out as its default is the same run', () => {
-  const { tasks, group } = runOf(shipped, plain).settings;
-  expect(runOf(shipped, { ...plain, tasks, group }).settings).toEqual(runOf(shipped, plain).settings);
+  const { tasks, groupSize } = runOf(shipped, plain).settings;
+  expect(runOf(shipped, { ...plain, tasks, groupSize }).settings).toEqual(runOf(shipped, plain).settings);
   expect(runOf(shipped, { ...plain, rounds: 9 }).settings).toEqual(runOf(shipped, plain).settings);
   expect(runOf(shipped, { ...plain, ahead: 0 }).settings).toEqual(runOf(shipped, plain).settings);
   expect(runOf(shipped, { ...plain, engine: 'onnx' }).settings).toEqual(runOf(shipped, plain).settings);
@@ -53,22 +53,22 @@ const forms = [undefined, ...SMALLER_WEIGHTS].flatMap((weights) =>
 test('no two combinations of settings of any recipe train one policy', () => {
   const names = new Map<string, string>();
   for (const recipe of recipes)
-    for (const reward of [undefined, ...Object.keys(recipe.rewards)])
+    for (const rewardFunction of [undefined, ...Object.keys(recipe.rewards)])
       for (const variant of [undefined, ...Object.keys(recipe.variants)])
         for (const [weights, engine] of forms)
           for (const freeze of freezes(recipe.freezable))
             for (const tasks of [recipe.tasks, recipe.tasks + 1])
-              for (const group of [recipe.group, recipe.group + 1])
+              for (const groupSize of [recipe.groupSize, recipe.groupSize + 1])
                 for (const seed of [0, 1]) {
                   const run = {
                     recipe: recipe.name,
-                    reward,
+                    rewardFunction,
                     variant,
                     weights,
                     engine,
                     freeze,
                     tasks,
-                    group,
+                    groupSize,
                     seed,
                   };
                   const name = policyNameOf(run, recipe);
@@ -79,8 +79,8 @@ test('no two combinations of settings of any recipe train one policy', () => {
 });
 
 test('a variant that is called like a reward does not take its name', () => {
-  const defaults = { tasks: 4, group: 2, rewards: { exact: {}, random: {} } };
+  const defaults = { tasks: 4, groupSize: 2, rewards: { exact: {}, random: {} } };
   const name = (change: object) => policyNameOf({ recipe: 'r', seed: 0, freeze: [], ...change }, defaults);
-  expect(name({ reward: 'random' })).toBe('r-random-0');
+  expect(name({ rewardFunction: 'random' })).toBe('r-random-0');
   expect(name({ variant: 'random' })).toBe('r-variant-random-0');
 });

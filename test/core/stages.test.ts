@@ -14,10 +14,10 @@ const settings = {
   recipe: 'x',
   seed: 0,
   policy: 'p',
-  reward: 'gold',
+  rewardFunction: 'gold',
   freeze: [] as string[],
   tasks: 1,
-  group: 2,
+  groupSize: 2,
 };
 const bindings: Record<string, RoleBinding> = {
   solver: {},
@@ -149,8 +149,8 @@ test('a training plan leaves out frozen roles, and is given the groups in order'
     proposal: null,
     samples: [],
     judgments: [],
-    gold: [],
-    truth: [],
+    answersExact: [],
+    solutionsExact: [],
   });
   let order: number[] = [];
   const part = (role: string) => ({ kind: 'sft' as const, role, weight: 1, items: [] });

@@ -16,7 +16,15 @@ import { trio } from '../../recipes/trio/recipe.ts';
 
 const adapter = { rank: 3, alpha: 6 };
 const recipe = { ...trio, sets: { main: { ...trio.sets.main!, adapter } } };
-const settings = { recipe: 'trio', seed: 7, policy: 'p', reward: 'mix', freeze: [], tasks: 6, group: 4 };
+const settings = {
+  recipe: 'trio',
+  seed: 7,
+  policy: 'p',
+  rewardFunction: 'mix',
+  freeze: [],
+  tasks: 6,
+  groupSize: 4,
+};
 
 let seed: VersionFiles;
 let first: VersionFiles;

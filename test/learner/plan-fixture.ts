@@ -93,7 +93,7 @@ export async function teach(
   { sets = { main: trained }, versions, trainer, freeze = [], tokenBudget = 8192, state }: Teaching,
 ): Promise<TrainedRound> {
   const parent = versions.length - 1;
-  const settings = { recipe: 'r', seed: 0, policy: 'p', reward: 'x', freeze, tasks: 1, group: 1 };
+  const settings = { recipe: 'r', seed: 0, policy: 'p', rewardFunction: 'x', freeze, tasks: 1, groupSize: 1 };
   const round: RoundSpec = roundOf(settings, { solver: {} }, versions.length, parent);
   return (trainer ?? new RoundTrainer({ tokenBudget })).train({
     recipe: {

@@ -18,10 +18,10 @@ const settings = {
   recipe: 'trio',
   seed: 7,
   policy: 'p',
-  reward: 'mix',
+  rewardFunction: 'mix',
   freeze: [] as string[],
   tasks: 6,
-  group: 4,
+  groupSize: 4,
 };
 const roundAt = (index: number): RoundSpec => roundOf(settings, bindingsOf(trio, settings), index, index - 1);
 const round = roundAt(1);

@@ -21,7 +21,7 @@ afterAll(() => playing.stop());
 test.each(PLAYS)(
   '$recipe, $ahead ahead: $rounds rounds in the mesh give the bytes of one process',
   async (play) => {
-    const order = { seed: 5, freeze: [], tasks: 4, group: 4 };
+    const order = { seed: 5, freeze: [], tasks: 4, groupSize: 4 };
     const { mesh, alone, before } = await playing.play({ ...order, ...play });
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
@@ -30,7 +30,7 @@ test.each(PLAYS)(
 );
 
 test('being ahead changes what is trained, and nothing else does', async () => {
-  const order = { recipe: 'trio', rounds: 3, seed: 6, freeze: [], tasks: 4, group: 4 };
+  const order = { recipe: 'trio', rounds: 3, seed: 6, freeze: [], tasks: 4, groupSize: 4 };
   const onPolicy = await playing.play(order);
   const ahead = await playing.play({ ...order, ahead: 1 });
   const zero = await playing.play({ ...order, ahead: 0, rounds: 3 });

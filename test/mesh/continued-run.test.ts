@@ -21,7 +21,7 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const trainer = new RoundTrainer();
   const play = async (tasks: number, rounds: number) => {
-    const order = { recipe: 'trio', seed: 0, rounds, freeze: [], tasks, group: 4, policy: 'shared' };
+    const order = { recipe: 'trio', seed: 0, rounds, freeze: [], tasks, groupSize: 4, policy: 'shared' };
     const { recipe, settings } = runOf(shipped, order);
     const progress = await progressOf(settings, store);
     const summary = await runInProcess({

@@ -11,7 +11,7 @@ const CPU_BUDGET = '0.7';
 let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(
-    PLAYED.map((name) => shipped.find(name).start),
+    PLAYED.map((name) => shipped.find(name).startPolicy),
     { vars: { CPU_BUDGET_SECONDS: CPU_BUDGET } },
   );
 }, 120_000);
@@ -26,7 +26,7 @@ test.each(PLAYED)(
       rounds: 1,
       freeze: [],
       tasks: 3,
-      group: 4,
+      groupSize: 4,
     });
     expect(mesh).toEqual(alone);
   },

@@ -10,7 +10,7 @@ import { openPlaying, type Playing } from './playing.ts';
 
 let playing: Playing;
 beforeAll(async () => {
-  playing = await openPlaying(recipes.map(({ start }) => start));
+  playing = await openPlaying(recipes.map(({ startPolicy }) => startPolicy));
 }, 120_000);
 afterAll(() => playing.stop());
 
@@ -24,7 +24,7 @@ const plays = recipes.map(({ name, claim }) => ({
 test.each(plays)(
   '$recipe: $rounds rounds in the mesh, and the last one moves the policy',
   async (play) => {
-    const { mesh, alone, before } = await playing.play({ ...play, seed: 5, freeze: [], group: 4 });
+    const { mesh, alone, before } = await playing.play({ ...play, seed: 5, freeze: [], groupSize: 4 });
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).toMatch(/^[0-9a-f]{64}$/);
     expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
@@ -41,7 +41,7 @@ const forms = [
 test.each(forms)(
   'sampled in another form, %j, the mesh still comes to the bytes of one process',
   async (form) => {
-    const order = { recipe: 'ttrl', seed: 5, rounds: 1, freeze: [], tasks: 4, group: 4 };
+    const order = { recipe: 'ttrl', seed: 5, rounds: 1, freeze: [], tasks: 4, groupSize: 4 };
     const { mesh, alone } = await playing.play({ ...order, ...form });
     expect(mesh).toEqual(alone);
     const { engine, weights = 'float32' } = form;

@@ -28,7 +28,7 @@ const roundCount = async () =>
   ((await (await get('/api/rounds')).json()) as { rounds: unknown[] }).rounds.length;
 
 describe('the webhook', () => {
-  const good = JSON.stringify({ recipe: 'trio', seed: 77, tasks: 1, group: 2 });
+  const good = JSON.stringify({ recipe: 'trio', seed: 77, tasks: 1, groupSize: 2 });
 
   test('starts nothing unless all of it is right', async () => {
     const now = Math.floor(Date.now() / 1000);
@@ -46,7 +46,7 @@ describe('the webhook', () => {
       ['422 body.schema', signed('{"recipe":"trio","nonsense":1}')],
       ['422 body.schema', signed('{"recipe":"../trio"}')],
       ['422 recipe.unknown', signed('{"recipe":"quartet"}')],
-      ['422 run.reward', signed('{"recipe":"trio","reward":"money"}')],
+      ['422 run.reward', signed('{"recipe":"trio","rewardFunction":"money"}')],
       ['422 run.freeze', signed('{"recipe":"trio","freeze":["solver"]}')],
       ['422 policy.missing', signed('{"recipe":"trio","policy":"nobody"}')],
     ];

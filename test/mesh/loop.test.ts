@@ -28,7 +28,7 @@ import { MemoryRunStore } from '../../run/run-store.ts';
 import { runInProcess } from '../../run/single-process.ts';
 
 const ROUNDS = 2;
-const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, group: 4 };
+const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, groupSize: 4 };
 const HEAP_LIMIT = 64 * 2 ** 20;
 
 const { recipe, settings } = runOf(shipped, ORDER);

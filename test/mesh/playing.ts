@@ -73,7 +73,7 @@ export async function openPlaying(
       const own = imported.get(run.settings.policy);
       const alone = await referenceRun(
         run,
-        own ?? (await readPolicyFolder(join('models', run.recipe.start))),
+        own ?? (await readPolicyFolder(join('models', run.recipe.startPolicy))),
       );
       const id = runIdOf(run.settings);
       for (;;) {

@@ -71,7 +71,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
       rounds: 3,
       freeze: [],
       tasks: 4,
-      group: 8,
+      groupSize: 8,
       policy: 'chat',
     };
     const { mesh, alone, before } = await playing.play(order);
@@ -97,12 +97,12 @@ test('a shipped recipe is played with settings of the method', { timeout: 240_00
   const { registry, named, modules } = await openRecipes([file]);
   expect(named[0]!.name).toBe(changed!.recipe.name);
   const playing = await openPlaying(
-    [named[0]!.start],
+    [named[0]!.startPolicy],
     { recipes: modules.map((module) => module.file) },
     registry,
   );
   try {
-    const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, group: 4 };
+    const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, groupSize: 4 };
     const { mesh, alone, before } = await playing.play({ ...order, recipe: named[0]!.name });
     expect(mesh).toEqual(alone);
     expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);

@@ -33,7 +33,7 @@ const group = {
 } as unknown as RolloutGroup;
 const paid = (reward: AnswerReward) => {
   const recipe = { name: 'r', rewards: { reward } } as unknown as Recipe;
-  const round = { settings: { reward: 'reward' } } as never;
+  const round = { settings: { rewardFunction: 'reward' } } as never;
   return payAnswers(arithmetic, reward, { recipe, round, tokenizer }, group);
 };
 const rewardsOf = (reward: AnswerReward) => paid(reward).samples.map(({ rewards }) => rewards.reward);
@@ -54,8 +54,8 @@ test('the coin is fair and the same for the same sample', () => {
 });
 
 test('gold and truth stand beside the rewards: an answer may be exact over a wrong step', () => {
-  expect(paid(formatReward).gold).toEqual([true, true, true, false, null, null]);
-  expect(paid(formatReward).truth).toEqual([true, true, false, false, null, null]);
+  expect(paid(formatReward).answersExact).toEqual([true, true, true, false, null, null]);
+  expect(paid(formatReward).solutionsExact).toEqual([true, true, false, false, null, null]);
 });
 
 test('a reward that is declared gold-free and reads gold is an error', () => {

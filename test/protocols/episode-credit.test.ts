@@ -34,5 +34,5 @@ test('the signs of the echo trap', () => {
   expect(signs.turns).toBeCloseTo(5 / 4, 12);
   // of two episodes, of two turns and of one, the longer succeeds; nobody knows of the others
   const [known] = [world('d', [1, 0])];
-  expect(echoSigns([{ ...known!, gold: [true, true, false] }]).success).toBe(1 / 2);
+  expect(echoSigns([{ ...known!, answersExact: [true, true, false] }]).success).toBe(1 / 2);
 });

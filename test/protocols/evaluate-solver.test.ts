@@ -7,7 +7,15 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
-const settings = { recipe: 'x', seed: 0, policy: 'p', reward: 'gold', freeze: [], tasks: 1, group: 2 };
+const settings = {
+  recipe: 'x',
+  seed: 0,
+  policy: 'p',
+  rewardFunction: 'gold',
+  freeze: [],
+  tasks: 1,
+  groupSize: 2,
+};
 const recipe = {
   name: 'x',
   stop: '<eos>',

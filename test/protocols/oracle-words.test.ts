@@ -14,10 +14,18 @@ const taskIn = (prompt: string) => /^<(?:solve|judge)>([^<]+)<sep>/.exec(prompt)
 /** Judgments of a round: the prompt of each, and the oracle's word. */
 async function judgmentsOf(
   recipe: string,
-  reward: string,
+  rewardFunction: string,
   write: (prompt: string, i: number) => string,
-): Promise<{ prompt: string; oracle: { truth: boolean; hit: boolean } | undefined }[]> {
-  const run = runOf(shipped, { recipe, reward, seed: 0, rounds: 1, freeze: [], tasks: 6, group: 4 });
+): Promise<{ prompt: string; oracle: { right: boolean; hit: boolean } | undefined }[]> {
+  const run = runOf(shipped, {
+    recipe,
+    rewardFunction,
+    seed: 0,
+    rounds: 1,
+    freeze: [],
+    tasks: 6,
+    groupSize: 4,
+  });
   const tokenizer = textTokenizer();
   const round = roundOf(run.settings, bindingsOf(run.recipe, run.settings), 1, 0);
   const policy = scriptedPolicy(tokenizer, (prompt, _, i) => `${write(prompt, i)}<eos>`);
@@ -44,9 +52,9 @@ test('a verifier of solutions, under a coin', async () => {
   );
   for (const { prompt, oracle } of judgments) {
     const right = prompt.includes(`<answer>${total(taskIn(prompt))}<`);
-    expect(oracle).toEqual({ truth: right, hit: right });
+    expect(oracle).toEqual({ right, hit: right });
   }
-  expect(new Set(judgments.map(({ oracle }) => oracle!.truth)).size).toBe(2);
+  expect(new Set(judgments.map(({ oracle }) => oracle!.right)).size).toBe(2);
 });
 
 test('a judge of two answers, of which one is right; none has a word on two wrong ones', async () => {
@@ -59,7 +67,7 @@ test('a judge of two answers, of which one is right; none has a word on two wron
     return { oracle, right: [first, second].map((answer) => answer === total(task!)) };
   });
   for (const { oracle, right } of shown)
-    expect(oracle).toEqual(right.some(Boolean) ? { truth: right[0], hit: right[0] } : undefined);
+    expect(oracle).toEqual(right.some(Boolean) ? { right: right[0], hit: right[0] } : undefined);
   expect(shown.some(({ oracle }) => oracle === undefined)).toBe(true);
 });
 
@@ -71,7 +79,7 @@ test('a judge of constructed pairs, under a coin', async () => {
   for (const { prompt, oracle } of judgments) {
     const [, task, first] = /^<judge>([^<]+)<sep>(-?\d+)A<sep>/.exec(prompt)!;
     const firstRight = first === total(task!);
-    expect(oracle).toEqual({ truth: firstRight, hit: !firstRight });
+    expect(oracle).toEqual({ right: firstRight, hit: !firstRight });
   }
 });
 
@@ -88,9 +96,9 @@ test('a judge that rates questions and answers, under a coin: nine of ten says r
     for (const { prompt, oracle } of judgments) {
       const [, answer] = /<sep>(-?\d+)=<sep>$/.exec(prompt) ?? [];
       // The questions are sound.
-      const truth = answer === undefined || answer === total(taskIn(prompt));
-      expect(oracle).toEqual({ truth, hit: truth === saysRight });
+      const right = answer === undefined || answer === total(taskIn(prompt));
+      expect(oracle).toEqual({ right, hit: right === saysRight });
     }
-    expect(new Set(judgments.map(({ oracle }) => oracle!.truth)).size).toBe(2);
+    expect(new Set(judgments.map(({ oracle }) => oracle!.right)).size).toBe(2);
   }
 });

@@ -16,10 +16,10 @@ const settings = {
   recipe: 'trio',
   seed: 0,
   policy: 'p',
-  reward: 'mix',
+  rewardFunction: 'mix',
   freeze: [] as string[],
   tasks: 2,
-  group: 4,
+  groupSize: 4,
 };
 
 function stageOf(
@@ -74,7 +74,7 @@ test('a whole round: rewards, pass rates, gold and truth', async () => {
   const { proposals, groups } = await playStages(context);
   const [first, second] = groups;
   expect(first!.samples.map((sample) => sample.outcome)).toEqual(['ok', 'ok', 'ok', 'off-grammar']);
-  expect(first!.gold).toEqual([true, true, false, null]);
+  expect(first!.answersExact).toEqual([true, true, false, null]);
   expect(first!.judgments.map((sample) => sample.rewards.agreement)).toEqual([1, 1, 0]);
   expect(first!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 0.8, 0, 0]);
   expect(second!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 1]);
@@ -121,7 +121,7 @@ test('a missing group is missing data: its proposal has no reward and is not tra
 });
 
 test('the judge’s verdict pays the solver where the reward is gold-free', async () => {
-  const context = stageOf(script, { tasks: 4, reward: 'judge' });
+  const context = stageOf(script, { tasks: 4, rewardFunction: 'judge' });
   const { groups } = await playStages(context);
   expect(groups[0]!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 0]);
   expect(groups[0]!.judgments).toHaveLength(12);

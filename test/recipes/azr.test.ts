@@ -31,9 +31,9 @@ const answers: Record<string, readonly string[]> = {
   'a:sum;3': ['<answer>9', '<answer>9', '<answer>9', '<answer>9'],
 };
 
-async function play(order: { variant?: string; reward?: string } = {}) {
+async function play(order: { variant?: string; rewardFunction?: string } = {}) {
   const left = [...proposals];
-  return playSolver({ recipe: 'azr', tasks: 6, group: 4, ...order }, (task, i) =>
+  return playSolver({ recipe: 'azr', tasks: 6, groupSize: 4, ...order }, (task, i) =>
     task.startsWith('<propose>') ? left.shift()! : (answers[task]?.[i] ?? '<answer>+1'),
   );
 }
@@ -106,7 +106,7 @@ test('a full buffer fills the places of proposals that failed, and references co
   const prompts: string[] = [];
   const left = [...proposals];
   const { groups } = await playSolver(
-    { recipe: 'azr', tasks: 6, group: 4 },
+    { recipe: 'azr', tasks: 6, groupSize: 4 },
     (task) => {
       if (!task.startsWith('<propose>')) return '<answer>0';
       prompts.push(task);
@@ -122,7 +122,7 @@ test('a full buffer fills the places of proposals that failed, and references co
 test('without references nothing is shown but an induction’s program; without induction there is none', async () => {
   const prompts: string[] = [];
   const record = (variant: string) =>
-    playSolver({ recipe: 'azr', tasks: 6, group: 4, variant }, (task) => {
+    playSolver({ recipe: 'azr', tasks: 6, groupSize: 4, variant }, (task) => {
       if (task.startsWith('<propose>')) prompts.push(task);
       return '<answer>0';
     });
@@ -134,6 +134,6 @@ test('without references nothing is shown but an induction’s program; without 
 
 test('the controls do not ask the interpreter', async () => {
   expect(azr.rewards.format?.usesGold).toBe(false);
-  const { groups } = await play({ reward: 'format' });
+  const { groups } = await play({ rewardFunction: 'format' });
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 1, -1]);
 });

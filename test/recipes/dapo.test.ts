@@ -6,7 +6,7 @@ const right = (task: string) => `<answer>${runningTotals(task).at(-1)}`;
 const WRONG = '<answer>99';
 /** Right in every second answer, and every third task is always right. */
 const mixed = (task: string, i: number) => (i % 2 === 0 || Number(task[0]) % 3 === 0 ? right(task) : WRONG);
-const order = { recipe: 'dapo', tasks: 8, group: 4 };
+const order = { recipe: 'dapo', tasks: 8, groupSize: 4 };
 
 test('half of the tasks have one operator and half five; three times as many are rolled out as are trained on', async () => {
   const { proposals } = await playSolver({ ...order, tasks: 64 }, mixed);
@@ -18,7 +18,7 @@ test('half of the tasks have one operator and half five; three times as many are
 });
 
 test('a round larger than there are easy tasks goes on with hard ones', async () => {
-  const { proposals } = await playSolver({ ...order, tasks: 256, group: 2 }, mixed);
+  const { proposals } = await playSolver({ ...order, tasks: 256, groupSize: 2 }, mixed);
   // 10 x 2 x 10 sums of two digits, none of them held out: half of 768 cannot be had.
   expect(new Set(proposals.tasks.map(({ task }) => task)).size).toBe(768);
   expect(proposals.tasks.slice(-10).every(({ task }) => task.length === 11)).toBe(true);

@@ -13,7 +13,7 @@ test('names are unique', () => {
 
 describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name', ({ recipe }) => {
   test('begins from a policy that is shipped, with the main set among its sets', () => {
-    expect(existsSync(`models/${recipe.start}/model.safetensors`)).toBe(true);
+    expect(existsSync(`models/${recipe.startPolicy}/model.safetensors`)).toBe(true);
     expect(Object.keys(recipe.sets)).toContain(MAIN_SET);
     const sets = Object.values(recipe.roles).map(({ set }) => set ?? MAIN_SET);
     for (const set of sets) expect(Object.keys(recipe.sets)).toContain(set);
@@ -44,12 +44,12 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
         seed: 0,
         rounds: 1,
         freeze: [...freeze],
-        ...(reward ? { reward } : {}),
+        ...(reward ? { rewardFunction: reward } : {}),
         ...(variant ? { variant } : {}),
       }),
     );
     const names = orders.map(({ settings }) =>
-      JSON.stringify([settings.reward, settings.variant, settings.freeze]),
+      JSON.stringify([settings.rewardFunction, settings.variant, settings.freeze]),
     );
     expect(new Set(names).size).toBe(arms.length);
     expect(new Set(arms.map(({ name }) => name)).size).toBe(arms.length);

@@ -13,7 +13,7 @@ import { chains } from '../../tasks/chains/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
-import { type Moment, playLesson } from './played-plan.ts';
+import { type Moment, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
   const world = { lies: false };
@@ -63,10 +63,10 @@ const FAMILIES = [arithmetic, chains, equations, programs, verboseArithmetic, re
 function lie(): void {
   world.lies = true;
   for (const family of FAMILIES) {
-    const { gold, truth } = family;
-    vi.spyOn(family, 'gold').mockImplementation((...asked) => !gold.apply(family, asked));
-    vi.spyOn(family, 'truth').mockImplementation((...asked) => {
-      const { steps, right } = truth.apply(family, asked);
+    const { answerIsExact, exactJudgment } = family;
+    vi.spyOn(family, 'answerIsExact').mockImplementation((...asked) => !answerIsExact.apply(family, asked));
+    vi.spyOn(family, 'exactJudgment').mockImplementation((...asked) => {
+      const { steps, right } = exactJudgment.apply(family, asked);
       return { steps: steps.map((step) => !step), right: !right };
     });
   }
@@ -115,7 +115,7 @@ describe('recipes in phases', () => {
   test.each(recipes.filter(({ name }) => name in LATER))(
     '$name: the last of its moments teaches the policy that is paid',
     async (recipe) => {
-      const { taught } = await playLesson(recipe, Object.keys(recipe.rewards)[0]!, momentsOf(recipe).at(-1)!);
+      const { taught } = await playLearn(recipe, Object.keys(recipe.rewards)[0]!, momentsOf(recipe).at(-1)!);
       const plan = expect.objectContaining({ kind: 'policy', role: SOLVER });
       expect(taught).toContainEqual(plan);
     },
@@ -124,9 +124,9 @@ describe('recipes in phases', () => {
 
 describe('rewards that are declared gold-free', () => {
   test.each(free)('$name --reward $reward, round $moment.index', async ({ recipe, reward, moment, open }) => {
-    const { known: _truth, ...honest } = await playLesson(recipe, reward, moment, open);
+    const { known: _truth, ...honest } = await playLearn(recipe, reward, moment, open);
     lie();
-    const { known: _lies, ...lied } = await playLesson(recipe, reward, moment, open);
+    const { known: _lies, ...lied } = await playLearn(recipe, reward, moment, open);
     expect(lied).toEqual(honest);
   });
 });
@@ -136,9 +136,9 @@ describe('the lie reaches the oracle of', () => {
     const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
     const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
     const moment = momentsOf(recipe).at(-1)!;
-    const honest = await playLesson(recipe, gold ?? names[0]!, moment);
+    const honest = await playLearn(recipe, gold ?? names[0]!, moment);
     lie();
-    const lied = await playLesson(recipe, gold ?? names[0]!, moment);
+    const lied = await playLearn(recipe, gold ?? names[0]!, moment);
     if (gold && !GOLD_IS_DATA.includes(recipe.name))
       expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
     else expect(lied.known).not.toEqual(honest.known);

@@ -149,15 +149,15 @@ describe('rounds', { timeout: 120_000 }, () => {
     const store = new MemoryRunStore();
     await store.commitVersion({ name, version: 0 }, files);
     const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
-    const recipe = grpoOn({ questions, start: 'seed' });
+    const recipe = grpoOn({ questions, startPolicy: 'seed' });
     const settings: RunSettings = {
       recipe: 'grpo',
       seed: 0,
       policy: name,
-      reward: Object.keys(recipe.rewards)[0]!,
+      rewardFunction: Object.keys(recipe.rewards)[0]!,
       freeze: [],
       tasks: 4,
-      group: 4,
+      groupSize: 4,
       ...change,
     };
     const rounds = change.variant ? 1 : 2;
@@ -228,7 +228,10 @@ describe('rounds', { timeout: 120_000 }, () => {
       maxNew: 24,
       rewards: QUESTION_REWARDS,
     };
-    const { summary, trained, last, first } = await play('chat', files, questions, { tasks: 4, group: 8 });
+    const { summary, trained, last, first } = await play('chat', files, questions, {
+      tasks: 4,
+      groupSize: 8,
+    });
     expect(last).not.toEqual(first);
     expect(summary.heldout).toHaveLength(3);
     expect(trained['tokenizer_config.json']).toEqual(files['tokenizer_config.json']);
@@ -245,7 +248,7 @@ describe('rounds', { timeout: 120_000 }, () => {
         maxNew: 26,
         rewards: QUESTION_REWARDS,
       },
-      start: 'seed',
+      startPolicy: 'seed',
     });
     const round = { id: 'r', run: 'r', index: 1, settings: { tasks: 200 } };
     const context = { round } as unknown as Parameters<typeof recipe.propose>[0];

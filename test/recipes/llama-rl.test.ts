@@ -7,7 +7,7 @@ import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
-const order = { recipe: 'llama-rl', tasks: 2, group: 4 };
+const order = { recipe: 'llama-rl', tasks: 2, groupSize: 4 };
 const script = (task: string, i: number) =>
   i === 0 ? `<answer>${runningTotals(task).at(-1)}` : '<answer>99';
 

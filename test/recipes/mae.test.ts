@@ -22,13 +22,13 @@ test('rewards by hand', () => {
 });
 
 test('a rating counts (score - 1)/9, half where it cannot be read; the oracle is read for gold alone', () => {
-  const evidence = { rating: ok(10), gold: forbidden, coin: false };
+  const evidence = { rating: ok(10), exact: forbidden, coin: false };
   expect(ratingValue('ratings', evidence)).toBe(1);
   expect(ratingValue('ratings', { ...evidence, rating: ok(4) })).toBeCloseTo(1 / 3);
   expect(ratingValue('ratings', { ...evidence, rating: invalid('off-grammar') })).toBe(0.5);
   expect(ratingValue('random', evidence)).toBe(0);
   expect(ratingValue('format', evidence)).toBe(1);
-  expect(ratingValue('gold', { ...evidence, gold: () => false })).toBe(0);
+  expect(ratingValue('gold', { ...evidence, exact: () => false })).toBe(0);
 });
 
 const policy = { name: 'p', version: 0 };
@@ -58,8 +58,8 @@ const group = (
   proposal: proposal === null ? null : deriveId(proposal),
   samples,
   judgments,
-  gold: samples.map(() => null),
-  truth: samples.map(() => null),
+  answersExact: samples.map(() => null),
+  solutionsExact: samples.map(() => null),
 });
 
 /** Two proposals, one rated 0.9 and half solved, one rated 0.3 and never solved; two stored questions. */
@@ -108,11 +108,11 @@ async function plan(variant: string) {
       recipe: 'mae',
       seed: 0,
       policy: 'p',
-      reward: 'ratings',
+      rewardFunction: 'ratings',
       freeze: [],
       variant,
       tasks: 4,
-      group: 2,
+      groupSize: 2,
     },
     roles: { proposer: policy, solver: policy, judge: policy },
   };

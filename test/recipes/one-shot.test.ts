@@ -4,12 +4,14 @@ import { EXAMPLE } from '../../recipes/one-shot/recipe.ts';
 import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
-const order = { recipe: 'one-shot', tasks: 3, group: 4 };
+const order = { recipe: 'one-shot', tasks: 3, groupSize: 4 };
 /** One right answer, the memorable wrong one, another wrong one, and no answer. */
 const script = (task: string, i: number) =>
   [`<answer>${runningTotals(task).at(-1)}`, '<answer>0', '<answer>99', 'x'][i]!;
-const rewardsOf = async (reward: string) =>
-  (await playSolver({ ...order, reward }, script)).groups[0]!.samples.map(({ rewards }) => rewards.reward);
+const rewardsOf = async (rewardFunction: string) =>
+  (await playSolver({ ...order, rewardFunction }, script)).groups[0]!.samples.map(
+    ({ rewards }) => rewards.reward,
+  );
 
 test('every group is the same task, which is not held out, with samples of its own', async () => {
   const { groups, proposals } = await playSolver(order, script);

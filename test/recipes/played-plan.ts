@@ -34,15 +34,23 @@ const withoutRecord = (part: object): unknown =>
   JSON.parse(JSON.stringify(part, (key, value) => (RECORDED.has(key) ? undefined : value)));
 
 /** `open`: roles whose training plans are left out. */
-export async function playLesson(
+export async function playLearn(
   recipe: Recipe,
-  reward: string,
+  rewardFunction: string,
   { index, recipeState }: Moment,
   open: readonly string[] = [],
 ) {
-  const order = { recipe: recipe.name, seed: 3, rounds: 1, freeze: [], reward, tasks: 6, group: 4 };
+  const order = {
+    recipe: recipe.name,
+    seed: 3,
+    rounds: 1,
+    freeze: [],
+    rewardFunction,
+    tasks: 6,
+    groupSize: 4,
+  };
   const { settings } = runOf(shipped, order);
-  const files = await readPolicyFolder(join('models', recipe.start));
+  const files = await readPolicyFolder(join('models', recipe.startPolicy));
   const policies = new OpenPolicies(nodeEngines, () => Promise.resolve(files));
   const tokenizer = tokenizerOf(files, settings.policy);
   const round = roundOf(settings, bindingsOf(recipe, settings), index, 0);
@@ -57,7 +65,7 @@ export async function playLesson(
     );
     return {
       /** The oracle's own words. */
-      known: groups.map(({ gold, truth }) => ({ gold, truth })),
+      known: groups.map(({ answersExact, solutionsExact }) => ({ answersExact, solutionsExact })),
       paid: groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards)),
       taught: plan.updates
         .flatMap(({ parts }) => parts.filter(({ role }) => !open.includes(role)))

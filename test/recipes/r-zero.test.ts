@@ -68,8 +68,13 @@ test('training pays the label, right or wrong; the oracle arm pays the truth', a
   const recipeState = [{ task: '2+2', label: '5', share: 0.8 }];
   // Attempts: 5, 4, no answer, 5, 5.
   const write = (_: string, i: number) => ['<answer>5', '<answer>4', 'x', '<answer>5', '<answer>5'][i]!;
-  const train = async (reward: string) => {
-    const { groups, plan } = await playSolver({ recipe: 'r-zero', tasks: 8, reward }, write, 9, recipeState);
+  const train = async (rewardFunction: string) => {
+    const { groups, plan } = await playSolver(
+      { recipe: 'r-zero', tasks: 8, rewardFunction },
+      write,
+      9,
+      recipeState,
+    );
     expect(plan.updates.map(({ set }) => set)).toEqual(['main']);
     expect(plan.recipeState).toBeUndefined();
     return groups[0]!.samples.map(({ rewards }) => rewards.reward);

@@ -38,8 +38,8 @@ test('the filter keeps the share of the worlds whose returns differ most', () =>
   expect(new Set(worldsThatDiffer(twice, 0.25))).toEqual(new Set(['world-0', 'world-0-again']));
 });
 
-async function lessonIn(variant: string): Promise<{ update: Update; part: PolicyPart; worlds: string[] }> {
-  const records = recordsOf('ragen', worlds, { variant, reward: 'return' });
+async function planIn(variant: string): Promise<{ update: Update; part: PolicyPart; worlds: string[] }> {
+  const records = recordsOf('ragen', worlds, { variant, rewardFunction: 'return' });
   const { updates } = await planTraining(ragen, records, {} as LearnTools);
   const part = updates[0]!.parts[0] as PolicyPart;
   const taught = new Set(part.items.map(({ sample }) => sample.id));
@@ -48,7 +48,7 @@ async function lessonIn(variant: string): Promise<{ update: Update; part: Policy
 }
 
 test('StarPO-S trains on the world that differs most: no KL, a wider clip upwards, an entropy bonus', async () => {
-  const { update, part, worlds: kept } = await lessonIn('');
+  const { update, part, worlds: kept } = await planIn('');
   expect(kept).toEqual(['world-0']);
   // Returns 1 1 0 0: deviation √(1/3) over four episodes, of which the first has two turns.
   const advantages = [1, 1, 1, -1, -1].map((sign) => expect.closeTo(sign * 0.5 * Math.sqrt(3), 4));
@@ -60,18 +60,18 @@ test('StarPO-S trains on the world that differs most: no KL, a wider clip upward
 });
 
 test('its ablations: no filter, as many worlds at random, plain StarPO, five passes', async () => {
-  const all = await lessonIn('filter-100');
+  const all = await planIn('filter-100');
   expect([all.worlds.length, all.update.minibatches]).toEqual([3, 8]);
-  const drawn = await lessonIn('random-25');
+  const drawn = await planIn('random-25');
   expect(drawn.worlds).toEqual(worldsAtRandom(worlds, 0.25, recordsOf('ragen', worlds).round.id));
-  const plain = await lessonIn('starpo');
+  const plain = await planIn('starpo');
   expect(plain.worlds).toHaveLength(3);
   expect(plain.part).toMatchObject({
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     kl: { weight: 1e-3, estimator: 'k3', reference: { set: 'main', version: 0 } },
     entropy: 0,
   });
-  expect((await lessonIn('reuse')).update.epochs).toBe(5);
+  expect((await planIn('reuse')).update.epochs).toBe(5);
 });
 
 test('a sign comes where a curve first reaches a multiple of its first value', () => {
@@ -117,17 +117,25 @@ test('worlds at random are as many, whatever their returns, and others in anothe
   expect(worldsAtRandom(worlds, 0.1, 'round-0')).toHaveLength(1);
 });
 
-const settings = { recipe: 'ragen', seed: 0, policy: 'p', reward: 'return', freeze: [], tasks: 2, group: 2 };
+const settings = {
+  recipe: 'ragen',
+  seed: 0,
+  policy: 'p',
+  rewardFunction: 'return',
+  freeze: [],
+  tasks: 2,
+  groupSize: 2,
+};
 
 function stageOf(
   write: (prompt: string, id: string, i: number) => string,
-  reward = 'return',
+  rewardFunction = 'return',
 ): RoundContext<Recipe> {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
   return openRoundContext({
     recipe: ragen,
-    round: roundOf({ ...settings, reward }, { agent: {} }, 1, 3),
+    round: roundOf({ ...settings, rewardFunction }, { agent: {} }, 1, 3),
     tokenizer,
     recipeState: () => Promise.resolve(undefined),
     use: (_ref, work) => work(policy),
@@ -149,10 +157,10 @@ test('an agent that makes one good move a turn reaches the goal and is paid 1 le
   const turnOf = (prompt: string) => prompt.split('<answer>').length - 1;
   const player = stageOf((prompt) => `<answer>${way[turnOf(prompt)]}<eos>`);
   const groups = await ragen.judge(player, await ragen.rollOut(player, [lakeTask]));
-  const { samples, gold } = groups[0]!;
+  const { samples, answersExact } = groups[0]!;
   expect(samples).toHaveLength(2 * way.length);
   for (const { rewards } of samples) expect(rewards.reward).toBeCloseTo(1 - 0.1 * way.length, 12);
-  expect(gold.every((success) => success === true)).toBe(true);
+  expect(answersExact.every((success) => success === true)).toBe(true);
   expect(samples.slice(0, way.length).map(({ turn }) => turn)).toEqual(way.map((_, i) => i));
   expect(samples[way.length - 1]!.of).toBe(way.length > 1 ? samples[0]!.id : undefined);
 });

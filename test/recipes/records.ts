@@ -45,7 +45,13 @@ export function recordsOf(
     index = 1,
     recipeState,
     ...settings
-  }: { index?: number; recipeState?: unknown; variant?: string; freeze?: string[]; reward?: string } = {},
+  }: {
+    index?: number;
+    recipeState?: unknown;
+    variant?: string;
+    freeze?: string[];
+    rewardFunction?: string;
+  } = {},
 ): RoundRecords {
   const id = deriveId('round', recipe);
   return {
@@ -57,10 +63,10 @@ export function recordsOf(
         recipe,
         seed: 0,
         policy: 'p',
-        reward: 'exact',
+        rewardFunction: 'exact',
         freeze: [],
         tasks: groups.length,
-        group: 2,
+        groupSize: 2,
         ...settings,
       },
       roles: { solver: policy },
@@ -74,8 +80,8 @@ export function recordsOf(
       proposal: null,
       samples: [],
       judgments: [],
-      gold: (group.samples ?? []).map(({ rewards }) => rewards.reward === 1),
-      truth: (group.samples ?? []).map(({ rewards }) => rewards.reward === 1),
+      answersExact: (group.samples ?? []).map(({ rewards }) => rewards.reward === 1),
+      solutionsExact: (group.samples ?? []).map(({ rewards }) => rewards.reward === 1),
       ...group,
     })),
     recipeState,

@@ -14,8 +14,8 @@ const group = (rewards: readonly (number | null)[]): ScoredGroup => ({
   task: '3+4-9',
   proposal: null,
   judgments: [],
-  gold: rewards.map(() => null),
-  truth: rewards.map(() => null),
+  answersExact: rewards.map(() => null),
+  solutionsExact: rewards.map(() => null),
   samples: rewards.map((reward, i) => ({
     id: String(i).repeat(32),
     role: 'responder',
@@ -43,22 +43,22 @@ const settings = {
   recipe: 'self-rewarding',
   seed: 0,
   policy: 'p',
-  reward: 'judge',
+  rewardFunction: 'judge',
   freeze: [],
   tasks: 2,
-  group: 4,
+  groupSize: 4,
 };
 const tokenizer = textTokenizer();
 
 /** A round of two tasks by a policy that answers 5, 7 and 5 again, and no answer at all, and compares as `verdict` says. */
-async function roundWith(verdict: (shown: string) => string, reward = 'judge') {
+async function roundWith(verdict: (shown: string) => string, rewardFunction = 'judge') {
   const responses = ['<answer>5<eos>', '<answer>7<eos>', '<answer>5<eos>', '5<eos>'];
   const policy = scriptedPolicy(tokenizer, (prompt, _id, i) => {
     if (prompt.startsWith('<solve>')) return responses[i]!;
     const [, first, second] = prompt.split('<sep>');
     return `<answer>${verdict(`${first} ${second}`)}<eos>`;
   });
-  const round = roundOf({ ...settings, reward }, { responder: {}, judge: {} }, 1, 3);
+  const round = roundOf({ ...settings, rewardFunction }, { responder: {}, judge: {} }, 1, 3);
   const context = openRoundContext({
     recipe: selfRewarding,
     round,

@@ -16,7 +16,7 @@ const forbidden = () => {
 };
 
 test('a judgment agrees with the construction, the oracle, a coin, or is readable', () => {
-  const evidence = { label: 'A' as Choice, gold: forbidden, coin: false };
+  const evidence = { label: 'A' as Choice, betterAnswer: forbidden, coin: false };
   expect(agreement('construction', said('A'), evidence)).toBe(1);
   expect(agreement('construction', said('B'), evidence)).toBe(0);
   expect(agreement('construction', invalid('off-grammar'), evidence)).toBe(0);
@@ -24,8 +24,8 @@ test('a judgment agrees with the construction, the oracle, a coin, or is readabl
   expect(agreement('random', said('B'), { ...evidence, coin: true })).toBe(0);
   expect(agreement('format', said('B'), evidence)).toBe(1);
   expect(agreement('format', invalid('off-grammar'), evidence)).toBe(0);
-  expect(agreement('gold', said('B'), { ...evidence, gold: () => 'B' })).toBe(1);
-  expect(agreement('gold', said('A'), { ...evidence, gold: () => null })).toBeNull();
+  expect(agreement('gold', said('B'), { ...evidence, betterAnswer: () => 'B' })).toBe(1);
+  expect(agreement('gold', said('A'), { ...evidence, betterAnswer: () => null })).toBeNull();
 });
 
 let made = 0;
@@ -49,8 +49,8 @@ const groupOf = (judgments: Sample[], index: number): ScoredGroup => ({
   proposal: null,
   samples: [],
   judgments,
-  gold: [],
-  truth: [],
+  answersExact: [],
+  solutionsExact: [],
 });
 
 test('one agreeing judgment an order is kept, and as many A as B', () => {

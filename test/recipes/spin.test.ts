@@ -35,7 +35,10 @@ test('the data’s response is preferred to the opponent’s; the same response 
 });
 
 /** A round in which the opponent, version 2, wrote `answer` to each task. */
-function records(settings: { reward?: string; variant?: string; freeze?: string[] }, recipeState: unknown) {
+function records(
+  settings: { rewardFunction?: string; variant?: string; freeze?: string[] },
+  recipeState: unknown,
+) {
   const policy = { name: 'p', version: 2 };
   const group = (task: string, text: string, index: number): ScoredGroup => ({
     round: ID,
@@ -57,8 +60,8 @@ function records(settings: { reward?: string; variant?: string; freeze?: string[
       },
     ],
     judgments: [],
-    gold: [text.includes('<answer>3<eos>')],
-    truth: [true],
+    answersExact: [text.includes('<answer>3<eos>')],
+    solutionsExact: [true],
   });
   const groups = [
     group('1+2', '<step>3<answer>3<eos>', 0),
@@ -74,11 +77,11 @@ function records(settings: { reward?: string; variant?: string; freeze?: string[
         recipe: 'spin',
         seed: 0,
         policy: 'p',
-        reward: 'data',
+        rewardFunction: 'data',
         freeze: [],
         variant: '',
         tasks: 3,
-        group: 1,
+        groupSize: 1,
         ...settings,
       },
       roles: { player: policy, opponent: policy },
@@ -111,7 +114,7 @@ test('pairs of this iteration and the one before; the reference is the opponent;
 });
 
 test('controls: a coin swaps, more fine-tuning takes every response of the data', async () => {
-  const random = await partOf({ reward: 'random' });
+  const random = await partOf({ rewardFunction: 'random' });
   const straight = await partOf({});
   if (random.kind !== 'preference' || straight.kind !== 'preference') throw new Error(random.kind);
   for (const [i, pair] of random.pairs.entries()) {

@@ -17,10 +17,10 @@ const SETTINGS = {
   recipe: 'sppo',
   seed: 0,
   policy: 'p',
-  reward: 'preference',
+  rewardFunction: 'preference',
   freeze: [],
   tasks: 2,
-  group: 5,
+  groupSize: 5,
 };
 const logit = (p: number) => Math.log(p / (1 - p));
 
@@ -85,8 +85,8 @@ const group = (rates: readonly (number | null)[]): ScoredGroup => ({
   task: TASK,
   proposal: null,
   judgments: [],
-  gold: rates.map(() => null),
-  truth: rates.map(() => null),
+  answersExact: rates.map(() => null),
+  solutionsExact: rates.map(() => null),
   samples: rates.map((reward, i) => ({
     id: String(i).repeat(32),
     role: 'responder',

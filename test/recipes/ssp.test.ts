@@ -61,7 +61,7 @@ test('the proposer learns first, by what its questions earn as it stands; then t
     const records = recordsOf('ssp', groups, {
       variant,
       index,
-      reward: 'given',
+      rewardFunction: 'given',
       recipeState: { tasks: ['old'] },
     });
     const tasks = [task(asked[0]!.id, 0)];
@@ -97,18 +97,26 @@ test('the pool grows by what is fresh and is emptied every ten rounds', () => {
   expect(poolAfter({ tasks: ['old'] }, 10, proposals, 10)).toEqual({ tasks: [] });
 });
 
-const settings = { recipe: 'ssp', seed: 0, policy: 'p', reward: 'given', freeze: [], tasks: 24, group: 2 };
+const settings = {
+  recipe: 'ssp',
+  seed: 0,
+  policy: 'p',
+  rewardFunction: 'given',
+  freeze: [],
+  tasks: 24,
+  groupSize: 2,
+};
 
 function stageOf(
   write: (prompt: string, id: string, i: number) => string,
   recipeState: unknown = undefined,
-  reward = settings.reward,
+  rewardFunction = settings.rewardFunction,
 ): RoundContext<Recipe> {
   const tokenizer = textTokenizer();
   const policy = scriptedPolicy(tokenizer, write);
   return openRoundContext({
     recipe: ssp,
-    round: roundOf({ ...settings, reward }, { proposer: {}, solver: {} }, 1, 3),
+    round: roundOf({ ...settings, rewardFunction }, { proposer: {}, solver: {} }, 1, 3),
     tokenizer,
     recipeState: () => Promise.resolve(recipeState),
     use: (_ref, work) => work(policy),
@@ -155,9 +163,9 @@ test('questions that their documents answer are admitted, others are not, and th
   for (const { outcome } of asked)
     expect(['ok', 'held-out', 'duplicate', 'unsupported', 'gives-away']).toContain(outcome);
   expect(right.groups).toHaveLength(asked.filter(({ outcome }) => outcome === 'ok').length);
-  for (const { samples, gold } of right.groups) {
+  for (const { samples, answersExact } of right.groups) {
     expect(samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 1, 1]);
-    expect(gold).toEqual([true, true, true, true]);
+    expect(answersExact).toEqual([true, true, true, true]);
   }
   for (const { task: text } of right.proposals.tasks)
     expect(isHeldOutQuestion(text.slice(0, text.indexOf('?') + 1))).toBe(false);
@@ -180,7 +188,7 @@ test('the solver is paid for the name the proposer was given, whatever the world
   const [right, wrong] = await ssp.judge(context, await ssp.rollOut(context, admitted));
   expect(right!.samples[0]!.rewards.reward).toBe(1);
   expect(wrong!.samples[0]!.rewards.reward).toBe(0);
-  expect(wrong!.gold[0]).toBe(true);
+  expect(wrong!.answersExact[0]).toBe(true);
 });
 
 test('the format control pays every answer, a wrong one too, and no episode that ends without', async () => {

@@ -40,10 +40,12 @@ test('α falls from .1 to .001 along its geometric mean', () => {
 });
 
 test('step rewards are ±1/K; an unreadable verdict takes all of them away', () => {
-  const truth = [true, true];
-  expect(stepRewards({ truth, verdict: ok({ steps: [true, false], right: false }) })).toEqual([0.5, -0.5]);
-  expect(stepRewards({ truth, verdict: invalid('verdict-count') })).toEqual([0, 0]);
-  expect(stepRewards({ truth, verdict: undefined })).toEqual([0, 0]);
+  const stepsExact = [true, true];
+  expect(stepRewards({ stepsExact, verdict: ok({ steps: [true, false], right: false }) })).toEqual([
+    0.5, -0.5,
+  ]);
+  expect(stepRewards({ stepsExact, verdict: invalid('verdict-count') })).toEqual([0, 0]);
+  expect(stepRewards({ stepsExact, verdict: undefined })).toEqual([0, 0]);
 });
 
 test('a step is its tag and its digits; the answer is in none', () => {

@@ -7,7 +7,7 @@ const verdict = (steps: boolean[], right: boolean) => ok({ steps, right });
 const evidence = (part: Partial<SolverEvidence>): SolverEvidence => ({
   solution: worked,
   judgments: [],
-  gold: () => true,
+  answerExact: () => true,
   coin: false,
   ...part,
 });
@@ -15,7 +15,7 @@ const pay = (kind: string, part: Partial<SolverEvidence>) => rewards[kind]!.solv
 
 test('mix pays 0.8 for the exact answer and 0.2 for the share of ok steps', () => {
   expect(pay('mix', { judgments: [verdict([true, false], false)] })).toBeCloseTo(0.8 + 0.2 * 0.5);
-  expect(pay('mix', { judgments: [verdict([true, true], true)], gold: () => false })).toBeCloseTo(0.2);
+  expect(pay('mix', { judgments: [verdict([true, true], true)], answerExact: () => false })).toBeCloseTo(0.2);
   expect(
     pay('mix', { solution: ok({ steps: [], answer: '-2' }), judgments: [verdict([], true)] }),
   ).toBeCloseTo(0.8);
@@ -49,8 +49,8 @@ test('gold-free rewards never read the oracle', () => {
   for (const [name, kind] of Object.entries(rewards))
     for (const part of cases) {
       const run = () => [
-        kind.solver(evidence({ ...part, gold: forbidden })),
-        kind.passed(evidence({ ...part, gold: forbidden })),
+        kind.solver(evidence({ ...part, answerExact: forbidden })),
+        kind.passed(evidence({ ...part, answerExact: forbidden })),
       ];
       if (!kind.usesGold) expect(run, name).not.toThrow();
     }

@@ -3,7 +3,7 @@ import { labelFigures, nextTestTasks } from '../../recipes/ttrl/recipe.ts';
 import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
-const order = { recipe: 'ttrl', tasks: 2, group: 8 };
+const order = { recipe: 'ttrl', tasks: 2, groupSize: 8 };
 const total = (task: string) => runningTotals(task).at(-1)!;
 /** Votes: three say one thing, two the truth, one something else, two nothing that can be read. */
 const script = (task: string, i: number) =>
@@ -38,8 +38,8 @@ test('a wrong label still gives most votes the reward that gold would', async ()
   expect(plan.figures).toEqual({ labelAccuracy: 0, rewardAccuracy: 3 / 8, majorityShare: 3 / 8 });
   const vote = (reward: number) => ({ rewards: { reward } });
   const groups = [
-    { samples: [vote(1), vote(1), vote(0)], gold: [true, true, false] },
-    { samples: [vote(1), vote(1), vote(0)], gold: [false, false, null] },
+    { samples: [vote(1), vote(1), vote(0)], answersExact: [true, true, false] },
+    { samples: [vote(1), vote(1), vote(0)], answersExact: [false, false, null] },
   ];
   expect(labelFigures(groups as unknown as Parameters<typeof labelFigures>[0])).toEqual({
     labelAccuracy: 1 / 2,
@@ -49,7 +49,7 @@ test('a wrong label still gives most votes the reward that gold would', async ()
 });
 
 test('gold pays the truth', async () => {
-  const { groups, plan } = await playSolver({ ...order, reward: 'gold' }, script);
+  const { groups, plan } = await playSolver({ ...order, rewardFunction: 'gold' }, script);
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0, 1, 0, 0, 0, 0, 0, 1]);
   expect(plan.figures).toMatchObject({ labelAccuracy: 1, rewardAccuracy: 1 });
 });

@@ -40,6 +40,6 @@ export const groupOf = (
   proposal,
   samples: [...samples],
   judgments: [],
-  gold: samples.map(() => null),
-  truth: samples.map(() => null),
+  answersExact: samples.map(() => null),
+  solutionsExact: samples.map(() => null),
 });

@@ -32,7 +32,7 @@ test('a recipe begins from the policy that it names', { timeout: 120_000 }, asyn
     '--recipe=ragen',
     '--rounds=2',
     '--tasks=4',
-    '--group=4',
+    '--group-size=4',
     '--in-process',
     '--device=cpu',
     '--threads=1',

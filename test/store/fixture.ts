@@ -24,10 +24,10 @@ export const settings = (seed: number): RunSettings => ({
   recipe: 'trio',
   seed,
   policy: `p-${seed}`,
-  reward: 'mix',
+  rewardFunction: 'mix',
   freeze: [],
   tasks: 4,
-  group: 2,
+  groupSize: 2,
 });
 
 export const manifestOf = (policy: string, version: number, more: object = {}) => ({

@@ -3,7 +3,7 @@ import { Random } from '../../core/random.ts';
 import { demonstrate, flawedSolution } from '../../tasks/arithmetic/demonstrations.ts';
 import { arithmetic, runningTotals, writeSolution } from '../../tasks/arithmetic/family.ts';
 
-const { parseProposal, parseSolution, parseJudgment, gold, truth } = arithmetic;
+const { parseProposal, parseSolution, parseJudgment, answerIsExact, exactJudgment } = arithmetic;
 
 test('running totals go from left to right and may be negative', () => {
   expect(runningTotals('3+4-9')).toEqual([7, -2]);
@@ -62,10 +62,13 @@ test('a judgment has one verdict a step, and a verdict that follows from them', 
 
 test('gold looks at the answer, truth at every step', () => {
   const lucky = { steps: ['8', '-2'], answer: '-2' };
-  expect(gold('3+4-9', lucky)).toBe(true);
-  expect(truth('3+4-9', lucky)).toEqual({ steps: [false, true], right: false });
-  expect(truth('3+4-9', { steps: ['7', '-2'], answer: '-2' })).toEqual({ steps: [true, true], right: true });
-  expect(truth('3+4-9', { steps: [], answer: '-3' })).toEqual({ steps: [], right: false });
+  expect(answerIsExact('3+4-9', lucky)).toBe(true);
+  expect(exactJudgment('3+4-9', lucky)).toEqual({ steps: [false, true], right: false });
+  expect(exactJudgment('3+4-9', { steps: ['7', '-2'], answer: '-2' })).toEqual({
+    steps: [true, true],
+    right: true,
+  });
+  expect(exactJudgment('3+4-9', { steps: [], answer: '-3' })).toEqual({ steps: [], right: false });
 });
 
 test('the held-out tasks are 500 different ones, a quarter each of 2 to 5 operators', () => {
@@ -91,7 +94,7 @@ test('every demonstration keeps to its role’s grammar, and none shows a held-o
       const shown = parseSolution(task, `${prompt.split('<sep>')[1]}<eos>`);
       if (!shown.ok) throw new Error(`the judge was shown ${prompt}`);
       const verdict = parseJudgment(shown.value, completion);
-      expect(verdict).toEqual({ ok: true, value: truth(task, shown.value) });
+      expect(verdict).toEqual({ ok: true, value: exactJudgment(task, shown.value) });
     }
   }
 });
@@ -101,6 +104,6 @@ test('a flawed solution is flawed', () => {
   for (let i = 0; i < 500; i++) {
     const task = arithmetic.random(random);
     const solution = flawedSolution(random, task);
-    expect(truth(task, solution).right, `${task} ${writeSolution(solution)}`).toBe(false);
+    expect(exactJudgment(task, solution).right, `${task} ${writeSolution(solution)}`).toBe(false);
   }
 });

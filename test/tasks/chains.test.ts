@@ -14,16 +14,16 @@ const solution = (text: string) => {
 const slipped = solution('<step>7<step>-3<step>2<step>3<answer>3<eos>');
 
 test('an error that is carried on is marked where it is made', () => {
-  expect(chains.truth(task, slipped)).toEqual({ steps: [true, false, true, true], right: false });
+  expect(chains.exactJudgment(task, slipped)).toEqual({ steps: [true, false, true, true], right: false });
   const exact = solution('<step>7<step>-2<step>3<step>4<answer>4<eos>');
-  expect(chains.truth(task, exact)).toEqual({ steps: [true, true, true, true], right: true });
-  expect([slipped, exact].map((each) => chains.gold(task, each))).toEqual([false, true]);
+  expect(chains.exactJudgment(task, exact)).toEqual({ steps: [true, true, true, true], right: true });
+  expect([slipped, exact].map((each) => chains.answerIsExact(task, each))).toEqual([false, true]);
 });
 
 test('two errors that cancel give the exact answer by steps that do not follow', () => {
   const lucky = solution('<step>7<step>-3<step>3<step>4<answer>4<eos>');
-  expect(chains.gold(task, lucky)).toBe(true);
-  expect(chains.truth(task, lucky).right).toBe(false);
+  expect(chains.answerIsExact(task, lucky)).toBe(true);
+  expect(chains.exactJudgment(task, lucky).right).toBe(false);
 });
 
 test('a solution has a step for each operator, the last of which is its answer', () => {
@@ -74,7 +74,7 @@ test('demonstrated checks can be read, and pass nearly half of the wrong steps',
       expect(chains.judgePrompt(task, solution)).toBe(prompt);
       const verdict = chains.parseJudgment(solution, completion);
       if (!verdict.ok) throw new Error(verdict.reason);
-      const truth = chains.truth(task, solution).steps;
+      const truth = chains.exactJudgment(task, solution).steps;
       return verdict.value.steps.filter((_, i) => !truth[i]).map(Number);
     },
   );

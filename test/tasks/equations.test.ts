@@ -37,8 +37,8 @@ test('the oracle agrees with trial of all x', () => {
     fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 1e6 }), (coefficient, seed) => {
       const task = randomEquation(new Random(`equations/${seed}`), { coefficient, constant: 30, root: 20 });
       const root = rootByTrial(task)!;
-      expect(equations.gold(task, { steps: [], answer: String(root) })).toBe(true);
-      expect(equations.gold(task, { steps: [], answer: String(root + 1) })).toBe(false);
+      expect(equations.answerIsExact(task, { steps: [], answer: String(root) })).toBe(true);
+      expect(equations.answerIsExact(task, { steps: [], answer: String(root + 1) })).toBe(false);
     }),
     { numRuns: 200 },
   );
@@ -48,7 +48,7 @@ test('steps are judged by their root, one by one', () => {
   const judge = (text: string) => {
     const parsed = equations.parseSolution('3*x-4=11', text);
     if (!parsed.ok) return parsed.reason;
-    return equations.truth('3*x-4=11', parsed.value);
+    return equations.exactJudgment('3*x-4=11', parsed.value);
   };
   expect(judge('<step>3*x=15<step>x=5<answer>5<eos>')).toEqual({ steps: [true, true], right: true });
   expect(judge('<step>6*x=30<step>x=5<answer>5<eos>')).toEqual({ steps: [true, true], right: true });
@@ -68,7 +68,10 @@ test.each([
   const random = new Random('equations/flaws');
   for (let i = 0; i < 30; i++) {
     const task = randomEquation(random);
-    expect(equations.truth(task, flawedEquation(random, task, flaw))).toEqual({ steps, right: false });
+    expect(equations.exactJudgment(task, flawedEquation(random, task, flaw))).toEqual({
+      steps,
+      right: false,
+    });
   }
 });
 

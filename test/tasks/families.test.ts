@@ -34,15 +34,15 @@ describe.each([chains, equations, deduction, abduction, induction, rewriting])('
         const solution = family.parseSolution(task, text);
         if (solution.ok) {
           expect(`${writeSolution(solution.value)}<eos>`).toBe(text);
-          family.gold(task, solution.value);
-          expect(family.truth(task, solution.value).steps).toHaveLength(solution.value.steps.length);
+          family.answerIsExact(task, solution.value);
+          expect(family.exactJudgment(task, solution.value).steps).toHaveLength(solution.value.steps.length);
         }
         family.parseProposal(text);
         family.isHeldOut(text);
         family.difficulty(text);
         family.solverPrompt(text);
         const judged: Solution = { steps: [text], answer: text };
-        expect(typeof family.truth(text, judged).right).toBe('boolean');
+        expect(typeof family.exactJudgment(text, judged).right).toBe('boolean');
         family.parseJudgment(judged, text);
       }),
       { numRuns: 300 },

@@ -32,7 +32,12 @@ test('short deductions are answered rightly, long ones mostly not', () => {
     if (role !== 'solver' || !prompt.startsWith('<solve>d:')) return [];
     const task = prompt.replace('<solve>', '').replace('<sep>', '');
     const parsed = programs.parseSolution(task, completion);
-    return [{ difficulty: programs.difficulty(task), right: parsed.ok && programs.gold(task, parsed.value) }];
+    return [
+      {
+        difficulty: programs.difficulty(task),
+        right: parsed.ok && programs.answerIsExact(task, parsed.value),
+      },
+    ];
   });
   const right = (difficulty: number) =>
     share(deductions.filter((one) => one.difficulty === difficulty).map((one) => one.right));

@@ -77,7 +77,7 @@ test.each([deduction, abduction, induction])(
     const kind = KINDS.find((name) => family.name.endsWith(name))!;
     const right = Array.from({ length: 300 }, () => {
       const task = randomQuestion(kind, random);
-      return Number(family.truth(task, programSolution(random, kind, task)).right);
+      return Number(family.exactJudgment(task, programSolution(random, kind, task)).right);
     });
     // 75 % without a slip; some slips do not matter.
     expect(mean(right)).toBeGreaterThan(0.66);
@@ -113,9 +113,9 @@ test('an edit is always another text', () => {
 
 test('the family of all kinds: a task carries its kind, text without one is nothing', () => {
   expect(programs.solverPrompt('a:sort;3 1 2')).toBe('<solve>a:sort;1 2 3<sep>');
-  expect(programs.gold('a:sort;3 1 2', { steps: [], answer: '2 3 1' })).toBe(true);
-  expect(programs.gold('d:sort;3 1 2', { steps: [], answer: '2 3 1' })).toBe(false);
-  expect(programs.gold('sort;3 1 2', { steps: [], answer: '1 2 3' })).toBe(false);
+  expect(programs.answerIsExact('a:sort;3 1 2', { steps: [], answer: '2 3 1' })).toBe(true);
+  expect(programs.answerIsExact('d:sort;3 1 2', { steps: [], answer: '2 3 1' })).toBe(false);
+  expect(programs.answerIsExact('sort;3 1 2', { steps: [], answer: '1 2 3' })).toBe(false);
   expect(programs.solverPrompt('x')).toBe('');
   expect(parseProgramProposal('induction', ['rev'], '1;2;3;4;5;6;7;8<eos>')).toEqual({
     ok: true,

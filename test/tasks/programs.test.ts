@@ -178,7 +178,7 @@ test('deduction: the output, with the list after each instruction', () => {
   expect(deduction.solverPrompt(task)).toBe('<solve>d:rev +3;1 2 3<sep>');
   const judge = (text: string) => {
     const parsed = deduction.parseSolution(task, text);
-    return parsed.ok ? deduction.truth(task, parsed.value) : parsed.reason;
+    return parsed.ok ? deduction.exactJudgment(task, parsed.value) : parsed.reason;
   };
   expect(judge('<step>3 2 1<step>6 5 4<answer>6 5 4<eos>')).toEqual({ steps: [true, true], right: true });
   expect(judge('<step>3 2<step>6 5 4<answer>6 5 4<eos>')).toEqual({ steps: [false, true], right: false });
@@ -189,7 +189,7 @@ test('deduction: the output, with the list after each instruction', () => {
 test('abduction: any input with the output is right, and the true one is not shown', () => {
   const task = 'sort;3 1 2';
   expect(abduction.solverPrompt(task)).toBe('<solve>a:sort;1 2 3<sep>');
-  const gold = (answer: string) => abduction.gold(task, { steps: [], answer });
+  const gold = (answer: string) => abduction.answerIsExact(task, { steps: [], answer });
   expect(['3 1 2', '1 2 3', '2 3 1'].map(gold)).toEqual([true, true, true]);
   expect(['1 2', '1 2 4', 'sort', ''].map(gold)).toEqual([false, false, false, false]);
 });
@@ -198,7 +198,7 @@ test('induction: examples are shown, the hidden ones decide', () => {
   // On the shown lists all is positive; a hidden one has a negative element.
   const task = '>0 +1;1;2;3;4 5;-1 2;6;7;8';
   expect(induction.solverPrompt(task)).toBe('<solve>i:1=2;2=3;3=4;4 5=5 6<sep>');
-  const gold = (answer: string) => induction.gold(task, { steps: [], answer });
+  const gold = (answer: string) => induction.answerIsExact(task, { steps: [], answer });
   expect(gold('>0 +1')).toBe(true);
   expect(gold('+1 >1')).toBe(true);
   expect(gold('+1')).toBe(false);
@@ -211,7 +211,9 @@ test('the true program and the true input are right answers to what is drawn', (
   const random = new Random('programs/own');
   for (let i = 0; i < 40; i++) {
     const [program = '', ...inputs] = randomQuestion('induction', random).split(';');
-    expect(induction.gold([program, ...inputs].join(';'), { steps: [], answer: program })).toBe(true);
-    expect(abduction.gold(`${program};${inputs[0]}`, { steps: [], answer: inputs[0]! })).toBe(true);
+    expect(induction.answerIsExact([program, ...inputs].join(';'), { steps: [], answer: program })).toBe(
+      true,
+    );
+    expect(abduction.answerIsExact(`${program};${inputs[0]}`, { steps: [], answer: inputs[0]! })).toBe(true);
   }
 });

@@ -84,13 +84,16 @@ test('every drawn task has its derivation accepted, and is as hard as asked', ()
       `${steps.map((s) => `<step>${s}`).join('')}<answer>${answer}<eos>`,
     );
     expect(parsed).toMatchObject({ ok: true });
-    expect(rewriting.truth(task, { steps, answer })).toEqual({ steps: steps.map(() => true), right: true });
+    expect(rewriting.exactJudgment(task, { steps, answer })).toEqual({
+      steps: steps.map(() => true),
+      right: true,
+    });
   }
 });
 
 test('each step is judged from the one before it', () => {
   const task = 'ab>ba,ac>a,ba>b;abc;b';
-  const judge = (steps: string[], answer = 'b') => rewriting.truth(task, { steps, answer });
+  const judge = (steps: string[], answer = 'b') => rewriting.exactJudgment(task, { steps, answer });
   expect(judge(['bac', 'ba', 'b'])).toEqual({ steps: [true, true, true], right: true });
   expect(judge(['bac', 'b'])).toEqual({ steps: [true, false], right: false });
   // The second line does not follow; the third follows from it.
@@ -157,10 +160,10 @@ test('a flawed derivation has a wrong line', () => {
   for (let i = 0; i < 40; i++) {
     const task = randomRewriting(random);
     for (const errors of [1, 2]) {
-      const verdict = rewriting.truth(task, flawedDerivation(random, task, errors));
+      const verdict = rewriting.exactJudgment(task, flawedDerivation(random, task, errors));
       expect(verdict.steps).toContain(false);
       expect(verdict.right).toBe(false);
     }
-    expect(rewriting.truth(task, flawedDerivation(random, task, 0)).right).toBe(true);
+    expect(rewriting.exactJudgment(task, flawedDerivation(random, task, 0)).right).toBe(true);
   }
 });

@@ -31,7 +31,7 @@ describe.each([
       const solution = family.parseSolution(task, completion);
       expect(family.isHeldOut(task)).toBe(false);
       if (!solution.ok) throw new Error(`${completion} is ${solution.reason}`);
-      return family.gold(task, solution.value);
+      return family.answerIsExact(task, solution.value);
     });
     expect(right.length).toBeGreaterThan(0.4 * COUNT);
     expect(Math.abs(share(right) - solved)).toBeLessThan(near(right.length));
@@ -43,7 +43,7 @@ describe.each([
       const solution = family.parseSolution(taskOf(prompt), `${shown}<eos>`);
       if (!solution.ok) throw new Error(`${shown} is ${solution.reason}`);
       const judgment = family.parseJudgment(solution.value, completion);
-      expect(judgment).toEqual({ ok: true, value: family.truth(taskOf(prompt), solution.value) });
+      expect(judgment).toEqual({ ok: true, value: family.exactJudgment(taskOf(prompt), solution.value) });
       return completion === `${'<ok>'.repeat(solution.value.steps.length)}<right><eos>`;
     });
     expect(Math.abs(share(right) - upright)).toBeLessThan(near(right.length));

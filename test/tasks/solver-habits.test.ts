@@ -23,7 +23,7 @@ test('the terse one answers at once in seven of ten cases, half of them wrongly;
     expect(arithmetic.isHeldOut(task)).toBe(false);
     return {
       terse: solution.value.steps.length === 0,
-      exact: arithmetic.truth(task, solution.value).right,
+      exact: arithmetic.exactJudgment(task, solution.value).right,
     };
   });
   const terse = read.filter((it) => it.terse);
@@ -42,7 +42,7 @@ test('the verbose one slips in one step of ten where there are several, and chec
     const solution = verboseArithmetic.parseSolution(task, shown.completion);
     if (!solution.ok) throw new Error(`${shown.completion} is ${solution.reason}`);
     expect(checksIn(shown.completion)).toBeLessThanOrEqual(60);
-    const { steps, right } = verboseArithmetic.truth(task, solution.value);
+    const { steps, right } = verboseArithmetic.exactJudgment(task, solution.value);
     if (verboseArithmetic.difficulty(task) > 1) firstRight.push(steps[0]!);
     else {
       expect(right).toBe(true);

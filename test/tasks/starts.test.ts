@@ -28,17 +28,17 @@ describe('a recipe and its start', () => {
 
   const trio = recipes.find(({ name }) => name === 'trio')!;
   test('that was taught another family is refused by name', () => {
-    expect(() => expectSpeaks({ ...trio, start: 'arithmetic-verbose' })).toThrow(
+    expect(() => expectSpeaks({ ...trio, startPolicy: 'arithmetic-verbose' })).toThrow(
       /trio begins from arithmetic-verbose, which was not taught the family "arithmetic".*arithmetic with checks.*arithmetic-base/s,
     );
   });
   test('that was taught the family and not a role is refused by name', () => {
-    expect(() => expectSpeaks({ ...trio, start: 'arithmetic-terse' })).toThrow(
+    expect(() => expectSpeaks({ ...trio, startPolicy: 'arithmetic-terse' })).toThrow(
       /trio begins from arithmetic-terse, which was not taught the role "proposer".*solver/s,
     );
   });
   test('that is not shipped is not judged', () => {
-    expect(() => expectSpeaks({ ...trio, start: 'my-own' })).not.toThrow();
+    expect(() => expectSpeaks({ ...trio, startPolicy: 'my-own' })).not.toThrow();
     expect(runOf(shipped, { recipe: 'trio', seed: 0, rounds: 1, freeze: [] }).recipe).toBe(trio);
   });
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   meshKey = secrets.MESH_KEY;
   gateway = new GatewayClient({ url, token: secrets.LEARNER_TOKEN });
   await ensureShipped(gateway);
-  const order = { recipe: 'trio', seed: 21, tasks: 4, group: 2 };
+  const order = { recipe: 'trio', seed: 21, tasks: 4, groupSize: 2 };
   const { round: id } = await orderRounds(url, secrets.WEBHOOK_SECRET, order);
   do {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -202,7 +202,7 @@ async function playTo(order: RunOrder, stages: readonly RoundState['stage'][]): 
   }
 }
 
-const ORDER = { recipe: 'trio', seed: 22, tasks: 2, group: 2, rounds: 1, freeze: [] };
+const ORDER = { recipe: 'trio', seed: 22, tasks: 2, groupSize: 2, rounds: 1, freeze: [] };
 
 test('weights that were replaced together with their manifest are played by no Worker', async () => {
   await importAs('poisoned');

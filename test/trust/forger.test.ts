@@ -102,7 +102,13 @@ test('a round is held to its id by its settings, and its roles to the settings',
   const round = roundOf(settings, bindingsOf(recipe, settings), 2, 1);
   expect(wrongRound(shipped, round)).toBeNull();
   const withSettings = (change: Partial<RunSettings>) => ({ ...round, settings: { ...settings, ...change } });
-  for (const change of [{ seed: 4 }, { reward: 'gold' }, { tasks: 1 }, { group: 2 }, { freeze: ['solver'] }])
+  for (const change of [
+    { seed: 4 },
+    { rewardFunction: 'gold' },
+    { tasks: 1 },
+    { groupSize: 2 },
+    { freeze: ['solver'] },
+  ])
     expect(wrongRound(shipped, withSettings(change)), JSON.stringify(change)).toMatch(
       /not those from which its id/,
     );
@@ -152,7 +158,7 @@ test('a round that an earlier release sealed is trained; one that only this form
     row.mac = createHmac('sha256', MESH_KEY).update(parts.join('|')).digest('hex');
   }
   expect((await learnFrom(copyOf(earlier), openAudit(1))).trained).toEqual(groupsOf(earlier));
-  earlier.spec.settings.reward = 'random';
+  earlier.spec.settings.rewardFunction = 'random';
   expect((await learnFrom(earlier)).trained).toEqual([]);
 });
 

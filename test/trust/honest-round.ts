@@ -17,9 +17,17 @@ export interface HonestRound {
   readonly files: VersionFiles;
 }
 
-export async function playHonestRound(index: number, tasks: number, group: number): Promise<HonestRound> {
+export async function playHonestRound(index: number, tasks: number, groupSize: number): Promise<HonestRound> {
   const files = await readPolicyFolder('models/arithmetic-base');
-  const settings = { recipe: 'trio', seed: 11, policy: 'trio-11', reward: 'mix', freeze: [], tasks, group };
+  const settings = {
+    recipe: 'trio',
+    seed: 11,
+    policy: 'trio-11',
+    rewardFunction: 'mix',
+    freeze: [],
+    tasks,
+    groupSize,
+  };
   const round = roundOf(settings, { proposer: {}, solver: {}, judge: {} }, index, 0);
   const policy = await openVersion(nodeEngines, { name: 'trio-11', version: 0 }, files);
   const tools: AuditTools = {

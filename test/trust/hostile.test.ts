@@ -74,7 +74,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
     right: () => ({ method, path, headers: { ...authorised, ...headers }, body }),
     spoilers: [tokens, wrongMethods, tooMuch, ...spoilers],
   });
-  const order = (n: number) => json({ recipe: 'trio', seed: 5000 + n, tasks: 1, group: 2 });
+  const order = (n: number) => json({ recipe: 'trio', seed: 5000 + n, tasks: 1, groupSize: 2 });
   const hook = (body: Uint8Array): RawRequest => ({
     method: 'POST',
     path: '/hooks/rounds',
@@ -107,7 +107,10 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
           `delivery-${n}-${process.pid}`,
         )({
           ...hook(
-            json({ action: 'train', client_payload: { recipe: 'trio', seed: 9000 + n, tasks: 1, group: 2 } }),
+            json({
+              action: 'train',
+              client_payload: { recipe: 'trio', seed: 9000 + n, tasks: 1, groupSize: 2 },
+            }),
           ),
           headers: { 'x-github-event': 'repository_dispatch' },
         }),
@@ -214,7 +217,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
 
 beforeAll(async () => {
   scene = await openScene({ vars: { READ_TOKEN } });
-  const { round } = await scene.order({ recipe: 'trio', seed: 4999, tasks: 1, group: 2 });
+  const { round } = await scene.order({ recipe: 'trio', seed: 4999, tasks: 1, groupSize: 2 });
   const state = await scene.reach(round, ['training']);
   const [group] = await scene.gateway.getGroups(state.id);
   // Files that are there, and whose manifest is not: all that a commit needs.

@@ -44,7 +44,7 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
   const report = await underFire({
     root: process.cwd(),
     stateDir,
-    order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, group: 4 },
+    order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, groupSize: 4 },
     nextStrike: () => queue.shift() ?? null,
     ...faultsOf('kill', 0.01),
     limitMs: 280_000,
@@ -77,7 +77,7 @@ test.each([1, 2])(
     const report = await underFire({
       root: process.cwd(),
       stateDir: join(aheadDir, String(ahead)),
-      order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, group: 2, ahead },
+      order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, groupSize: 2, ahead },
       nextStrike: () => queue.shift() ?? null,
       ...faultsOf(`kill ahead ${ahead}`, 0.01),
       limitMs: 140_000,

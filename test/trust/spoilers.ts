@@ -185,24 +185,37 @@ export const wrongOrders: Spoiler = fc
     fc.constantFrom(...BROKEN),
     fc
       .tuple(
-        fc.constantFrom('recipe', 'seed', 'rounds', 'policy', 'reward', 'freeze', 'tasks', 'group'),
+        fc.constantFrom(
+          'recipe',
+          'seed',
+          'rounds',
+          'policy',
+          'rewardFunction',
+          'freeze',
+          'tasks',
+          'groupSize',
+        ),
         fc.constantFrom(...NO_VALUE),
       )
       // An empty list of frozen roles is right.
       .filter(([field, value]) => !(field === 'freeze' && JSON.stringify(value) === '[]'))
-      .map(([field, value]) => text(JSON.stringify({ recipe: 'trio', tasks: 1, group: 2, [field]: value }))),
+      .map(([field, value]) =>
+        text(JSON.stringify({ recipe: 'trio', tasks: 1, groupSize: 2, [field]: value })),
+      ),
     fc
       .string({ minLength: 1, maxLength: 12 })
       .filter(
         (field) =>
-          !['recipe', 'seed', 'rounds', 'policy', 'reward', 'freeze', 'tasks', 'group'].includes(field),
+          !['recipe', 'seed', 'rounds', 'policy', 'rewardFunction', 'freeze', 'tasks', 'groupSize'].includes(
+            field,
+          ),
       )
-      .map((field) => text(JSON.stringify({ recipe: 'trio', tasks: 1, group: 2, [field]: 1 }))),
+      .map((field) => text(JSON.stringify({ recipe: 'trio', tasks: 1, groupSize: 2, [field]: 1 }))),
     fc.uint8Array({ maxLength: 200 }),
     fc.json().map(text),
     fc
       .tuple(
-        fc.constantFrom('tasks', 'group', 'rounds', 'seed'),
+        fc.constantFrom('tasks', 'groupSize', 'rounds', 'seed'),
         fc.constantFrom('4097', '65', '10001', '1e16', '1e999', '"1"', '01'),
       )
       .filter(([field, value]) => !(field === 'seed' && ['4097', '65', '10001'].includes(value)))

@@ -69,7 +69,12 @@ async function changeRollouts(
   change: (rolled: RolloutGroup) => void,
 ): Promise<string[]> {
   const row = round.rows[0]!;
-  const { judgments: _j, gold: _g, truth: _t, ...rest } = structuredClone(honest.record.groups[0]!);
+  const {
+    judgments: _j,
+    answersExact: _g,
+    solutionsExact: _t,
+    ...rest
+  } = structuredClone(honest.record.groups[0]!);
   const rolled: RolloutGroup = {
     ...rest,
     samples: rest.samples.map((sample) => ({ ...sample, rewards: {} })),
@@ -129,7 +134,7 @@ export const STORED_FORGERIES: readonly StoredForgery[] = [
     name: 'the round’s reward',
     where: 'D1',
     forge: (round) => {
-      round.spec.settings.reward = 'random';
+      round.spec.settings.rewardFunction = 'random';
       return allOf(round);
     },
   },

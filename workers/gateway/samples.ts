@@ -69,13 +69,13 @@ export async function groupPage(
   const reader = new Reader(bucket);
   const proposal = await reader.readAll(proposed === null ? [] : await proposalOf(bucket, row, proposed));
   const scored = await readJson(bucket, keys.scored(row.id, group), scoredGroup);
-  if (!scored) return { proposal, samples: null, judgments: null, gold: null, truth: null };
+  if (!scored) return { proposal, samples: null, judgments: null, answersExact: null, solutionsExact: null };
   return {
     proposal,
     samples: await reader.readAll(scored.samples),
     judgments: await reader.readAll(scored.judgments),
-    gold: scored.gold,
-    truth: scored.truth,
+    answersExact: scored.answersExact,
+    solutionsExact: scored.solutionsExact,
   };
 }
 
@@ -105,7 +105,7 @@ export async function findSample(db: Database, bucket: R2Bucket, wanted: string,
 function isDerivedFrom(group: string, { spec }: RoundRow, wanted: string): boolean {
   const roles = Object.keys(spec.roles);
   for (const role of roles)
-    for (let i = 0; i < spec.settings.group; i++) {
+    for (let i = 0; i < spec.settings.groupSize; i++) {
       const rollout = rolloutId(group, role, i);
       if (rollout === wanted) return true;
       for (let turns = 0; turns < MOST_TURNS; turns++)

@@ -85,7 +85,7 @@ const DEFAULT_START = 'arithmetic-base';
 async function ensurePolicy({ db, bucket, settings, now }: Services, run: OrderedRun): Promise<void> {
   const { policy } = run.settings;
   if (await getPolicy(db, policy)) return;
-  const { start } = run.recipe;
+  const { startPolicy: start } = run.recipe;
   const from = start === DEFAULT_START ? settings.defaultStartPolicy : start;
   if (run.named || !(await getPolicy(db, from)))
     throw new RollmeshError(

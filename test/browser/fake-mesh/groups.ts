@@ -26,15 +26,22 @@ export function groupOf(round: string, id: string) {
   const group = groupsOf(round).find((candidate) => candidate.group === id);
   if (!group) return null;
   if (group.state === 'failed')
-    return { ...group, proposal: [], samples: null, judgments: null, gold: null, truth: null };
-  const samples = Array.from({ length: trained.group }, (_, i) => sampleOf(group.task, id, i));
+    return {
+      ...group,
+      proposal: [],
+      samples: null,
+      judgments: null,
+      answersExact: null,
+      solutionsExact: null,
+    };
+  const samples = Array.from({ length: trained.groupSize }, (_, i) => sampleOf(group.task, id, i));
   return {
     ...group,
     proposal: [],
     samples: samples.map(({ sample }) => sample),
     judgments: samples.flatMap(({ judgments }) => judgments),
-    gold: samples.map(({ gold }) => gold),
-    truth: samples.map(({ truth }) => truth),
+    answersExact: samples.map(({ answerExact }) => answerExact),
+    solutionsExact: samples.map(({ solutionExact }) => solutionExact),
   };
 }
 
@@ -57,33 +64,33 @@ function sampleOf(task: string, group: string, i: number) {
     return {
       sample: record('solver', id, HOSTILE, 'off-grammar', { reward: 0, passed: 0 }),
       judgments: [],
-      gold: null,
-      truth: null,
+      answerExact: null,
+      solutionExact: null,
     };
   const totals = runningTotals(task);
   const kind = i % 4;
   const steps = kind === 2 ? [] : totals.map((total, at) => String(kind === 1 && at > 0 ? total + 2 : total));
   const answer = kind === 2 ? String(totals.at(-1)! + 1) : (steps.at(-1) ?? '0');
   const solution = { steps, answer };
-  const truth = arithmetic.truth(task, solution);
-  const verdict = writeJudgment(i === 5 ? { steps: steps.map(() => true), right: true } : truth);
+  const exact = arithmetic.exactJudgment(task, solution);
+  const verdict = writeJudgment(i === 5 ? { steps: steps.map(() => true), right: true } : exact);
   const judged = Array.from({ length: 2 }, (_, vote) => {
     const off = vote === 1 && i === 4;
     const text = off ? HOSTILE : `${verdict}<eos>`;
-    const agreement = off ? 0 : Number(verdict.endsWith('<right>') === truth.right);
+    const agreement = off ? 0 : Number(verdict.endsWith('<right>') === exact.right);
     return {
       ...record('judge', deriveId(id, 'judge', vote), text, off ? 'off-grammar' : 'ok', { agreement }),
       of: id,
     };
   });
-  const gold = arithmetic.gold(task, solution);
+  const answerExact = arithmetic.answerIsExact(task, solution);
   return {
     sample: record('solver', id, `${writeSolution(solution)}<eos>`, 'ok', {
-      reward: gold ? 1 : 0.1,
-      passed: Number(gold),
+      reward: answerExact ? 1 : 0.1,
+      passed: Number(answerExact),
     }),
     judgments: judged,
-    gold,
-    truth: truth.right,
+    answerExact,
+    solutionExact: exact.right,
   };
 }

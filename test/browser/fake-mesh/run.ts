@@ -8,13 +8,18 @@ export const trained: RunSettings = {
   recipe: 'trio',
   seed: 0,
   policy: 'trio-0',
-  reward: 'mix',
+  rewardFunction: 'mix',
   freeze: [],
   tasks: 64,
-  group: 8,
+  groupSize: 8,
 };
 
-export const frozen: RunSettings = { ...trained, policy: 'trio-1', reward: 'judge', freeze: ['judge'] };
+export const frozen: RunSettings = {
+  ...trained,
+  policy: 'trio-1',
+  rewardFunction: 'judge',
+  freeze: ['judge'],
+};
 
 export const ref = (version: number) => ({ name: 'trio-0', version });
 

@@ -174,10 +174,10 @@ test('the start says what is running and where the page is', () => {
     recipe: 'trio',
     seed: 2,
     policy: 'seed',
-    reward: 'judge',
+    rewardFunction: 'judge',
     freeze: ['judge'],
     tasks: 64,
-    group: 8,
+    groupSize: 8,
   };
   expect(
     explainStart({ settings, rounds: 40, page: 'http://localhost:8787/', device: 'CPU', done: 3 }),
