@@ -22,10 +22,25 @@ import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
+import { demonstrateWords } from './words/demonstrations.ts';
+import { wordsTokenizer } from './words/tokenizer.ts';
+
+/** A tokenizer made for a warm start, in the files of a checkpoint. */
+export interface TokenizerFiles {
+  readonly vocabSize: number;
+  /** Contents of tokenizer.json. */
+  readonly json: object;
+  /** Contents of tokenizer_config.json, where the policy has a chat template. */
+  readonly config?: object;
+}
 
 export interface WarmStart {
   /** A fresh demonstration each time; its role and text follow from `random` alone. */
   readonly demonstrate: (random: Random) => Demonstration;
+  /** Shape of the model that it makes; default `nano`. */
+  readonly shape?: 'nano' | 'small';
+  /** Makes its tokenizer; default the characters and tags of the small policies. */
+  readonly tokenizer?: () => TokenizerFiles;
   /** Shipped policy that it goes on from; default random weights. */
   readonly from?: string;
   /** Training steps; default 2500, about five minutes on a thread where sequences are short. */
@@ -107,4 +122,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },
+  // Reads English. Stopped while it is wrong on about half of the questions, so that training has something to improve.
+  words: {
+    demonstrate: demonstrateWords,
+    shape: 'small',
+    tokenizer: wordsTokenizer,
+    steps: 2600,
+    batch: 44,
+    learningRate: 2.5e-3,
+  },
 };

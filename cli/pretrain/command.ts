@@ -11,37 +11,17 @@ import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
-import { WARM_START, warmStart } from '../../learner/train/warm-start.ts';
+import { WARM_START, type WarmStartProgress, warmStart } from '../../learner/train/warm-start.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
-import type { ModelConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
-import { warmStarts } from '../../tasks/warm-starts.ts';
+import { type TokenizerFiles, warmStarts } from '../../tasks/warm-starts.ts';
+import { END } from '../../tasks/words/template.ts';
 import { calledAs } from '../called-as.ts';
 import { readStart } from '../shared/import-policy.ts';
 import { whole } from '../shared/run-options.ts';
-
-/** `nano`: Qwen2's shape, small enough that a round takes seconds on a laptop. */
-const nano = (vocabSize: number, eos: number): ModelConfig => ({
-  architecture: 'qwen2',
-  vocabSize,
-  hiddenSize: 64,
-  intermediateSize: 176,
-  layers: 4,
-  heads: 4,
-  kvHeads: 2,
-  headDim: 16,
-  rmsNormEps: 1e-6,
-  ropeTheta: 10_000,
-  ropeScaling: null,
-  maxPositions: 256,
-  tiedEmbeddings: true,
-  qkvBias: true,
-  qkNorm: false,
-  bosId: null,
-  eosIds: [eos],
-});
+import { SHAPES } from './shapes.ts';
 
 /** The policy that `npm start` begins from. */
 const DEFAULT_NAME = 'arithmetic-base';
@@ -52,38 +32,26 @@ interface PretrainOptions {
   readonly seed: number;
   readonly steps?: number;
   readonly threads?: number;
+  readonly saveEvery?: number;
 }
 
-async function pretrain({ name, seed, threads, ...options }: PretrainOptions): Promise<void> {
-  const start = warmStarts[name]!;
-  const out = options.out ?? `models/${name}`;
-  const settings = { ...WARM_START, seed, steps: options.steps ?? start.steps ?? WARM_START.steps };
-  if (start.batch) settings.batch = start.batch;
-  if (start.learningRate) settings.learningRate = start.learningRate;
-  const { json, vocabSize } = characterTokenizer();
-  const tokenizer = openTokenizer(json);
-  const config = nano(vocabSize, tokenizer.id('<eos>'));
-  const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
-  console.log(`nano, ${parameterCount(config)} parameters, on ${device.description}`);
-  const weights = start.from
-    ? readSafetensors((await readStart(start.from))['model.safetensors']!)
-    : randomCheckpoint(config, `nano/${seed}`);
-  const params = paramsFrom(config, weights);
-  const started = performance.now();
-  await warmStart(params, tokenizer, start, settings, 250, async ({ step, loss, tokens }) => {
-    const seconds = (performance.now() - started) / 1000;
-    console.log(
-      `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s`,
-    );
-  });
-  const text = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`);
-  const files = {
-    'config.json': text(toHfConfig(config)),
-    'tokenizer.json': text(json),
-    'model.safetensors': writeSafetensors(await params.toTensors()),
-  };
-  const manifest: Manifest = {
-    policy: name,
+/** Steps from one point of the loss curve to the next. */
+const REPORT_EVERY = 50;
+
+/** A point of the loss curve. */
+type LossPoint = Pick<WarmStartProgress, 'step' | 'loss' | 'tokens'>;
+
+const json = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`);
+
+/** Writes a version 0 with its loss curve, of which nothing else is read. */
+async function writePolicy(
+  folder: string,
+  files: Readonly<Record<string, Uint8Array>>,
+  manifest: Omit<Manifest, 'files' | 'version' | 'parent' | 'groups' | 'round'>,
+  curve: readonly LossPoint[],
+): Promise<void> {
+  const whole: Manifest = {
+    ...manifest,
     version: 0,
     parent: null,
     files: Object.fromEntries(
@@ -91,16 +59,60 @@ async function pretrain({ name, seed, threads, ...options }: PretrainOptions): P
     ),
     groups: [],
     round: null,
-    settings: {
-      madeBy: `npm run pretrain${name === DEFAULT_NAME ? '' : ` -- --name ${name}`}`,
-      ...settings,
-      ...(start.from ? { from: start.from } : {}),
-      ...Object.fromEntries(Object.entries(start.weights ?? {}).map(([role, w]) => [`${role}Weight`, w])),
-    },
   };
-  await mkdir(out, { recursive: true });
-  for (const [file, bytes] of Object.entries({ ...files, 'manifest.json': text(manifest) }))
-    await writeFile(join(out, file), bytes);
+  const lines = curve.map((point) => `${JSON.stringify(point)}\n`).join('');
+  const written = { ...files, 'manifest.json': json(whole), 'loss.jsonl': new TextEncoder().encode(lines) };
+  await mkdir(folder, { recursive: true });
+  for (const [file, bytes] of Object.entries(written)) await writeFile(join(folder, file), bytes);
+}
+
+async function pretrain({ name, seed, threads, saveEvery, ...options }: PretrainOptions): Promise<void> {
+  const start = warmStarts[name]!;
+  const out = options.out ?? `models/${name}`;
+  const settings = { ...WARM_START, seed, steps: options.steps ?? start.steps ?? WARM_START.steps };
+  if (start.batch) settings.batch = start.batch;
+  if (start.learningRate) settings.learningRate = start.learningRate;
+  const { vocabSize, ...tokenizerFiles }: TokenizerFiles = (start.tokenizer ?? characterTokenizer)();
+  const tokenizer = openTokenizer(tokenizerFiles.json);
+  const shape = start.shape ?? 'nano';
+  const config = SHAPES[shape](vocabSize, tokenizer.id(start.tokenizer ? END : '<eos>'));
+  const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
+  console.log(`${shape}, ${parameterCount(config)} parameters, on ${device.description}`);
+  const weights = start.from
+    ? readSafetensors((await readStart(start.from))['model.safetensors']!)
+    : randomCheckpoint(config, `${shape}/${seed}`);
+  const params = paramsFrom(config, weights);
+  const curve: LossPoint[] = [];
+  const write = async (folder: string) =>
+    writePolicy(
+      folder,
+      {
+        'config.json': json(toHfConfig(config)),
+        'tokenizer.json': json(tokenizerFiles.json),
+        ...(tokenizerFiles.config ? { 'tokenizer_config.json': json(tokenizerFiles.config) } : {}),
+        'model.safetensors': writeSafetensors(await params.toTensors()),
+      },
+      {
+        policy: name,
+        settings: {
+          madeBy: `npm run pretrain${name === DEFAULT_NAME ? '' : ` -- --name ${name}`}`,
+          ...settings,
+          ...(start.from ? { from: start.from } : {}),
+          ...Object.fromEntries(Object.entries(start.weights ?? {}).map(([role, w]) => [`${role}Weight`, w])),
+        },
+      },
+      curve,
+    );
+  const started = performance.now();
+  await warmStart(params, tokenizer, start, settings, REPORT_EVERY, async ({ step, loss, tokens }) => {
+    const seconds = (performance.now() - started) / 1000;
+    console.log(
+      `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s`,
+    );
+    curve.push({ step, loss, tokens });
+    if (saveEvery && step % saveEvery === 0 && step < settings.steps) await write(`${out}-${step}`);
+  });
+  await write(out);
   console.log(`Written to ${out}. Recipes begin from the folders of models/ that they name.`);
   device.close();
 }
@@ -119,4 +131,9 @@ export const command = (): Command =>
     .option('--seed <n>', 'seed of weights and demonstrations', whole(0), 0)
     .option('--steps <n>', "training steps (default: the warm start's)", whole(1))
     .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .option(
+      '--save-every <n>',
+      `also write the policy as it is every N steps, a multiple of ${REPORT_EVERY}, to the folder with the step after its name`,
+      whole(1),
+    )
     .action(pretrain);
