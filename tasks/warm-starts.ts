@@ -74,7 +74,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'programs-one-instruction': {
     demonstrate: demonstrateOneInstruction,
     from: 'programs',
-    steps: 2600,
+    steps: 1800,
     batch: 64,
     weights: { proposer: 0.5 },
   },
@@ -127,7 +127,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateWords,
     shape: 'small',
     tokenizer: wordsTokenizer,
-    steps: 2600,
+    steps: 1800,
     batch: 44,
     learningRate: 2.5e-3,
   },
