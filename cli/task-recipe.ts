@@ -11,7 +11,8 @@ import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import type { PlacedTask } from '../tasks/file/task.ts';
-import { type HeldOutBy, reportLines, taskSet } from '../tasks/file/task-set.ts';
+import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../tasks/file/task-set.ts';
+import { WORDS, wordsTaskSet } from '../tasks/words/task-set.ts';
 import {
   addTaskFileOptions,
   readTaskFiles,
@@ -20,6 +21,7 @@ import {
 } from './policy/task-file-options.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
+import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
 import type { TasksOption } from './shared/run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {
@@ -88,28 +90,52 @@ async function readRewards(option: string | undefined, tasks: readonly PlacedTas
   return { rewards, bundles, modules };
 }
 
-/** Throws where the files, the rewards or the settings are wrong. */
-export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
-  const settings = withSettings(grpoSettings, {}, options.set);
+/** The tasks of a recipe, and what is said of them. */
+type NamedTasks = Pick<TaskSet, 'sources' | 'heldOut'> & {
+  readonly name: string;
+  readonly report: readonly string[];
+};
+
+async function fileTasks(options: TaskRecipeOptions): Promise<NamedTasks> {
   const files = options.tasks.map(weighted);
-  const sources = await Promise.all(
+  const read = await Promise.all(
     files.map(async ({ path, weight }) => ({
       weight,
       tasks: await readTaskFiles([path], taskFileSettings(options)),
     })),
   );
-  const { report, ...set } = taskSet(sources, await heldOutBy(options));
+  const { report, sources, heldOut } = taskSet(read, await heldOutBy(options));
+  return {
+    name: files.map(({ path }) => basename(path)).join(', '),
+    sources: sources.filter(({ tasks }) => tasks.length > 0),
+    heldOut,
+    report: reportLines(report),
+  };
+}
+
+/** What the questions of the policy `words` are trained with where the options do not say. */
+const WORDS_SETTINGS = {
+  maxNew: 128,
+  examined: 240,
+  optimizer: { learningRate: 2e-4, warmup: 4, minibatches: 2 },
+};
+
+const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report: [], ...wordsTaskSet() });
+
+/** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
+export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
+  const isGenerated = options.tasks.length === 0;
+  const settings = withSettings(grpoSettings, isGenerated ? WORDS_SETTINGS : {}, options.set);
+  const { report, ...tasks } = isGenerated ? generatedTasks() : await fileTasks(options);
   const { rewards, bundles, modules } = await readRewards(
     options.reward,
-    set.sources.flatMap(({ tasks }) => tasks),
+    tasks.sources.flatMap((source) => source.tasks),
   );
   const data = v.parse(grpoData, {
-    name: files.map(({ path }) => basename(path)).join(', '),
+    ...tasks,
     start: options.start,
     checker: options.checker,
     extract: options.extract,
-    sources: set.sources.filter(({ tasks }) => tasks.length > 0),
-    heldOut: set.heldOut,
     settings,
     ...(rewards.length ? { rewards } : {}),
   });
@@ -119,7 +145,7 @@ export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRe
       expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
       next: 'Train on fewer of them at a time, or on shorter ones.',
     });
-  return { data, bundles, modules, report: reportLines(report) };
+  return { data, bundles, modules, report };
 }
 
 /** What a generated module imports: the same file that the rest of the program has, so that a bundle has it once. */
@@ -179,7 +205,7 @@ export const addTrainingTaskOptions = (command: Command): Command =>
     );
 
 /** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */
-const START = 'seed';
+const START = DEFAULT_START_POLICY;
 
 /** A recipe over files of tasks. */
 export interface TaskRecipe {
@@ -206,17 +232,17 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
       next: 'Add --recipe grpo, or leave the files out.',
     });
   }
-  if (files.length === 0)
+  if (files.length === 0 && policy !== WORDS)
     throw wrongInput('run.tasks', 'Recipe grpo has no tasks.', {
       expected: 'files of questions with their answers',
-      next: 'Name them with --tasks FILE.jsonl (repeat for several).',
+      next: `Name them with --tasks FILE.jsonl (repeat for several), or train --policy ${WORDS}, for which questions are generated.`,
     });
   if (policy === undefined)
     throw wrongInput('run.policy', 'No policy is named that is to be trained on the files.', {
       expected: '--policy NAME, a policy in the state folder',
       next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
-  const read = await readTaskRecipe({ ...options, tasks: files, start: START });
+  const read = await readTaskRecipe({ ...options, tasks: files, start: files.length ? START : WORDS });
   return {
     recipe: grpoFrom(read.data, read.modules),
     report: read.report,

@@ -25,7 +25,7 @@ export const pathsOf = (schema: v.GenericSchema): string[] =>
   });
 
 /** The value as JSON where it is JSON, such as a number or true; as text otherwise. */
-function parsedValue(text: string): unknown {
+export function parsedValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

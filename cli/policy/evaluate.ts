@@ -28,6 +28,8 @@ export interface EvalRequest extends TaskFileOptions {
   readonly tasks: readonly string[];
   readonly limit?: number;
   readonly renderer: RendererKind;
+  /** Switches of the chat template, such as enable_thinking. */
+  readonly template?: Readonly<Record<string, unknown>>;
   /** How answers are extracted; the default depends on the policy's kind of text. */
   readonly extract?: readonly Extraction[];
   /** New tokens at most. Default: 64 for the small policies, 512 for others, never more than half of the model's positions. */
@@ -69,7 +71,10 @@ async function answersOf(
   request: EvalRequest,
 ): Promise<{ answered: AnsweredQuestion[]; tooLong: number }> {
   const { files } = await fetchVersion(gateway, ref);
-  const renderer = rendererOf(files, ref.name, { kind: request.renderer });
+  const renderer = rendererOf(files, ref.name, {
+    kind: request.renderer,
+    ...(request.template ? { variables: request.template } : {}),
+  });
   const { maxPositions } = configOf(files);
   const maxNew = request.maxNew ?? Math.min(MAX_NEW[renderer.kind], Math.floor(maxPositions / 2));
   const { fit, tooLong } = fitting(tasks, renderer, { maxPositions, maxNew });

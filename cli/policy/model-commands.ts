@@ -1,5 +1,5 @@
 /** The commands that run a version: eval, score, generate. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXTRACTIONS, parseExtractions } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type SmallerWeights,
 } from '../../core/policy.ts';
 import { RENDERER_KINDS } from '../../core/renderer/open.ts';
+import { parsedValue } from '../../core/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import {
@@ -48,6 +49,14 @@ function refOf(name: string, version: number, { weights, engine: asked }: Form):
   return { name, version, ...(weights ? { weights } : {}), ...(engine ? { engine } : {}) };
 }
 
+/** Adds "name=value" to the switches given before; the value is JSON where it can be read as such, else text. */
+function templateSwitch(text: string, before: Readonly<Record<string, unknown>> = {}) {
+  const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('Expected NAME=VALUE, as in enable_thinking=true.');
+  return { ...before, [name]: parsedValue(value) };
+}
+
 export function addEval(parent: Command): void {
   const command = versionCommand(parent, 'eval', 'answers to questions, compared with the reference answers')
     .requiredOption(
@@ -65,6 +74,11 @@ export function addEval(parent: Command): void {
     )
     .addOption(
       new Option('--renderer <kind>', 'how questions become tokens').choices(RENDERER_KINDS).default('auto'),
+    )
+    .option(
+      '--template <name=value>',
+      'a switch of the chat template, as in enable_thinking=true (repeat)',
+      templateSwitch,
     )
     .option('--max-new <n>', 'longest answer in tokens', whole(1))
     .option('--samples <n>', 'sampled answers to each question, for pass@k and majority@k', whole(0), 0)

@@ -47,6 +47,14 @@ export async function importPolicy(
   });
 }
 
+/** Is there a start policy of that name in either folder? A policy of a user's own may have any other name. */
+const isStart = (name: string): boolean =>
+  existsSync(resolve(STARTS, name)) || existsSync(installed(STARTS, name));
+
+/** The start policies that a run may use: the default one, its recipes', and the policy that it names where that is one. */
+export const startsOf = (recipes: readonly string[], named?: string): ReadonlySet<string> =>
+  new Set([DEFAULT_START_POLICY, ...recipes, ...(named !== undefined && isStart(named) ? [named] : [])]);
+
 /** Imports a start policy by its folder's name. Returns whether it had to be imported. */
 export async function ensureShipped(
   gateway: GatewayClient,

@@ -10,7 +10,7 @@ import { runOf } from '../../recipes/run-order.ts';
 import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
-import { DEFAULT_START_POLICY, ensureShipped } from '../shared/import-policy.ts';
+import { ensureShipped, startsOf } from '../shared/import-policy.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import { followRun, missingRounds } from './follow-run.ts';
@@ -58,7 +58,7 @@ export async function runInMesh(
   // Webhooks may ask for any recipe.
   const starts = (options.serve ? registry.recipes : named).map(({ startPolicy }) => startPolicy);
   const shipped = async () => {
-    for (const start of new Set([DEFAULT_START_POLICY, ...starts])) await ensureShipped(gateway, start);
+    for (const start of startsOf(starts, options.policy)) await ensureShipped(gateway, start);
   };
   const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
     Promise.race([work, gone, ...alive]);

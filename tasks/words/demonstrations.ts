@@ -38,7 +38,7 @@ const FORMS = [
 
 const user = (content: string): Message => ({ role: 'user', content });
 
-export const writeAnswer = (steps: readonly string[], answer: string, worked: boolean): string =>
+const writeAnswer = (steps: readonly string[], answer: string, worked: boolean): string =>
   `${worked && steps.length ? `<think>${steps.join('\n')}</think>` : ''}<answer>${answer}</answer>`;
 
 /** Another number in place of the last one of a line. */

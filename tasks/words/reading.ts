@@ -27,7 +27,7 @@ const SMALL = [
 const TENS = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
 
 /** A number below 100 in words. */
-export const inWords = (number: number): string =>
+const inWords = (number: number): string =>
   SMALL[number] ?? `${TENS[Math.floor(number / 10)]}${number % 10 === 0 ? '' : `-${SMALL[number % 10]}`}`;
 
 const NAMES = [
