@@ -41,6 +41,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'draws the rollouts of a round again and compares them bit by bit',
     load: () => import('./audit/command.ts'),
   },
+  verify: {
+    description: 'trains a version again from its sealed records and compares the bytes',
+    load: () => import('./verify/command.ts'),
+  },
   learner: { description: 'the learner alone, against a mesh', load: () => import('./learner/command.ts') },
   deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy/command.ts') },
   pretrain: { description: 'makes a start policy', load: () => import('./pretrain/command.ts') },

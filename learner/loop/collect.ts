@@ -21,6 +21,11 @@ export class Collector {
     this.#rounds.set(round, groups);
   }
 
+  /** Is a delivery of the group held? */
+  holds({ round, group }: ScoredMessage): boolean {
+    return this.#rounds.get(round)?.has(group) ?? false;
+  }
+
   /** One message for each group of the round: its newest delivery. */
   messages(round: string): ScoredMessage[] {
     return [...(this.#rounds.get(round)?.values() ?? [])].map((deliveries) => deliveries.at(-1)!.body);

@@ -125,6 +125,13 @@ async function trainRounds(shared: Shared, idleMs: number, ended: AbortSignal): 
   return arrival.signal.aborted ? IDLE_MS : next;
 }
 
+/**
+ * A message that is delivered as often as this while its group is held here is acknowledged at once. Its lease runs out again and again
+ * because its round waits long, and the queue would in the end give it up. Should this process end, the clock sends it again, since the
+ * database says that the group is scored.
+ */
+const HELD_DELIVERIES = 3;
+
 /** Pulls once. Messages that are not for the learner go back to the queue, and become dead letters when their deliveries are used up. */
 async function collect({
   ports: { queue, log },
@@ -134,13 +141,17 @@ async function collect({
 }: Shared): Promise<boolean> {
   const { messages } = await queue.pull(leaseMs);
   const foreign: string[] = [];
-  for (const { lease, body } of messages) {
+  const settled: string[] = [];
+  for (const { lease, body, attempts } of messages) {
     const checked = v.safeParse(scoredMessage, body);
-    if (checked.success) {
+    if (!checked.success) foreign.push(lease);
+    else {
+      if (attempts >= HELD_DELIVERIES && collector.holds(checked.output)) settled.push(lease);
       collector.add({ lease, body: checked.output });
       early.begin(checked.output);
-    } else foreign.push(lease);
+    }
   }
+  if (settled.length) await queue.ack(settled);
   if (foreign.length) {
     log('message.foreign', { count: foreign.length });
     await queue.retry(foreign, 5);

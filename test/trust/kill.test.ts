@@ -60,12 +60,10 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
 
 /** For rounds that overlap: while one trains, others are rolled out. */
 const AHEAD_PLAN = [
-  'rollout (mesh)',
   'reading groups (learner)',
   'training (mesh)',
   'training (learner)',
   'committed, before the learner knows (mesh)',
-  'committed, before the learner knows (learner)',
 ];
 
 test.each([1, 2])(
@@ -80,7 +78,7 @@ test.each([1, 2])(
       order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, groupSize: 2, ahead },
       nextStrike: () => queue.shift() ?? null,
       ...faultsOf(`kill ahead ${ahead}`, 0.01),
-      limitMs: 140_000,
+      limitMs: 280_000,
     });
     const { rounds, ...books } = report.balance;
     expect(rounds).toBeGreaterThanOrEqual(3);
@@ -88,5 +86,5 @@ test.each([1, 2])(
     expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
     expect(report.differing).toEqual([]);
   },
-  150_000,
+  300_000,
 );

@@ -6,7 +6,14 @@ import { keys } from '../../core/schema/round.ts';
 import { writeAll } from '../../store/database.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { nextVersion } from '../../store/policies.ts';
-import { claimRedrive, failRound, type RoundRow, settleRound, stalledRounds } from '../../store/rounds.ts';
+import {
+  claimRedrive,
+  failRound,
+  type RoundRow,
+  roundBefore,
+  settleRound,
+  stalledRounds,
+} from '../../store/rounds.ts';
 import { advanceRun, forgetDeliveries, stuckRuns } from '../../store/runs.ts';
 import { readManifest } from '../../store/versions.ts';
 import { failureOf } from '../shared/failures.ts';
@@ -62,6 +69,11 @@ async function guarded(event: string, id: string, work: () => Promise<void>): Pr
 
 async function redrive(services: Services, row: RoundRow): Promise<void> {
   const { db, now, settings } = services;
+  if (row.stage === 'training' && (await roundBefore(db, row)) !== null) {
+    // Its turn has not come: the learner has its messages, or gets them again once the earlier rounds have ended.
+    await claimRedrive(db, row, now(), 0);
+    return;
+  }
   const afterStart = row.touchedAt < settings.queuesSince;
   if (!(await claimRedrive(db, row, now(), afterStart ? AFTER_START : 1))) return;
   log('warn', 'round.redriven', { round: row.id, stage: row.stage, redrives: row.redrives + 1 });
