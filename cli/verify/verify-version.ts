@@ -36,6 +36,12 @@ export interface VerifiedVersion {
   readonly wallMs: number;
 }
 
+/** What is read of a mesh. */
+export type VerifiedMesh = Pick<
+  GatewayClient,
+  'getPolicy' | 'listPolicies' | 'getManifest' | 'getVersion' | 'getRound' | 'getGroups' | 'getObject'
+>;
+
 export interface VerifySettings {
   readonly recipes: Registry;
   /** The key by which seals are checked; without it they are not checked. */
@@ -45,16 +51,16 @@ export interface VerifySettings {
 
 /** A policy with its manifests, each checked against the hash in the database. */
 export class VersionChain {
-  readonly #gateway: GatewayClient;
+  readonly #gateway: VerifiedMesh;
   readonly #policy: PolicyState;
 
-  private constructor(gateway: GatewayClient, policy: PolicyState) {
+  private constructor(gateway: VerifiedMesh, policy: PolicyState) {
     this.#gateway = gateway;
     this.#policy = policy;
   }
 
   /** Throws `policy.unknown`. */
-  static async open(gateway: GatewayClient, name: string): Promise<VersionChain> {
+  static async open(gateway: VerifiedMesh, name: string): Promise<VersionChain> {
     const policy = await gateway.getPolicy(name);
     if (policy) return new VersionChain(gateway, policy);
     throw wrongInput('policy.unknown', `There is no policy ${name}.`, {
@@ -118,7 +124,7 @@ export class VersionChain {
 
 /** Trains one version again. A device must be open. */
 export async function verifyVersion(
-  gateway: GatewayClient,
+  gateway: VerifiedMesh,
   chain: VersionChain,
   version: number,
   settings: VerifySettings,
@@ -156,7 +162,7 @@ export async function verifyVersion(
 
 /** The records that the version was trained on, each checked against hash and seal. Throws `verify.records` where one is not as it was. */
 async function recordsOf(
-  gateway: GatewayClient,
+  gateway: VerifiedMesh,
   { policy, version, groups: trained }: Manifest,
   round: RoundState,
   meshKey: string | undefined,

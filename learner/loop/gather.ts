@@ -34,7 +34,7 @@ type Objects = Pick<MeshGateway, 'getObject'>;
 const AT_ONCE = 16;
 
 export async function gatherRound(
-  gateway: MeshGateway,
+  gateway: Objects,
   round: RoundState,
   listed: GroupStates,
   messages: readonly ScoredMessage[],
@@ -99,10 +99,7 @@ function parse<S extends v.GenericSchema>(schema: S, bytes: Uint8Array, what: st
   }
 }
 
-async function gatherProposals(
-  gateway: MeshGateway,
-  { spec, proposalsSha256 }: RoundState,
-): Promise<Proposals> {
+async function gatherProposals(gateway: Objects, { spec, proposalsSha256 }: RoundState): Promise<Proposals> {
   const bytes = await gateway.getObject(keys.proposals(spec.id), proposalsSha256 ?? undefined);
   const written = parse(proposals, bytes, 'The proposals’ object');
   if (written.round !== spec.id)
