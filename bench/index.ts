@@ -30,6 +30,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
     load: () => import('./learner.ts'),
   },
+  overlap: {
+    about: 'what rounds that overlap gain, beside what the elastic model predicts',
+    options: '[--rounds N] [--json]',
+    load: () => import('./overlap.ts'),
+  },
   rollout: {
     about: 'how fast a Worker generates, beside a loop of one run per token',
     options: '[--rounds N] [--size NAME] [--peers] [--json]',

@@ -70,6 +70,9 @@ export const WAITING_GROUPS = { rollout: 'rollout', scored: 'training' } as cons
   Partial<Record<GroupState, OpenRound>>
 >;
 
-/** Whose usage is counted: the stages' Workers, the gateway for the mesh itself, and gateway and queue for the learner. */
-export const USAGE_STAGES = [...WORKER_STAGES, 'gateway', 'learner'] as const;
+/**
+ * Whose usage is counted: the stages' Workers, the gateway for the mesh itself, and gateway and queue for the learner. `idle` are the
+ * learner's pulls that found nothing: they are the price of a mesh that waits, and belong to no round.
+ */
+export const USAGE_STAGES = [...WORKER_STAGES, 'gateway', 'learner', 'idle'] as const;
 export type UsageStage = (typeof USAGE_STAGES)[number];

@@ -110,5 +110,7 @@ export const roundReport = v.object({
   learnerMs: v.exactOptional(v.number()),
   /** What the mesh used for the learner in this round: answers of the gateway, operations of the queue. */
   used: v.exactOptional(usageCounts),
+  /** What its pulls used that found nothing: the mesh's, and not the round's. */
+  idle: v.exactOptional(usageCounts),
 });
 export type RoundReport = Readonly<v.InferOutput<typeof roundReport>>;

@@ -138,8 +138,10 @@ async function collect({
   settings: { leaseMs },
   collector,
   early,
+  books,
 }: Shared): Promise<boolean> {
   const { messages } = await queue.pull(leaseMs);
+  if (!messages.length) books.foundNothing();
   const foreign: string[] = [];
   const settled: string[] = [];
   for (const { lease, body, attempts } of messages) {

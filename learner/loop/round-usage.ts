@@ -1,6 +1,6 @@
 /**
- * The learner's share of a round's platform usage: everything since the previous round was closed. Pulls of an empty queue therefore count
- * towards the round that was waited for, and no usage is left out.
+ * The learner's share of a round's platform usage: everything since the previous round was closed, so that none is left out. Pulls that
+ * found nothing are counted apart, because a mesh that waits for orders makes them too.
  */
 import type { Tally } from '../../api/tally.ts';
 import { addUsage, NOTHING_USED, type Usage, usageSince } from '../../core/cost/usage.ts';
@@ -8,21 +8,34 @@ import { addUsage, NOTHING_USED, type Usage, usageSince } from '../../core/cost/
 export class RoundUsage {
   readonly #tally: Pick<Tally, 'total'> | undefined;
   #before: Usage;
+  /** Pulls that found nothing since the previous round was closed. */
+  #emptyPulls = 0;
 
   constructor(tally: Pick<Tally, 'total'> | undefined) {
     this.#tally = tally;
     this.#before = tally?.total ?? NOTHING_USED;
   }
 
-  /** The usage to report: what was used until now, the request of the report itself, and the message deletions that follow it. */
-  used(deletions: number): { used?: Usage } {
+  /** Notes a pull that found nothing; the tally has counted it as an operation. */
+  foundNothing(): void {
+    this.#emptyPulls++;
+  }
+
+  /**
+   * The usage to report: what was used until now, the request of the report itself, and the message deletions that follow it; apart from
+   * it, `idle`, what the pulls that found nothing used.
+   */
+  used(deletions: number): { used?: Usage; idle?: Usage } {
     if (!this.#tally) return {};
+    const idle = { ...NOTHING_USED, queueOperations: this.#emptyPulls };
     const coming = { ...NOTHING_USED, requests: 1, queueOperations: deletions };
-    return { used: addUsage(usageSince(this.#tally.total, this.#before), coming) };
+    const all = addUsage(usageSince(this.#tally.total, this.#before), coming);
+    return { used: usageSince(all, idle), idle };
   }
 
   /** Ends the round: usage from here on belongs to the next one. */
   close(): void {
     this.#before = this.#tally?.total ?? NOTHING_USED;
+    this.#emptyPulls = 0;
   }
 }

@@ -52,14 +52,21 @@ test('answers of the gateway say what they used; one that does not say is a requ
   expect(tally.total).toEqual({ ...NOTHING_USED, requests: 3, d1RowsRead: 3, r2ClassB: 2 });
 });
 
-test('pulls while waiting count to the round that was waited for; a report counts itself and what it will delete', () => {
+test('a report counts itself and what it will delete; pulls that found nothing are apart from the round', () => {
   const tally = new Tally();
   const books = new RoundUsage(tally);
   tally.add({ queueOperations: 5, requests: 2 });
-  expect(books.used(64).used).toEqual({ ...NOTHING_USED, requests: 3, queueOperations: 69 });
+  for (let i = 0; i < 3; i++) books.foundNothing();
+  expect(books.used(64)).toEqual({
+    used: { ...NOTHING_USED, requests: 3, queueOperations: 66 },
+    idle: { ...NOTHING_USED, queueOperations: 3 },
+  });
   tally.add({ queueOperations: 64, requests: 1 });
   books.close();
   tally.add({ queueOperations: 1 });
-  expect(books.used(0).used).toEqual({ ...NOTHING_USED, requests: 1, queueOperations: 1 });
+  expect(books.used(0)).toEqual({
+    used: { ...NOTHING_USED, requests: 1, queueOperations: 1 },
+    idle: NOTHING_USED,
+  });
   expect(new RoundUsage(undefined).used(3)).toEqual({});
 });

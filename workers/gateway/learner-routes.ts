@@ -119,7 +119,11 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const report = await readJsonBody(c.req.raw, roundReport, REPORT_LIMIT);
     const { db } = c.var.services;
     if (!(await getRound(db, round))) throw notFound('round', round);
-    await setReport(db, round, report, report.used ? [setUsed(round, 'learner', report.used)] : []);
+    await setReport(db, round, report, [
+      ...(report.used ? [setUsed(round, 'learner', report.used)] : []),
+      // Kept under the round that they came before, so that a report which is sent again counts once.
+      ...(report.idle ? [setUsed(round, 'idle', report.idle)] : []),
+    ]);
     return c.json<v.InferOutput<typeof reported>>({ round });
   })
   .post('/api/rounds/:id/groups/:group/failure', learnerOnly, async (c) => {

@@ -45,7 +45,7 @@ export function usageMetrics(used: UsedByStage): Metric[] {
     ]),
     counter(
       'cost_dollars',
-      'What all this costs at the published prices, one month of storage included.',
+      'What all this costs at the published prices, one month of storage included. Stage idle: pulls of the learner that found nothing.',
       by((u) => costOf(u).total),
     ),
   ];

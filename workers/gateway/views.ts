@@ -18,8 +18,8 @@ import type { PolicyRow, VersionRow } from '../../store/policies.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import type { RunRow } from '../../store/runs.ts';
 
-/** What a round used, by stage and in total, and its cost at the published prices; null where no usage is recorded. */
-function usageView(stages: UsageByStage = {}): RoundUsage | null {
+/** What a round used, by stage and in total, without what the mesh used while it waited, and its cost at the published prices; null where no usage is recorded. */
+function usageView({ idle: _, ...stages }: UsageByStage = {}): RoundUsage | null {
   const parts = Object.values(stages);
   if (!parts.length) return null;
   const total = totalUsage(parts);
