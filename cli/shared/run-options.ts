@@ -10,6 +10,9 @@ const DEFAULT_ROUNDS = 40;
 /** How many versions behind the samples may be that a learner trains on, if it is not told otherwise. */
 export const MAX_STALENESS = 2;
 
+/** The value of `--engine` that has the engine chosen by a measurement. */
+export const FASTEST = 'fastest';
+
 export interface StartOptions {
   /** A name or a reference to a module; once it is opened, the recipe's name. */
   readonly recipe: string;
@@ -38,6 +41,9 @@ export interface StartOptions {
   readonly revectorize: boolean;
   readonly auditFraction: number;
 }
+
+/** What the command line says, before an engine was measured. */
+export type AskedStartOptions = Omit<StartOptions, 'engine'> & { readonly engine?: Engine | typeof FASTEST };
 
 /** Parses a whole number from `low` up; else throws commander's usage error. */
 export const whole = (low: number) => (text: string) => {
@@ -107,11 +113,16 @@ export const auditOption = () =>
     .argParser(share)
     .default(0.02);
 
-export const engineOption = () =>
+const ENGINE =
+  'what computes the policies: ONNX Runtime, or kernels of this project, which are faster; kernels-plain does without fused multiply-adds';
+
+export const engineOption = () => new Option('--engine <name>', `${ENGINE} (default: onnx)`).choices(ENGINES);
+
+const runEngineOption = () =>
   new Option(
     '--engine <name>',
-    'what computes the policies: ONNX Runtime, or kernels of this project, which are faster; kernels-plain does without fused multiply-adds (default: onnx)',
-  ).choices(ENGINES);
+    `${ENGINE}; fastest measures both on this machine first, and the run is then that of the engine it names (default: onnx)`,
+  ).choices([...ENGINES, FASTEST]);
 
 export const aheadOption = () =>
   new Option(
@@ -144,7 +155,7 @@ export const startCommand = (): Command =>
       'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
     )
     .addOption(weightsOption())
-    .addOption(engineOption())
+    .addOption(runEngineOption())
     .addOption(aheadOption())
     .option(
       '--tasks <n or file>',

@@ -1,27 +1,37 @@
 /** `npm start`; its options are in cli/shared/run-options.ts. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { wrongInput } from '../../core/errors.ts';
+import type { Engine } from '../../core/policy.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { changedRecipe } from '../changed-recipe.ts';
 import { refuseTakenPort } from '../port.ts';
 import { openRecipes, withRecipe } from '../recipe-modules.ts';
 import { fail } from '../shared/fail.ts';
-import { expectStart } from '../shared/import-policy.ts';
-import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
+import { expectStart, readStart } from '../shared/import-policy.ts';
+import {
+  type AskedStartOptions,
+  FASTEST,
+  orderOf,
+  type StartOptions,
+  startCommand,
+} from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
 import { openStateFolder } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 
 export const command = (): Command =>
-  addTrainingTaskOptions(startCommand()).action(async (asked: StartOptions & TrainingTaskOptions) => {
+  addTrainingTaskOptions(startCommand()).action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
     const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
     for (const line of files?.report ?? []) console.error(line);
     const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-    const { reward, ...others } = asked;
+    const { reward, engine, ...others } = asked;
     const options: StartOptions = {
       ...others,
       recipe: known.named[0]!.name,
+      ...(engine === undefined || engine === FASTEST ? {} : { engine }),
       // A weighted sum is the recipe's own default.
       ...(reward === undefined || files?.isWeighted ? {} : { reward }),
     };
@@ -33,6 +43,7 @@ export const command = (): Command =>
     if (options.fresh) refuseBusy(options.state);
     else refuseShared(options.state);
     if (!options.inProcess) await refuseTakenPort(options.port);
+    const measured = engine === FASTEST ? { engine: await measuredEngine(known.named[0]!, asked) } : {};
     // A full disk first causes an error that no code awaits: in a log's stream.
     process.on('uncaughtException', (error) => fail(error, options.json));
     const stateDir = openStateFolder(options.state, options.fresh);
@@ -41,5 +52,24 @@ export const command = (): Command =>
     const run = options.inProcess
       ? (await import('./process-run.ts')).runInOneProcess
       : (await import('./mesh-run.ts')).runInMesh;
-    await run(options, recipes, stateDir, printer);
+    await run({ ...options, ...measured }, recipes, stateDir, printer);
   });
+
+/** The engine that samples fastest here from the recipe's start policy, told on standard error. */
+async function measuredEngine(
+  { startPolicy }: Pick<Recipe, 'startPolicy'>,
+  { policy, weights }: Pick<AskedStartOptions, 'policy' | 'weights'>,
+): Promise<Engine> {
+  if (policy !== undefined)
+    throw wrongInput('engine.fastest', `--engine fastest cannot measure the policy ${policy}.`, {
+      expected: 'a run that begins from its recipe’s start policy, which lies in a folder',
+      next: 'Name an engine: onnx or kernels.',
+    });
+  const [{ fastestEngine, fastestWords }, { nodeEngines }] = await Promise.all([
+    import('./fastest-engine.ts'),
+    import('../../infer/node-engines.ts'),
+  ]);
+  const found = await fastestEngine(nodeEngines, await readStart(startPolicy), weights);
+  console.error(fastestWords(found));
+  return found.engine;
+}
