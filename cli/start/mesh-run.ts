@@ -14,6 +14,7 @@ import { ensureShipped, startsOf } from '../shared/import-policy.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import { followRun, missingRounds } from './follow-run.ts';
+import { type Heartbeat, openHeartbeat, waitingFor } from './heartbeat.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 /** Resolves once the signal has aborted. */
@@ -40,16 +41,19 @@ export async function runInMesh(
   options: StartOptions,
   { registry, named, modules }: OpenRecipes,
   stateDir: string,
-  printer: RunPrinter,
+  plain: RunPrinter,
 ): Promise<void> {
   const began = performance.now();
   const stop = new AbortController();
   const { signal } = stop;
+  const heartbeat = openHeartbeat(plain);
+  const { printer } = heartbeat;
+  heartbeat.waitFor(() => 'the mesh to start');
   const own = await startSharedMesh({
     stateDir,
     port: options.port,
     recipes: modules.map(({ file }) => file),
-  });
+  }).finally(() => heartbeat.waitFor(null));
   const { mesh } = own;
   onSignal(() => stop.abort());
   const notice = (text: string) => printer.notice(text);
@@ -64,11 +68,14 @@ export async function runInMesh(
     Promise.race([work, gone, ...alive]);
   let learner: LearnerProcess | undefined;
   try {
+    heartbeat.waitFor(() => 'the start policies to be stored');
     await watched(shipped());
     learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
     const { givenUp } = learner;
+    heartbeat.waitFor(null);
     if (options.serve) printer.waiting(mesh.url);
-    else await watched(playRun(options, registry, mesh, gateway, printer, signal, began), givenUp);
+    else await watched(playRun(options, registry, mesh, gateway, heartbeat, signal, began), givenUp);
+    heartbeat.waitFor(null);
     const stays = options.serve || (options.rounds === undefined && !options.headless);
     if (stays && !signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
@@ -77,6 +84,7 @@ export async function runInMesh(
   } finally {
     // Work that is still under way ends silently. After Ctrl-C this has no effect.
     stop.abort(FAILED);
+    heartbeat.stop();
     const ended = Promise.allSettled([learner?.stop(), own.stop()]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
@@ -102,10 +110,11 @@ async function playRun(
   recipes: Registry,
   mesh: Mesh,
   gateway: GatewayClient,
-  printer: RunPrinter,
+  heartbeat: Heartbeat,
   signal: AbortSignal,
   began: number,
 ): Promise<void> {
+  const { printer } = heartbeat;
   const order = orderOf(options);
   const { recipe, settings, rounds } = runOf(recipes, order);
   const run = runIdOf(settings);
@@ -119,6 +128,10 @@ async function playRun(
   if (missing.order > 0)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
   const lines: RoundLine[] = [];
+  heartbeat.waitFor(async () => {
+    const [newest] = await gateway.listRounds(run);
+    return waitingFor(newest && (await gateway.getRound(newest.id)), missing.last);
+  });
   const follow = async () => {
     const followed = {
       gateway,

@@ -1,0 +1,71 @@
+/** What the terminal says while nothing happens. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openHeartbeat, waitingFor } from '../../../cli/start/heartbeat.ts';
+import type { RunPrinter } from '../../../cli/start/run-printer.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open() {
+  const notices: string[] = [];
+  const nothing = () => {};
+  const printer: RunPrinter = {
+    started: nothing,
+    evaluatedStart: nothing,
+    round: nothing,
+    finished: nothing,
+    stopped: nothing,
+    waiting: nothing,
+    notice: (text) => notices.push(text),
+  };
+  return { heartbeat: openHeartbeat(printer), notices };
+}
+
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
+
+test('says what is waited for every twenty seconds, and only while nothing else is printed', async () => {
+  const { heartbeat, notices } = open();
+  heartbeat.waitFor(() => 'a round');
+  await pass(19);
+  expect(notices).toEqual([]);
+  await pass(2);
+  expect(notices).toEqual(['for 20 s: waiting for a round']);
+  await pass(20);
+  expect(notices).toEqual(['for 20 s: waiting for a round', 'for 40 s: waiting for a round']);
+  // What is printed in between is a sign of life.
+  for (let i = 0; i < 10; i++) {
+    heartbeat.printer.notice('something');
+    await pass(15);
+  }
+  expect(notices.filter((notice) => notice !== 'something')).toHaveLength(2);
+  heartbeat.waitFor(null);
+  await pass(600);
+  expect(notices.filter((notice) => notice !== 'something')).toHaveLength(2);
+  heartbeat.stop();
+});
+
+test('says so where the mesh does not answer, or fails to', async () => {
+  const { heartbeat, notices } = open();
+  heartbeat.waitFor(() => new Promise(() => {}));
+  await pass(24);
+  expect(notices).toEqual(['for 22 s: waiting for an answer of the mesh']);
+  heartbeat.waitFor(() => Promise.reject(new Error('away')));
+  await pass(24);
+  expect(notices.at(-1)).toMatch(/^for 2\d s: waiting for an answer of the mesh$/);
+  heartbeat.stop();
+});
+
+test('names the round, its stage and how far it is', () => {
+  const at = (stage: 'proposing' | 'rollout' | 'training' | 'done' | 'failed') =>
+    waitingFor({ index: 3, stage, expected: 24, groups: { scored: 5, failed: 1, trained: 0 } }, 8);
+  expect(waitingFor(undefined, 8)).toBe('its first round to begin');
+  expect(at('proposing')).toBe('the tasks of round 3 of 8');
+  expect(at('rollout')).toBe('the rollouts of round 3 of 8: 6 of 24 groups are judged');
+  expect(at('training')).toBe('the learner to train round 3 of 8: 5 groups are scored');
+  expect(at('done')).toContain('round 3 of 8, which is done');
+  expect(at('failed')).toContain('round 3 of 8, which failed');
+});
