@@ -21,6 +21,7 @@ import {
   policyVersions,
   pruned,
   type Replayed,
+  type RoundFailure,
   type RoundState,
   type RunState,
   refusal,
@@ -224,6 +225,11 @@ export class GatewayClient {
   /** Records that the learner refuses a group, with the reason; the round goes on without the group. */
   async failGroup(round: string, group: string, failure: GroupFailure): Promise<void> {
     await this.#send('POST', `/api/rounds/${round}/groups/${group}/failure`, JSON.stringify(failure));
+  }
+
+  /** Ends a round that the learner could not train in so many attempts. It is stored as a dead letter, which can be replayed. */
+  async failRound(round: string, failure: RoundFailure): Promise<void> {
+    await this.#send('POST', `/api/rounds/${round}/failure`, JSON.stringify(failure));
   }
 
   /** The dead letters, newest first; replayed ones only if `includeReplayed` is true. */

@@ -3,12 +3,12 @@
  * itself; its caller passes lines and exits to it.
  */
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
-import { UNREADABLE } from '../learner/loop/load-version.ts';
 
 /** How many exits without a trained round in between are allowed before the learner is not started again. */
 const MOST_ENDS = 5;
-/** How many attempts, two seconds apart, are made at a version that cannot be read. */
-const MOST_UNREADABLE = 10;
+/** How long the learner may be in trouble before the command ends, ms, and how long after a trouble it counts as over. */
+const MOST_TROUBLE_MS = 5 * 60_000;
+const OVER_MS = 60_000;
 
 export interface LearnerNews {
   /** A message for the terminal. */
@@ -44,14 +44,18 @@ const saysWhy = (line: string) => /^(?:error|\w*Error|[a-z-]+(?:\.[a-z-]+)+)\b.*
 export class LearnerWatch {
   readonly #log: string;
   #ends = 0;
-  #unreadable = 0;
+  #since: number | undefined;
+  #last = 0;
   #told = '';
   #lastWords = '';
   #failed: Failed | undefined;
 
+  readonly #now: () => number;
+
   /** `log`: the path of the complete log, which messages name. */
-  constructor(log: string) {
+  constructor(log: string, now: () => number = () => performance.now()) {
     this.#log = log;
+    this.#now = now;
   }
 
   /** Takes a line that the learner wrote to standard error. */
@@ -65,9 +69,12 @@ export class LearnerWatch {
       case 'round.trained':
       case 'round.dropped':
         this.#ends = 0;
-        this.#unreadable = 0;
+        this.#since = undefined;
         this.#told = '';
         return {};
+      case 'round.failed':
+        this.#since = undefined;
+        return this.#tell(`the learner gives up round ${text(event.round)}: ${text(event.message)}`);
       case 'learner.failed':
         this.#failed = {
           kind: text(event.kind) as FailureKind,
@@ -108,10 +115,16 @@ export class LearnerWatch {
   }
 
   #trouble(code: string, message: string): LearnerNews {
-    this.#unreadable = code === UNREADABLE ? this.#unreadable + 1 : 0;
-    if (this.#unreadable < MOST_UNREADABLE) return this.#tell(`the learner tries again: ${message}`);
-    // Its message says what to do.
-    return { fatal: new RollmeshError('give-up', code, message) };
+    const now = this.#now();
+    if (this.#since === undefined || now - this.#last > OVER_MS) this.#since = now;
+    this.#last = now;
+    if (now - this.#since < MOST_TROUBLE_MS) return this.#tell(`the learner tries again: ${message}`);
+    const what = `The learner has tried for ${MOST_TROUBLE_MS / 60_000} minutes without success. The last time: ${message}`;
+    return {
+      fatal: new RollmeshError('give-up', code || 'learner.trouble', what, {
+        next: `Its log is ${this.#log}. The same command goes on where the run stands.`,
+      }),
+    };
   }
 
   /** Returns a notice only once, until a round is trained. */

@@ -34,6 +34,23 @@ export async function putJsonOnce(bucket: R2Bucket, key: string, value: unknown)
   return put !== null;
 }
 
+/**
+ * Writes an object over the one that was written at `at`, or creates it if that is null.
+ * @returns false if somebody else has written there since; nothing is changed then
+ */
+export async function putJsonOver(
+  bucket: R2Bucket,
+  key: string,
+  value: unknown,
+  at: Date | null,
+): Promise<boolean> {
+  if (at === null) return putJsonOnce(bucket, key, value);
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  // By time and not by etag, which stays the same if the same bytes are written again.
+  const onlyIf = { uploadedBefore: new Date(at.getTime() + 1) };
+  return (await bucket.put(key, bytes, { ...JSON_TYPE, sha256: sha256Hex(bytes), onlyIf })) !== null;
+}
+
 /** The object, or null if there is none. Throws `give-up` if it does not match the schema. */
 export async function readJson<S extends v.GenericSchema>(
   bucket: R2Bucket,

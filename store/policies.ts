@@ -5,7 +5,7 @@ import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
 import { namedVersions, type RoundSpec } from '../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
-import { policies, versions } from './schema.ts';
+import { commits, policies, versions } from './schema.ts';
 
 export type PolicyRow = typeof policies.$inferSelect;
 export type VersionRow = typeof versions.$inferSelect;
@@ -57,31 +57,45 @@ export const noteManifest = (db: Database, manifest: Manifest) =>
       ),
   ]);
 
+/** The hash of the manifest that was noted for a version's commit; null if none was. */
+export const notedCommit = async (db: Database, ref: PolicyRef): Promise<string | null> =>
+  (
+    await db
+      .select()
+      .from(commits)
+      .where(and(eq(commits.policy, ref.name), eq(commits.version, ref.version)))
+  )[0]?.manifestSha256 ?? null;
+
+/**
+ * Notes that this manifest is about to be written to the object store. `seen`: the hash that was noted before, null for none.
+ * @returns false if another one has been noted since
+ */
+export async function noteCommit(db: Database, manifest: Manifest, seen: string | null): Promise<boolean> {
+  const sha256 = manifestSha256(manifest);
+  const [noted] = await writeAll(db, [
+    sql`INSERT INTO commits (policy, version, manifest_sha256)
+        VALUES (${manifest.policy}, ${manifest.version}, ${sha256})
+        ON CONFLICT DO UPDATE SET manifest_sha256 = ${sha256} WHERE manifest_sha256 IN (${seen}, ${sha256})`,
+  ]);
+  return noted === 1;
+}
+
+/** Is this the manifest that was noted for its version's commit? */
+const isNoted = (manifest: Manifest) => sql`EXISTS (SELECT 1 FROM commits WHERE policy = ${manifest.policy}
+  AND version = ${manifest.version} AND manifest_sha256 = ${manifestSha256(manifest)})`;
+
 const bytesOf = (manifest: Manifest) =>
   Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
 
-const insertVersion = (db: Database, manifest: Manifest, now: number) =>
-  db
-    .insert(versions)
-    .values({
-      policy: manifest.policy,
-      version: manifest.version,
-      parent: manifest.parent,
-      round: manifest.round,
-      bytes: bytesOf(manifest),
-      manifestSha256: manifestSha256(manifest),
-      createdAt: now,
-    })
-    .onConflictDoNothing();
-
-/** Creates a policy with its version 0. @returns false if the policy exists already */
+/** Creates a policy with its version 0. @returns false if the policy exists already, or if another manifest was noted for it */
 export async function createPolicy(db: Database, manifest: Manifest, now: number): Promise<boolean> {
+  const { policy, version, parent, round } = manifest;
   const [created] = await writeAll(db, [
-    db
-      .insert(policies)
-      .values({ name: manifest.policy, current: manifest.version, updatedAt: now })
-      .onConflictDoNothing(),
-    insertVersion(db, manifest, now),
+    sql`INSERT INTO policies (name, current, updated_at) SELECT ${policy}, ${version}, ${now}
+        WHERE ${isNoted(manifest)} ON CONFLICT DO NOTHING`,
+    sql`INSERT INTO versions (policy, version, parent, round, bytes, manifest_sha256, created_at)
+        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)}, ${now}
+        WHERE ${isNoted(manifest)} ON CONFLICT DO NOTHING`,
   ]);
   return created === 1;
 }
@@ -90,8 +104,8 @@ export async function createPolicy(db: Database, manifest: Manifest, now: number
  * Ends a round in one transaction: the pointer moves from `parent` to `version`, the round becomes done, its groups become
  * trained, and the next rounds are inserted. Every statement after the first takes effect only if the version is this round's,
  * so neither a lost race nor a repetition changes anything.
- * @returns false if the version was not inserted: the pointer is elsewhere, the round is over, an earlier round of its run is not, or
- * it was committed before
+ * @returns false if the version was not inserted: the pointer is elsewhere, the round is over, an earlier round of its run is not, it
+ * was committed before, or another manifest was noted for it
  */
 export async function commitVersion(
   db: Database,
@@ -100,11 +114,12 @@ export async function commitVersion(
   now: number,
 ): Promise<boolean> {
   const { policy, version, parent, round } = manifest;
-  const committed = sql`EXISTS (SELECT 1 FROM versions WHERE policy = ${policy} AND version = ${version} AND round IS ${round})`;
+  const committed = sql`EXISTS (SELECT 1 FROM versions WHERE policy = ${policy} AND version = ${version}
+    AND round IS ${round} AND manifest_sha256 = ${manifestSha256(manifest)})`;
   const [inserted] = await writeAll(db, [
     sql`INSERT INTO versions (policy, version, parent, round, bytes, manifest_sha256, created_at)
         SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)}, ${now}
-        WHERE EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
+        WHERE ${isNoted(manifest)} AND EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
           AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
           AND NOT EXISTS (SELECT 1 FROM rounds AS own JOIN rounds AS earlier
             ON earlier.run = own.run AND earlier.idx < own.idx AND earlier.stage IN ${openRounds} WHERE own.id = ${round})

@@ -35,6 +35,13 @@ export async function reviveGroup(
   return revived === 1;
 }
 
+/** Reopens a round that the learner gave up, to be trained. @returns false if none of its groups waits for that, or it cannot be reopened */
+export async function reviveTraining(db: Database, round: string, now: number): Promise<boolean> {
+  const waiting = sql`EXISTS (SELECT 1 FROM groups WHERE round = ${round} AND state = 'scored')`;
+  const [revived] = await writeAll(db, [...reopen(round, 'training', waiting, now)]);
+  return revived === 1;
+}
+
 /** Reopens a round that failed before it had any group. @returns false if it has groups or cannot be reopened */
 export async function reviveProposal(db: Database, round: string, now: number): Promise<boolean> {
   const empty = sql`NOT EXISTS (SELECT 1 FROM groups WHERE round = ${round})`;

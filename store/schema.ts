@@ -102,6 +102,20 @@ export const versions = sqliteTable(
   (t) => [primaryKey({ columns: [t.policy, t.version] })],
 );
 
+/**
+ * The manifest that may become a version, noted before it is written to the object store. Only a manifest that is noted here is
+ * committed, so one that somebody else put into the object store is not taken for what a crash left behind.
+ */
+export const commits = sqliteTable(
+  'commits',
+  {
+    policy: text().notNull(),
+    version: integer().notNull(),
+    manifestSha256: text('manifest_sha256').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.policy, t.version] })],
+);
+
 /** What a round used of the platform, one row for each stage, to which each batch adds once. The columns are as in core/cost/usage.ts. */
 export const usage = sqliteTable(
   'usage',

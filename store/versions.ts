@@ -19,7 +19,7 @@ import { keys } from '../core/schema/round.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
 import { readSafetensors } from '../model/safetensors.ts';
-import { putJsonOnce, readJson } from './objects.ts';
+import { readJson } from './objects.ts';
 
 export const MANIFEST = 'manifest.json';
 export const versionKey = ({ name, version }: PolicyRef, file: VersionFile | typeof MANIFEST) =>
@@ -33,7 +33,7 @@ const hex = (bytes: ArrayBuffer | undefined) =>
 
 /**
  * Stores one file of a version that is not committed yet. The write succeeds only if the object has not changed since it was
- * looked up, so if two learners write at once, one of them gets an error.
+ * looked up, so if two learners write at once, one of them gets an error. `settled`: is the version committed, or about to be?
  * @returns `stored`, or `same` if these bytes were stored already
  */
 export async function putVersionFile(
@@ -41,15 +41,15 @@ export async function putVersionFile(
   ref: PolicyRef,
   file: VersionFile,
   body: ReadableStream,
-  sha256: string,
+  { sha256, settled }: { readonly sha256: string; readonly settled: boolean },
 ): Promise<'stored' | 'same'> {
   const key = versionKey(ref, file);
-  const [before, committed] = await Promise.all([bucket.head(key), readManifest(bucket, ref)]);
+  const before = await bucket.head(key);
   if (hex(before?.checksums.sha256) === sha256) {
     await body.cancel();
     return 'same';
   }
-  if (committed) {
+  if (settled) {
     await body.cancel();
     throw committedAlready(ref);
   }
@@ -62,12 +62,14 @@ export async function putVersionFile(
     .catch((cause: unknown) => {
       throw HASH_MISMATCH.test(String(cause)) ? otherBytes(file, sha256, cause) : cause;
     });
-  if (!put)
-    throw new RollmeshError('retry', 'version.contended', `Someone else is writing ${key}.`, {
-      next: 'See that only one learner serves this policy, then try again.',
-    });
+  if (!put) throw contended(key);
   return 'stored';
 }
+
+export const contended = (key: string) =>
+  new RollmeshError('retry', 'version.contended', `Someone else is writing ${key}.`, {
+    next: 'See that only one learner serves this policy, then try again.',
+  });
 
 /** R2 reports another hash in the text of its error, with the code 10037. */
 const HASH_MISMATCH = /checksum|10037/i;
@@ -224,7 +226,10 @@ export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
     { next: 'Import it, or roll the policy back to a version that is whole.' },
   );
 
-/** Makes version 0 of a new policy from the files of another policy's version. Its manifest says where they came from. */
+/**
+ * Copies the files of another policy's version, which become version 0 of a new policy. Returns the manifest of that version, which says
+ * where they came from and is not stored yet.
+ */
 export async function forkVersion(
   bucket: R2Bucket,
   from: PolicyRef,
@@ -246,6 +251,5 @@ export async function forkVersion(
     if (!object) throw missingVersion(from, `${file} is gone`);
     await bucket.put(keys.version(to, 0, file), object.body, { sha256 });
   }
-  await putJsonOnce(bucket, keys.version(to, 0, MANIFEST), forked);
   return forked;
 }

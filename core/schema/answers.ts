@@ -20,6 +20,10 @@ export const groupFailure = v.object({
 });
 export type GroupFailure = Readonly<v.InferOutput<typeof groupFailure>>;
 
+/** Why the learner could not train a round, and how often it tried. */
+export const roundFailure = v.object({ ...groupFailure.entries, attempts: count });
+export type RoundFailure = Readonly<v.InferOutput<typeof roundFailure>>;
+
 /** The number of a round's groups in each state. */
 export const groupsByState = v.object(v.entriesFromList(GROUP_STATES, count));
 
@@ -195,6 +199,7 @@ export const committed = v.object({
 export type Committed = v.InferOutput<typeof committed>;
 
 export const reported = v.object({ round: id });
+export const roundFailed = v.object({ round: id, stage: v.picklist(ROUND_STATES) });
 export const groupFailed = v.object({ round: id, group: id, state: v.picklist(GROUP_STATES) });
 
 /** The answer to an order of a run: `round` is the one that began, null where one was under way or none is due. */

@@ -91,17 +91,17 @@ async function refusable<T extends object>(work: () => Promise<T>): Promise<T | 
   }
 }
 
-function parse<S extends v.GenericSchema>(schema: S, bytes: Uint8Array, what: string): v.InferOutput<S> {
+function parse<S extends v.GenericSchema>(schema: S, bytes: Uint8Array, key: string): v.InferOutput<S> {
   try {
     return v.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
-    throw invalid('group.damaged', `${what} cannot be read.`);
+    throw invalid('group.damaged', `The object ${key} (${bytes.length} bytes) cannot be read.`);
   }
 }
 
 async function gatherProposals(gateway: Objects, { spec, proposalsSha256 }: RoundState): Promise<Proposals> {
-  const bytes = await gateway.getObject(keys.proposals(spec.id), proposalsSha256 ?? undefined);
-  const written = parse(proposals, bytes, 'The proposals’ object');
+  const key = keys.proposals(spec.id);
+  const written = parse(proposals, await gateway.getObject(key, proposalsSha256 ?? undefined), key);
   if (written.round !== spec.id)
     throw invalid('group.foreign', `The proposals are of round ${written.round}.`);
   return written;
@@ -132,8 +132,11 @@ async function gatherGroup(
     throw invalid('group.key', `The message names the object ${message.key.slice(0, 160)}.`);
   const bytes = await objects.getObject(message.key);
   if (sha256Hex(bytes) !== message.sha256)
-    throw invalid('group.hash', 'The bytes of the group are not those that were sealed.');
-  const group = parse(scoredGroup, bytes, 'The group’s object');
+    throw invalid(
+      'group.hash',
+      `The object ${message.key} (${bytes.length} bytes) is not the one that was sealed.`,
+    );
+  const group = parse(scoredGroup, bytes, message.key);
   if (group.round !== spec.id || group.group !== message.group)
     throw invalid('group.foreign', `The object is of round ${group.round}, group ${group.group}.`);
   const foreign = [...group.samples, ...group.judgments].find((sample) => {

@@ -1,12 +1,12 @@
 /**
  * Loads a version's files for training. A damaged or missing file is no fault of the groups that wait for the version, so the round is
- * retried and goes on once the file is restored or the policy is rolled back.
+ * retried, and after some attempts given up as a whole: it is trained once the file is restored and the round is replayed.
  */
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import type { MeshGateway } from './ports.ts';
 
-/** The error code that `npm start` looks for in the learner's log: training goes on only once a person has acted. */
+/** The error code of a version whose files are damaged or missing. */
 export const UNREADABLE = 'version.unreadable';
 
 type Versions = Pick<MeshGateway, 'getVersion'>;
@@ -17,7 +17,7 @@ function unreadable({ name, version }: PolicyRef, cause: unknown): unknown {
   if (known && (cause.kind === 'retry' || cause.code === 'version.manifest')) return cause;
   const why = known ? cause.what : 'Its manifest.json is not the one of a version.';
   return new RollmeshError('retry', UNREADABLE, `Version ${version} of ${name} cannot be read: ${why}`, {
-    next: `Restore the file, or roll back: \`npm run policy -- rollback ${name} VERSION\`. The round waits, and none of its groups is lost.`,
+    next: `Restore the file and run \`npm run dead-letters -- replay\`, or roll back: \`npm run policy -- rollback ${name} VERSION\`.`,
     cause,
   });
 }

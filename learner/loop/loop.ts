@@ -5,16 +5,15 @@
  */
 import * as v from 'valibot';
 import type { Tally } from '../../api/tally.ts';
-import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
+import { Attempts, concernsRound, endsLearner } from './attempts.ts';
 import { Collector } from './collect.ts';
 import { EarlyGroups } from './early-groups.ts';
-import { UNREADABLE } from './load-version.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { RoundUsage } from './round-usage.ts';
-import { type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
+import { failureOf, type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
 
 /** Pause after the first empty pull, ms; it doubles with every further empty pull. */
 const IDLE_MS = 150;
@@ -49,6 +48,7 @@ interface Shared {
   readonly ports: LearnerPorts;
   readonly settings: LearnerSettings;
   readonly collector: Collector;
+  readonly attempts: Attempts;
   readonly early: EarlyGroups;
   readonly books: RoundUsage;
   /** Aborts, and is replaced, when messages arrive. */
@@ -56,8 +56,9 @@ interface Shared {
 }
 
 /**
- * Runs until the signal aborts. Failures are logged and retried; after a lost race for a version the round is read anew. A message is
- * acknowledged only after its round is done. Throws where the settings are wrong, such as a refused token.
+ * Runs until the signal aborts. Failures are logged and retried, those of one round a few times only; after a lost race for a version the
+ * round is read anew. A message is acknowledged only after its round is done or given up. Throws where the learner's settings are wrong,
+ * such as a refused token.
  */
 export async function runLearner(
   ports: LearnerPorts,
@@ -68,6 +69,7 @@ export async function runLearner(
     ports,
     settings,
     collector: new Collector(),
+    attempts: new Attempts(),
     early: new EarlyGroups(ports.gateway),
     books: new RoundUsage(ports.tally),
     arrival: new AbortController(),
@@ -94,10 +96,8 @@ async function repeat(
     try {
       idleMs = await half(shared, idleMs, ended);
     } catch (error) {
-      const code = error instanceof RollmeshError ? { code: error.code } : {};
-      const message = error instanceof Error ? error.message : String(error);
-      shared.ports.log('learner.trouble', { kind: kindOf(error), ...code, message });
-      if (kindOf(error) === 'wrong-input') throw error;
+      shared.ports.log('learner.trouble', failureOf(error));
+      if (endsLearner(error)) throw error;
       await sleep(TROUBLE_MS, ended);
     }
   }
@@ -162,22 +162,42 @@ async function collect({
 }
 
 /**
- * Trains the rounds whose groups have all arrived. Returns whether there was one. A round whose parent version cannot be read does not
- * keep other rounds from being trained: its error is thrown at the end, so that the loop waits before it tries again.
+ * Trains the rounds whose groups have all arrived. Returns whether there was one. A round that cannot be trained does not keep other rounds
+ * from being trained: its error is thrown at the end, so that the loop waits before it tries again, or the round is given up.
  */
 async function trainWhole(shared: Shared): Promise<boolean> {
+  const { collector, attempts } = shared;
   let worked = false;
-  let unreadable: RollmeshError | undefined;
-  for (const id of shared.collector.rounds) {
+  const troubles: unknown[] = [];
+  for (const id of collector.rounds) {
     try {
-      if (await trainIfWhole(shared, id)) worked = true;
+      if (!(await trainIfWhole(shared, id))) continue;
     } catch (error) {
-      if (!(error instanceof RollmeshError) || error.code !== UNREADABLE) throw error;
-      unreadable ??= error;
+      if (!concernsRound(error)) throw error;
+      if (!attempts.failed(id, error)) {
+        troubles.push(error);
+        continue;
+      }
+      await giveUp(shared, id, error);
     }
+    attempts.forget(id);
+    worked = true;
   }
-  if (unreadable) throw unreadable;
+  if (troubles.length) throw troubles[0];
   return worked;
+}
+
+/** Ends a round that could not be trained, with the reason. Its groups stay as they are, so that it can be replayed. */
+async function giveUp(
+  { ports: { gateway, queue, log }, collector, early, attempts }: Shared,
+  round: string,
+  error: unknown,
+): Promise<void> {
+  const failure = failureOf(error);
+  await gateway.failRound(round, { ...failure, attempts: attempts.of(round) });
+  await queue.ack(collector.take(round));
+  await early.forgetRound(round);
+  log('round.failed', { round, ...failure });
 }
 
 /** Trains or drops one round. Returns false where the round is not complete yet, or an earlier round of its run has not ended. */

@@ -6,6 +6,14 @@ export type { GroupFailure, GroupStates, RoundState } from '../../core/schema/an
 
 export type MeshGateway = Pick<
   GatewayClient,
-  'getRound' | 'getGroups' | 'getObject' | 'getPolicy' | 'getVersion' | 'putVersion' | 'report' | 'failGroup'
+  | 'getRound'
+  | 'getGroups'
+  | 'getObject'
+  | 'getPolicy'
+  | 'getVersion'
+  | 'putVersion'
+  | 'report'
+  | 'failGroup'
+  | 'failRound'
 >;
 export type ScoredQueue = Pick<PullQueue, 'pull' | 'ack' | 'retry'>;

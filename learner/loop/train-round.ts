@@ -163,7 +163,8 @@ function tooStale(
   };
 }
 
-const failureOf = (error: unknown): GroupFailure =>
+/** Anything that was thrown, as the reason why a group or a round has no result. */
+export const failureOf = (error: unknown): GroupFailure =>
   error instanceof RollmeshError
     ? { kind: error.kind, code: error.code, message: error.message.slice(0, 500) }
     : { kind: 'give-up', code: 'learner.failed', message: String(error).slice(0, 500) };

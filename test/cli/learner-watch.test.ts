@@ -61,15 +61,32 @@ describe('a learner in trouble', () => {
     expect(watch.line(words).notice).toBeDefined();
   });
 
-  test('with a version that stays unreadable ends the command after ten attempts in a row', () => {
-    const watch = new LearnerWatch(LOG);
-    const words = trouble('version.unreadable', 'Version 3 cannot be read. Roll back.');
-    for (let i = 0; i < 9; i++) expect(watch.line(words).fatal).toBeUndefined();
-    watch.line(trouble('other', 'something else'));
-    for (let i = 0; i < 9; i++) expect(watch.line(words).fatal).toBeUndefined();
-    expect(watch.line(words).fatal).toMatchObject({
-      code: 'version.unreadable',
-      message: 'Version 3 cannot be read. Roll back.',
+  test('that lasts ends the command after five minutes, and trouble that passes does not', () => {
+    let now = 0;
+    const watch = new LearnerWatch(LOG, () => now);
+    const words = trouble('queue.unreachable', 'The queue did not take messages.');
+    const troubledAfter = (seconds: number) => {
+      now += seconds * 1000;
+      return watch.line(words);
+    };
+    // Once an hour, for a day.
+    for (let i = 0; i < 24; i++) expect(troubledAfter(3600).fatal).toBeUndefined();
+    for (let i = 0; i < 9; i++) expect(troubledAfter(31).fatal).toBeUndefined();
+    expect(troubledAfter(31).fatal).toMatchObject({
+      code: 'queue.unreachable',
+      message: expect.stringContaining('The queue did not take messages.'),
     });
+    watch.line(event('round.trained'));
+    expect(troubledAfter(31).fatal).toBeUndefined();
+  });
+
+  test('that cost a round is told with its reason', () => {
+    const watch = new LearnerWatch(LOG);
+    const words = event('round.failed', {
+      round: 'r7',
+      code: 'version.unreadable',
+      message: 'Version 3 is torn.',
+    });
+    expect(watch.line(words)).toEqual({ notice: 'the learner gives up round r7: Version 3 is torn.' });
   });
 });

@@ -1,5 +1,5 @@
-/** A parent version that cannot be read: the round waits and is tried again, and none of its groups is refused. */
-import { beforeAll, expect, test } from 'vitest';
+/** A round that cannot be trained, above all because its parent version cannot be read: it is tried again, and given up after some attempts. */
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
@@ -106,19 +106,27 @@ test('a gateway that is away stays what it is', async () => {
   expect(failed).toEqual([]);
 });
 
-test('it keeps no other round waiting', async () => {
+/**
+ * Runs the learner's loop on the honest round where `getVersion` throws, beside another round that is done, until it logs `last` or ends.
+ * The pauses between its attempts take no time.
+ */
+async function learnUntil(last: string, thrown: () => Error) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { gateway, round, listed, messages, failed } = meshWith(hash);
   const other = { ...messages[0]!, round: 'f'.repeat(32) };
   const stop = new AbortController();
   const acknowledged: string[] = [];
   const events: string[] = [];
+  const ended: unknown[] = [];
   let pulls = [[...messages, other]];
   const learning = runLearner(
     {
       gateway: {
         ...gateway,
+        getVersion: () => Promise.reject(thrown()),
         getRound: async (id: string) => (id === round.id ? round : { ...round, id, stage: 'done' }),
         getGroups: async () => listed,
+        failRound: async (_: string, why: unknown) => void ended.push(why),
       } as never,
       queue: {
         pull: async () => {
@@ -133,14 +141,84 @@ test('it keeps no other round waiting', async () => {
       trainer: new RoundTrainer(),
       log: (event, { code }) => {
         events.push(code ? `${event} ${code}` : event);
-        if (event === 'learner.trouble') stop.abort();
+        if (events.at(-1) === last || events.length > 40) stop.abort();
       },
     },
     SETTINGS,
     stop.signal,
   );
-  await learning;
-  expect(events).toEqual(['round.dropped', 'learner.trouble version.unreadable']);
-  expect(acknowledged).toEqual([`lease-${messages.length}`]);
-  expect(failed).toEqual([]);
+  let running = true;
+  void learning.finally(() => {
+    running = false;
+  });
+  while (running) {
+    await vi.advanceTimersByTimeAsync(500);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { events, acknowledged, ended, failed, others: messages.length };
+}
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('attempts at a round', () => {
+  const trouble = (code: string, times: number) => Array<string>(times).fill(`learner.trouble ${code}`);
+
+  test('whose version cannot be read are five, and keep no other round waiting', async () => {
+    const { events, acknowledged, ended, failed, others } = await learnUntil(
+      'round.failed version.unreadable',
+      () => hash,
+    );
+    expect(events).toEqual([
+      'round.dropped',
+      ...trouble('version.unreadable', 4),
+      'round.failed version.unreadable',
+    ]);
+    expect(acknowledged[0]).toBe(`lease-${others}`);
+    expect(acknowledged).toHaveLength(others + 1);
+    expect(ended).toEqual([
+      {
+        kind: 'retry',
+        code: 'version.unreadable',
+        attempts: 5,
+        message: expect.stringContaining('optimizer.safetensors'),
+      },
+    ]);
+    // The groups stay as they are, to be trained when the round is replayed.
+    expect(failed).toEqual([]);
+  });
+
+  test('which the mesh fails to answer are ten', async () => {
+    const busy = new RollmeshError('retry', 'gateway.failed', 'GET /x: 500.');
+    const { events, ended } = await learnUntil('round.failed gateway.failed', () => busy);
+    expect(events.slice(1)).toEqual([...trouble('gateway.failed', 9), 'round.failed gateway.failed']);
+    expect(ended).toMatchObject([{ attempts: 10 }]);
+  });
+
+  test('do not count while the gateway is away', async () => {
+    let tries = 0;
+    const { events } = await learnUntil('round.failed version.unreadable', () =>
+      ++tries <= 20 ? away : hash,
+    );
+    expect(events.filter((event) => event !== 'round.dropped')).toEqual([
+      ...trouble('gateway.unreachable', 20),
+      ...trouble('version.unreadable', 4),
+      'round.failed version.unreadable',
+    ]);
+  });
+});
+
+test('a learner whose own settings are wrong ends, and gives up no round', async () => {
+  const unknown = new RollmeshError('wrong-input', 'recipe.unknown', 'There is no recipe "x".');
+  const learning = runLearner(
+    {
+      gateway: {} as never,
+      queue: { pull: () => Promise.reject(unknown), ack: async () => {}, retry: async () => {} },
+      trainer: new RoundTrainer(),
+      log: () => {},
+    },
+    SETTINGS,
+    new AbortController().signal,
+  );
+  await expect(learning).rejects.toBe(unknown);
 });

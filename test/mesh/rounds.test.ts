@@ -5,7 +5,7 @@ import { stopRun } from '../../cli/stop-run.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
+import { fileEntries, manifestSha256, type VersionFiles } from '../../core/schema/policy.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { openScene, type Scene } from './scene.ts';
 
@@ -166,6 +166,76 @@ test('a run of ten thousand rounds is stopped while its round waits for the lear
   expect(await scene.order({ ...ORDER, seed: 12, rounds: 1 })).toMatchObject({ run, rounds: 2 });
   await stopRun(scene.gateway, run, 'done with it');
 }, 120_000);
+
+test('a manifest that was planted for the next version is never committed, and an honest one takes its place', async () => {
+  const { round } = await scene.order({ ...ORDER, seed: 13 });
+  const waiting = await scene.reach(round, ['training']);
+  const { policy } = waiting.spec.settings;
+  const groups = (await scene.gateway.getGroups(round)).map(({ group }) => group);
+  const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
+  const at = (file: string) => `policies/${policy}/1/${file}`;
+  // Right in everything, but for the groups that it says it was trained on.
+  const base = await scene.gateway.getManifest({ name: 'arithmetic-base', version: 0 });
+  for (const [file, bytes] of fileEntries(files))
+    await bucket.put(at(file), bytes, { sha256: base.files[file]!.sha256 });
+  const planted = { ...base, policy, version: 1, parent: 0, round, groups: groups.slice(1) };
+  await bucket.put(at('manifest.json'), JSON.stringify(planted));
+  const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+  // The clock takes the round for one that has stalled.
+  await db.prepare('UPDATE rounds SET touched_at = 1 WHERE id = ?').bind(round).run();
+  await scene.mesh.cron();
+  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'training', version: null });
+  await commit(waiting, groups);
+  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'done', version: 1 });
+  const stored = await scene.gateway.getManifest({ name: policy, version: 1 });
+  expect(stored.groups).toEqual(groups);
+  const known = (await scene.gateway.getVersions(policy)).versions.find(({ version }) => version === 1);
+  expect(known?.manifestSha256).toBe(manifestSha256(stored));
+});
+
+test('a manifest that a crash left behind is committed by the clock, since it was noted', async () => {
+  const { round } = await scene.order({ ...ORDER, seed: 14 });
+  const waiting = await scene.reach(round, ['training']);
+  const { policy } = waiting.spec.settings;
+  const groups = (await scene.gateway.getGroups(round)).map(({ group }) => group);
+  await commit(waiting, groups);
+  // The state in which a crash between the manifest and the transaction leaves the database.
+  const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+  await db.batch([
+    db.prepare('DELETE FROM versions WHERE policy = ? AND version = 1').bind(policy),
+    db.prepare('UPDATE policies SET current = 0 WHERE name = ?').bind(policy),
+    db.prepare("UPDATE groups SET state = 'scored' WHERE round = ?").bind(round),
+    db
+      .prepare("UPDATE rounds SET stage = 'training', version = NULL, touched_at = 1 WHERE id = ?")
+      .bind(round),
+  ]);
+  await scene.mesh.cron();
+  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'done', version: 1 });
+});
+
+test('a round that the learner gave up keeps its groups, and is replayed whole', async () => {
+  const { round, run } = await scene.order({ ...ORDER, seed: 15 });
+  const { groups } = await scene.reach(round, ['training']);
+  const leased = await scene.pullOf(round, groups.scored);
+  await scene.queue.ack(leased.map(({ lease }) => lease));
+  const failure = { kind: 'retry', code: 'version.unreadable', message: 'Version 0 is torn.' } as const;
+  await scene.gateway.failRound(round, { ...failure, attempts: 5 });
+  const failed = { stage: 'failed', reason: 'Version 0 is torn.', groups };
+  expect(await scene.gateway.getRound(round)).toMatchObject(failed);
+  expect((await scene.gateway.getRun(run)).state).toBe('stopped');
+  const letter = (await scene.gateway.listDeadLetters()).find((one) => one.round === round)!;
+  expect(letter).toMatchObject({ queue: 'scored', attempts: 5, code: 'version.unreadable', group: null });
+  expect(await scene.gateway.replayDeadLetter(letter.id)).toMatchObject({ state: 'sent' });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'training', reason: null });
+  expect((await scene.gateway.getRun(run)).state).toBe('open');
+  expect(await scene.pullOf(round, groups.scored)).toHaveLength(groups.scored);
+  // It is being trained, so there is nothing to replay.
+  expect(await scene.gateway.replayDeadLetter(letter.id)).toMatchObject({ state: 'refused' });
+  // What comes after a round has ended changes nothing.
+  await scene.gateway.failRound(round, { ...failure, message: 'again', attempts: 5 });
+  await scene.gateway.failRound(round, { ...failure, message: 'late', attempts: 5 });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'failed', reason: 'again' });
+});
 
 test('any sample is found by its id alone, with its text', async () => {
   const { round } = await scene.order({ ...ORDER, seed: 6 });

@@ -1,11 +1,12 @@
 /** A fresh D1 and R2 with the project's own migrations, and the rows that most tests begin with. */
 import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { Miniflare } from 'miniflare';
+import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import { migrate } from '../../mesh/migrate.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
-import { createPolicy } from '../../store/policies.ts';
+import { commitVersion, createPolicy, noteCommit } from '../../store/policies.ts';
 import { advanceRun, orderRounds } from '../../store/runs.ts';
 
 export async function openStore() {
@@ -55,10 +56,23 @@ export const tasksOf = (count: number): AdmittedTask[] =>
 /** A run with its policy at version 0 and its first round open. */
 export async function orderRun(db: Database, seed: number, rounds = 2): Promise<RoundSpec> {
   const run = settings(seed);
-  await createPolicy(db, manifestOf(run.policy, 0), 1);
+  const first = manifestOf(run.policy, 0);
+  await noteCommit(db, first, null);
+  await createPolicy(db, first, 1);
   const roles = { proposer: {}, solver: {}, judge: {} };
   await orderRounds(db, { delivery: `d-${seed}`, settings: run, roles, rounds, now: 1 });
   const [round] = await advanceRun(db, runIdOf(run), 2);
   if (!round) throw new Error('no round was opened');
   return round;
+}
+
+/** Notes a version's manifest and commits it, as the gateway does. */
+export async function noteAndCommit(
+  db: Database,
+  manifest: Manifest,
+  next: readonly RoundSpec[],
+  now: number,
+): Promise<boolean> {
+  await noteCommit(db, manifest, null);
+  return commitVersion(db, manifest, next, now);
 }

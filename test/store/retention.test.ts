@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roundOf } from '../../core/schema/round.ts';
 import { writeAll } from '../../store/database.ts';
-import { commitVersion, getVersion } from '../../store/policies.ts';
+import { getVersion } from '../../store/policies.ts';
 import {
   judgeVersions,
   type RetentionRule,
@@ -14,7 +14,7 @@ import {
 import { rollBack } from '../../store/rollback.ts';
 import { failRound } from '../../store/rounds.ts';
 import { advanceRun, getRun, insertRound, orderRounds } from '../../store/runs.ts';
-import { manifestOf, openStore, orderRun } from './fixture.ts';
+import { manifestOf, noteAndCommit, openStore, orderRun } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const keptOf = async (policy: string, by: RetentionRule, now = 1000) =>
 /** Versions 1 to n, each made from the one before it, outside of any round. */
 async function commitUpTo(policy: string, n: number, from = 0) {
   for (let version = from + 1; version <= n; version++)
-    await commitVersion(store.db, manifestOf(policy, version), [], 10 + version);
+    await noteAndCommit(store.db, manifestOf(policy, version), [], 10 + version);
 }
 
 let seeds = 100;
@@ -62,7 +62,7 @@ test('the chain goes by parents: after a rollback the numbers between are no par
   const { policy, round } = await policyWith(4);
   await failRound(store.db, round.id, ['proposing'], 'over', 20);
   await rollBack(store.db, { name: policy, version: 2 }, 'bad', 5 * DAY);
-  await commitVersion(store.db, manifestOf(policy, 5, { parent: 2 }), [], 5 * DAY + 1);
+  await noteAndCommit(store.db, manifestOf(policy, 5, { parent: 2 }), [], 5 * DAY + 1);
   const at = (days: number) => keptOf(policy, rule(2, 7), days * DAY);
   expect(await at(11)).toEqual({
     0: 'where the policy began',
@@ -167,7 +167,7 @@ test('the files that the manifest names go, whatever they are called; the manife
   ];
   const entry = { sha256: 'a'.repeat(64), bytes: 8 };
   const manifest = manifestOf(policy, 2, { files: Object.fromEntries(files.map((file) => [file, entry])) });
-  await commitVersion(store.db, manifest, [], 20);
+  await noteAndCommit(store.db, manifest, [], 20);
   await commitUpTo(policy, 3, 2);
   const key = (file: string) => `policies/${policy}/2/${file}`;
   for (const file of files) await store.bucket.put(key(file), 'x');

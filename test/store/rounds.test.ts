@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runIdOf } from '../../core/schema/round.ts';
 import { countGroups, failGroup, groupsOf, markScored, rolloutTasks } from '../../store/groups.ts';
-import { commitVersion, getPolicy, nextVersion } from '../../store/policies.ts';
+import { getPolicy, nextVersion } from '../../store/policies.ts';
 import { reviveGroup } from '../../store/revive.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { admitTasks, claimRedrive, getRound, listRounds, stalledRounds } from '../../store/rounds.ts';
 import { advanceRun, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';
-import { manifestOf, openStore, orderRun, settings, tasksOf } from './fixture.ts';
+import { manifestOf, noteAndCommit, openStore, orderRun, settings, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
 beforeAll(async () => {
@@ -171,7 +171,7 @@ describe('versions', () => {
     const seed = freshSeed();
     const { round, manifest } = await ready(seed);
     const next = { ...round, id: 'e'.repeat(31) + seed, index: 2 };
-    const results = await Promise.all([1, 2, 3].map((now) => commitVersion(store.db, manifest, [next], now)));
+    const results = await Promise.all([1, 2, 3].map((now) => noteAndCommit(store.db, manifest, [next], now)));
     expect(results.filter(Boolean)).toHaveLength(1);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(1);
     expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'done', version: 1 });
@@ -183,7 +183,7 @@ describe('versions', () => {
   test('a version from another parent changes nothing', async () => {
     const seed = freshSeed();
     const { round, manifest } = await ready(seed);
-    expect(await commitVersion(store.db, { ...manifest, version: 6, parent: 5 }, [], 8)).toBe(false);
+    expect(await noteAndCommit(store.db, { ...manifest, version: 6, parent: 5 }, [], 8)).toBe(false);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
     expect((await getRound(store.db, round.id))?.stage).toBe('training');
   });
@@ -191,7 +191,7 @@ describe('versions', () => {
   test('a rollback withdraws what came after, ends rounds that name it, and its number is not used again', async () => {
     const seed = freshSeed();
     const { round, manifest } = await ready(seed);
-    await commitVersion(store.db, manifest, [], 8);
+    await noteAndCommit(store.db, manifest, [], 8);
     const [second] = await advanceRun(store.db, round.run, 9);
     expect(second?.roles.solver?.version).toBe(1);
     expect(await rollBack(store.db, { name: `p-${seed}`, version: 0 }, 'bad', 10)).toBe(true);
@@ -223,7 +223,7 @@ describe('versions', () => {
     await admitTasks(db, round.id, tasks, 80, 4);
     for (let i = 0; i < 64; i += 16) await score(round.id, tasks.slice(i, i + 16));
     const groups = tasks.map(({ group }) => group);
-    await commitVersion(db, manifestOf(`p-${seed}`, 1, { round: round.id, groups }), [], 9);
+    await noteAndCommit(db, manifestOf(`p-${seed}`, 1, { round: round.id, groups }), [], 9);
     Object.assign(db, { $client: store.d1 });
     expect(written).toBeGreaterThan(64);
     expect(written / 64).toBeLessThanOrEqual(5);

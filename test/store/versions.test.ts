@@ -109,10 +109,17 @@ test('a committed version takes no other bytes, and its manifest is written once
   expect(await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), manifest(ref.name))).toBe(true);
   expect(await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), {})).toBe(false);
   const other = new TextEncoder().encode('others');
-  expect(await codeOf(putVersionFile(store.bucket, ref, 'config.json', body(other), sha256(other)))).toBe(
-    'give-up version.committed',
-  );
-  expect(await putVersionFile(store.bucket, ref, 'config.json', body(config), sha256(config))).toBe('same');
+  expect(
+    await codeOf(
+      putVersionFile(store.bucket, ref, 'config.json', body(other), { sha256: sha256(other), settled: true }),
+    ),
+  ).toBe('give-up version.committed');
+  expect(
+    await putVersionFile(store.bucket, ref, 'config.json', body(config), {
+      sha256: sha256(config),
+      settled: true,
+    }),
+  ).toBe('same');
 });
 
 test('a dead letter keeps the cause that was known', async () => {

@@ -1,23 +1,17 @@
 /**
- * Commits a version: checks its files, writes its manifest once, then moves the policy's pointer and the round in one transaction.
- * A crash between the last two steps leaves a manifest without a pointer; the next call, or the clock, completes it.
+ * Commits a version: checks its files, notes the hash of its manifest in the database, writes the manifest, then moves the policy's pointer
+ * and the round in one transaction. A crash between the last two steps leaves a manifest without a pointer; the next call, or the clock,
+ * completes it, because it was noted. A manifest that was never noted is written over.
  */
 import { RollmeshError } from '../../core/errors.ts';
 import type { Committed } from '../../core/schema/answers.ts';
-import type { Manifest } from '../../core/schema/policy.ts';
+import { type Manifest, manifestSha256 } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import { putJsonOnce } from '../../store/objects.ts';
+import { pendingManifest, writeManifest } from '../../store/pending-manifest.ts';
 import { commitVersion, createPolicy, getPolicy, getVersion, nextVersion } from '../../store/policies.ts';
 import { getRound, roundBefore } from '../../store/rounds.ts';
 import { dueRounds, getRun } from '../../store/runs.ts';
-import {
-  committedAlready,
-  MANIFEST,
-  readManifest,
-  verifyFiles,
-  verifyModel,
-  versionKey,
-} from '../../store/versions.ts';
+import { committedAlready, readManifest, verifyFiles, verifyModel } from '../../store/versions.ts';
 import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
@@ -29,19 +23,20 @@ const sameManifest = ({ audit: _a, ...a }: Manifest, { audit: _b, ...b }: Manife
 export async function commit(services: Services, asked: Manifest): Promise<Committed> {
   const { db, bucket } = services;
   const ref = { name: asked.policy, version: asked.version };
-  const stored = await readManifest(bucket, ref);
   if (await getVersion(db, ref)) {
+    const stored = await readManifest(bucket, ref);
     if (!stored || !sameManifest(stored, asked)) throw committedAlready(ref);
     return { version: ref.version, created: false, nextRound: null };
   }
-  if (!stored) {
+  const pending = await pendingManifest(db, bucket, ref);
+  if (!pending) {
     await refuseUnfit(services, asked);
     await verifyFiles(bucket, asked);
     await verifyModel(bucket, asked);
-    await putJsonOnce(bucket, versionKey(ref, MANIFEST), asked);
+    await writeManifest(db, bucket, asked);
   }
-  // The manifest that is stored now defines the version, even if another learner wrote it first.
-  const manifest = stored ?? (await readManifest(bucket, ref)) ?? asked;
+  // A manifest that was noted and written defines the version, even if another learner did it.
+  const manifest = pending ?? asked;
   const done = await completeCommit(services, manifest);
   if (!sameManifest(manifest, asked)) throw committedAlready(ref);
   return done;
@@ -83,22 +78,29 @@ async function refuseUnfit({ db }: Services, manifest: Manifest): Promise<void> 
 const conflict = (code: string, what: string, expected: string) =>
   new RollmeshError('give-up', code, what, { expected, next: 'Read the policy and the round again.' });
 
-/** Moves the pointer to a manifest that is stored and was verified. */
+/** Moves the pointer to a manifest that was verified and noted, and is stored. */
 export async function completeCommit(services: Services, manifest: Manifest): Promise<Committed> {
   const { db, now } = services;
   const ref = { name: manifest.policy, version: manifest.version };
   if (manifest.parent === null) {
     const created = await createPolicy(db, manifest, now());
+    if (!created) await refuseOther(db, manifest);
     return { version: ref.version, created, nextRound: null };
   }
   const next = await roundsAfter(services, manifest);
   const created = await commitVersion(db, manifest, next, now());
-  if (!created && (await getVersion(db, ref))?.round !== manifest.round)
-    throw conflict('version.parent', `Version ${ref.version} of ${ref.name} lost a race.`, 'a new version');
+  if (!created) await refuseOther(db, manifest);
   if (created)
     log('info', 'version.committed', { policy: ref.name, version: ref.version, round: manifest.round });
   if (created) for (const spec of next) await sendProposal(services, spec);
   return { version: ref.version, created, nextRound: next[0]?.id ?? null };
+}
+
+/** Throws unless this manifest is the version's. */
+async function refuseOther(db: Services['db'], manifest: Manifest): Promise<void> {
+  const { policy: name, version } = manifest;
+  if ((await getVersion(db, { name, version }))?.manifestSha256 === manifestSha256(manifest)) return;
+  throw conflict('version.parent', `Version ${version} of ${name} lost a race.`, 'a new version');
 }
 
 /** The rounds that begin with the commit of a version. */

@@ -10,6 +10,8 @@ import {
   type reported,
   rollbackOrder,
   type rolledBack,
+  type roundFailed,
+  roundFailure,
   stopOrder,
   type storedFile,
 } from '../../core/schema/answers.ts';
@@ -17,9 +19,11 @@ import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.
 import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
+import { isSettled } from '../../store/pending-manifest.ts';
 import { getPolicy } from '../../store/policies.ts';
 import { judgeVersions } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
+import { giveUpTraining } from '../../store/give-up-training.ts';
 import { getRound, setReport } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';
@@ -77,7 +81,9 @@ export const learnerRoutes = new Hono<GatewayTypes>()
       throw new HttpError(413, 'body.size', 'The file is too large.', {
         expected: `at most ${MAX_FILE_BYTES} bytes`,
       });
-    const result = await putVersionFile(c.var.services.bucket, ref, file, c.req.raw.body, sha256);
+    const { db, bucket } = c.var.services;
+    const settled = await isSettled(db, bucket, ref);
+    const result = await putVersionFile(bucket, ref, file, c.req.raw.body, { sha256, settled });
     return c.json<v.InferOutput<typeof storedFile>>({ file, result }, result === 'stored' ? 201 : 200);
   })
   .put('/api/policies/:name/versions/:n', learnerOnly, async (c) => {
@@ -125,6 +131,15 @@ export const learnerRoutes = new Hono<GatewayTypes>()
       ...(report.idle ? [setUsed(round, 'idle', report.idle)] : []),
     ]);
     return c.json<v.InferOutput<typeof reported>>({ round });
+  })
+  .post('/api/rounds/:id/failure', learnerOnly, async (c) => {
+    const round = check(id, c.req.param('id'), 'round.id');
+    const { attempts, ...why } = await readJsonBody(c.req.raw, roundFailure, 4096);
+    const { db, now } = c.var.services;
+    const row = await getRound(db, round);
+    if (!row) throw notFound('round', round);
+    if (row.stage === 'training') await giveUpTraining(db, round, { ...why, attempts, at: now() });
+    return c.json<v.InferOutput<typeof roundFailed>>({ round, stage: (await getRound(db, round))!.stage });
   })
   .post('/api/rounds/:id/groups/:group/failure', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');

@@ -2,9 +2,9 @@
  * The clock's work. When an open round shows no progress, its stage is driven again: messages are sent again for exactly
  * what is missing. Every message may safely be sent twice, so the clock keeps no state of its own.
  */
-import { keys } from '../../core/schema/round.ts';
 import { writeAll } from '../../store/database.ts';
 import { groupsOf } from '../../store/groups.ts';
+import { pendingManifest } from '../../store/pending-manifest.ts';
 import { nextVersion } from '../../store/policies.ts';
 import {
   claimRedrive,
@@ -15,13 +15,13 @@ import {
   stalledRounds,
 } from '../../store/rounds.ts';
 import { advanceRun, forgetDeliveries, stuckRuns } from '../../store/runs.ts';
-import { readManifest } from '../../store/versions.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
 import { prune } from './prune.ts';
 import type { Services } from './services.ts';
+import { sendScored } from './send-scored.ts';
 import { accounted } from './usage.ts';
 import { sendProposal } from './webhook.ts';
 
@@ -87,7 +87,7 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
     await writeAll(db, settleRound(row.id, now()));
   }
   if (row.stage === 'training' && (await finishCommit(services, row))) return;
-  await sendScored(services, row);
+  await sendScored(services, row.id);
 }
 
 async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<void> {
@@ -99,24 +99,11 @@ async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<vo
   );
 }
 
-/** Sends the scored groups again that the learner may have lost; it takes each once. The judge made the seal: the gateway has no key. */
-async function sendScored({ db, queues }: Services, row: RoundRow): Promise<void> {
-  const scored = await groupsOf(db, row.id, ['scored']);
-  await sendAll(
-    queues.scored,
-    'scored',
-    scored.flatMap(({ id: group, index, sha256, mac }) => {
-      if (sha256 === null || mac === null) return [];
-      return [{ v: 1, round: row.id, group, index, key: keys.scored(row.id, group), sha256, mac }];
-    }),
-  );
-}
-
-/** Completes the commit of this round if its manifest was written before a crash that kept the pointer from moving. */
+/** Completes the commit of this round if its manifest was noted and written before a crash that kept the pointer from moving. */
 async function finishCommit(services: Services, row: RoundRow): Promise<boolean> {
   const name = row.spec.settings.policy;
   const version = await nextVersion(services.db, name);
-  const manifest = await readManifest(services.bucket, { name, version });
+  const manifest = await pendingManifest(services.db, services.bucket, { name, version });
   if (manifest?.round !== row.id) return false;
   await completeCommit(services, manifest);
   return true;

@@ -2,12 +2,16 @@
 import * as v from 'valibot';
 import type { Replayed } from '../../core/schema/answers.ts';
 import { stageMessages } from '../../core/schema/round.ts';
+import { id as roundId } from '../../core/schema/sample.ts';
 import { STAGES, type WAITING_GROUPS } from '../../core/stages.ts';
 import { claimReplay, type DeadLetter } from '../../store/dead-letters.ts';
-import { reviveGroup, reviveProposal } from '../../store/revive.ts';
+import { reviveGroup, reviveProposal, reviveTraining } from '../../store/revive.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
+import { sendScored } from './send-scored.ts';
 import type { Services } from './services.ts';
+
+const wholeRound = v.object({ v: v.literal(1), round: roundId });
 
 export async function replay(services: Services, letter: DeadLetter): Promise<Replayed> {
   const { id } = letter;
@@ -39,7 +43,13 @@ async function preparedSend(
     return () => sendAll(queues.rollout, 'rollout', [message.output]);
   }
   const message = v.safeParse(stageMessages.scored, body);
-  if (!message.success || !(await revive(message.output, 'scored'))) return null;
+  if (!message.success) {
+    // What the learner gave up is a whole round.
+    const whole = v.safeParse(wholeRound, body);
+    if (!whole.success || !(await reviveTraining(db, whole.output.round, now()))) return null;
+    return () => sendScored(services, whole.output.round);
+  }
+  if (!(await revive(message.output, 'scored'))) return null;
   return () => sendAll(queues.scored, 'scored', [message.output]);
 
   function revive({ round, group }: { round: string; group: string }, to: keyof typeof WAITING_GROUPS) {

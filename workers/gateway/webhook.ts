@@ -6,6 +6,7 @@ import type { RunStarted } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
 import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
+import { writeManifest } from '../../store/pending-manifest.ts';
 import { createPolicy, getPolicy, getVersion } from '../../store/policies.ts';
 import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
 import { forkVersion } from '../../store/versions.ts';
@@ -101,5 +102,6 @@ async function ensurePolicy({ db, bucket, settings, now }: Services, run: Ordere
   const source = { name: from, version: 0 };
   const noted = (await getVersion(db, source))?.manifestSha256 ?? null;
   const forked: Manifest = await forkVersion(bucket, source, noted, policy);
+  await writeManifest(db, bucket, forked);
   await createPolicy(db, forked, now());
 }
