@@ -2,13 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunSettings, runIdOf } from '../../core/schema/round.ts';
 import { markScored } from '../../store/groups.ts';
-import { commitVersion, createPolicy } from '../../store/policies.ts';
 import { reviveProposal } from '../../store/revive.ts';
 import { rollBack } from '../../store/rollback.ts';
 import { admitTasks, failRound, getRound, listRounds, roundBefore } from '../../store/rounds.ts';
 import { advanceRun, dueRounds, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';
-import { idOf, manifestOf, openStore, settings as plain } from './fixture.ts';
+import { idOf, manifestOf, noteAndCommit, noteAndCreate, openStore, settings as plain } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
 beforeAll(async () => {
@@ -33,7 +32,7 @@ async function open(ahead: number): Promise<Play> {
   const settings: RunSettings = { ...plain(++seeds), ahead };
   const run = runIdOf(settings);
   const { db } = store;
-  await createPolicy(db, manifestOf(settings.policy, 0), 1);
+  await noteAndCreate(db, manifestOf(settings.policy, 0));
   const roundAt = async (index: number) =>
     (await listRounds(db, { run, limit: 50 })).find((row) => row.index === index)!;
   return {
@@ -51,7 +50,7 @@ async function open(ahead: number): Promise<Play> {
       await markScored(db, row.id, [{ group, sha256: 'a'.repeat(64), mac: 'b' }], 4);
       const manifest = manifestOf(settings.policy, version, { parent, round: row.id, groups: [group] });
       const due = await dueRounds(db, (await getRun(db, run))!, { round: row.id, version, parent });
-      return commitVersion(db, manifest, due, 5);
+      return noteAndCommit(db, manifest, due, 5);
     },
     async rounds() {
       const rows = await listRounds(db, { run, limit: 50 });

@@ -6,7 +6,7 @@ import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/rou
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import { migrate } from '../../mesh/migrate.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
-import { commitVersion, createPolicy, noteCommit } from '../../store/policies.ts';
+import { commitVersion, createPolicy, noteCommit, notedCommit } from '../../store/policies.ts';
 import { advanceRun, orderRounds } from '../../store/runs.ts';
 
 export async function openStore() {
@@ -57,13 +57,18 @@ export const tasksOf = (count: number): AdmittedTask[] =>
 export async function orderRun(db: Database, seed: number, rounds = 2): Promise<RoundSpec> {
   const run = settings(seed);
   const first = manifestOf(run.policy, 0);
-  await noteCommit(db, first, null);
-  await createPolicy(db, first, 1);
+  await noteAndCreate(db, first);
   const roles = { proposer: {}, solver: {}, judge: {} };
   await orderRounds(db, { delivery: `d-${seed}`, settings: run, roles, rounds, now: 1 });
   const [round] = await advanceRun(db, runIdOf(run), 2);
   if (!round) throw new Error('no round was opened');
   return round;
+}
+
+/** Notes the manifest of a policy's version 0 and creates the policy. */
+export async function noteAndCreate(db: Database, manifest: Manifest): Promise<void> {
+  await noteCommit(db, manifest, null);
+  await createPolicy(db, manifest, 1);
 }
 
 /** Notes a version's manifest and commits it, as the gateway does. */
@@ -73,6 +78,7 @@ export async function noteAndCommit(
   next: readonly RoundSpec[],
   now: number,
 ): Promise<boolean> {
-  await noteCommit(db, manifest, null);
+  const ref = { name: manifest.policy, version: manifest.version };
+  await noteCommit(db, manifest, await notedCommit(db, ref));
   return commitVersion(db, manifest, next, now);
 }
