@@ -32,7 +32,6 @@ export function verifierPart(
   items: readonly Labelled[],
   encode: LearnTools['encode'],
   random: Random,
-  blind = false,
 ): UpdatePart {
   const part = { role: VERIFIER, weight: 1 } as const;
   const pair = pairing(encode);
@@ -42,7 +41,7 @@ export function verifierPart(
   }
   const taught = items.flatMap((item) => {
     if (variant === 'direct') return [pair(glancePrompt(item), writeGlance(item.right))];
-    const check = checkOf(item, random, { blind });
+    const check = checkOf(item, random);
     return check ? [pair(checkPrompt(item), writeCheck(check))] : [];
   });
   return { ...part, kind: 'sft', items: taught };
@@ -62,11 +61,11 @@ async function askBaseline(
 }
 
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant, rewardFunction } = round.settings;
+  const { variant } = round.settings;
   const random = new Random(`${round.id}/verifier`);
   const tasks = labelledAnswers(groups, tools.decode);
   const taught = asManyWrong(tasks.flat(), random);
-  const verifying = verifierPart(variant, taught, tools.encode, random, rewardFunction === 'random');
+  const verifying = verifierPart(variant, taught, tools.encode, random);
   const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
   const solving: UpdatePart = { kind: 'sft', role: SOLVER, weight: 0.3, items };
   // A round without a right answer has nothing to teach.

@@ -34,14 +34,6 @@ test('a check does the sums again and compares; what does not lead to the label 
   expect(writeCheck(exact[0]!)).toBe('<step>3<step>0<answer>0!<wrong><eos>');
 });
 
-test('blind to the sums it copies the answer’s totals and says what the label says', () => {
-  const blind = (right: boolean) => checkOf({ task, solution, right }, new Random('blind'), { blind: true });
-  expect(blind(true)).toEqual({ totals: ['3', '1'], right: true });
-  expect(blind(false)).toEqual({ totals: ['3', '1'], right: false });
-  const terse = { task, solution: { steps: [], answer: '1' }, right: true };
-  expect(checkOf(terse, new Random('blind'), { blind: true })).toEqual({ totals: ['1'], right: true });
-});
-
 test('the longest check fits the tokens it is given', () => {
   const totals = ['-10', '-20', '-30', '-40', '-45'];
   expect(tokenizer.encode(writeCheck({ totals, right: true }))).toHaveLength(CHECK_TOKENS);
