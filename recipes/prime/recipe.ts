@@ -41,8 +41,14 @@ const VARIANTS = {
 };
 
 const samplesOf = (groups: readonly ScoredGroup[]) => groups.flatMap(({ samples }) => samples);
-const rewardsOf = (groups: readonly ScoredGroup[]) =>
-  samplesOf(groups).map(({ rewards }) => rewards.reward ?? 0);
+const rewardsOf = (groups: readonly ScoredGroup[]) => samplesOf(groups).map(({ rewards }) => rewards.reward!);
+
+/** A group without the samples whose reward is missing, which is not a reward of 0. */
+function rated(group: ScoredGroup): ScoredGroup {
+  const known = group.samples.map(({ rewards }) => (rewards.reward ?? null) !== null);
+  const kept = <T>(values: readonly T[]) => values.filter((_, i) => known[i]);
+  return { ...group, samples: kept(group.samples), gold: kept(group.gold), truth: kept(group.truth) };
+}
 const keysOf = (groups: readonly ScoredGroup[]) =>
   groups.flatMap(({ group, samples }) => samples.map(() => group));
 
@@ -85,7 +91,8 @@ function outcomeItems(groups: readonly ScoredGroup[]): ImplicitPrmPart['items'] 
   }));
 }
 
-async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+async function learn({ round, ...records }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const groups = records.groups.map(rated);
   const { variant } = round.settings;
   const alone = round.index <= ALONE;
   const learns = variant === 'frozen' ? alone : variant !== 'outcome';

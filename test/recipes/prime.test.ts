@@ -38,8 +38,8 @@ const answer = (last: number) =>
   solved(`<step>3<step>4<step>3<step>${last}<answer>${last}<eos>`, Number(last === 2));
 const answers = [answer(2), answer(5), answer(2), answer(2)];
 const groups = [
-  { group: 'a', task: '2+1+1-1-1', samples: answers.slice(0, 2), gold: [true, false] },
-  { group: 'b', task: '2+1+1-1-1', samples: answers.slice(2), gold: [true, true] },
+  { group: 'a', task: '2+1+1-1-1', samples: answers.slice(0, 2), gold: [true, false], truth: [true, false] },
+  { group: 'b', task: '2+1+1-1-1', samples: answers.slice(2), gold: [true, true], truth: [true, true] },
 ];
 /** ψ finds every token a nat likelier than the start does where it is a 2, and as likely elsewhere. */
 const two = tokenizer.encode('2')[0]!;
