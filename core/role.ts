@@ -10,6 +10,8 @@ export interface RewardInfo {
   readonly description: string;
   /** Rewards that do not use gold must be the same whatever the oracle says; a test holds every one of them to it. */
   readonly usesGold: boolean;
+  /** Under this reward no role at all is rewarded by the exact checker, also none that is under the others. */
+  readonly labelFree?: true;
 }
 
 /** What a role's reward is given for: its whole answer, each turn of an episode, each step of an answer, or each token. */

@@ -2,12 +2,19 @@
  * What a solver that plays alone is paid, a group of answers at a time. The controls that every claim needs stand here once: gold is
  * the upper bound, format and coin are what any gain must beat.
  */
-import { majorityRewards } from '../core/rl/rewards/index.ts';
+import { Random } from '../core/random.ts';
+import { majorityRewards, type TieBreak } from '../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../core/role.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
 import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/task-family.ts';
 import { coinOf, sealedGold } from './gold.ts';
+
+/** Decides a tied vote by a draw of its own for each group. */
+export const tieOf =
+  (group: string): TieBreak =>
+  (n) =>
+    new Random(`tie/${group}`).int(n);
 
 /** A group's answers as the rewards see them; all lists are [samples]. */
 export interface AnswerEvidence {
@@ -33,7 +40,7 @@ export const exactReward: AnswerReward = {
 export const majorityReward: AnswerReward = {
   description: '1 for the answer that most of the group’s samples give',
   usesGold: false,
-  pay: ({ answers }) => majorityRewards(answers),
+  pay: ({ answers, group }) => majorityRewards(answers, tieOf(group.group)),
 };
 
 export const formatReward: AnswerReward = {

@@ -32,10 +32,14 @@ export function describeRecipe(recipe: Recipe): string {
           ...(text === undefined ? [] : indented(text, '  ')),
           ...items.flatMap((item) => indented(item, '    ', '  - ')),
         ];
+  const labelFree = Object.entries(recipe.rewards).flatMap(([name, reward]) =>
+    reward.labelFree ? [name] : [],
+  );
+  const butLabelFree = labelFree.length ? ` but ${labelFree.join(', ')}` : '';
   const roles = Object.entries(recipe.roles).map(([name, role]) => {
     const { description, set, sampling, placement = 'sequence', usesGold } = role;
     const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
-    const held = usesGold ? '; held to the exact checker under every reward' : '';
+    const held = usesGold ? `; held to the exact checker under every reward${butLabelFree}` : '';
     return `${name}: ${description} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}; ${PAID[placement]}${held}${frozen})`;
   });
   const rewards = Object.entries(recipe.rewards).map(

@@ -49,17 +49,24 @@ function solverItems(groups: readonly ScoredGroup[]): PolicyItem[] {
   return withAdvantages(samples, groupCentredBatchScaled(samples.map(earned), groupOf));
 }
 
-/** The judge's agreement with the exact checker, balanced over right and wrong solutions. `seed` keys the choice of judgments. */
+/** The judge's agreement with its labels, balanced over right and wrong solutions. `seed` keys the choice of judgments. */
 function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] {
   const judged = groups.flatMap((group) => {
     const exactOf = new Map(group.samples.map((sample, i) => [sample.id, group.solutionsExact[i]]));
-    return group.judgments.map((sample) => ({ sample, exact: exactOf.get(sample.of ?? '') === true }));
+    // A label that the judge was paid by stands beside its reward where it is not the exact checker’s.
+    return group.judgments.map((sample) => ({
+      sample,
+      label:
+        sample.rewards.label === undefined
+          ? exactOf.get(sample.of ?? '') === true
+          : sample.rewards.label === 1,
+    }));
   });
-  const ofExact = judged.map((item) => item.exact);
-  const picked = balancedPick(ofExact, JUDGMENTS_TRAINED, new Random(seed)).map((i) => judged[i]!);
+  const labels = judged.map((item) => item.label);
+  const picked = balancedPick(labels, JUDGMENTS_TRAINED, new Random(seed)).map((i) => judged[i]!);
   const samples = picked.map((item) => item.sample);
   const agreement = samples.map((sample) => sample.rewards.agreement ?? null);
-  const shown = picked.map((item) => item.exact);
+  const shown = picked.map((item) => item.label);
   return withAdvantages(samples, classBalanced(agreement, shown));
 }
 

@@ -18,14 +18,14 @@ export const trio: Recipe = {
   title: 'Proposer, solver and judge co-trained on shared weights',
   paper: { title: 'rollmesh’s flagship; after RL Tango and Multi-Agent Evolve', year: 2026 },
   summary:
-    'One policy writes arithmetic tasks, solves them with or without steps, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, the judge for agreeing with the exact checker, the solver by the chosen reward.',
+    'One policy writes arithmetic tasks, solves them with or without steps, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, the judge for agreeing with the exact checker (or, without any labels, with the majority of the solver’s answers), the solver by the chosen reward.',
   method: {
     setting:
       'Tasks are chains of small sums and differences. One set of weights plays all three roles; the start policy has seen demonstrations of each and mostly answers without steps, though it would be right more often with them. Nobody supplies tasks.',
     roles:
       'The proposer writes tasks until the round has as many as it wants; a task must keep to the grammar, must not be held out and must not repeat one of the round. The solver answers each task several times. The judge gives a verdict on every step of a solution and on the whole, once a solution, or four times where its verdict alone pays the solver.',
     rewards:
-      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass: most for tasks that half of them solve. An invalid or repeated task earns -0.5, a held-out one nothing at all. The solver’s default reward is 0.8 for an exact answer plus 0.2 times the share of its steps that the judge calls right. The judge earns 1 where its verdict on the whole is that of the exact checker.',
+      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass: most for tasks that half of them solve. An invalid or repeated task earns -0.5, a held-out one nothing at all. The solver’s default reward is 0.8 for an exact answer plus 0.2 times the share of its steps that the judge calls right. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
     credit:
       'Advantages are computed role by role, since the three rewards have different scales. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and scaled by the deviation of the round. The judge is trained on at most 256 judgments, half of them of right solutions, weighted so that both kinds count the same.',
     objective:

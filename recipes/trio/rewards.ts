@@ -1,4 +1,4 @@
-/** What the three roles are paid: the solver by one of five rewards, the proposer and the judge always in the same way. */
+/** What the three roles are paid: the solver by one of six rewards, the proposer always in the same way; and by whose word the judge is trained. */
 import { wrongInput } from '../../core/errors.ts';
 import { learnability } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -75,7 +75,17 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
     usesGold: false,
     votes: 4,
     kl: 0.3,
-    description: 'the judge’s verdict alone: the solver never sees gold',
+    description: 'the judge’s verdict alone; the judge is still trained on the exact checker’s word',
+    solver: approval,
+    passed: approval,
+  },
+  'self-consistency': {
+    usesGold: false,
+    labelFree: true,
+    votes: 4,
+    kl: 0.3,
+    description:
+      'the judge’s verdict alone, and the judge is trained on the majority answer of each task: nobody sees gold',
     solver: approval,
     passed: approval,
   },
@@ -113,5 +123,6 @@ export function proposerReward(outcome: Outcome, passRate: number | null): numbe
   return passRate === null ? null : learnability(passRate);
 }
 
-export const judgeReward = (judgment: ParseResult<Judgment>, solutionExact: boolean): number =>
-  Number(judgment.ok && judgment.value.right === solutionExact);
+/** `label`: whether the solution counts as right, by the exact checker or by the majority of its task’s answers. */
+export const judgeReward = (judgment: ParseResult<Judgment>, label: boolean): number =>
+  Number(judgment.ok && judgment.value.right === label);

@@ -100,13 +100,13 @@ const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LA
 const free = recipes.flatMap((recipe) =>
   Object.entries(recipe.rewards)
     .filter(([, { usesGold }]) => !usesGold)
-    .flatMap(([reward]) =>
+    .flatMap(([reward, { labelFree }]) =>
       momentsOf(recipe).map((moment) => ({
         recipe,
         name: recipe.name,
         reward,
         moment,
-        open: Object.keys(recipe.roles).filter((role) => recipe.roles[role]!.usesGold),
+        open: labelFree ? [] : Object.keys(recipe.roles).filter((role) => recipe.roles[role]!.usesGold),
       })),
     ),
 );

@@ -12,14 +12,23 @@ export interface Vote<K extends Key> {
   readonly entropy: number;
 }
 
-/** The most frequent answer; null if nobody answered. Among equally frequent answers the one given first wins. */
-export function majority<K extends Key>(answers: readonly (K | null)[]): Vote<K> | null {
+/** Chooses among `n` equally frequent answers, in the order in which they were first given: a number from 0 to n - 1. */
+export type TieBreak = (n: number) => number;
+const FIRST_GIVEN: TieBreak = () => 0;
+
+/** The most frequent answer; null if nobody answered. `tie` chooses among equally frequent ones, by default the one given first. */
+export function majority<K extends Key>(
+  answers: readonly (K | null)[],
+  tie: TieBreak = FIRST_GIVEN,
+): Vote<K> | null {
   const given = answers.filter((answer): answer is K => answer !== null);
-  const counts = [...positionsByKey(given).values()].map((positions) => positions.length);
+  const groups = [...positionsByKey(given).values()];
+  const counts = groups.map((positions) => positions.length);
   const top = Math.max(0, ...counts);
-  const first = given.find((answer) => given.filter((other) => other === answer).length === top);
-  if (first === undefined) return null;
-  return { answer: first, count: top, share: top / answers.length, entropy: entropyOfCounts(counts) };
+  const most = groups.filter((positions) => positions.length === top);
+  if (!most.length) return null;
+  const answer = given[most[most.length > 1 ? tie(most.length) : 0]![0]!]!;
+  return { answer, count: top, share: top / answers.length, entropy: entropyOfCounts(counts) };
 }
 
 /** The answer with the largest sum of weights; null where no given answer has any weight. Among equal sums the answer given first wins. */
@@ -45,8 +54,11 @@ export function agreement(answers: readonly (Key | null)[]): (number | null)[] {
   );
 }
 
-/** 1 where the answer is the majority's, 0 where it differs or is missing [n] (TTRL's reward). */
-export function majorityRewards(answers: readonly (Key | null)[]): number[] {
-  const vote = majority(answers);
+/**
+ * 1 where the answer is the majority's, 0 where it differs or is missing [n] (TTRL's reward). A tie that the first answer always won would
+ * favour the votes that are trained on, where only the first of them are: `tie` should not depend on the order.
+ */
+export function majorityRewards(answers: readonly (Key | null)[], tie?: TieBreak): number[] {
+  const vote = majority(answers, tie);
   return answers.map((answer) => (vote !== null && answer === vote.answer ? 1 : 0));
 }
