@@ -4,7 +4,7 @@
  * judged (group by group). Then the engine asks the recipe's `learn` for the training plan. The same recipe runs in the mesh, in one
  * process and in tests; nothing here depends on a runtime.
  */
-import type { Claim } from './claim.ts';
+import type { Claim } from './claims/claim.ts';
 import type { StateSchema } from './recipe-state.ts';
 import type { RoundDescription, StageRecipe } from './role.ts';
 import type { EvaluationContext, RoundContext } from './round-context.ts';

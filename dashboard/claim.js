@@ -22,12 +22,17 @@ import { decimal, percent } from './figures.js';
  * @property {number} rounds
  * @property {readonly number[]} seeds
  * @property {string} commit
- * @property {readonly { description: string, bound: string, measured: readonly number[], holds: boolean }[]} conditions
+ * @property {readonly { description: string, bound: string, measured: readonly (number | null)[], interval: { mean: number | null, low: number | null, high: number | null }, outcome: string }[]} conditions
  * @property {Readonly<Record<string, string>>} pictures Titles of the curves, by figure.
  * @property {readonly ClaimArm[]} arms
  */
 
 const INKS = 6;
+
+/** What says of a condition that it holds or fails, beside the word. The others are open. @type {Readonly<Record<string, string>>} */
+const SIGN_OF = { holds: '✓', fails: '✗' };
+/** @type {Readonly<Record<string, string>>} */
+const INK_OF = { holds: 'good', fails: 'bad' };
 
 /** @type {Promise<Record<string, Claim>> | null} */
 let claims = null;
@@ -77,20 +82,27 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures
     });
     return chart.element;
   });
-  const rows = conditions.map(({ description, bound, measured, holds }) => [
+  /** @param {number | null} value */
+  const written = (value) => (value === null ? '–' : decimal(value, 3));
+  const rows = conditions.map(({ description, bound, measured, interval: { mean, low, high }, outcome }) => [
     description,
     bound,
-    measured.map((value) => decimal(value, 3)).join(', '),
-    h('span', { class: holds ? 'good' : 'bad' }, holds ? '✓ holds' : '✗ does not hold'),
+    measured.map(written).join(', '),
+    high === null ? '–' : `${written(mean)} (${written(low)} to ${written(high)})`,
+    h('span', { class: INK_OF[outcome] ?? '' }, `${SIGN_OF[outcome] ?? '~'} ${outcome}`),
   ]);
   return [
-    h('h2', {}, 'The claim ', h('span', {}, verdict === 'partly' ? 'partly reproduced' : verdict)),
+    h('h2', {}, 'The claim ', h('span', {}, verdict === 'partly' ? 'partly shown' : verdict)),
     h('p', { class: 'prose' }, claim),
     h('div', { class: 'claim-charts' }, ...charts),
     h(
       'div',
       { class: 'scroller', tabindex: 0 },
-      table('Conditions, stated before the runs', ['condition', 'bound', 'measured, by seed', ''], rows),
+      table(
+        'Conditions',
+        ['condition', 'bound', 'measured, by seed', 'mean, 95 % interval', 'outcome'],
+        rows,
+      ),
     ),
     h(
       'dl',

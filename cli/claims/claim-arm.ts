@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { MemoryRunStore } from '../../run/run-store.ts';
@@ -24,10 +25,13 @@ const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
 };
 
 async function playArm(args: readonly string[], evaluationTasks: EvaluationTasks): Promise<void> {
-  const options = startCommand().parse(args, { from: 'user' }).opts<StartOptions>();
+  const options = startCommand()
+    .option('--start <dir>', 'the folder of the policy that the run begins from')
+    .parse(args, { from: 'user' })
+    .opts<StartOptions & { readonly start?: string }>();
   const run = runOf(shipped, orderOf(options));
   const store = new MemoryRunStore();
-  const start = await readStart(run.recipe.startPolicy);
+  const start = await (options.start ? readPolicyFolder(options.start) : readStart(run.recipe.startPolicy));
   await store.commitVersion({ name: run.settings.policy, version: 0 }, start);
   await playInProcess(
     run,

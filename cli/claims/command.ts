@@ -1,38 +1,52 @@
-/** `npm run claims -- NAME…`: runs the arms of recipes' claims, judges them, writes claims/*.json, docs/claims.md and the dashboard's data. */
+/** `npm run claims -- NAME…`: registers claims, runs their arms, judges them, writes claims/, docs/claims.md and the dashboard's data. */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, claimOf, curveOf, judgeCondition } from '../../core/claim.ts';
+import { type ArmResults, claimOf, seedsOf } from '../../core/claims/claim.ts';
+import { curveOf } from '../../core/claims/curves.ts';
+import { digestOf, expectUnchanged, settingsOf } from '../../core/claims/registration.ts';
+import { judgeCondition } from '../../core/claims/rule.ts';
 import { wrongInput } from '../../core/errors.ts';
+import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
-import { whole } from '../shared/run-options.ts';
-import { recordToComplete, writePage, writeRecord } from './files.ts';
+import { engineOption, whole } from '../shared/run-options.ts';
+import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
+import { FinishedRuns } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
-import { type PlaySettings, playClaim } from './play-claim.ts';
-import { judged, missingArms, type Played, settingsOf, withArms } from './record.ts';
+import { type PlaySettings, playClaim, sayExpectedTime } from './play-claim.ts';
+import { measuredNow, type Played } from './record.ts';
+import {
+  commitOfRegistration,
+  expectPilotTime,
+  expectRegisteredStart,
+  readRegistration,
+  writePilot,
+  writeRegistration,
+} from './registered.ts';
 import { Players } from './run-arms.ts';
+import { startOfSeed } from './starts.ts';
 
-interface ClaimsOptions extends PlaySettings {
+interface ClaimsOptions extends Omit<PlaySettings, 'engine'> {
+  readonly engine?: Engine;
   readonly jobs: number;
-  readonly missing: boolean;
   readonly page: boolean;
+  readonly register: boolean;
+  readonly again?: string;
+  readonly state: string;
 }
+
+const DEFAULT_ENGINE: Engine = 'onnx';
 
 /** Prints what a pilot measured: every condition for which it ran the arms, and each curve. */
 function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): void {
   const claim = claimOf(recipe);
   const results: ArmResults = Object.fromEntries(played.arms.map(({ name, runs }) => [name, runs]));
   for (const condition of [...claim.conditions, ...(claim.observations ?? [])]) {
-    try {
-      const { description, bound, measured, holds } = judgeCondition(condition, results, played.seeds.length);
-      const values = measured.map((value) => value.toFixed(3)).join(', ');
-      if (!measured.some(Number.isNaN))
-        console.log(`${holds ? 'holds ' : 'FAILS '} ${description}: ${values} (${bound})`);
-    } catch (error) {
-      if (played.arms.length === claim.arms.length) throw error;
-    }
+    const { description, bound, measured, outcome } = judgeCondition(condition, results, played.seeds.length);
+    const values = measured.map((value) => value.toFixed(3)).join(', ');
+    console.log(`${outcome.padEnd(12)} ${description}: ${values} (${bound})`);
   }
   for (const { name, runs } of played.arms)
     for (const figure of Object.keys(picturesOf(claim)))
@@ -42,54 +56,131 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
       });
 }
 
-/** Runs the requested arms of a claim, and writes the records that are to be kept. */
-async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
+/** Plays a pilot and notes the time that it took. */
+async function playPilot(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
+  await expectPilotTime(recipe.name);
+  const played = await playClaim(recipe, { ...options, engine: options.engine ?? DEFAULT_ENGINE }, players);
+  const runs = played.arms.flatMap((arm) => arm.runs);
+  await writePilot(recipe.name, {
+    at: played.began,
+    commit: thisMachine().commit,
+    minutes: Number((runs.reduce((sum, { wallMs }) => sum + wallMs, 0) / 60_000).toFixed(1)),
+    arms: played.arms.map(({ name }) => name),
+    seeds: played.seeds.length,
+    rounds: played.rounds,
+  });
+  printPilot(recipe, played);
+}
+
+/** Plays the registered run of a claim, or goes on with it, and writes its record. */
+async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   const { name } = recipe;
-  const earlier = options.missing ? await recordToComplete(name) : undefined;
-  const arms = earlier ? missingArms(earlier, recipe) : options.arms;
-  const played = await playClaim(recipe, { ...options, ...(arms ? { arms } : {}) }, players);
-  if (options.pilot) return printPilot(recipe, played);
-  if (options.quick) return console.log(`${name}: every arm ran`);
+  const { commit, at } = commitOfRegistration(name);
+  const registered = (await readRegistration(name))!;
+  expectUnchanged(recipe, registered);
+  await expectRegisteredStart(registered);
+  const { engine } = registered;
+  if (options.engine && options.engine !== engine)
+    throw wrongInput('claims.engine', `The claim of ${name} is registered for engine ${engine}.`, {
+      expected: `--engine ${engine}, or none`,
+    });
+  const digest = digestOf(registered);
+  const before = await readRecord(name);
+  if (before?.registration?.digest === digest)
+    throw wrongInput('claims.played', `The registered run of ${name} is played: its verdict stands.`, {
+      next: `To count another attempt: npm run claims -- ${name} --register --again REASON`,
+    });
+  sayExpectedTime(recipe, { engine, jobs: options.jobs }, before);
   const machine = thisMachine();
-  const all = earlier
-    ? withArms(earlier, played.arms, machine, recipe)
-    : { recipe: name, machine, settings: settingsOf(recipe), ...played };
-  const record = judged(all, recipe);
-  await writeRecord(record);
-  console.log(`${name}: ${record.verdict}`);
+  const starts = new Map<number, Awaited<ReturnType<typeof startOfSeed>>>();
+  if (claimOf(recipe).startSeeds === 'one each')
+    for (const seed of seedsOf(claimOf(recipe)))
+      starts.set(seed, await startOfSeed(options.state, recipe.startPolicy, seed));
+  const finished = new FinishedRuns(options.state, name, `${digest.slice(0, 12)}-${machine.commit}`);
+  const settings = { ...options, engine, quick: false, pilot: false };
+  const startOf = (seed: number) => starts.get(seed)?.folder;
+  const { began, ...played } = await playClaim(recipe, settings, players, { finished, startOf });
+  await writeRecord({
+    recipe: name,
+    machine,
+    settings: { start: recipe.startPolicy, ...settingsOf(recipe) },
+    ...played,
+    registration: {
+      digest,
+      commit,
+      at,
+      began,
+      ...(starts.size
+        ? { starts: Object.fromEntries([...starts].map(([seed, { sha256 }]) => [seed, sha256])) }
+        : {}),
+      measured: measuredNow(recipe, played),
+    },
+  });
+  await finished.forget();
+  console.log(`${name}: ${(await judgedRecord(name)).verdict}`);
+}
+
+async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
+  if (options.pilot) return await playPilot(recipe, options, players);
+  if (!options.quick) return await playRegistered(recipe, options, players);
+  await playClaim(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
+  console.log(`${recipe.name}: every arm ran`);
+}
+
+async function registerClaims(chosen: readonly Recipe[], { engine, again }: ClaimsOptions): Promise<void> {
+  for (const recipe of chosen) {
+    const judged = (await readRecord(recipe.name))?.registration !== undefined;
+    const file = await writeRegistration(recipe, engine ?? DEFAULT_ENGINE, {
+      judged,
+      ...(again === undefined ? {} : { reason: again }),
+    });
+    console.log(`Written to ${file}. Commit it, then play the claim: npm run claims -- ${recipe.name}`);
+  }
+}
+
+/** Throws `claims.options` and `claims.names` where the options do not go together. */
+function checkOptions(names: readonly string[], options: ClaimsOptions): void {
+  const { pilot, quick, register, page, again } = options;
+  const wrong = (what: string, expected: string) => wrongInput('claims.options', what, { expected });
+  if (!pilot && (options.arms || options.seeds || options.rounds))
+    throw wrong(
+      'A claim is all of its arms, seeds and rounds.',
+      '--arms, --seeds and --rounds with --pilot only',
+    );
+  if ([pilot, quick, register, page].filter(Boolean).length > 1)
+    throw wrong('These options exclude each other.', 'one of --pilot, --quick, --register and --page');
+  if (again !== undefined && !register)
+    throw wrong('--again is a reason to register.', '--register --again REASON');
+  if (!names.length && !page)
+    throw wrongInput('claims.names', 'No recipe is named.', {
+      expected: `all, or some of ${recipes.map(({ name }) => name).join(', ')}`,
+      next: 'All of them take hours; `npm run claims -- all --quick` takes minutes.',
+    });
 }
 
 export const command = (): Command =>
   new Command(calledAs('claims'))
-    .description('Runs the arms of the recipes’ claims and judges them.')
+    .description('Registers the recipes’ claims, runs their arms and judges them.')
     .argument('[names...]', 'recipes, or `all`: hours of two cores')
+    .option(
+      '--register',
+      'write the registration of the claim, which is committed before its run is played',
+      false,
+    )
+    .option('--again <reason>', 'with --register: count another attempt after a registered one')
     .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
-    .option('--pilot', 'other seeds, examined on other tasks: to choose settings; writes nothing', false)
+    .option('--pilot', 'other seeds, examined on other tasks: to choose settings; notes only its time', false)
     .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
     .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
     .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
-    .option('--missing', 'only the arms that the claim has and its results file lacks', false)
     .option('--page', 'only judge the runs in claims/ again and write docs/claims.md from them', false)
     .option('--jobs <n>', 'processes at once', whole(1), availableParallelism())
+    .option('--state <dir>', 'folder of the runs of a claim that is not finished', '.rollmesh')
+    .addOption(engineOption())
     .action(async (names: readonly string[], options: ClaimsOptions) => {
-      if (!options.pilot && (options.arms || options.seeds || options.rounds))
-        throw wrongInput('claims.options', 'A claim is all of its arms, seeds and rounds.', {
-          expected: '--arms, --seeds and --rounds with --pilot only',
-        });
-      if (options.missing && (options.pilot || options.quick))
-        throw wrongInput(
-          'claims.options',
-          '--missing completes a results file, which --pilot and --quick do not write.',
-          {
-            expected: '--missing without --pilot and --quick',
-          },
-        );
-      if (!names.length && !options.page)
-        throw wrongInput('claims.names', 'No recipe is named.', {
-          expected: `all, or some of ${recipes.map(({ name }) => name).join(', ')}`,
-          next: 'All of them take hours; `npm run claims -- all --quick` takes minutes.',
-        });
+      checkOptions(names, options);
       const chosen = names.includes('all') ? recipes.filter(({ claim }) => claim) : names.map(shipped.find);
+      if (options.register) return await registerClaims(chosen, options);
       const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
       try {
         for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);

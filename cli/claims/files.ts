@@ -2,11 +2,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { wrongInput } from '../../core/errors.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
-import { claimsPage, pictures } from './page.ts';
+import { coTrainingCaption, coTrainingPage, coTrainingPicture } from './co-training.ts';
+import { claimsPage, overview, pictures } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
-import { type ClaimRecord, judged } from './record.ts';
+import { type Judged, judged, type Played } from './record.ts';
+import { readAttempts, readRegistration } from './registered.ts';
 
 const DATA = 'claims';
 const PICTURES = 'docs/claims';
@@ -15,51 +16,63 @@ const PAGE_DATA = 'dashboard/claims.json';
 
 const fileOf = (recipe: string) => join(DATA, `${recipe}.json`);
 
-const readRecord = async (recipe: string) =>
-  JSON.parse(await readFile(fileOf(recipe), 'utf8')) as ClaimRecord;
+/** What was run of a recipe's claim, or undefined where nothing was. */
+export const readRecord = async (recipe: string): Promise<Played | undefined> =>
+  existsSync(fileOf(recipe)) ? (JSON.parse(await readFile(fileOf(recipe), 'utf8')) as Played) : undefined;
 
-const textOf = (record: ClaimRecord) => `${JSON.stringify(record)}\n`;
-
-export async function writeRecord(record: ClaimRecord): Promise<void> {
+export async function writeRecord(record: Played): Promise<void> {
   await mkdir(DATA, { recursive: true });
-  await writeFile(fileOf(record.recipe), textOf(record));
+  await writeFile(fileOf(record.recipe), `${JSON.stringify(record)}\n`);
 }
 
-/** Reads the record to which arms are to be added. Throws `wrong-input` where there is none. */
-export async function recordToComplete(recipe: string): Promise<ClaimRecord> {
-  if (existsSync(fileOf(recipe))) return await readRecord(recipe);
-  throw wrongInput('claims.missing', `There is no ${fileOf(recipe)} to complete.`, {
-    next: `Play the whole claim: npm run claims -- ${recipe}`,
-  });
+/** Reads a results file and judges it by the rule and the conditions of its claim. */
+export async function judgedRecord(name: string): Promise<Judged> {
+  const record = (await readRecord(name))!;
+  return judged(record, shipped.find(name), await readAttempts(name), await readRegistration(name));
 }
 
-/** Reads every results file and judges it by its claim's present conditions. */
-export async function judgedRecords(): Promise<ClaimRecord[]> {
-  const names = (await readdir(DATA)).filter((file) => file.endsWith('.json')).sort();
-  return await Promise.all(
-    names.map(async (file) => {
-      const { name } = parse(file);
-      return judged(await readRecord(name), shipped.find(name));
-    }),
+export async function judgedRecords(): Promise<Judged[]> {
+  const files = (await readdir(DATA)).filter((file) => file.endsWith('.json')).sort();
+  return await Promise.all(files.map((file) => judgedRecord(parse(file).name)));
+}
+
+/** A text with what stands between two marks of that name replaced. */
+function between(text: string, name: string, lines: readonly string[]): string {
+  const [begin, end] = [
+    `<!-- ${name}: made by \`npm run claims -- --page\` -->\n`,
+    `<!-- end of ${name} -->`,
+  ];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`internal: README.md lacks the marks of ${name}`);
+  return `${text.slice(0, from + begin.length)}\n${lines.join('\n')}\n\n${text.slice(to)}`;
+}
+
+/** The README with the caption of its first picture and the table of all claims as the pages have them. */
+export const quotedIn = (readme: string, records: readonly Judged[]): string =>
+  between(
+    between(readme, 'caption', [coTrainingCaption(records)]),
+    'claims',
+    overview(records, 'docs/claims.md'),
   );
-}
 
-/** The files that are made from the records, by path: the results files themselves, the page with its pictures, the dashboard's data. */
-export function claimFiles(records: readonly ClaimRecord[]): Map<string, string> {
+/** The files that are made from the records, by path: the pages with their pictures, the table in the README, the dashboard's data. */
+export async function claimFiles(records: readonly Judged[]): Promise<Map<string, string>> {
   const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim?.diagnosis]));
   return new Map([
-    ...records.map((record) => [fileOf(record.recipe), textOf(record)] as const),
     ...records.flatMap((record) =>
       [...pictures(record)].map(([name, svg]) => [join(PICTURES, name), svg] as const),
     ),
+    [join(PICTURES, 'co-training.svg'), coTrainingPicture(records)],
     ['docs/claims.md', claimsPage(records, diagnoses)],
+    ['docs/co-training.md', coTrainingPage(records)],
+    ['README.md', quotedIn(await readFile('README.md', 'utf8'), records)],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],
   ]);
 }
 
-/** Judges all records again and writes the page from them. */
+/** Judges all records again and writes the pages from them. */
 export async function writePage(): Promise<void> {
-  const files = claimFiles(await judgedRecords());
+  const files = await claimFiles(await judgedRecords());
   await mkdir(PICTURES, { recursive: true });
   for (const [path, text] of files) await writeFile(path, text);
 }

@@ -23,9 +23,9 @@ const RIGHT = 130;
 const TOP = 34;
 const BOTTOM = 36;
 /** Okabe and Ito's palette, which colour-blind readers can tell apart. */
-const COLOURS = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f', '#cc79a7', '#e69f00', '#56b4e9'];
+export const COLOURS = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f', '#cc79a7', '#e69f00', '#56b4e9'];
 
-const escapeXml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+export const escapeXml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /** The mean of the runs at each x that all of them have. */
 function meanRun(runs: readonly (readonly Point[])[]): Point[] {

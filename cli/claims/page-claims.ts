@@ -1,8 +1,8 @@
 /** Makes `dashboard/claims.json`, the dashboard's data about measured claims, small enough to be served as it is. */
-import { figureOf } from '../../core/claim.ts';
+import { figureOf } from '../../core/claims/curves.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { picturesOf } from './page.ts';
-import type { ClaimRecord } from './record.ts';
+import type { Judged } from './record.ts';
 
 /** Means over the runs at the rounds that all of them evaluated, to four digits; null where a run did not measure the figure. */
 function meanCurves(runs: readonly Summary[], figures: readonly string[]) {
@@ -17,7 +17,7 @@ function meanCurves(runs: readonly Summary[], figures: readonly string[]) {
 }
 
 /** The data of the claims, by recipe. */
-export const claimsForPage = (records: readonly ClaimRecord[]) =>
+export const claimsForPage = (records: readonly Judged[]) =>
   Object.fromEntries(
     records.map((record) => {
       const { recipe, claim, verdict, rounds, seeds, machine, conditions, arms } = record;

@@ -1,8 +1,11 @@
 /** Makes docs/claims.md and its pictures from the results files; only texts written after the runs come from the recipes. */
-import { figureOf, type JudgedCondition } from '../../core/claim.ts';
+import { pilotMinutes } from '../../core/claims/attempts.ts';
+import { type Change, columnsOf, sharpeningOf, skillOf } from '../../core/claims/columns.ts';
+import { figureOf } from '../../core/claims/curves.ts';
+import type { JudgedCondition } from '../../core/claims/rule.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { lineChart, type Series } from './line-chart.ts';
-import type { ClaimRecord, MeasuredOn, PlayedArm } from './record.ts';
+import type { Judged, MeasuredOn, PlayedArm } from './record.ts';
 
 /** The curves of a claim that names none. */
 const PICTURES: Readonly<Record<string, string>> = {
@@ -12,7 +15,7 @@ const PICTURES: Readonly<Record<string, string>> = {
 };
 
 /** Titles of a claim's curves, by figure. */
-export const picturesOf = ({ pictures }: Pick<ClaimRecord, 'pictures'>): Readonly<Record<string, string>> =>
+export const picturesOf = ({ pictures }: Pick<Judged, 'pictures'>): Readonly<Record<string, string>> =>
   pictures ?? PICTURES;
 
 /** A share in percent. It is rounded to a millionth of a point first, so that the mean of equal values is printed like the values. */
@@ -27,7 +30,7 @@ const ofPoint = (point: Summary['heldout'][number] | undefined, figure: string) 
 export const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
 
 /** SVG pictures by file name, one per figure: a line for each arm (its mean over seeds), with a line for each seed behind it. */
-export function pictures(record: ClaimRecord): Map<string, string> {
+export function pictures(record: Judged): Map<string, string> {
   return new Map(
     Object.entries(picturesOf(record)).map(([figure, title]) => {
       const series = record.arms.map(
@@ -43,13 +46,34 @@ export function pictures(record: ClaimRecord): Map<string, string> {
   );
 }
 
+/** The half width of a 95 % interval, or that one run has none. */
+const plusMinus = ({ mean, high }: Change['change'], write: (value: number) => string) =>
+  Number.isFinite(high) ? ` ± ${write(high - mean)}` : '';
+const signed = (value: number, write: (value: number) => string) =>
+  `${value < 0 ? '−' : '+'}${write(Math.abs(value))}`;
+const hundredths = (value: number) => value.toFixed(2).replace('-', '−');
+
+const changed = (change: Change['change'], write: (value: number) => string) =>
+  `${signed(change.mean, write)}${plusMinus(change, write)}`;
+const startToEnd = (one: Change | undefined, write: (value: number) => string = points) =>
+  one ? `${write(one.start)} → ${write(one.end)} (${changed(one.change, write)})` : '–';
+
+const CONTROL = ' (control)';
+
 const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] => [
-  `| ${title} | bound | measured, by seed | holds |`,
-  '|---|---|---|---|',
-  ...rows.map(
-    ({ description, bound, measured, holds }) =>
-      `| ${description} | ${bound} | ${measured.map((value) => value.toFixed(3)).join(', ')} | ${holds ? 'yes' : '**no**'} |`,
-  ),
+  `| ${title} | bound | measured, by seed | mean, 95 % interval | outcome |`,
+  '|---|---|---|---|---|',
+  ...rows.map(({ description, control, bound, measured, interval, outcome }) => {
+    const { mean, low, high } = interval;
+    const cells = [
+      `${description}${control ? CONTROL : ''}`,
+      bound,
+      measured.map((value) => value.toFixed(3)).join(', ') || '–',
+      Number.isFinite(high) ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})` : '–',
+      outcome === 'holds' ? outcome : `**${outcome}**`,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  }),
   '',
 ];
 
@@ -60,7 +84,72 @@ const measuredOn = ({ node, cores, cpu, commit, at }: MeasuredOn) =>
 const playedLater = (arms: readonly PlayedArm[]): string =>
   arms.map(({ name, machine }) => (machine ? `; ${name} with ${measuredOn(machine)}` : '')).join('');
 
-function section(record: ClaimRecord, diagnosis: string | undefined): string {
+/** How the attempts at a claim are counted in a table. */
+const attemptsCell = ({ attempt, attempts, registration }: Judged): string =>
+  [
+    `${attempt} (${registration ? 'the last one registered' : 'none registered'})`,
+    ...(pilotMinutes(attempts) > 0 ? [`${Math.ceil(pilotMinutes(attempts))} min of pilots`] : []),
+  ].join(', ');
+
+/** What was tried before, as the file of attempts has it. */
+function attemptsText({ recipe, attempts, attempt, registration }: Judged): string[] {
+  const { earlier, starts, moved, pilots } = attempts;
+  const under = registration
+    ? `This is attempt ${attempt}. It was registered at ${registration.at} in commit ${registration.commit} ([claims/registered/${recipe}.json](../claims/registered/${recipe}.json)), before its first run at ${registration.began}.`
+    : 'This record is older than registrations: its conditions stood in code before the run, and earlier attempts had other seeds, settings or conditions.';
+  return [
+    `**Attempts.** ${under}${starts > 1 ? ` The attempts began from ${starts} different start policies.` : ''}`,
+    '',
+    ...(earlier.length
+      ? [
+          '| earlier attempt, seeds | rounds | verdict by the rule of its day | conditions that held | record | what was changed for it |',
+          '|---|---|---|---|---|---|',
+          ...earlier.map(
+            ({ seeds, rounds, verdict, held, conditions, commit, changed: what }) =>
+              `| ${seeds.join(', ')} | ${rounds} | ${verdict} | ${conditions ? `${held} of ${conditions}` : '–'} | ${commit ?? 'not committed'} | ${what} |`,
+          ),
+          '',
+        ]
+      : []),
+    ...(moved.length
+      ? [
+          '| what was asked at first | what became of it |',
+          '|---|---|',
+          ...moved.map(({ asked, now }) => `| ${asked} | ${now} |`),
+          '',
+        ]
+      : []),
+    ...(pilots.length
+      ? [
+          `Pilots: ${pilots.length}, ${Math.ceil(pilotMinutes(attempts))} minutes of processor time of the 120 that a claim may take.`,
+          '',
+        ]
+      : []),
+  ];
+}
+
+/** The figures that every claim has, by arm. */
+const columnsTable = (arms: readonly PlayedArm[]): string[] => [
+  '| arm | seeds | greedy | greedy, steps forced | sampled | reward − gold | generated | trained |',
+  '|---|---|---|---|---|---|---|---|',
+  ...arms.map(({ name, runs }) => {
+    const { greedy, forced, sampled, gap, generated, trained } = columnsOf(runs);
+    const cells = [
+      name,
+      runs.length,
+      startToEnd(greedy),
+      startToEnd(forced),
+      startToEnd(sampled),
+      startToEnd(gap, hundredths),
+      generated.toFixed(2),
+      trained.toFixed(2),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  }),
+  '',
+];
+
+function section(record: Judged, diagnosis: string | undefined): string {
   const { recipe, claim, verdict, conditions, observations, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
@@ -70,7 +159,7 @@ function section(record: ClaimRecord, diagnosis: string | undefined): string {
     '',
     claim,
     '',
-    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. Version 0, seed ${seeds[0]}: ${began.join('; ')}. All figures in percent, mean and range over seeds, at the end.`,
+    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
     '',
     `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
     `|---|${drawn.map(() => '---|').join('')}---|`,
@@ -79,37 +168,66 @@ function section(record: ClaimRecord, diagnosis: string | undefined): string {
       return `| ${[name, ...cells, description].join(' | ')} |`;
     }),
     '',
-    ...judgedTable('condition, stated beforehand', conditions),
-    ...(observations?.length ? judgedTable('beside the claim, no part of the verdict', observations) : []),
+    'From start to end, with the 95 % interval of the change; accuracies in percent, tokens in millions a run:',
+    '',
+    ...columnsTable(arms),
+    ...judgedTable('condition', conditions),
+    ...(observations.length ? judgedTable('beside the claim, no part of the verdict', observations) : []),
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
+    ...attemptsText(record),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
     '',
-    `Measured with ${measuredOn(machine)}${playedLater(arms)}. Again: \`npm run claims -- ${recipe}\`. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
+    `Measured with ${measuredOn(machine)}${playedLater(arms)}. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
     '',
   ].join('\n');
 }
 
-/** The overview of all claims: one line per claim, with a link to its section. */
-const overview = (records: readonly ClaimRecord[]): string[] => [
-  '| recipe | verdict | conditions that hold | arms × seeds × rounds |',
-  '|---|---|---|---|',
-  ...records.map(({ recipe, verdict, conditions, arms, seeds, rounds }) => {
-    const held = conditions.filter(({ holds }) => holds).length;
-    return `| [${recipe}](#${recipe}-${verdict.replaceAll(' ', '-')}) | ${verdict} | ${held} of ${conditions.length} | ${arms.length} × ${seeds.length} × ${rounds} |`;
+/** The table of all claims: one line per claim, with a link to its section of `page`. */
+export const overview = (records: readonly Judged[], page = ''): string[] => [
+  '| recipe | verdict | attempts | conditions that hold | skill | sharpening | reward − gold |',
+  '|---|---|---|---|---|---|---|',
+  ...records.map((record) => {
+    const { recipe, verdict, conditions, arms } = record;
+    const { runs } = arms[0]!;
+    const columns = columnsOf(runs);
+    const sharper = sharpeningOf(runs);
+    const cells = [
+      `[${recipe}](${page}#${recipe}-${verdict.replaceAll(' ', '-')})`,
+      verdict,
+      attemptsCell(record),
+      `${conditions.filter(({ outcome }) => outcome === 'holds').length} of ${conditions.length}`,
+      startToEnd(skillOf(columns)),
+      sharper ? changed(sharper, points) : '–',
+      startToEnd(columns.gap, hundredths),
+    ];
+    return `| ${cells.join(' | ')} |`;
   }),
-  '',
 ];
+
+const INTRODUCTION = `Made by \`npm run claims -- --page\` from the files in \`claims/\`; do not edit. A verdict is about these small runs alone, and follows from one rule
+([decision 12](decisions/0012-one-rule.md)). A condition has a bound, the smallest effect of interest, which is never 0. It **holds** where the 95 % t-interval of what was measured, one number per
+seed, lies wholly beyond its bound, **fails** where the interval lies wholly on the other side, and is **within noise** otherwise. A claim is **shown** where all of its
+conditions hold and **partly** shown where some do that are not about controls; where none does it is **not shown** if one fails, and else **within noise**.
+
+A claim is registered before its one run of eight seeds is played. Records without a registration are older than that rule: they have three or five seeds, which few intervals
+survive, and were found after the attempts that each section lists. Held-out tasks are never proposed or trained on, except by ttrl, whose method it is to train on its test
+set’s questions without their answers.
+
+In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
+answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier
+rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds and in the last five: where it grows, the reward is hacked.
+`;
 
 /** `diagnoses` by recipe. */
 export const claimsPage = (
-  records: readonly ClaimRecord[],
+  records: readonly Judged[],
   diagnoses: Readonly<Record<string, string | undefined>> = {},
 ): string =>
   [
     '# Claims at small scale',
     '',
-    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. A verdict is about these small runs alone. A condition holds if the mean over the seeds keeps its bound and most seeds do too, or every seed where it says so; what each seed measured stands beside it. Held-out tasks are never proposed or trained on, except by ttrl, whose method it is to train on its test set’s questions without their answers. Where a claim was revised after a first run, its diagnosis says so, and conditions that were moved are listed in [decision 8](decisions/0008-claims.md); settings were chosen on pilots with other seeds, examined on other tasks (`--pilot`); the flagship’s are older than that rule, its run is on fresh seeds.',
-    '',
+    INTRODUCTION,
     ...overview(records),
+    '',
     ...records.map((record) => section(record, diagnoses[record.recipe])),
   ].join('\n');

@@ -1,8 +1,12 @@
 /** Runs a claim's arms: in full, as a quick check that every arm works, or as a pilot by which settings are chosen. */
-import { type Arm, type Claim, claimOf } from '../../core/claim.ts';
+import { type Arm, armSeeds, type Claim, claimOf, seedsOf } from '../../core/claims/claim.ts';
+import { settingsOf } from '../../core/claims/registration.ts';
 import { wrongInput } from '../../core/errors.ts';
+import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { EVALUATE_EVERY, type Played } from './record.ts';
+import { expectedMinutes } from './expected-time.ts';
+import type { FinishedRuns } from './finished-runs.ts';
+import type { Played } from './record.ts';
 import type { ArmRun, Players } from './run-arms.ts';
 
 export interface PlaySettings {
@@ -13,12 +17,14 @@ export interface PlaySettings {
   readonly arms?: readonly string[];
   readonly seeds?: number;
   readonly rounds?: number;
+  readonly engine: Engine;
 }
 
 /** A quick check's tiny rounds: two, or as many as come before the policy's turn. They run each arm's real code but prove nothing. */
 const QUICK = { rounds: 2, tasks: 8, groupSize: 4 };
-/** A pilot's first seed: far from any claim's. */
+/** A pilot's first seed, far from any claim's, and how many seeds it has unless asked for more. */
 const PILOT_SEED = 100;
+const PILOT_SEEDS = 3;
 
 function chosenArms({ name }: Recipe, { arms }: Claim, names?: readonly string[]): readonly Arm[] {
   const unknown = names?.find((wanted) => arms.every((arm) => arm.name !== wanted));
@@ -28,52 +34,108 @@ function chosenArms({ name }: Recipe, { arms }: Claim, names?: readonly string[]
   });
 }
 
-function seedsOf(claim: Claim, { quick, pilot, seeds }: PlaySettings): readonly number[] {
-  if (pilot) return Array.from({ length: seeds ?? claim.seeds.length }, (_, i) => PILOT_SEED + i);
-  return quick ? claim.seeds.slice(0, 1) : claim.seeds;
+function seedsPlayed(claim: Claim, arm: Arm, { quick, pilot, seeds }: PlaySettings): readonly number[] {
+  if (pilot) return Array.from({ length: seeds ?? PILOT_SEEDS }, (_, i) => PILOT_SEED + i);
+  return quick ? seedsOf(claim).slice(0, 1) : armSeeds(claim, arm);
 }
 
-/** Runs a claim's arms. Throws `wrong-input` for an arm that the claim lacks. */
-export async function playClaim(
+/** The runs of a claim, arm by arm, as the settings ask for them. Throws `wrong-input` for an arm that the claim lacks. */
+export function runsOf(
   recipe: Recipe,
   settings: PlaySettings,
-  players: Players,
-): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'>> {
+): readonly { readonly arm: Arm; readonly runs: ArmRun[] }[] {
   const claim = claimOf(recipe);
-  const {
-    rounds,
-    evaluateEvery: evalEvery = EVALUATE_EVERY,
-    quickRounds = QUICK.rounds,
-    tasks,
-    groupSize,
-  } = claim;
-  const seeds = seedsOf(claim, settings);
+  const { rounds, quickRounds = QUICK.rounds, tasks, groupSize } = claim;
   const sizes = settings.quick
     ? { ...QUICK, rounds: quickRounds, evalEvery: quickRounds }
     : {
         rounds: settings.rounds ?? rounds,
-        evalEvery,
+        evalEvery: settingsOf(recipe).evaluateEvery,
         ...(tasks ? { tasks } : {}),
         ...(groupSize ? { groupSize } : {}),
       };
-  const arms = chosenArms(recipe, claim, settings.arms);
-  const runs = arms.flatMap((arm) =>
-    seeds.map((seed): ArmRun => ({ recipe: recipe.name, arm, seed, ...sizes })),
+  const { engine } = settings;
+  return chosenArms(recipe, claim, settings.arms).map((arm) => ({
+    arm,
+    runs: seedsPlayed(claim, arm, settings).map(
+      (seed): ArmRun => ({ recipe: recipe.name, arm, seed, engine, ...sizes }),
+    ),
+  }));
+}
+
+/** Says before a claim is played how long it will take, by its last record. */
+export function sayExpectedTime(
+  recipe: Recipe,
+  { engine, jobs }: { readonly engine: Engine; readonly jobs: number },
+  record: Played | undefined,
+): void {
+  const claim = claimOf(recipe);
+  const runs = claim.arms.reduce((sum, arm) => sum + armSeeds(claim, arm).length, 0);
+  const minutes = expectedMinutes(claim, engine, record);
+  const total = minutes && [...minutes.values()].reduce((sum, value) => sum + value, 0);
+  console.log(
+    `${recipe.name}: ${claim.arms.length} arms, ${runs} runs of ${claim.rounds} rounds, engine ${engine}, ${jobs} at a time: ` +
+      (total
+        ? `about ${Math.ceil(total / jobs)} minutes, by its last record; the longest arm takes ${Math.ceil(Math.max(...minutes.values()) / jobs)}.`
+        : 'how long they take is not known, as there is no earlier record.'),
   );
-  const summaries = await players.play(runs, ({ arm, seed }, { heldout, wallMs }) => {
-    const [first, last] = [heldout[0], heldout.at(-1)].map((point) =>
+}
+
+const withStart = (run: ArmRun, start: string | undefined): ArmRun => (start ? { ...run, start } : run);
+
+interface Continued {
+  /** Keeps the runs that have ended. */
+  readonly finished?: FinishedRuns;
+  /** The folder of the policy that a seed begins from; undefined = the recipe's start. */
+  readonly startOf?: (seed: number) => string | undefined;
+}
+
+/** Runs a claim's arms and says after each run how far the arm and the claim are. */
+export async function playClaim(
+  recipe: Recipe,
+  settings: PlaySettings,
+  players: Players,
+  { finished, startOf }: Continued = {},
+): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'> & { readonly began: string }> {
+  const arms = runsOf(recipe, settings).map(({ arm, runs }) => ({
+    arm,
+    runs: runs.map((run) => withStart(run, startOf?.(run.seed))),
+  }));
+  const runs = arms.flatMap((arm) => arm.runs);
+  const earlier = await Promise.all(runs.map((run) => finished?.read(run)));
+  const left = runs.filter((_, i) => !earlier[i]);
+  if (left.length < runs.length)
+    console.log(
+      `${recipe.name}: goes on; ${runs.length - left.length} of ${runs.length} runs were played before.`,
+    );
+  const startedAt = new Date().toISOString();
+  const began = [startedAt, ...earlier.flatMap((run) => (run ? [run.began] : []))].sort()[0]!;
+  const clock = performance.now();
+  const done = new Map(
+    arms.map(({ arm, runs: of }) => [arm.name, of.filter((run) => !left.includes(run)).length]),
+  );
+  let ended = 0;
+  const played = await players.play(left, async (run, summary) => {
+    await finished?.write(run, startedAt, summary);
+    const { name } = run.arm;
+    done.set(name, done.get(name)! + 1);
+    ended++;
+    const of = arms.find(({ arm }) => arm.name === name)!.runs.length;
+    const minutes = ((performance.now() - clock) / ended / 60_000) * (left.length - ended);
+    const [first, last] = [summary.heldout[0], summary.heldout.at(-1)].map((point) =>
       (100 * (point?.accuracy ?? Number.NaN)).toFixed(1),
     );
     console.log(
-      `${recipe.name} ${arm.name}, seed ${seed}: greedy ${first} -> ${last} %, ${Math.round(wallMs / 1000)} s`,
+      `${recipe.name} ${name}, seed ${run.seed}: greedy ${first} -> ${last} %, ${Math.round(summary.wallMs / 1000)} s; ` +
+        `${done.get(name)} of ${of} seeds, ${runs.length - left.length + ended} of ${runs.length} runs, about ${Math.ceil(minutes)} min left`,
     );
   });
+  const summaries = new Map(left.map((run, i) => [run, played[i]!]));
+  const of = (run: ArmRun) => summaries.get(run) ?? earlier[runs.indexOf(run)]!.summary;
   return {
-    rounds: sizes.rounds,
-    seeds,
-    arms: arms.map((arm, a) => ({
-      ...arm,
-      runs: summaries.slice(a * seeds.length, (a + 1) * seeds.length),
-    })),
+    rounds: runs[0]!.rounds,
+    seeds: [...new Set(runs.map(({ seed }) => seed))],
+    began,
+    arms: arms.map((one) => ({ ...one.arm, runs: one.runs.map(of) })),
   };
 }

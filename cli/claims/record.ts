@@ -1,16 +1,14 @@
 /** The results file of a claim: it is committed as data, and docs/claims.md is made from it. */
+import type { Attempts } from '../../core/claims/attempts.ts';
+import { type Arm, type Claim, type Condition, claimOf } from '../../core/claims/claim.ts';
 import {
-  type Arm,
-  type Claim,
-  type Condition,
-  claimOf,
-  type JudgedCondition,
-  judgeCondition,
-  type Verdict,
-  verdictOf,
-} from '../../core/claim.ts';
+  digestOf,
+  expectUnchanged,
+  type Registered,
+  type Registration,
+} from '../../core/claims/registration.ts';
+import { type JudgedCondition, judgeCondition, type Verdict, verdictOf } from '../../core/claims/rule.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 
 export interface MeasuredOn {
@@ -22,114 +20,129 @@ export interface MeasuredOn {
 }
 
 export interface PlayedArm extends Arm {
-  /** One run for each seed. */
+  /** One run for each seed of the arm. */
   readonly runs: readonly Summary[];
   /** The machine, if the arm was run later than the record's other arms. */
   readonly machine?: MeasuredOn;
 }
 
-/** The settings that all runs of a claim have in common, apart from the policy that they began with. */
-export interface PlayedSettings {
-  readonly start: string;
-  /** The number of tasks of a round, and of samples of each task. */
-  readonly tasks: number;
-  readonly group: number;
-  readonly evaluateEvery: number;
-  /** The parameter sets and how each is optimised. */
-  readonly sets: Recipe['sets'];
+/** The registration that a run was played under, and what the conditions measured when it ended. */
+export interface PlayedUnder {
+  readonly digest: string;
+  /** The commit of the registration, and its time. */
+  readonly commit: string;
+  readonly at: string;
+  /** When the first run began. */
+  readonly began: string;
+  /** Digests of the start policies' weights by seed, where every seed has its own. */
+  readonly starts?: Readonly<Record<string, string>>;
+  /** By condition, then observation: one number per seed, null where it is no finite number. */
+  readonly measured: readonly (readonly (number | null)[])[];
 }
 
-/** What was run of a claim, before it is judged. */
+/** What was run of a claim. A record that was played before registrations has none, and its arms have three or five seeds. */
 export interface Played {
   readonly recipe: string;
   readonly machine: MeasuredOn;
-  readonly settings: PlayedSettings;
+  readonly settings: Registration['settings'] & { readonly start: string };
   readonly rounds: number;
   readonly seeds: readonly number[];
   readonly arms: readonly PlayedArm[];
+  readonly registration?: PlayedUnder;
 }
 
-export interface ClaimRecord extends Played {
+export interface Judged extends Played {
   readonly claim: string;
   readonly verdict: Verdict;
   readonly conditions: readonly JudgedCondition[];
-  readonly observations?: readonly JudgedCondition[];
+  readonly observations: readonly JudgedCondition[];
+  readonly attempts: Attempts;
+  /** How many attempts the claim has had, the one of this record included. */
+  readonly attempt: number;
   /** Titles of the curves, by figure; absent = the held-out accuracies. */
   readonly pictures?: Readonly<Record<string, string>>;
 }
 
-const armsWithoutRuns = ({ arms }: Played, recipe: Recipe): readonly string[] =>
-  claimOf(recipe).arms.flatMap(({ name }) => (arms.some((played) => played.name === name) ? [] : [name]));
-
-/** The rounds between two evaluations, for a claim that does not set them. */
-export const EVALUATE_EVERY = 5;
-
-export function settingsOf(recipe: Recipe): PlayedSettings {
-  const { startPolicy: start, sets } = recipe;
-  const {
-    tasks = recipe.tasks,
-    groupSize: group = recipe.groupSize,
-    evaluateEvery = EVALUATE_EVERY,
-  } = claimOf(recipe);
-  return { start, tasks, group, evaluateEvery, sets };
-}
-
-/** An arm's name and description as the claim has them now, or as recorded where the claim no longer has the arm. */
-const wordsOf = ({ name, description }: PlayedArm, { arms }: Claim) => ({
-  description: arms.find((arm) => arm.name === name)?.description ?? description,
-});
-
-/** Judges what was run by the present conditions of its claim. Throws `wrong-input` where an arm was not run. */
-export function judged(played: Played, theRecipe: Recipe): ClaimRecord {
-  const { recipe, machine, settings, rounds, seeds, arms } = played;
-  const claim = claimOf(theRecipe);
-  const [lacking] = armsWithoutRuns(played, theRecipe);
-  if (lacking !== undefined)
-    throw wrongInput('claims.arm', `The record of ${recipe} has no runs of its arm "${lacking}".`, {
-      next: `Play it: npm run claims -- ${recipe} --missing`,
-    });
+/** What each condition and then each observation measured in some runs. */
+function judgeAll({ conditions, observations = [] }: Claim, { arms, seeds }: Pick<Played, 'arms' | 'seeds'>) {
   const results = Object.fromEntries(arms.map(({ name, runs }) => [name, runs]));
   const judge = (condition: Condition) => judgeCondition(condition, results, seeds.length);
-  const conditions = claim.conditions.map(judge);
+  return { conditions: conditions.map(judge), observations: observations.map(judge) };
+}
+
+/** As JSON holds it. */
+const finite = (measured: readonly number[]) =>
+  measured.map((value) => (Number.isFinite(value) ? value : null));
+
+/** What the conditions measure now, for the record of a run that has just ended. */
+export function measuredNow(
+  recipe: Registered,
+  played: Pick<Played, 'arms' | 'seeds'>,
+): PlayedUnder['measured'] {
+  const { conditions, observations } = judgeAll(claimOf(recipe), played);
+  return [...conditions, ...observations].map(({ measured }) => finite(measured));
+}
+
+/** Throws `claims.registration` where the record was not played under the registration, or before it. */
+function expectPlayedUnder(
+  { recipe, registration: under }: Played,
+  registered: Registration | undefined,
+): asserts registered is Registration {
+  const next = `Play the claim again under a registration: npm run claims -- ${recipe} --register --again REASON`;
+  const refuse = (what: string) =>
+    wrongInput('claims.registration', `The record of ${recipe} is not judged: ${what}.`, { next });
+  if (!registered) throw refuse('its registration is gone');
+  if (digestOf(registered) !== under!.digest) throw refuse('it was played under another registration');
+  if (Date.parse(under!.at) >= Date.parse(under!.began))
+    throw refuse(`its registration of ${under!.at} is younger than its run of ${under!.began}`);
+}
+
+/**
+ * Judges what was run by the conditions of its claim. Throws `claims.registration` where the record, its registration and the claim do not
+ * belong together, or where the conditions measure other numbers than they did when the run ended.
+ */
+export function judged(
+  played: Played,
+  recipe: Registered,
+  attempts: Attempts,
+  registered?: Registration,
+): Judged {
+  const claim = claimOf(recipe);
+  const { registration: under } = played;
+  if (under) {
+    expectPlayedUnder(played, registered);
+    expectUnchanged(recipe, registered);
+  }
+  const { conditions, observations } = judgeAll(claim, played);
+  const measured = [...conditions, ...observations].map((one) => finite(one.measured));
+  if (under && JSON.stringify(measured) !== JSON.stringify(under.measured))
+    throw wrongInput(
+      'claims.registration',
+      `The conditions of ${recipe.name} measure other numbers than when its run ended.`,
+      {
+        expected: 'measures that nobody changed after the run',
+        next: `Undo the change of recipes/${recipe.name}/claim.ts.`,
+      },
+    );
+  const { machine, settings, rounds, seeds, arms } = played;
   return {
-    recipe,
+    recipe: recipe.name,
     claim: claim.description,
     verdict: verdictOf(conditions),
     conditions,
-    ...(claim.observations ? { observations: claim.observations.map(judge) } : {}),
+    observations,
+    attempts,
+    attempt: under ? registered!.attempt : attempts.earlier.length,
     machine,
     settings,
     rounds,
     seeds,
+    ...(under ? { registration: under } : {}),
     ...(claim.pictures ? { pictures: claim.pictures } : {}),
-    arms: arms.map((arm) => ({ ...arm, ...wordsOf(arm, claim) })),
+    arms: arms.map((arm) => ({ ...arm, description: descriptionOf(arm, claim) })),
   };
 }
 
-/** The names of the claim's arms that the record lacks. Throws `wrong-input` where its runs are not comparable with new ones. */
-export function missingArms(record: Played, recipe: Recipe): readonly string[] {
-  const { name } = recipe;
-  const claim = claimOf(recipe);
-  const [asked, recorded] = [{ ...claim, settings: settingsOf(recipe) }, record].map(
-    ({ seeds, rounds, settings }) =>
-      `seeds ${seeds.join(', ')}, ${rounds} rounds, ${JSON.stringify(settings)}`,
-  );
-  if (asked !== recorded)
-    throw wrongInput('claims.missing', `The record of ${name} was played otherwise: ${recorded}.`, {
-      expected: asked!,
-      next: `Play the whole claim: npm run claims -- ${name}`,
-    });
-  return armsWithoutRuns(record, recipe);
-}
-
-/** Adds further arms to a record, in the claim's order; each names the machine that it was run on. */
-export function withArms(
-  record: Played,
-  added: readonly PlayedArm[],
-  machine: MeasuredOn,
-  recipe: Recipe,
-): Played {
-  const claim = claimOf(recipe);
-  const all = [...record.arms, ...added.map((arm) => ({ ...arm, machine }))];
-  return { ...record, arms: claim.arms.flatMap(({ name }) => all.filter((arm) => arm.name === name)) };
-}
+/** An arm's description as the claim has it now, or as recorded where the claim no longer has the arm. */
+const descriptionOf = ({ name, description }: PlayedArm, { arms }: Claim) =>
+  arms.find((arm) => arm.name === name)?.description ?? description;

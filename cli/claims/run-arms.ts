@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as v from 'valibot';
-import type { Arm } from '../../core/claim.ts';
+import type { Arm } from '../../core/claims/claim.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import type { Engine } from '../../core/policy.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
 import { moduleFile } from '../../mesh/installation.ts';
 
@@ -15,6 +16,9 @@ export interface ArmRun {
   readonly evalEvery: number;
   readonly tasks?: number;
   readonly groupSize?: number;
+  readonly engine: Engine;
+  /** The folder of the policy that it begins from; default the recipe's start. */
+  readonly start?: string;
 }
 
 /** The environment variable that tells a process which kind of evaluation to do. */
@@ -22,7 +26,17 @@ export const EVALUATIONS = 'ROLLMESH_EVALUATIONS';
 export type Evaluations = 'full' | 'pilot' | 'quick';
 const SCRIPT = moduleFile('cli/claims/claim-arm');
 
-function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, groupSize }: ArmRun): string[] {
+function argumentsOf({
+  recipe,
+  arm,
+  seed,
+  rounds,
+  evalEvery,
+  tasks,
+  groupSize,
+  engine,
+  start,
+}: ArmRun): string[] {
   return [
     `--recipe=${recipe}`,
     ...(arm.reward ? [`--reward=${arm.reward}`] : []),
@@ -33,6 +47,8 @@ function argumentsOf({ recipe, arm, seed, rounds, evalEvery, tasks, groupSize }:
     `--eval-every=${evalEvery}`,
     ...(tasks ? [`--tasks=${tasks}`] : []),
     ...(groupSize ? [`--group-size=${groupSize}`] : []),
+    ...(engine === 'onnx' ? [] : [`--engine=${engine}`]),
+    ...(start ? [`--start=${start}`] : []),
   ];
 }
 
@@ -84,7 +100,10 @@ export class Players {
   }
 
   /** Runs the arms and returns the results in the order given. Only one call may be under way. */
-  async play(runs: readonly ArmRun[], onDone: (run: ArmRun, summary: Summary) => void): Promise<Summary[]> {
+  async play(
+    runs: readonly ArmRun[],
+    onDone: (run: ArmRun, summary: Summary) => Promise<void>,
+  ): Promise<Summary[]> {
     while (this.#all.length < Math.min(this.#jobs, runs.length)) this.#all.push(new Player(this.#exams));
     const results: Summary[] = [];
     let next = 0;
@@ -92,7 +111,7 @@ export class Players {
       for (let at = next++; at < runs.length; at = next++) {
         const summary = await player.play(runs[at]!);
         results[at] = summary;
-        onDone(runs[at]!, summary);
+        await onDone(runs[at]!, summary);
       }
     };
     await Promise.all(this.#all.map(work));

@@ -1,10 +1,9 @@
 /**
- * A recipe's published claim at small scale: the arms that show it and those that would refute it, and conditions on the
- * measured curves. Conditions are stated before the runs; a claim that fails is reported with its numbers.
+ * A recipe's published claim at small scale, as data: the arms that show it and those that would refute it, and conditions on the
+ * measured curves. It is registered before its runs are played, and judged by the rule in rule.ts (docs/decisions/0012-one-rule.md).
  */
-import { wrongInput } from './errors.ts';
-import { mean } from './rl/statistics.ts';
-import type { Summary } from './schema/summary.ts';
+import { wrongInput } from '../errors.ts';
+import type { Summary } from '../schema/summary.ts';
 
 export interface Arm {
   readonly name: string;
@@ -13,6 +12,8 @@ export interface Arm {
   readonly freeze?: readonly string[];
   /** Default: as published. */
   readonly variant?: string;
+  /** How many of the claim's seeds it is played with, from the first on; default all. */
+  readonly seedCount?: number;
   /** The purpose of the arm, in a sentence. */
   readonly description: string;
 }
@@ -20,21 +21,34 @@ export interface Arm {
 /** The summaries of each arm, one per seed, in the order of the claim's seeds. */
 export type ArmResults = Readonly<Record<string, readonly Summary[]>>;
 
-export interface Condition {
+/** One number per seed. NaN: what is measured never happened in this run. Infinity: it had not come by the end of the run. */
+export type Measure = (results: ArmResults, seed: number) => number;
+
+interface Measured {
   readonly description: string;
-  /** One number per seed. */
-  readonly measure: (results: ArmResults, seed: number) => number;
-  /** Bounds on the mean over the seeds. Most seeds must keep them too: one lucky seed proves no claim, and one unlucky one refutes none. */
-  readonly atLeast?: number;
-  readonly atMost?: number;
-  /** The bounds must hold for every single seed. */
-  readonly everySeed?: boolean;
+  readonly measure: Measure;
+  /**
+   * What a control arm must not do. Without it the condition says what the method itself does: a claim of which the controls alone hold
+   * is not partly shown.
+   */
+  readonly control?: boolean;
 }
+
+/** The smallest effect of interest, or the largest that does no harm: a bound on the mean over the seeds. It is never 0. */
+export type Condition = Measured &
+  (
+    | { readonly atLeast: number; readonly atMost?: never }
+    | { readonly atMost: number; readonly atLeast?: never }
+  );
 
 export interface Claim {
   readonly description: string;
+  /** The first is the method as published, or the arm that the claim is about. */
   readonly arms: readonly Arm[];
-  readonly seeds: readonly number[];
+  /** Default: CLAIM_SEEDS. */
+  readonly seeds?: readonly number[];
+  /** `one each`: every seed pretrains a start policy of its own. Otherwise a sentence that says why all seeds begin from one. */
+  readonly startSeeds?: string;
   readonly rounds: number;
   /** Default: the recipe's. */
   readonly tasks?: number;
@@ -49,9 +63,32 @@ export interface Claim {
   readonly conditions: readonly Condition[];
   /** Expectations beyond the published claim, measured and shown beside it. */
   readonly observations?: readonly Condition[];
+  /** Arms that differ in one thing alone, whether a partner of the solver is trained: what docs/co-training.md compares. */
+  readonly partners?: readonly Partner[];
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
 }
+
+export interface Partner {
+  /** The role, as a reader knows it. */
+  readonly partner: string;
+  /** The names of the arms. */
+  readonly trained: string;
+  readonly frozen: string;
+}
+
+/** The eight seeds of a registered run. No earlier attempt and no pilot used one of them. */
+export const CLAIM_SEEDS: readonly number[] = [30, 31, 32, 33, 34, 35, 36, 37];
+
+/** Said of a claim that names no reason of its own. */
+export const ONE_START =
+  'All seeds begin from the shipped start policy: eight of its own would take longer to pretrain than the claim takes to play.';
+
+export const seedsOf = ({ seeds = CLAIM_SEEDS }: Pick<Claim, 'seeds'>): readonly number[] => seeds;
+
+/** The seeds that an arm is played with. */
+export const armSeeds = (claim: Pick<Claim, 'seeds'>, { seedCount }: Arm): readonly number[] =>
+  seedsOf(claim).slice(0, seedCount);
 
 /** The parts of a recipe that its claim is read from. */
 export interface Claiming {
@@ -63,78 +100,7 @@ export interface Claiming {
 export function claimOf({ name, claim }: Claiming): Claim {
   if (claim) return claim;
   throw wrongInput('claims.none', `Recipe ${name} states no claim.`, {
-    expected: 'a recipe with a claim: arms, seeds, rounds and conditions',
+    expected: 'a recipe with a claim: arms, rounds and conditions',
     next: 'Give the recipe a `claim`, or play it with `npm start`.',
   });
-}
-
-export type Verdict = 'reproduced' | 'partly' | 'not reproduced';
-
-export interface JudgedCondition {
-  readonly description: string;
-  readonly bound: string;
-  readonly measured: readonly number[];
-  readonly holds: boolean;
-}
-
-export function judgeCondition(condition: Condition, results: ArmResults, seeds: number): JudgedCondition {
-  const { description, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = condition;
-  const measured = Array.from({ length: seeds }, (_, seed) => condition.measure(results, seed));
-  // Rates of 500 tasks are multiples of 0.002; the rounding error in a difference of two of them must not decide.
-  const within = (value: number) => value >= atLeast - 1e-9 && value <= atMost + 1e-9;
-  const keep = measured.filter(within).length;
-  return {
-    description,
-    bound: `${Number.isFinite(atLeast) ? `at least ${atLeast}` : `at most ${atMost}`}${condition.everySeed ? ', every seed' : ''}`,
-    measured,
-    holds: condition.everySeed ? keep === seeds : within(mean(measured)) && 2 * keep > seeds,
-  };
-}
-
-export function verdictOf(conditions: readonly JudgedCondition[]): Verdict {
-  const held = conditions.filter((condition) => condition.holds).length;
-  return held === conditions.length ? 'reproduced' : held > 0 ? 'partly' : 'not reproduced';
-}
-
-const curve = (results: ArmResults, arm: string, seed: number): Summary['heldout'] => {
-  const found = results[arm]?.[seed]?.heldout;
-  if (!found?.length) throw new Error(`internal: arm ${arm} has no evaluated run of seed ${seed}`);
-  return found;
-};
-
-/** A figure of a held-out evaluation, by its name; NaN where it was not measured. */
-export function figureOf(point: Summary['heldout'][number], figure: string): number {
-  const own: Readonly<Record<string, unknown>> = { ...point };
-  const value = own[figure] ?? point.figures?.[figure];
-  return typeof value === 'number' ? value : Number.NaN;
-}
-
-/** Values of a held-out figure over an arm's run, version 0 first. */
-export const curveOf = (results: ArmResults, arm: string, seed: number, figure = 'accuracy'): number[] =>
-  curve(results, arm, seed).map((point) => figureOf(point, figure));
-
-/** Values of a round's monitor or training plan figure over an arm's run, round 1 first; NaN where it was not measured. */
-export const monitorOf = (results: ArmResults, arm: string, seed: number, figure: string): number[] =>
-  (results[arm]?.[seed]?.monitors ?? []).map((point) => point.figures[figure] ?? Number.NaN);
-
-/** Value of a held-out figure at the end of an arm's run. */
-export const atEnd = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
-  curveOf(results, arm, seed, figure).at(-1)!;
-
-/** The last value of a held-out figure minus the first. */
-export const rise = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
-  atEnd(results, arm, seed, figure) - curveOf(results, arm, seed, figure)[0]!;
-
-/** The highest of all evaluations minus the first. */
-export const highest = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
-  Math.max(...curveOf(results, arm, seed, figure)) - curveOf(results, arm, seed, figure)[0]!;
-
-/** The highest of all evaluations minus the last. */
-export const lost = (results: ArmResults, arm: string, seed: number, figure = 'accuracy') =>
-  Math.max(...curveOf(results, arm, seed, figure)) - atEnd(results, arm, seed, figure);
-
-/** Mean of a monitor over the last `rounds` rounds of an arm's run. */
-export function lately(results: ArmResults, arm: string, seed: number, figure: string, rounds = 5): number {
-  const values = monitorOf(results, arm, seed, figure).slice(-rounds);
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,5 +1,15 @@
 /** LlamaRL's claim: as samples grow old, what is learned with AIPO suffers least. */
-import { type ArmResults, atEnd, type Claim, highest, lately, rise } from '../../core/claim.ts';
+import type { Claim, Condition, Measure } from '../../core/claims/claim.ts';
+import {
+  coinArm,
+  difference,
+  endsAbove,
+  endsNoLower,
+  formatArm,
+  neverRises,
+  rises,
+} from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
 
 const OBJECTIVES = {
   aipo: 'AIPO',
@@ -15,23 +25,21 @@ const grid = Object.entries(OBJECTIVES).flatMap(([objective, called]) =>
   }),
 );
 
-/** Accuracy at the end, of one arm above another. */
-const above =
-  (arm: string, other: string, figure = 'sampled') =>
-  (r: ArmResults, s: number) =>
-    atEnd(r, arm, s, figure) - atEnd(r, other, s, figure);
-
 /** Accuracy at the end that a delay costs an objective more than AIPO. */
 const costsMore =
-  (objective: string, delay = 16, figure = 'sampled') =>
-  (r: ArmResults, s: number) =>
-    above(`${objective}-0`, `${objective}-${delay}`, figure)(r, s) -
-    above('aipo-0', `aipo-${delay}`, figure)(r, s);
+  (objective: string, delay: number, figure = 'sampled'): Measure =>
+  (r, s) =>
+    difference(`${objective}-0`, `${objective}-${delay}`, figure)(r, s) -
+    difference('aipo-0', `aipo-${delay}`, figure)(r, s);
+const costs = (objective: string, delay: number, by: number, figure = 'sampled'): Condition => ({
+  description: `${figure === 'sampled' ? 'sampled' : 'greedy'} accuracy that ${delay} versions of delay cost, ${objective} above aipo`,
+  measure: costsMore(objective, delay, figure),
+  atLeast: by,
+});
 
 export const claim: Claim = {
   description:
-    'Old samples cost AIPO least where they are oldest: sixteen versions cost it nothing of what fresh ones teach, PPO’s clip some, the uncorrected gradient much, which drifts away from the start without bound. Four cost AIPO little and the uncorrected gradient most of what it learns.',
-  seeds: [17, 18, 19],
+    'As samples grow old, AIPO loses least. Samples sixteen versions old cost it next to nothing of what fresh ones teach, PPO’s clip some, and the uncorrected gradient much. Samples four versions old cost AIPO little and the uncorrected gradient most of what it learns.',
   rounds: 64,
   evaluateEvery: 8,
   pictures: {
@@ -40,89 +48,30 @@ export const claim: Claim = {
   },
   arms: [
     ...grid,
-    {
-      name: 'random',
-      reward: 'random',
-      variant: 'aipo-4',
-      description: 'control: a fair coin, four versions late',
-    },
-    {
-      name: 'format',
-      reward: 'format',
-      variant: 'aipo-4',
-      description: 'control: any well-formed answer, four versions late',
-    },
+    coinArm('a fair coin, samples four versions old', { variant: 'aipo-4' }),
+    formatArm('any well-formed answer, samples four versions old', { variant: 'aipo-4' }),
   ],
   conditions: [
-    {
-      description: 'aipo-0: sampled accuracy rises',
-      measure: (r, s) => rise(r, 'aipo-0', s, 'sampled'),
-      atLeast: 0.08,
-    },
-    {
-      description: 'sampled accuracy at the end, aipo-4 against aipo-0',
-      measure: above('aipo-4', 'aipo-0'),
-      atLeast: -0.05,
-    },
-    {
-      description: 'sampled accuracy at the end, aipo-16 above none-16',
-      measure: above('aipo-16', 'none-16'),
-      atLeast: 0.03,
-    },
-    {
-      description: 'sampled accuracy at the end, aipo-16 above ppo-clip-16',
-      measure: above('aipo-16', 'ppo-clip-16'),
-      atLeast: 0.02,
-    },
-    {
-      description: 'sampled accuracy that four versions cost, none above AIPO',
-      measure: costsMore('none', 4),
-      atLeast: 0.05,
-    },
-    {
-      description: 'sampled accuracy that sixteen versions cost, none above AIPO',
-      measure: costsMore('none'),
-      atLeast: 0.05,
-    },
-    {
-      description: 'sampled accuracy that sixteen versions cost, PPO’s clip above AIPO',
-      measure: costsMore('ppo-clip'),
-      atLeast: 0.02,
-    },
-    ...['random', 'format'].map((arm) => ({
-      description: `${arm}: sampled accuracy never rises`,
-      measure: (r: ArmResults, s: number) => highest(r, arm, s, 'sampled'),
-      atMost: 0.03,
-    })),
+    rises('aipo-0', 0.08),
+    endsNoLower('aipo-4', 'aipo-0', 0.05),
+    endsNoLower('aipo-16', 'aipo-0', 0.07),
+    endsAbove('aipo-16', 'none-16', 0.03),
+    endsAbove('aipo-16', 'ppo-clip-16', 0.02),
+    costs('none', 4, 0.05),
+    costs('none', 16, 0.05),
+    costs('ppo-clip', 4, 0.02),
+    costs('ppo-clip', 16, 0.02),
+    neverRises('random'),
+    neverRises('format'),
   ],
   observations: [
+    costs('none', 1, 0.02),
+    costs('ppo-clip', 1, 0.02),
+    costs('none', 16, 0.02, 'accuracy'),
+    costs('ppo-clip', 16, 0.02, 'accuracy'),
+    endsNoLower('aipo-0', 'ppo-clip-0', 0.03),
     {
-      description: 'sampled accuracy that four versions cost, PPO’s clip above AIPO',
-      measure: costsMore('ppo-clip', 4),
-      atLeast: 0,
-    },
-    ...['none', 'ppo-clip'].map((objective) => ({
-      description: `sampled accuracy that one version costs, ${objective} above AIPO`,
-      measure: costsMore(objective, 1),
-      atLeast: 0,
-    })),
-    ...['none', 'ppo-clip'].map((objective) => ({
-      description: `greedy accuracy that sixteen versions cost, ${objective} above AIPO`,
-      measure: costsMore(objective, 16, 'accuracy'),
-      atLeast: 0,
-    })),
-    {
-      description: 'sampled accuracy at the end with fresh samples, aipo-0 against ppo-clip-0',
-      measure: above('aipo-0', 'ppo-clip-0'),
-      atLeast: -0.03,
-    },
-    {
-      description: 'sampled accuracy at the end, aipo-16 against aipo-0',
-      measure: above('aipo-16', 'aipo-0'),
-      atLeast: -0.07,
-    },
-    {
-      description: 'distance from the start (k3, nats a token), late, none-16 above aipo-16',
+      description: 'distance from the start (k3, nats a token), last five rounds, none-16 above aipo-16',
       measure: (r, s) => lately(r, 'none-16', s, 'klToStart') - lately(r, 'aipo-16', s, 'klToStart'),
       atLeast: 10,
     },

@@ -47,7 +47,12 @@ const rewardsOf = (groups: readonly ScoredGroup[]) => samplesOf(groups).map(({ r
 function rated(group: ScoredGroup): ScoredGroup {
   const known = group.samples.map(({ rewards }) => (rewards.reward ?? null) !== null);
   const kept = <T>(values: readonly T[]) => values.filter((_, i) => known[i]);
-  return { ...group, samples: kept(group.samples), gold: kept(group.gold), truth: kept(group.truth) };
+  return {
+    ...group,
+    samples: kept(group.samples),
+    answersExact: kept(group.answersExact),
+    solutionsExact: kept(group.solutionsExact),
+  };
 }
 const keysOf = (groups: readonly ScoredGroup[]) =>
   groups.flatMap(({ group, samples }) => samples.map(() => group));

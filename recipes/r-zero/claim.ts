@@ -1,5 +1,7 @@
 /** R-Zero's phases, and its claim: questions stay where the solver is in two minds, and what its votes are worth falls with them. */
-import { type ArmResults, atEnd, type Claim, lost, monitorOf, rise } from '../../core/claim.ts';
+import type { ArmResults, Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { lost, monitorOf } from '../../core/claims/curves.ts';
 import { cycleOf, phaseAt, type Schedule } from '../../core/phases.ts';
 import type { Phase } from './challenge-play.ts';
 
@@ -24,13 +26,9 @@ const collected = (results: ArmResults, arm: string, seed: number, figure: strin
 const change = (results: ArmResults, arm: string, seed: number, figure: string) =>
   collected(results, arm, seed, figure, ITERATIONS - 1) - collected(results, arm, seed, figure, 0);
 
-const endsAbove = (other: string) => (r: ArmResults, s: number) =>
-  atEnd(r, 'full', s, 'sampled') - atEnd(r, other, s, 'sampled');
-
 export const rZeroClaim: Claim = {
   description:
-    'Without any data challenger and solver lift each other: the questions stay where the solver is in two minds and get harder, the labels get worse, and the solver still gains more than from an untrained challenger.',
-  seeds: [6, 7, 8],
+    'Without any data, challenger and solver make each other better. The questions stay where the solver is in two minds and get harder, the labels get worse, and the solver still gains more than from the questions of an untrained challenger.',
   rounds: ITERATIONS * ITERATION,
   quickRounds: CHALLENGE + 2,
   evaluateEvery: ITERATION,
@@ -40,57 +38,48 @@ export const rZeroClaim: Claim = {
   },
   arms: [
     { name: 'full', description: 'as published' },
-    { name: 'untrained challenger', freeze: ['challenger'], description: 'the challenger stays version 0' },
+    {
+      name: 'untrained challenger',
+      freeze: ['challenger'],
+      description: 'the challenger stays at version 0',
+    },
     { name: 'no penalty', variant: 'no-penalty', description: 'repetition is not penalised' },
     { name: 'no filter', variant: 'no-filter', description: 'every question is trained on' },
     { name: 'oracle', reward: 'oracle', description: 'upper bound: exact labels' },
-    { name: 'random', reward: 'random', description: 'control: a coin instead of agreement' },
-    { name: 'format', reward: 'format', description: 'control: any well-formed answer instead of agreement' },
+    coinArm('a coin in place of agreement'),
+    formatArm('any well-formed answer in place of agreement'),
   ],
+  partners: [{ partner: 'challenger', trained: 'full', frozen: 'untrained challenger' }],
   conditions: [
+    rises('full', POINTS),
     {
-      description: 'full: sampled held-out accuracy rises by 5 points',
-      measure: (r, s) => rise(r, 'full', s, 'sampled'),
-      atLeast: 0.05,
-    },
-    {
-      description: 'full: the solver’s agreement on the last collected questions is .35 or more',
+      description: 'full: the solver’s agreement on the last collected questions, no lower than',
       measure: (r, s) => collected(r, 'full', s, 'agreement', ITERATIONS - 1),
       atLeast: 0.35,
     },
     {
-      description: 'full: and .65 or less',
+      description: 'full: the solver’s agreement on the last collected questions, no higher than',
       measure: (r, s) => collected(r, 'full', s, 'agreement', ITERATIONS - 1),
       atMost: 0.65,
     },
     {
-      description:
-        'full: accuracy of the labels that are trained on falls by 2 points from the first iteration to the last',
-      measure: (r, s) => change(r, 'full', s, 'keptAccuracy'),
-      atMost: -0.02,
-    },
-    ...['untrained challenger', 'no penalty', 'no filter'].map((arm) => ({
-      description: `sampled held-out accuracy at the end, full above ${arm}`,
-      measure: endsAbove(arm),
-      atLeast: 0,
-    })),
-    {
-      description: 'oracle: sampled held-out accuracy at the end is within 5 points of its best',
-      measure: (r, s) => lost(r, 'oracle', s, 'sampled'),
-      atMost: 0.05,
-    },
-    ...['random', 'format'].map((arm) => ({
-      description: `${arm}: sampled held-out accuracy rises by no more than 3 points`,
-      measure: (r: ArmResults, s: number) => rise(r, arm, s, 'sampled'),
-      atMost: 0.03,
-    })),
-  ],
-  observations: [
-    {
-      description: 'full: questions get harder from the first iteration to the last, operators',
+      description: 'full: operators by which questions get longer from the first iteration to the last',
       measure: (r, s) => change(r, 'full', s, 'difficulty'),
       atLeast: 0.3,
     },
+    {
+      description: 'full: accuracy of the labels that are trained on, last iteration less the first',
+      measure: (r, s) => change(r, 'full', s, 'keptAccuracy'),
+      atMost: -0.02,
+    },
+    ...['untrained challenger', 'no penalty', 'no filter'].map((arm) => endsAbove('full', arm)),
+    {
+      description: 'oracle: sampled accuracy at its best less at the end',
+      measure: (r, s) => lost(r, 'oracle', s, 'sampled'),
+      atMost: 0.05,
+    },
+    doesNotRise('random'),
+    doesNotRise('format'),
   ],
   diagnosis:
     'The untrained challenger costs most, 6 to 14 points: it asks short sums, of which an eighth to a third pass the filter. Penalty and filter are worth 2.9 and 3.1 on average and miss in one seed each: without the penalty the pet question fills up to half of a batch, without the filter a third of the labels trained on are wrong against a fifth. What rises is sampling; greedy accuracy stays (90 to 88 or 89 %). The weakest point: labels get only 2.5 points worse (in one seed .3), as the votes of a solver that slips mostly find the right total; with 145 labels a seed that is within their noise, and the untrained challenger’s and the controls’ fall as much. Revised twice. On seeds 3 to 5, from the start policy and over two to five operators, the untrained challenger’s questions covered the evaluation, the filter kept nine questions of ten, and nothing repeated itself. Chosen on pilots for this run: a start with those weaknesses; challenger steps of 5e-4, seven rounds an iteration; and, by reasoning alone, an evaluation beyond the two operators that the untrained challenger asks. The format arm was added later.',

@@ -1,19 +1,22 @@
-/** The claim of self-rewarding language models: two rounds on own judgments better both the responder and its judge. */
-import { type ArmResults, atEnd, type Claim, curveOf, rise } from '../../core/claim.ts';
+/** The claim of self-rewarding language models: two rounds on its own judgments make a policy the better responder and the better judge. */
+import type { Claim, Condition } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { curveOf } from '../../core/claims/curves.ts';
 
-const versus = (arm: string, other: string) => (r: ArmResults, s: number) =>
-  atEnd(r, arm, s, 'sampled') - atEnd(r, other, s, 'sampled');
-const riseOf = (arm: string, figure: string) => (r: ArmResults, s: number) => rise(r, arm, s, figure);
 /** What the second round adds to a figure. */
-const secondRound = (arm: string, figure: string) => (r: ArmResults, s: number) => {
-  const [, first, second] = curveOf(r, arm, s, figure);
-  return second! - first!;
-};
+const secondRound = (figure: string, called: string): Condition => ({
+  description: `judge: the second round still raises ${called}`,
+  measure: (r, s) => {
+    const [, first, second] = curveOf(r, 'judge', s, figure);
+    return second! - first!;
+  },
+  atLeast: 0.02,
+});
+const CORRELATION = 'rank correlation of its scores and exactness on fixed answers';
 
 export const selfRewardingClaim: Claim = {
   description:
-    'Two rounds on its own judgments make a policy the better responder and the better judge, although no judge data is added; responses grow longer.',
-  seeds: [6, 7, 8],
+    'Two rounds on its own judgments make a policy the better responder and the better judge, although no data for judging are added. Responses grow longer, and pairs teach the responder more than imitating the best responses.',
   rounds: 2,
   evaluateEvery: 1,
   pictures: {
@@ -25,52 +28,38 @@ export const selfRewardingClaim: Claim = {
   arms: [
     { name: 'judge', description: 'the policy judges itself, each round anew' },
     { name: 'frozen judge', freeze: ['judge'], description: 'the judge stays that of the start' },
+    {
+      name: 'positive only',
+      variant: 'positive-only',
+      description: 'the best response is imitated, and nothing is preferred to anything',
+    },
     { name: 'gold', reward: 'gold', description: 'upper bound: exactness makes the pairs' },
-    { name: 'random', reward: 'random', description: 'control: random preferences among readable answers' },
-    { name: 'format', reward: 'format', description: 'control: readable answers before unreadable ones' },
+    coinArm('random preferences among readable answers', { seedCount: 8 }),
+    formatArm('readable answers before unreadable ones', { seedCount: 8 }),
   ],
+  partners: [{ partner: 'judge', trained: 'judge', frozen: 'frozen judge' }],
   conditions: [
-    { description: 'judge: sampled accuracy rises', measure: riseOf('judge', 'sampled'), atLeast: 0.02 },
-    {
-      description: 'judge: rank correlation of its scores and exactness on fixed answers rises',
-      measure: riseOf('judge', 'judge'),
-      atLeast: 0.02,
-    },
-    {
-      description: 'judge: responses grow longer (tokens)',
-      measure: riseOf('judge', 'length'),
-      atLeast: 0.5,
-    },
+    rises('judge', POINTS),
+    { ...rises('judge', 0.02, 'judge'), description: `judge: ${CORRELATION} rises` },
+    { ...rises('judge', 0.5, 'length'), description: 'judge: responses grow longer, in tokens' },
+    endsAbove('judge', 'positive only'),
     ...['random', 'format'].flatMap((arm) => [
+      doesNotRise(arm, 0.02),
+      { ...doesNotRise(arm, 0.02, 'judge'), description: `${arm}: ${CORRELATION} has not risen` },
       {
-        description: `${arm}: sampled accuracy does not rise`,
-        measure: riseOf(arm, 'sampled'),
-        atMost: 0.02,
+        ...doesNotRise(arm, 0.5, 'length'),
+        description: `${arm}: responses have not grown longer, in tokens`,
       },
-      { description: `${arm}: rank correlation does not rise`, measure: riseOf(arm, 'judge'), atMost: 0.02 },
-      { description: `${arm}: responses do not grow longer`, measure: riseOf(arm, 'length'), atMost: 0.5 },
     ]),
   ],
   observations: [
+    secondRound('sampled', 'sampled accuracy'),
+    secondRound('judge', 'rank correlation'),
+    endsAbove('judge', 'frozen judge', 0.02),
+    endsAbove('gold', 'judge', 0.02),
     {
-      description: 'judge: the second round still betters accuracy',
-      measure: secondRound('judge', 'sampled'),
-      atLeast: 0,
-    },
-    {
-      description: 'judge: the second round still betters rank correlation',
-      measure: secondRound('judge', 'judge'),
-      atLeast: 0,
-    },
-    {
-      description: 'judge against frozen judge at the end: sampled accuracy',
-      measure: versus('judge', 'frozen judge'),
-      atLeast: 0,
-    },
-    {
-      description: 'gold against judge at the end: sampled accuracy',
-      measure: versus('gold', 'judge'),
-      atLeast: 0,
+      ...endsAbove('judge', 'positive only', 0.02, 'judge'),
+      description: `${CORRELATION} at the end, judge above positive only`,
     },
   ],
   diagnosis:

@@ -1,5 +1,7 @@
-/** What self-taught-evaluators is held to: better with every iteration on errors it was not made for, and not by format or chance. */
-import { atEnd, type Claim, curveOf, rise } from '../../core/claim.ts';
+/** The claim of self-taught evaluators: a judge gets better with every iteration on errors it was not trained on, and not by form or chance. */
+import type { Claim } from '../../core/claims/claim.ts';
+import { coinArm, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { curveOf, rise } from '../../core/claims/curves.ts';
 
 /** The largest fall from one iteration to the next, as a negative number; the smallest rise where none falls. */
 export const worstStep = (curve: readonly number[]): number =>
@@ -7,8 +9,7 @@ export const worstStep = (curve: readonly number[]): number =>
 
 export const claim: Claim = {
   description:
-    'A judge that is fine-tuned on its own judgments, kept where they agree with pairs made by construction, judges natural errors better with every iteration and looks less at the position.',
-  seeds: [3, 4, 5],
+    'A judge that is fine-tuned on its own judgments, kept where they agree with pairs made by construction, judges natural errors better with every iteration and is less swayed by the position of an answer. Labels by coin and form alone teach it less.',
   rounds: 4,
   evaluateEvery: 1,
   pictures: {
@@ -18,48 +19,30 @@ export const claim: Claim = {
   },
   arms: [
     { name: 'self-taught', description: 'as published: labels by construction' },
-    { name: 'gold', reward: 'gold', description: 'upper bound: labels by the oracle' },
-    { name: 'random', reward: 'random', description: 'control: a coin is the label' },
-    { name: 'format', reward: 'format', description: 'control: every readable judgment agrees' },
+    { name: 'gold', reward: 'gold', description: 'upper bound: labels by the exact checker' },
+    coinArm('a coin is the label', { seedCount: 8 }),
+    formatArm('every readable judgment agrees', { seedCount: 8 }),
   ],
   conditions: [
+    rises('self-taught', POINTS),
     {
-      description: 'self-taught: sampled accuracy on natural errors rises',
-      measure: (r, s) => rise(r, 'self-taught', s, 'sampled'),
-      atLeast: 0.05,
-    },
-    {
-      description: 'self-taught: the worst step of an iteration',
+      description: 'self-taught: the worst step of an iteration, in sampled accuracy',
       measure: (r, s) => worstStep(curveOf(r, 'self-taught', s, 'sampled')),
       atLeast: -0.02,
     },
     {
-      description: 'self-taught: position bias falls',
+      description: 'self-taught: change of the position bias',
       measure: (r, s) => rise(r, 'self-taught', s, 'sampledBias'),
       atMost: -0.1,
     },
-    {
-      description: 'self-taught above random labels at the end, sampled',
-      measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'random', s, 'sampled'),
-      atLeast: 0.05,
-    },
-    {
-      description: 'self-taught above format only at the end, sampled',
-      measure: (r, s) => atEnd(r, 'self-taught', s, 'sampled') - atEnd(r, 'format', s, 'sampled'),
-      atLeast: 0.05,
-    },
+    endsAbove('self-taught', 'random'),
+    endsAbove('self-taught', 'format'),
   ],
   observations: [
+    rises('self-taught', 0.02, 'forcedWorked'),
     {
-      description:
-        'self-taught: greedy accuracy with a check forced rises, so that it is more than the choice to check',
-      measure: (r, s) => rise(r, 'self-taught', s, 'forcedWorked'),
-      atLeast: 0.02,
-    },
-    {
-      description: 'gold above self-taught at the end',
-      measure: (r, s) => atEnd(r, 'gold', s, 'sampled') - atEnd(r, 'self-taught', s, 'sampled'),
-      atMost: 0.05,
+      ...endsAbove('gold', 'self-taught'),
+      description: 'sampled accuracy at the end, gold above self-taught: what exact labels would add',
     },
   ],
   diagnosis:

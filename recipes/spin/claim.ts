@@ -1,21 +1,25 @@
-/** What spin is held to: with the data of fine-tuning alone, playing the previous iterate gains where more fine-tuning does not. */
-import { type ArmResults, type Claim, curveOf, rise } from '../../core/claim.ts';
+/** SPIN's claim: with the data of fine-tuning alone, playing the previous iterate gains where more fine-tuning does not. */
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, rises } from '../../core/claims/conditions.ts';
+import { curveOf } from '../../core/claims/curves.ts';
 
-/** Value of a figure after an iteration, counted from 0. */
-const after = (iteration: number, arm: string, figure: string) => (r: ArmResults, s: number) =>
-  curveOf(r, arm, s, figure)[iteration + 1]!;
-/** What spin's iteration 2 gains beyond its iteration 0. */
-const growth = (figure: string) => (r: ArmResults, s: number) => {
-  const [start, first, second, third] = curveOf(r, 'spin', s, figure);
-  return third! - second! - (first! - start!);
-};
-const lead = (figure: string, over: string) => (r: ArmResults, s: number) =>
-  after(0, 'spin', figure)(r, s) - after(0, over, figure)(r, s);
+/** Value of a figure after the first iteration, spin above another arm. */
+const lead =
+  (figure: string, over: string): Measure =>
+  (r, s) =>
+    curveOf(r, 'spin', s, figure)[1]! - curveOf(r, over, s, figure)[1]!;
+/** What spin's third iteration gains beyond its first. */
+const growth =
+  (figure: string): Measure =>
+  (r, s) => {
+    const [start, first, second, third] = curveOf(r, 'spin', s, figure);
+    return third! - second! - (first! - start!);
+  };
 
 export const claim: Claim = {
   description:
-    'Playing against the previous iterate on the data of supervised fine-tuning gains where more fine-tuning on that data does not, most in the first iteration and little by the third.',
-  seeds: [3, 4, 5],
+    'Playing against the previous iterate, on the data of supervised fine-tuning, gains where more fine-tuning on those data does not, most in the first iteration and little by the third.',
+  startSeeds: 'one each',
   rounds: 3,
   evaluateEvery: 1,
   pictures: {
@@ -35,35 +39,33 @@ export const claim: Claim = {
       variant: 'published-lambda',
       description: 'the paper’s lambda of 0.1, which binds the player less to its opponent',
     },
-    { name: 'random', reward: 'random', description: 'control: a coin says which of a pair is preferred' },
+    coinArm('a coin says which of a pair is preferred', { seedCount: 8 }),
   ],
   conditions: [
     {
       description: 'sampled accuracy after the first iteration, spin above more sft',
       measure: lead('sampled', 'more sft'),
-      atLeast: 0.01,
+      atLeast: 0.02,
     },
     {
       description: 'likelihood of exact held-out traces after the first iteration, spin above more sft',
       measure: lead('goldLikelihood', 'more sft'),
-      atLeast: 0,
+      atLeast: 0.002,
     },
+    rises('spin', 0.03, 'accuracy'),
     {
-      description: 'spin: the third iteration adds less likelihood than the first',
+      description:
+        'spin: likelihood of exact held-out traces, what the third iteration adds less what the first added',
       measure: growth('goldLikelihood'),
-      atMost: 0,
+      atMost: -0.002,
     },
-    {
-      description: 'random: sampled accuracy does not rise',
-      measure: (r, s) => rise(r, 'random', s, 'sampled'),
-      atMost: 0.02,
-    },
+    doesNotRise('random', 0.02),
   ],
   observations: [
     {
-      description: 'spin: greedy accuracy rises over three iterations',
-      measure: (r, s) => rise(r, 'spin', s),
-      atLeast: 0.03,
+      description: 'greedy accuracy after the first iteration, spin above more sft',
+      measure: lead('accuracy', 'more sft'),
+      atLeast: 0.02,
     },
   ],
   diagnosis:

@@ -1,27 +1,30 @@
-/** Tango's claim: it learns in fewer updates than outcomes alone, its verifier learns steps that nobody grades, a frozen one goes on finding them better than they are. */
-import { type ArmResults, atEnd, type Claim, monitorOf, rise } from '../../core/claim.ts';
-import { speed } from '../../core/claim-speed.ts';
+/** Tango's claim: it learns in fewer updates than outcomes alone, its verifier learns to mark steps that nobody grades, and a frozen verifier overrates them. */
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { monitorOf } from '../../core/claims/curves.ts';
+import { speed } from '../../core/claims/speed.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
 /** Evaluations while the verifier learns alone. */
 const ALONE = 3;
 
-/** How much better than they are the verifier finds the steps: what is paid less what is earned. Rounds in which it rests say nothing. */
-const late = (results: ArmResults, arm: string, seed: number): number =>
-  mean(
-    monitorOf(results, arm, seed, 'approvalGap')
-      .slice(-8)
-      .filter((gap) => !Number.isNaN(gap)),
-  );
-const lateGap =
-  (arm: string) =>
-  (results: ArmResults, seed: number): number =>
-    late(results, arm, seed) - late(results, 'tango', seed);
+/** By how much the verifier overrates the steps: what is paid for them less what they earn. Rounds in which it rests say nothing. */
+const overrated =
+  (arm: string): Measure =>
+  (results, seed) =>
+    mean(
+      monitorOf(results, arm, seed, 'approvalGap')
+        .slice(-8)
+        .filter((gap) => !Number.isNaN(gap)),
+    );
+const moreThanTango =
+  (arm: string): Measure =>
+  (results, seed) =>
+    overrated(arm)(results, seed) - overrated('tango')(results, seed);
 
 export const tangoClaim: Claim = {
   description:
-    'Step rewards of a verifier that is trained beside the generator make it learn in fewer updates than outcomes alone; the verifier gets better at steps although only its final verdict is graded; frozen, it goes on finding them better than they are.',
-  seeds: [6, 7, 8],
+    'Step rewards of a verifier that is trained beside the generator make it learn in fewer updates than outcomes alone, and more than with a frozen verifier. The verifier gets better at finding wrong steps although only its final verdict is graded. Frozen, it overrates the steps.',
   rounds: 24,
   // The verifier learns alone for twelve.
   quickRounds: 13,
@@ -34,7 +37,7 @@ export const tangoClaim: Claim = {
     {
       name: 'tango',
       description:
-        'as published: α from .1 towards .001, of which 9 updates of 48 are played, the verifier trained',
+        'as published: the verifier trained, α from .1 towards .001, of which 9 of 48 updates are played',
     },
     { name: 'outcome', variant: 'outcome', description: 'GRPO on outcomes alone' },
     { name: 'frozen', freeze: ['judge'], description: 'tango with the verifier at version 0' },
@@ -44,9 +47,10 @@ export const tangoClaim: Claim = {
       freeze: ['judge'],
       description: 'α stays at .5, the verifier at version 0',
     },
-    { name: 'random', reward: 'random', description: 'control: a coin says what is right, for both' },
-    { name: 'format', reward: 'format', description: 'control: any well-formed answer is right, for both' },
+    coinArm('a coin says what is right, for both'),
+    formatArm('any well-formed answer is right, for both'),
   ],
+  partners: [{ partner: 'verifier', trained: 'tango', frozen: 'frozen' }],
   conditions: [
     {
       description:
@@ -54,49 +58,32 @@ export const tangoClaim: Claim = {
       measure: (r, s) => speed(r, 'tango', 'outcome', s, ALONE),
       atMost: 0.7,
     },
+    rises('tango', POINTS),
+    endsAbove('tango', 'frozen'),
+    { ...rises('tango', 0.03, 'stepF1'), description: 'tango: F1 of wrong steps on a fixed set rises' },
     {
-      description: 'tango: the verifier’s F1 of wrong steps on a fixed set rises',
-      measure: (r, s) => rise(r, 'tango', s, 'stepF1'),
-      atLeast: 0.03,
+      ...doesNotRise('random', 0.03, 'stepF1'),
+      description: 'random: F1 of wrong steps on a fixed set has not risen at the end',
     },
     {
-      description: 'random: it does not',
-      measure: (r, s) => rise(r, 'random', s, 'stepF1'),
-      atMost: 0.03,
-    },
-    {
-      description:
-        'frozen against tango: how much better than they are the verifier finds the steps, last eight rounds',
-      measure: lateGap('frozen'),
-      atLeast: 0,
-    },
-    {
-      description: 'constant frozen against tango: the same, where steps weigh half',
-      measure: lateGap('constant frozen'),
-      atLeast: 0,
-    },
-    ...['random', 'format'].map((arm) => ({
-      description: `${arm}: sampled accuracy does not rise`,
-      measure: (r: ArmResults, s: number) => rise(r, arm, s, 'sampled'),
-      atMost: 0.03,
-    })),
-  ],
-  observations: [
-    {
-      description: 'tango: sampled accuracy rises',
-      measure: (r, s) => rise(r, 'tango', s, 'sampled'),
+      description: 'by how much the verifier overrates steps, last eight rounds, frozen above tango',
+      measure: moreThanTango('frozen'),
       atLeast: 0.05,
     },
     {
-      description: 'tango against frozen at the end, sampled',
-      measure: (r, s) => atEnd(r, 'tango', s, 'sampled') - atEnd(r, 'frozen', s, 'sampled'),
-      atLeast: -0.02,
+      description: 'by how much the verifier overrates steps, last eight rounds, constant frozen above tango',
+      measure: moreThanTango('constant frozen'),
+      atLeast: 0.05,
     },
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
     {
       description:
-        'frozen: how many more updates than tango it needs for the same, as a share of those of outcomes alone',
+        'generator updates to that gain, as a share of those of outcomes alone, frozen above tango',
       measure: (r, s) => speed(r, 'frozen', 'outcome', s, ALONE) - speed(r, 'tango', 'outcome', s, ALONE),
-      atLeast: 0,
+      atLeast: 0.1,
     },
   ],
   diagnosis:

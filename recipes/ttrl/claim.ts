@@ -1,24 +1,32 @@
 /** TTRL's claim: a majority is a teacher, wrong labels included, until it only teaches itself. */
-import { type ArmResults, type Claim, curveOf, highest, lost, monitorOf } from '../../core/claim.ts';
-import { mean } from '../../core/rl/statistics.ts';
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, formatArm, neverRises } from '../../core/claims/conditions.ts';
+import { curveOf, early, highest, lately, lost } from '../../core/claims/curves.ts';
 
-/** Mean of a figure over the first three rounds, in which a policy is still what it was, and over the last six. */
-const early = (r: ArmResults, s: number, figure: string) => mean(monitorOf(r, 'ttrl', s, figure).slice(0, 3));
-const late = (r: ArmResults, s: number, figure: string) => mean(monitorOf(r, 'ttrl', s, figure).slice(-6));
+/** Rounds at the end that are averaged. */
+const LAST = 6;
+/** Change of a monitor of ttrl from the first three rounds to the last six. */
+const changed =
+  (figure: string): Measure =>
+  (r, s) =>
+    lately(r, 'ttrl', s, figure, LAST) - early(r, 'ttrl', s, figure);
 /** A figure of the arm ttrl at the evaluation at which it is best. */
-const atBest = (r: ArmResults, s: number, figure: string) => {
-  const accuracy = curveOf(r, 'ttrl', s);
-  return curveOf(r, 'ttrl', s, figure)[accuracy.indexOf(Math.max(...accuracy))]!;
-};
+const atBest =
+  (figure: string): Measure =>
+  (r, s) => {
+    const accuracy = curveOf(r, 'ttrl', s);
+    return curveOf(r, 'ttrl', s, figure)[accuracy.indexOf(Math.max(...accuracy))]!;
+  };
 
 /** One greedy answer, at the arm's best, above the start's majority. */
-const aboveVote = (r: ArmResults, arm: string, s: number) =>
-  Math.max(...curveOf(r, arm, s)) - curveOf(r, arm, s, 'vote')[0]!;
+const aboveVote =
+  (arm: string): Measure =>
+  (r, s) =>
+    Math.max(...curveOf(r, arm, s)) - curveOf(r, arm, s, 'vote')[0]!;
 
 export const claim: Claim = {
   description:
-    'Trained on the test tasks with its own majority for a label, a policy comes to answer at once better than its majority of 64 votes did before; wrong labels do little harm at first, because they still pay other wrong answers nothing. Trained on, it collapses: labels become wrong that were right.',
-  seeds: [9, 10, 11],
+    'Trained on the test tasks with its own majority as the label, a policy comes to answer better at once than its majority of 64 votes did before, and nearly as well as with true labels. Wrong labels do little harm at first, because they still pay other wrong answers nothing. Trained on, the policy collapses: labels become wrong that were right.',
   rounds: 28,
   evaluateEvery: 4,
   pictures: {
@@ -29,46 +37,50 @@ export const claim: Claim = {
   },
   arms: [
     { name: 'ttrl', description: 'the majority’s answer is paid' },
-    { name: 'gold', reward: 'gold', description: 'upper bound: the test tasks’ true labels' },
-    { name: 'random', reward: 'random', description: 'control: a fair coin' },
-    { name: 'format', reward: 'format', description: 'control: any well-formed answer' },
+    { name: 'gold', reward: 'gold', description: 'upper bound: the true labels of the test tasks' },
+    coinArm('a fair coin'),
+    formatArm('any well-formed answer'),
   ],
   conditions: [
     {
-      description: 'rewards that gold would pay too, above labels that are exact, first three rounds',
-      measure: (r, s) => early(r, s, 'rewardAccuracy') - early(r, s, 'labelAccuracy'),
+      description:
+        'share of rewards that true labels would pay too, above the share of labels that are exact, first three rounds',
+      measure: (r, s) => early(r, 'ttrl', s, 'rewardAccuracy') - early(r, 'ttrl', s, 'labelAccuracy'),
       atLeast: 0.05,
     },
     {
       description: 'ttrl: one greedy answer, at its best, above the start’s majority of 64 votes',
-      measure: (r, s) => aboveVote(r, 'ttrl', s),
-      atLeast: 0,
+      measure: aboveVote('ttrl'),
+      atLeast: 0.02,
     },
     {
-      description: 'labels that are exact, last six rounds less first three: they fall',
-      measure: (r, s) => late(r, s, 'labelAccuracy') - early(r, s, 'labelAccuracy'),
-      atMost: 0,
+      description: 'rise of greedy accuracy at its best, ttrl no lower than gold by more than 0.07',
+      measure: (r, s) => highest(r, 'ttrl', s) - highest(r, 'gold', s),
+      atLeast: -0.07,
     },
     {
-      description: 'greedy accuracy lost by the end, ttrl above gold: collapse',
+      description: 'share of labels that are exact, last six rounds less first three',
+      measure: changed('labelAccuracy'),
+      atMost: -0.05,
+    },
+    {
+      description: 'greedy accuracy lost from the best to the end, ttrl above gold',
       measure: (r, s) => lost(r, 'ttrl', s) - lost(r, 'gold', s),
       atLeast: 0.05,
     },
     ...['random', 'format'].map((arm) => ({
-      description: `${arm}: one greedy answer, at its best, above the start’s majority of 64 votes: never`,
-      measure: (r: ArmResults, s: number) => aboveVote(r, arm, s),
-      atMost: 0,
+      description: `${arm}: one greedy answer, at its best, above the start’s majority of 64 votes`,
+      measure: aboveVote(arm),
+      atMost: 0.02,
+      control: true,
     })),
-    ...['random', 'format'].map((arm) => ({
-      description: `${arm}: sampled accuracy never rises`,
-      measure: (r: ArmResults, s: number) => highest(r, arm, s, 'sampled'),
-      atMost: 0.05,
-    })),
+    neverRises('random', 0.05),
+    neverRises('format', 0.05),
   ],
   observations: [
     {
-      description: 'rewards that gold would pay too, last six rounds less first three',
-      measure: (r, s) => late(r, s, 'rewardAccuracy') - early(r, s, 'rewardAccuracy'),
+      description: 'share of rewards that true labels would pay too, last six rounds less first three',
+      measure: changed('rewardAccuracy'),
       atMost: -0.1,
     },
     {
@@ -77,14 +89,9 @@ export const claim: Claim = {
       atLeast: 0.2,
     },
     {
-      description: 'ttrl, at its best: tasks learned less twice the tasks corrupted, share',
-      measure: (r, s) => atBest(r, s, 'learned') - 2 * atBest(r, s, 'corrupted'),
-      atLeast: 0,
-    },
-    {
-      description: 'greedy accuracy at its best, ttrl against gold',
-      measure: (r, s) => highest(r, 'ttrl', s) - highest(r, 'gold', s),
-      atLeast: -0.07,
+      description: 'ttrl, at its best: share of tasks learned less twice the share corrupted',
+      measure: (r, s) => atBest('learned')(r, s) - 2 * atBest('corrupted')(r, s),
+      atLeast: 0.1,
     },
   ],
   diagnosis:

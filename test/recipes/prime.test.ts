@@ -38,8 +38,20 @@ const answer = (last: number) =>
   solved(`<step>3<step>4<step>3<step>${last}<answer>${last}<eos>`, Number(last === 2));
 const answers = [answer(2), answer(5), answer(2), answer(2)];
 const groups = [
-  { group: 'a', task: '2+1+1-1-1', samples: answers.slice(0, 2), gold: [true, false], truth: [true, false] },
-  { group: 'b', task: '2+1+1-1-1', samples: answers.slice(2), gold: [true, true], truth: [true, true] },
+  {
+    group: 'a',
+    task: '2+1+1-1-1',
+    samples: answers.slice(0, 2),
+    answersExact: [true, false],
+    solutionsExact: [true, false],
+  },
+  {
+    group: 'b',
+    task: '2+1+1-1-1',
+    samples: answers.slice(2),
+    answersExact: [true, true],
+    solutionsExact: [true, true],
+  },
 ];
 /** ψ finds every token a nat likelier than the start does where it is a 2, and as likely elsewhere. */
 const two = tokenizer.encode('2')[0]!;
@@ -74,7 +86,8 @@ test('the policy’s batch is eight tasks of the band, the round’s first, and 
     task: '2+1+1-1-1',
     // The third is always solved: no part of the band.
     samples: [answer(2), answer(i === 2 ? 2 : 5)].map((sample, k) => ({ ...sample, id: `g${i}-${k}` })),
-    gold: [true, i === 2],
+    answersExact: [true, i === 2],
+    solutionsExact: [true, i === 2],
   });
   const records = recordsOf(
     'prime',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ArmResults, claimOf } from '../../core/claim.ts';
+import { type ArmResults, claimOf } from '../../core/claims/claim.ts';
 import { planTraining } from '../../core/plan-training.ts';
 import { playStages } from '../../core/play-stages.ts';
 import type { Recipe } from '../../core/recipe.ts';

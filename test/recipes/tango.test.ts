@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claim.ts';
-import { speed, timeTo } from '../../core/claim-speed.ts';
+import type { ArmResults } from '../../core/claims/claim.ts';
+import { speed } from '../../core/claims/speed.ts';
 import { planTraining } from '../../core/plan-training.ts';
 import { invalid, ok } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem } from '../../core/training-plan.ts';
@@ -131,12 +131,6 @@ test('a round trains one of the two; the counts are remembered; a frozen verifie
   );
   // .8·6 + .2·1 = 5; .8·1 + .2·1 = 1
   expectRows([(plan.recipeState as [string, number][]).map(([, count]) => count)], [[5, 1]]);
-});
-
-test('time to a level: where the line crosses it, the whole run where it never does', () => {
-  expect(timeTo([0.1, 0.2, 0.4], 0.25)).toBeCloseTo(1.25);
-  expect(timeTo([0.3, 0.2], 0.25)).toBe(0);
-  expect(timeTo([0.1, 0.2, 0.2], 0.25)).toBe(2);
 });
 
 test('evaluations at which nobody has begun to learn count for neither arm', () => {

@@ -23,9 +23,23 @@ export function fakeClaims() {
       description: 'the trained judge ends above the frozen one',
       bound: 'at least 0.2',
       measured: [0.31, 0.29, 0.33],
-      holds: true,
+      interval: { mean: 0.31, low: 0.26, high: 0.36 },
+      outcome: 'holds',
     },
-    { description: HOSTILE, bound: 'at most 0.03', measured: [0.01, 0.05, -0.02], holds: false },
+    {
+      description: HOSTILE,
+      bound: 'at most 0.03',
+      measured: [0.01, 0.05, -0.02],
+      interval: { mean: 0.013, low: -0.074, high: 0.101 },
+      outcome: 'within noise',
+    },
+    {
+      description: 'an arm was not played',
+      bound: 'at least 0.05',
+      measured: [],
+      interval: { mean: 0, low: null, high: null },
+      outcome: 'not played',
+    },
   ];
   const claim =
     'Where the solver never sees gold, a judge that is trained carries it; the same judge frozen is hacked.';

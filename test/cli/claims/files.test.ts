@@ -1,29 +1,51 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { claimFiles, judgedRecords } from '../../../cli/claims/files.ts';
-import { claimsPage } from '../../../cli/claims/page.ts';
-import { claimOf } from '../../../core/claim.ts';
+import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.ts';
+import { claimsPage, overview } from '../../../cli/claims/page.ts';
+import { readAttempts } from '../../../cli/claims/registered.ts';
+import { claimOf } from '../../../core/claims/claim.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
 
 const records = await judgedRecords();
 
-test('every recipe has a record of all its arms, seeds and rounds', () => {
-  expect(records.map(({ recipe }) => recipe)).toEqual(recipes.map(({ name }) => name).sort());
-  for (const { recipe, seeds, rounds, arms } of records) {
+test('every recipe with a claim has a record; a registered one has all arms, seeds and rounds of its claim', () => {
+  expect(records.map(({ recipe }) => recipe)).toEqual(
+    recipes.flatMap(({ name, claim }) => (claim ? [name] : [])).sort(),
+  );
+  for (const { recipe, registration, rounds, arms } of records) {
+    if (!registration) continue;
     const claim = claimOf(shipped.find(recipe));
-    expect({ recipe, seeds, rounds }).toEqual({ recipe, seeds: claim.seeds, rounds: claim.rounds });
-    for (const { name, runs } of arms)
-      expect([recipe, name, ...runs.map(({ seed }) => seed)]).toEqual([recipe, name, ...seeds]);
+    expect([recipe, rounds, arms.map(({ name }) => name)]).toEqual([
+      recipe,
+      claim.rounds,
+      claim.arms.map(({ name }) => name),
+    ]);
+  }
+});
+
+test('every claim knows its earlier attempts, the record from before registrations among them', async () => {
+  for (const { recipe, seeds, registration } of records) {
+    const { earlier } = await readAttempts(recipe);
+    expect(earlier.length, recipe).toBeGreaterThanOrEqual(2);
+    if (!registration) expect(earlier.map((attempt) => attempt.seeds)).toContainEqual(seeds);
   }
 });
 
 test('what is committed is what the records and the conditions of today make', async () => {
-  const files = claimFiles(records);
+  const files = await claimFiles(records);
   const stale = [];
   for (const [path, text] of files) if ((await readFile(path, 'utf8')) !== text) stale.push(path);
   expect(stale).toEqual([]);
   const drawn = (await readdir('docs/claims')).map((name) => `docs/claims/${name}`);
   expect(drawn.filter((path) => !files.has(path))).toEqual([]);
+});
+
+test('the README quotes the table of the page as it is', async () => {
+  const readme = await readFile('README.md', 'utf8');
+  const page = await readFile('docs/claims.md', 'utf8');
+  for (const row of overview(records)) expect(page).toContain(row);
+  for (const row of overview(records, 'docs/claims.md')) expect(readme).toContain(row);
+  expect(() => quotedIn('no marks', records)).toThrow(/lacks the marks/);
 });
 
 test('the mean of equal values is printed as they are', () => {

@@ -1,46 +1,32 @@
 import { expect, test } from 'vitest';
 import { claimsForPage } from '../../../cli/claims/page-claims.ts';
-import type { ClaimRecord } from '../../../cli/claims/record.ts';
-import type { Summary } from '../../../core/schema/summary.ts';
+import type { Judged } from '../../../cli/claims/record.ts';
+import { runOf } from '../../core/claims/runs.ts';
 
-const run = (points: readonly (readonly [round: number, accuracy: number])[]): Summary => ({
-  kind: 'summary',
-  recipe: 'trio',
-  seed: 0,
-  reward: 'mix',
-  freeze: [],
-  policy: 'p',
-  from: 0,
-  others: 0,
-  rounds: 10,
-  versions: {},
-  heldout: points.map(([round, accuracy]) => ({
-    round,
-    task: 'arithmetic',
-    n: 500,
-    accuracy,
-    sampled: accuracy / 2,
-    worked: 0,
-    forcedWorked: 0.7,
-  })),
-  judge: [],
-  proposer: [],
-  groups: { proposed: 0, admitted: 0, scored: 0, trained: 0, stale: 0, failed: 0 },
-  duplicates: 0,
-  tokens: { generated: 0, trained: 0 },
-  wallMs: 0,
-  learnerMs: 0,
-  rolloutMs: 0,
-});
+const run = (points: readonly (readonly [round: number, accuracy: number])[]) => {
+  const played = runOf(...points.map(([, accuracy]) => accuracy));
+  return { ...played, heldout: played.heldout.map((point, i) => ({ ...point, round: points[i]![0] })) };
+};
 
 test('curves are means over the seeds at the rounds that every seed has', () => {
-  const record: ClaimRecord = {
+  const record: Judged = {
     recipe: 'trio',
     claim: 'It rises.',
     verdict: 'partly',
-    conditions: [{ description: 'rises', bound: 'at least 0.2', measured: [0.3, 0.1], holds: false }],
+    conditions: [
+      {
+        description: 'rises',
+        bound: 'at least 0.2',
+        measured: [0.3, 0.1],
+        interval: { mean: 0.2, low: -1.07, high: 1.47 },
+        outcome: 'within noise',
+      },
+    ],
+    observations: [],
+    attempts: { recipe: 'trio', earlier: [], starts: 1, moved: [], pilots: [] },
+    attempt: 1,
     machine: { cpu: 'x', cores: 2, node: 'v20', commit: 'abc', at: '2026-01-01' },
-    settings: { start: 'arithmetic-base', tasks: 64, group: 8, evaluateEvery: 5, sets: {} },
+    settings: { start: 'arithmetic-base', tasks: 64, groupSize: 8, evaluateEvery: 5, sets: {} },
     rounds: 10,
     seeds: [0, 1],
     arms: [

@@ -1,0 +1,176 @@
+/**
+ * Makes docs/co-training.md and its picture from the records: what training a solver's partner buys over freezing it, for every recipe
+ * whose claim has both arms.
+ */
+import { claimOf, type Partner } from '../../core/claims/claim.ts';
+import { figureOf } from '../../core/claims/curves.ts';
+import type { Summary } from '../../core/schema/summary.ts';
+import { tInterval } from '../../core/statistics/t-interval.ts';
+import { shipped } from '../../recipes/index.ts';
+import { intervalChart } from './interval-chart.ts';
+import type { Judged } from './record.ts';
+
+type Interval = ReturnType<typeof tInterval>;
+
+/** Points that the trained partner's arm ends above the frozen one's, one number per seed; absent where a figure was not measured. */
+interface Bought extends Partner {
+  readonly recipe: string;
+  readonly seeds: number;
+  readonly greedy: Interval;
+  readonly forced?: Interval;
+  readonly sampled?: Interval;
+  /** Sampled, each arm read where both have generated and trained as many tokens. */
+  readonly sampledAtEqualTokens?: Interval;
+  /** Tokens generated and trained in the trained partner's arm, as a multiple of the other's. */
+  readonly tokens: number;
+}
+
+const total = ({ tokens }: Summary) => tokens.generated + tokens.trained;
+
+/**
+ * Tokens that a run had generated and trained by the end of each round, round 0 first. A record that does not have them by round is taken to
+ * have spent them evenly.
+ */
+function spent(run: Summary): number[] {
+  const rounds = run.monitors ?? [];
+  const each = rounds.map(
+    ({ figures }) => (figures.tokens ?? Number.NaN) + (figures.trainedTokens ?? Number.NaN),
+  );
+  const known = rounds.length === run.rounds && !each.some(Number.isNaN);
+  const out = [0];
+  for (let round = 1; round <= run.rounds; round++)
+    out.push(known ? out[round - 1]! + each[round - 1]! : (total(run) * round) / run.rounds);
+  return out;
+}
+
+/** A held-out figure when a run had spent so many tokens, linear between evaluations. */
+export function atTokens(run: Summary, figure: string, tokens: number): number {
+  const budget = spent(run);
+  const curve = run.heldout.map((point) => ({ at: budget[point.round]!, value: figureOf(point, figure) }));
+  const next = curve.findIndex(({ at }) => at >= tokens);
+  if (next < 0) return curve.at(-1)!.value;
+  if (next === 0) return curve[0]!.value;
+  const [a, b] = [curve[next - 1]!, curve[next]!];
+  return a.value + ((b.value - a.value) * (tokens - a.at)) / (b.at - a.at);
+}
+
+function bought(record: Judged, partner: Partner): Bought | undefined {
+  const [trained, frozen] = [partner.trained, partner.frozen].map(
+    (name) => record.arms.find((arm) => arm.name === name)?.runs ?? [],
+  ) as [readonly Summary[], readonly Summary[]];
+  const seeds = Math.min(trained.length, frozen.length);
+  if (!seeds) return undefined;
+  const pairs = Array.from({ length: seeds }, (_, s) => [trained[s]!, frozen[s]!] as const);
+  const paired = (read: (run: Summary, other: Summary) => number) => {
+    const differences = pairs.map(([a, b]) => read(a, b) - read(b, a));
+    return differences.some(Number.isNaN) ? undefined : tInterval(differences);
+  };
+  const atEnd = (figure: string) => paired((run) => figureOf(run.heldout.at(-1)!, figure));
+  const [forced, sampled] = [atEnd('forcedWorked'), atEnd('sampled')];
+  const equal = paired((run, other) => atTokens(run, 'sampled', Math.min(total(run), total(other))));
+  return {
+    ...partner,
+    recipe: record.recipe,
+    seeds,
+    greedy: atEnd('accuracy')!,
+    ...(forced ? { forced } : {}),
+    ...(sampled ? { sampled } : {}),
+    ...(equal ? { sampledAtEqualTokens: equal } : {}),
+    tokens: pairs.reduce((sum, [a, b]) => sum + total(a) / total(b), 0) / seeds,
+  };
+}
+
+const allBought = (records: readonly Judged[]): Bought[] =>
+  records.flatMap((record) =>
+    (claimOf(shipped.find(record.recipe)).partners ?? []).flatMap((partner) => bought(record, partner) ?? []),
+  );
+
+const nameOf = ({ recipe, partner }: Bought) => `${recipe}, ${partner}`;
+
+export function coTrainingPicture(records: readonly Judged[]): string {
+  const rows = allBought(records);
+  return intervalChart({
+    title: 'What training the partner buys over freezing it',
+    xTitle: 'points of held-out accuracy at the end, with 95 % intervals',
+    names: rows.map(nameOf),
+    series: [
+      { name: 'sampled', intervals: rows.map(({ sampled }) => sampled) },
+      { name: 'skill', intervals: rows.map(({ forced, greedy }) => forced ?? greedy) },
+    ],
+  });
+}
+
+const points = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(100 * value).toFixed(1)}`;
+const cell = (interval: Interval | undefined) => {
+  if (!interval) return '–';
+  const { mean, low, high } = interval;
+  return Number.isFinite(high) ? `${points(mean)} (${points(low)} to ${points(high)})` : points(mean);
+};
+/** An interval beyond 0 says the direction; one that holds 0 does not. */
+const direction = (interval: Interval) => (interval.low > 0 ? 'gains' : interval.high < 0 ? 'loses' : 'open');
+
+/** In how many comparisons the interval lies above 0, below, and around it. */
+function counted(rows: readonly Bought[], figure: (row: Bought) => Interval | undefined): string {
+  const found = rows.flatMap((row) => figure(row) ?? []).map(direction);
+  const of = (what: string) => found.filter((one) => one === what).length;
+  return `above 0 in ${of('gains')}, below 0 in ${of('loses')} and around 0 in ${of('open')} of ${found.length}`;
+}
+
+/** The sentence under the picture: whether skill or sharpening rose. */
+export function coTrainingCaption(records: readonly Judged[]): string {
+  const rows = allBought(records);
+  return (
+    `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, in ${rows.length} comparisons. The 95 % interval of the gain in **sampled** accuracy lies ` +
+    `${counted(rows, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(rows, ({ forced, greedy }) => forced ?? greedy)}.`
+  );
+}
+
+export function coTrainingPage(records: readonly Judged[]): string {
+  const rows = allBought(records);
+  return [
+    '# What does training the partner buy?',
+    '',
+    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. For every recipe in which a solver has a partner (a judge, a proposer, a reward model), two arms of its claim differ in one thing:',
+    'whether that partner is trained beside the solver or stays as it was. The table shows by how many points of held-out accuracy the arm with the trained partner ends above the other, as the mean of the',
+    'differences by seed with its 95 % t-interval. An interval that holds 0 shows no effect, and with three seeds an effect has to be large to be seen.',
+    '',
+    coTrainingCaption(records),
+    '',
+    '![What training the partner buys over freezing it](claims/co-training.svg)',
+    '',
+    '| recipe | partner | arms | seeds | greedy | greedy, steps forced | sampled | sampled at equal tokens | tokens, trained : frozen |',
+    '|---|---|---|---|---|---|---|---|---|',
+    ...rows.map((row) => {
+      const {
+        recipe,
+        partner,
+        trained,
+        frozen,
+        seeds,
+        greedy,
+        forced,
+        sampled,
+        sampledAtEqualTokens,
+        tokens,
+      } = row;
+      const cells = [
+        `[${recipe}](claims.md)`,
+        partner,
+        `${trained} − ${frozen}`,
+        seeds,
+        cell(greedy),
+        cell(forced),
+        cell(sampled),
+        cell(sampledAtEqualTokens),
+        tokens.toFixed(2),
+      ];
+      return `| ${cells.join(' | ')} |`;
+    }),
+    '',
+    'At equal tokens each arm is read where it has generated and trained as many tokens as the cheaper of the two had at its end, linearly between evaluations. Records that do not say what each round spent are taken to have spent',
+    'their tokens evenly over the rounds.',
+    '',
+    'All of these policies have 191,616 parameters. How the answers change with the size of the policy has not been measured.',
+    '',
+  ].join('\n');
+}

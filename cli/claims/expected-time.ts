@@ -1,0 +1,32 @@
+/** How long a claim will take, from the record of its last run. */
+import { armSeeds, type Claim } from '../../core/claims/claim.ts';
+import type { Engine } from '../../core/policy.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { Played } from './record.ts';
+
+/** Time of a run by engine, against ONNX Runtime: measured on one claim, which is as near as an estimate needs (docs/log). */
+const ENGINE_TIME: Readonly<Record<Engine, number>> = { onnx: 1, kernels: 0.6, 'kernels-plain': 0.7 };
+
+/**
+ * Minutes of processor time by arm, for all of its seeds. An arm that the record lacks is taken for an average one. Undefined where there is
+ * no record.
+ */
+export function expectedMinutes(
+  claim: Claim,
+  engine: Engine,
+  record: Pick<Played, 'arms' | 'rounds'> | undefined,
+): ReadonlyMap<string, number> | undefined {
+  if (!record) return undefined;
+  const scaled = record.arms.map(({ name, runs }) => {
+    const times = runs.map(({ wallMs, engine: was = 'onnx' }) => wallMs / ENGINE_TIME[was as Engine]);
+    return [name, (mean(times) * claim.rounds) / record.rounds / 60_000] as const;
+  });
+  const known = new Map(scaled);
+  const usual = mean([...known.values()]);
+  return new Map(
+    claim.arms.map((arm) => [
+      arm.name,
+      (known.get(arm.name) ?? usual) * ENGINE_TIME[engine] * armSeeds(claim, arm).length,
+    ]),
+  );
+}

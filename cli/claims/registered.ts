@@ -1,0 +1,144 @@
+/** The files of registrations and of attempts, and what version control says of a registration. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as v from 'valibot';
+import {
+  type Attempts,
+  attempts,
+  PILOT_BUDGET,
+  type Pilot,
+  pilotMinutes,
+} from '../../core/claims/attempts.ts';
+import { claimOf, ONE_START } from '../../core/claims/claim.ts';
+import {
+  type Registered,
+  type Registration,
+  register,
+  registration,
+} from '../../core/claims/registration.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Engine } from '../../core/policy.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { readStart } from '../shared/import-policy.ts';
+
+export const registrationFile = (recipe: string) => join('claims', 'registered', `${recipe}.json`);
+export const attemptsFile = (recipe: string) => join('claims', 'attempts', `${recipe}.json`);
+
+async function readJson<S extends v.GenericSchema>(
+  file: string,
+  schema: S,
+): Promise<v.InferOutput<S> | undefined> {
+  return existsSync(file) ? v.parse(schema, JSON.parse(await readFile(file, 'utf8'))) : undefined;
+}
+
+async function writeJson(file: string, value: unknown): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(value, null, 1)}\n`);
+}
+
+export const readRegistration = (recipe: string): Promise<Registration | undefined> =>
+  readJson(registrationFile(recipe), registration);
+
+/** Nothing was tried before where there is no file. */
+export const readAttempts = async (recipe: string): Promise<Attempts> =>
+  (await readJson(attemptsFile(recipe), attempts)) ?? {
+    recipe,
+    earlier: [],
+    starts: 0,
+    moved: [],
+    pilots: [],
+  };
+
+/** Adds a pilot to the attempts of a claim. */
+export async function writePilot(recipe: string, pilot: Pilot): Promise<void> {
+  const before = await readAttempts(recipe);
+  await writeJson(attemptsFile(recipe), { ...before, pilots: [...before.pilots, pilot] });
+}
+
+/** Throws `claims.pilots` where the claim's pilots have taken all the time that they may. */
+export async function expectPilotTime(recipe: string): Promise<void> {
+  const spent = pilotMinutes(await readAttempts(recipe));
+  if (spent < PILOT_BUDGET) return;
+  throw wrongInput('claims.pilots', `The pilots of ${recipe} have taken ${Math.round(spent)} minutes.`, {
+    expected: `at most ${PILOT_BUDGET} minutes of pilots a claim, in all`,
+    next: `Register what is known and play it: npm run claims -- ${recipe} --register`,
+  });
+}
+
+/** Digest of the weights that a recipe's runs begin from. */
+async function startDigest(policy: string): Promise<string> {
+  const { 'model.safetensors': weights } = await readStart(policy);
+  return sha256Hex(weights!);
+}
+
+/** Writes the registration of a recipe's claim. `reason`: why there is another attempt. `judged`: a registered run has a record. */
+export async function writeRegistration(
+  recipe: Registered,
+  engine: Engine,
+  { judged, reason }: { readonly judged: boolean; readonly reason?: string },
+): Promise<string> {
+  const { name } = recipe;
+  if (judged && reason === undefined)
+    throw wrongInput(
+      'claims.registered',
+      `The claim of ${name} was registered and played: its verdict stands.`,
+      {
+        expected: 'one registered attempt',
+        next: `To count another: npm run claims -- ${name} --register --again REASON`,
+      },
+    );
+  const earlier = await readRegistration(name);
+  const { startSeeds } = claimOf(recipe);
+  const attempt = judged
+    ? earlier!.attempt + 1
+    : (earlier?.attempt ?? (await readAttempts(name)).earlier.length + 1);
+  const made = register(recipe, {
+    attempt,
+    ...(reason === undefined ? {} : { reason }),
+    registeredAt: new Date().toISOString(),
+    engine,
+    start: {
+      policy: recipe.startPolicy,
+      sha256: await startDigest(recipe.startPolicy),
+      seeds: startSeeds ?? ONE_START,
+    },
+  });
+  await writeJson(registrationFile(name), made);
+  return registrationFile(name);
+}
+
+/** Throws `claims.start` where the start is not the registered one. */
+export async function expectRegisteredStart({
+  recipe,
+  start: { policy, sha256 },
+}: Registration): Promise<void> {
+  const found = await startDigest(policy);
+  if (found === sha256) return;
+  throw wrongInput('claims.start', `The start ${policy} of ${recipe} has the digest ${found}.`, {
+    expected: `the registered weights, ${sha256}`,
+    next: `Restore models/${policy}, or register another attempt: npm run claims -- ${recipe} --register --again REASON`,
+  });
+}
+
+/** The commit that holds the registration as it is in the file. Throws `claims.registration` where none does. */
+export function commitOfRegistration(recipe: string): { readonly commit: string; readonly at: string } {
+  const file = registrationFile(recipe);
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  if (!existsSync(file))
+    throw wrongInput(
+      'claims.registration',
+      `The claim of ${recipe} is not registered: there is no ${file}.`,
+      {
+        next: `Write it and commit it: npm run claims -- ${recipe} --register`,
+      },
+    );
+  const [commit, at] = git('log', '-1', '--format=%h %cI', '--', file).split(' ');
+  if (commit && at && git('status', '--porcelain', '--', file) === '') return { commit, at };
+  throw wrongInput('claims.registration', `The registration ${file} is not committed.`, {
+    expected: 'a registration that is committed before its run is played',
+    next: `Commit it: git add ${file} && git commit`,
+  });
+}

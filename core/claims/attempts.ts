@@ -1,0 +1,45 @@
+/** What was tried before a claim's registered run: earlier sets of seeds, conditions that were moved, and pilots with the time that they took. */
+import * as v from 'valibot';
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+export const attempts = v.strictObject({
+  recipe: v.string(),
+  /** Earlier runs of the whole claim, each with its verdict by the rule of its day (docs/decisions/0008-claims.md). */
+  earlier: v.array(
+    v.strictObject({
+      seeds: v.array(count),
+      rounds: count,
+      verdict: v.string(),
+      held: count,
+      conditions: count,
+      /** The commit of its first record; null where none was committed. */
+      commit: v.nullable(v.string()),
+      /** What was changed for it, compared with the attempt before. */
+      changed: v.string(),
+    }),
+  ),
+  /** How many start policies these attempts began from. */
+  starts: count,
+  /** Conditions that were asked at first, and what became of them. */
+  moved: v.array(v.strictObject({ asked: v.string(), now: v.string() })),
+  pilots: v.array(
+    v.strictObject({
+      at: v.pipe(v.string(), v.isoTimestamp()),
+      commit: v.string(),
+      /** Processor time of all of its runs. */
+      minutes: v.number(),
+      arms: v.array(v.string()),
+      seeds: count,
+      rounds: count,
+    }),
+  ),
+});
+export type Attempts = Readonly<v.InferOutput<typeof attempts>>;
+export type Pilot = Attempts['pilots'][number];
+
+/** Minutes of pilots that a claim may take in all. */
+export const PILOT_BUDGET = 120;
+
+export const pilotMinutes = ({ pilots }: Pick<Attempts, 'pilots'>): number =>
+  pilots.reduce((sum, { minutes }) => sum + minutes, 0);

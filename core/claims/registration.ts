@@ -1,0 +1,133 @@
+/** The registration of a claim: what its one run will be, written and committed before the run is played. */
+import * as v from 'valibot';
+import { canonicalJson } from '../canonical-json.ts';
+import { wrongInput } from '../errors.ts';
+import { ENGINES } from '../policy.ts';
+import { sha256Hex } from '../random.ts';
+import type { Recipe } from '../recipe.ts';
+import { type Arm, armSeeds, type Claim, type Condition, claimOf, seedsOf } from './claim.ts';
+import { boundOf } from './rule.ts';
+
+/** The rounds between two evaluations, for a claim that does not set them. */
+export const EVALUATE_EVERY = 5;
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const texts = v.array(v.string());
+const condition = v.strictObject({
+  description: v.string(),
+  bound: v.string(),
+  control: v.exactOptional(v.literal(true)),
+});
+
+export const registration = v.strictObject({
+  recipe: v.string(),
+  /** Earlier attempts at this claim, of other seeds, starts or conditions, plus one. */
+  attempt: count,
+  /** Why there is another attempt after a registered one. */
+  reason: v.exactOptional(v.string()),
+  registeredAt: v.pipe(v.string(), v.isoTimestamp()),
+  claim: v.string(),
+  engine: v.picklist(ENGINES),
+  start: v.strictObject({
+    policy: v.string(),
+    /** Of the weights' file. */
+    sha256: v.string(),
+    /** How the seed of the start itself varies over the claim's seeds, or why it does not. */
+    seeds: v.string(),
+  }),
+  settings: v.strictObject({
+    tasks: count,
+    groupSize: count,
+    evaluateEvery: count,
+    sets: v.record(v.string(), v.unknown()),
+  }),
+  rounds: count,
+  seeds: v.array(count),
+  arms: v.array(
+    v.strictObject({
+      name: v.string(),
+      reward: v.exactOptional(v.string()),
+      freeze: v.exactOptional(texts),
+      variant: v.exactOptional(v.string()),
+      seeds: v.array(count),
+    }),
+  ),
+  conditions: v.array(condition),
+  observations: v.array(condition),
+});
+export type Registration = Readonly<v.InferOutput<typeof registration>>;
+
+/** The parts of a recipe that a registration fixes. */
+export type Registered = Pick<Recipe, 'name' | 'startPolicy' | 'sets' | 'tasks' | 'groupSize' | 'claim'>;
+
+/** What a registration says beyond the recipe and its claim. */
+export type Circumstances = Pick<Registration, 'attempt' | 'reason' | 'registeredAt' | 'engine' | 'start'>;
+
+/** The settings that all runs of a claim have in common. */
+export function settingsOf(recipe: Registered): Registration['settings'] {
+  const {
+    tasks = recipe.tasks,
+    groupSize = recipe.groupSize,
+    evaluateEvery = EVALUATE_EVERY,
+  } = claimOf(recipe);
+  return { tasks, groupSize, evaluateEvery, sets: recipe.sets };
+}
+
+const stated = (one: Condition) => ({
+  description: one.description,
+  bound: boundOf(one),
+  ...(one.control ? { control: true as const } : {}),
+});
+
+const playedAs = (claim: Claim, arm: Arm) => ({
+  name: arm.name,
+  ...(arm.reward ? { reward: arm.reward } : {}),
+  ...(arm.freeze ? { freeze: [...arm.freeze] } : {}),
+  ...(arm.variant ? { variant: arm.variant } : {}),
+  seeds: [...armSeeds(claim, arm)],
+});
+
+/** The registration of a recipe's claim as it stands. Throws `wrong-input` where a condition's bound is 0. */
+export function register(recipe: Registered, circumstances: Circumstances): Registration {
+  const claim = claimOf(recipe);
+  const made = {
+    recipe: recipe.name,
+    ...circumstances,
+    claim: claim.description,
+    settings: settingsOf(recipe),
+    rounds: claim.rounds,
+    seeds: [...seedsOf(claim)],
+    arms: claim.arms.map((arm) => playedAs(claim, arm)),
+    conditions: claim.conditions.map(stated),
+    observations: (claim.observations ?? []).map(stated),
+  };
+  // As it is read from its file: what is undefined is absent.
+  return v.parse(registration, JSON.parse(JSON.stringify(made)));
+}
+
+export const digestOf = (registered: Registration): string =>
+  sha256Hex(new TextEncoder().encode(canonicalJson(registered)));
+
+/** Throws `claims.registration`, which names the first field that differs, unless the recipe's claim still is what was registered. */
+export function expectUnchanged(recipe: Registered, registered: Registration): void {
+  const { attempt, reason, registeredAt, engine, start } = registered;
+  const today = register(recipe, {
+    attempt,
+    ...(reason === undefined ? {} : { reason }),
+    registeredAt,
+    engine,
+    start: { ...start, policy: recipe.startPolicy },
+  });
+  const field = (Object.keys(today) as (keyof Registration)[]).find(
+    (key) => canonicalJson(today[key]) !== canonicalJson(registered[key]),
+  );
+  if (!field) return;
+  throw wrongInput(
+    'claims.registration',
+    `The claim of ${recipe.name} is not what was registered: its ${field} differ. Registered: ${canonicalJson(registered[field])}. Now: ${canonicalJson(today[field])}.`,
+    {
+      expected: 'the arms, conditions, seeds, settings and start of the registration',
+      next: `Undo the change, or register another attempt: npm run claims -- ${recipe.name} --register --again REASON`,
+    },
+  );
+}

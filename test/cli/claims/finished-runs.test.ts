@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expectedMinutes } from '../../../cli/claims/expected-time.ts';
+import { FinishedRuns } from '../../../cli/claims/finished-runs.ts';
+import { playClaim } from '../../../cli/claims/play-claim.ts';
+import type { ArmRun, Players } from '../../../cli/claims/run-arms.ts';
+import { claimOf } from '../../../core/claims/claim.ts';
+import { sppo } from '../../../recipes/sppo/recipe.ts';
+import { runOf } from '../../core/claims/runs.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'claims-'));
+  vi.spyOn(console, 'log').mockReturnValue();
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+  vi.restoreAllMocks();
+});
+
+/** Plays runs one by one, and dies after `most` of them. */
+const mortal = (most: number, played: ArmRun[]) =>
+  ({
+    async play(
+      runs: readonly ArmRun[],
+      onDone: (run: ArmRun, summary: ReturnType<typeof runOf>) => Promise<void>,
+    ) {
+      const results = [];
+      for (const run of runs) {
+        if (results.length === most) throw new Error('killed');
+        const summary = { ...runOf(0.1, run.seed / 100), seed: run.seed };
+        played.push(run);
+        await onDone(run, summary);
+        results.push(summary);
+      }
+      return results;
+    },
+  }) as unknown as Players;
+
+const settings = { quick: false, pilot: false, engine: 'onnx' } as const;
+
+test('a claim that was stopped goes on where it was and comes to the same runs', async () => {
+  const finished = new FinishedRuns(folder, 'sppo', 'key');
+  const played: ArmRun[] = [];
+  await expect(playClaim(sppo, settings, mortal(5, played), { finished })).rejects.toThrow('killed');
+  const { arms, began } = await playClaim(sppo, settings, mortal(99, played), { finished });
+  expect(played).toHaveLength(24);
+  const whole = await playClaim(sppo, settings, mortal(99, []));
+  expect(arms).toEqual(whole.arms);
+  expect(arms.map(({ runs }) => runs.length)).toEqual([8, 8, 8]);
+  expect(Date.parse(began)).toBeLessThanOrEqual(Date.parse(whole.began));
+  await finished.forget();
+  expect(await finished.read(played[0]!)).toBeUndefined();
+});
+
+test('the expected time follows the last record, by rounds, seeds and engine', () => {
+  const claim = { ...claimOf(sppo), rounds: 16 };
+  const record = {
+    rounds: 8,
+    arms: [{ name: 'sppo', description: '', runs: [{ ...runOf(0.1), wallMs: 30_000 }] }],
+  };
+  // Half a minute for eight rounds is a minute for sixteen; the other arms are taken for average ones.
+  expect([...expectedMinutes(claim, 'onnx', record)!]).toEqual([
+    ['sppo', 8],
+    ['dpo', 8],
+    ['random', 8],
+  ]);
+  expect(expectedMinutes(claim, 'kernels', record)!.get('sppo')).toBeLessThan(8);
+  expect(expectedMinutes(claim, 'onnx', undefined)).toBeUndefined();
+});
