@@ -43,6 +43,18 @@ import {
 } from '../core/schema/policy.ts';
 import type { RoundReport } from '../core/schema/report.ts';
 import { keys } from '../core/schema/round.ts';
+import {
+  type NodeAnswer,
+  type NodeShutOut,
+  nodeListing,
+  nodeMade,
+  nodeRevoked,
+  nodeShutOut,
+  type RoundShares,
+  type RoundWork,
+  roundShares,
+  roundWork,
+} from '../core/schema/work.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
 import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
@@ -230,6 +242,41 @@ export class GatewayClient {
   /** Ends a round that the learner could not train in so many attempts. It is stored as a dead letter, which can be replayed. */
   async failRound(round: string, failure: RoundFailure): Promise<void> {
     await this.#send('POST', `/api/rounds/${round}/failure`, JSON.stringify(failure));
+  }
+
+  /** Makes a node; its token is told this once. Throws `node.exists` if the name is taken. */
+  makeNode(name: string): Promise<v.InferOutput<typeof nodeMade>> {
+    return this.#json('/api/nodes', nodeMade, 'POST', { name });
+  }
+
+  /** The nodes, the oldest first. */
+  async listNodes(): Promise<readonly NodeAnswer[]> {
+    return (await this.#json('/api/nodes', nodeListing)).nodes;
+  }
+
+  /** Ends a node's token; what it holds is open again. Throws `node.unknown` if there is no such node. */
+  revokeNode(name: string): Promise<v.InferOutput<typeof nodeRevoked>> {
+    return this.#json(`/api/nodes/${name}/revoke`, nodeRevoked, 'POST', {});
+  }
+
+  /** Ends a node's part in the mesh for good; what it had a part in and is not trained yet is sampled again. */
+  shutOutNode(id: string, reason: string): Promise<NodeShutOut> {
+    return this.#json(`/api/nodes/${id}/shut-out`, nodeShutOut, 'POST', { reason: reason.slice(0, 500) });
+  }
+
+  /** What nodes computed of a round. */
+  getRoundWork(round: string): Promise<RoundWork> {
+    return this.#json(`/api/rounds/${round}/work`, roundWork);
+  }
+
+  /** Who sampled how much of a round. */
+  async getShares(round: string): Promise<RoundShares['shares']> {
+    return (await this.#json(`/api/rounds/${round}/shares`, roundShares)).shares;
+  }
+
+  /** Notes how many requests of each node an audit sampled again and found right. */
+  async noteAudited(nodes: Readonly<Record<string, number>>): Promise<void> {
+    await this.#send('POST', '/api/nodes/audited', JSON.stringify({ nodes }));
   }
 
   /** The dead letters, newest first; replayed ones only if `includeReplayed` is true. */

@@ -46,6 +46,14 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./verify/command.ts'),
   },
   learner: { description: 'the learner alone, against a mesh', load: () => import('./learner/command.ts') },
+  node: {
+    description: 'lends this machine to a mesh',
+    load: () => import('./node/command.ts'),
+  },
+  'node-token': {
+    description: 'makes, lists and revokes the tokens of nodes',
+    load: () => import('./node-token/command.ts'),
+  },
   deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy/command.ts') },
   pretrain: { description: 'makes a start policy', load: () => import('./pretrain/command.ts') },
   claims: {

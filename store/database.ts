@@ -48,13 +48,16 @@ const compiled = (statement: Statement) =>
 /**
  * Runs statements as one transaction, all or nothing. It is retried when D1 is overloaded, so every statement must be safe to repeat.
  * Drizzle's own `batch` is not used because it loses the parameters of statements written as `sql`.
- * @returns the number of rows changed, by statement
+ * @returns what each statement gave: the rows of RETURNING or SELECT, and how many rows changed
  */
-export async function writeAll(db: Database, statements: readonly Statement[]): Promise<number[]> {
+export async function runAll(db: Database, statements: readonly Statement[]) {
   const bound = statements.map((statement) => {
     const { sql: text, params } = compiled(statement);
     return db.$client.prepare(text).bind(...params);
   });
-  const results = await retryingWrite(() => db.$client.batch(bound));
-  return results.map((result) => result.meta.changes);
+  return retryingWrite(() => db.$client.batch(bound));
 }
+
+/** Runs statements as `runAll` does. @returns the number of rows changed, by statement */
+export const writeAll = async (db: Database, statements: readonly Statement[]): Promise<number[]> =>
+  (await runAll(db, statements)).map((result) => result.meta.changes);

@@ -7,7 +7,8 @@ import type { FailureKind } from '../core/errors.ts';
 import type { GroupFailure } from '../core/schema/answers.ts';
 import type { RoundReport } from '../core/schema/report.ts';
 import type { RoleBinding, RoundSpec, RunSettings } from '../core/schema/round.ts';
-import { GROUP_STATES, ROUND_STATES, USAGE_STAGES } from '../core/stages.ts';
+import { NODE_KINDS, type SamplingRequest } from '../core/schema/work.ts';
+import { GROUP_STATES, ROUND_STATES, USAGE_STAGES, WORKER_STAGES } from '../core/stages.ts';
 
 export type { GroupFailure as Failure };
 
@@ -159,4 +160,62 @@ export const deadLetters = sqliteTable(
     replayedAt: integer('replayed_at'),
   },
   (t) => [index('dead_letters_by_time').on(t.at)],
+);
+
+/** Programs outside the mesh that compute for it. The token itself is not kept: its hash recognises it, the public key checks its seals. */
+export const nodes = sqliteTable(
+  'nodes',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    tokenSha256: text('token_sha256').notNull(),
+    publicKey: text('public_key').notNull(),
+    createdAt: integer('created_at').notNull(),
+    kind: text({ enum: NODE_KINDS }),
+    threads: integer(),
+    /** When it last asked for work, at a precision of some seconds; 0 = it said that it leaves. */
+    seenAt: integer('seen_at'),
+    revokedAt: integer('revoked_at'),
+    /** Set when an audit found that it does not compute what it says. */
+    shutOutAt: integer('shut_out_at'),
+    reason: text(),
+    requests: integer().notNull().default(0),
+    samples: integer().notNull().default(0),
+    tokens: integer().notNull().default(0),
+    /** Requests that it leased and that the clock or another node took back. */
+    lost: integer().notNull().default(0),
+    audited: integer().notNull().default(0),
+    auditedAt: integer('audited_at'),
+  },
+  (t) => [uniqueIndex('nodes_by_name').on(t.name)],
+);
+
+/**
+ * Sampling requests that a stage's Worker put up for lease, for as long as there are nodes. The id is derived from what is asked, so putting
+ * the same request up again changes nothing. The results are objects; a row says who returned one, and under which seal.
+ */
+export const work = sqliteTable(
+  'work',
+  {
+    id: text().primaryKey(),
+    round: text().notNull(),
+    stage: text({ enum: WORKER_STAGES }).notNull(),
+    /** The group; for the proposals the word `proposals`. */
+    group: text('grp').notNull(),
+    /** The group's index, for the message that continues it. */
+    index: integer('idx').notNull(),
+    request: text({ mode: 'json' }).$type<SamplingRequest>().notNull(),
+    /** What computes the request, as `engine weights`. */
+    engine: text().notNull(),
+    samples: integer().notNull(),
+    state: text({ enum: ['open', 'leased', 'done', 'closed'] }).notNull(),
+    /** Who leased or answered it; null = an isolate of the mesh. */
+    node: text(),
+    lease: text(),
+    leasedUntil: integer('leased_until'),
+    sha256: text(),
+    seal: text(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [index('work_by_state').on(t.state, t.createdAt), index('work_of_round').on(t.round, t.stage)],
 );

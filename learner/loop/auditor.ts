@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { GatewayClient } from '../../api/gateway-client.ts';
+import { checkNodeSeals, type NodeAudit, redrawNodes } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
 import { RollmeshError } from '../../core/errors.ts';
@@ -33,8 +34,11 @@ export function openAudit(fraction: number): AuditSettings {
   return { fraction, seedOf: (round) => deriveId('audit draw', secret, round) };
 }
 
+type NodeGateway = Pick<GatewayClient, 'getRoundWork' | 'noteAudited' | 'shutOutNode'>;
+
 export async function auditGathered(
-  gateway: Pick<GatewayClient, 'getVersion'>,
+  versions: Pick<GatewayClient, 'getVersion'>,
+  gateway: NodeGateway,
   recipe: Recipe,
   round: RoundState,
   gathered: Gathered,
@@ -44,11 +48,15 @@ export async function auditGathered(
   const { spec } = round;
   const ledger = new AuditLedger();
   const record = { recipe, round: spec, ...gathered };
+  const work = await gateway.getRoundWork(spec.id);
   try {
-    await withRoundPolicies(gateway, round, async (tools) => {
+    const nodes = await withRoundPolicies(versions, round, async (tools) => {
       await rereadRound(ledger, record, tools);
       await redrawRound(ledger, record, tools, fraction, seedOf(spec.id));
+      await checkNodeSeals(ledger, record, work);
+      return redrawNodes(record, tools, work, fraction, seedOf(spec.id), suspectsOf(ledger));
     });
+    await settleNodes(gateway, nodes);
   } catch (error) {
     if (!(error instanceof RollmeshError) || error.code !== 'version.manifest') throw error;
     const { kind, code, message } = error;
@@ -68,6 +76,34 @@ export async function auditGathered(
   };
   const wrong = found.get(null);
   return wrong ? refuseRound(audited, spec.id, failureOf(wrong)) : audited;
+}
+
+/** The groups in which something that was sampled is wrong; null for the proposals. */
+const suspectsOf = ({ findings }: AuditLedger): ReadonlySet<string | null> =>
+  new Set(
+    findings.flatMap((finding) =>
+      finding.class === 'token' || finding.class === 'log-probability' ? [finding.group] : [],
+    ),
+  );
+
+/**
+ * Notes which nodes were right. Shuts out those that were not; the mesh then samples again what they had a part in, and the round comes back.
+ *
+ * @throws RollmeshError `node.shut-out` of kind `retry` where there was one
+ */
+async function settleNodes(gateway: NodeGateway, { right, wrong }: NodeAudit): Promise<void> {
+  if (Object.keys(right).length) await gateway.noteAudited(right);
+  const told: string[] = [];
+  for (const { node, name, finding } of wrong) {
+    const { groups } = await gateway.shutOutNode(
+      node,
+      `audit.${finding.class}: ${finding.message} Sample ${finding.sample}.`,
+    );
+    told.push(
+      `Node ${name} is shut out, and ${groups || 'all'} groups are sampled again: ${finding.message}`,
+    );
+  }
+  if (told.length) throw new RollmeshError('retry', 'node.shut-out', told.join(' '));
 }
 
 function failureOf(findings: readonly Finding[]): GroupFailure {

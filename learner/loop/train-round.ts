@@ -71,7 +71,7 @@ export async function trainRound(
   const received = await gatherRound(gateway, round, listed, messages, settings.meshKey, objects);
   const stored = versionsForTraining(gateway);
   const gathered = settings.audit
-    ? await auditGathered(stored, recipe, round, received, settings.audit)
+    ? await auditGathered(stored, gateway, recipe, round, received, settings.audit)
     : received;
   const { proposals, groups, refused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);

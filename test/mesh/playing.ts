@@ -35,6 +35,8 @@ export interface Playing {
   readonly importPolicy: (name: string, files: VersionFiles) => Promise<void>;
   /** What the Workers logged so far. */
   readonly log: () => string;
+  readonly gateway: GatewayClient;
+  readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -93,6 +95,8 @@ export async function openPlaying(
       imported.set(name, files);
     },
     log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
+    gateway,
+    url: mesh.url,
     async stop() {
       stop.abort();
       await learning;

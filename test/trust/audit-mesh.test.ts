@@ -133,7 +133,7 @@ test('forged records are found, refused before training with their reason, and s
   const codes = (refused: typeof received.refused) =>
     Object.fromEntries(refused.map(({ group, failure }) => [group, failure.code]));
   expect(codes(received.refused)).toEqual({ [bytes]: 'group.hash', [noted]: 'group.seal' });
-  const audited = await auditGathered(gateway, trio, round, received, openAudit(1));
+  const audited = await auditGathered(gateway, gateway, trio, round, received, openAudit(1));
   expect(codes(audited.refused)).toEqual({
     [bytes]: 'group.hash',
     [noted]: 'group.seal',

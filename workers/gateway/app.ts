@@ -9,6 +9,7 @@ import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
 import { prometheusText } from './metrics.ts';
+import { nodeReadRoutes, nodeRoutes } from './node-routes.ts';
 import { page, SECURITY_HEADERS } from './page.ts';
 import { notFound } from './parameters.ts';
 import { queueDepths } from './queue-depths.ts';
@@ -16,6 +17,7 @@ import { readRoutes } from './read-routes.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { tellLearner } from './usage.ts';
 import { webhook } from './webhook.ts';
+import { workRoutes } from './work-routes.ts';
 
 export function gatewayApp(services: Services): Hono<GatewayTypes> {
   const app = new Hono<GatewayTypes>();
@@ -33,6 +35,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   });
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.route('/', webhook);
+  app.route('/api/work', workRoutes);
   app.use(limitRate('reads'));
   app.use(tellLearner);
   app.use('/api/*', readersOnly);
@@ -44,8 +47,10 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
     });
   });
   app.route('/', learnerRoutes);
+  app.route('/', nodeRoutes);
   app.route('/api/dead-letters', deadLetterRoutes);
   app.route('/api', readRoutes);
+  app.route('/api', nodeReadRoutes);
   app.all('/api/*', (c) => {
     throw notFound('route', c.req.path);
   });

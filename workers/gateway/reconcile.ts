@@ -5,6 +5,7 @@
 import { writeAll } from '../../store/database.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { pendingManifest } from '../../store/pending-manifest.ts';
+import { nodesNow } from '../../store/nodes.ts';
 import { nextVersion } from '../../store/policies.ts';
 import {
   claimRedrive,
@@ -15,10 +16,12 @@ import {
   stalledRounds,
 } from '../../store/rounds.ts';
 import { advanceRun, forgetDeliveries, stuckRuns } from '../../store/runs.ts';
+import { forgetWork, takeBack } from '../../store/work.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
+import { continueGroup } from './continue-group.ts';
 import { prune } from './prune.ts';
 import type { Services } from './services.ts';
 import { sendScored } from './send-scored.ts';
@@ -37,6 +40,9 @@ const AFTER_START = 5;
 /** Deliveries are remembered for a month: far longer than a signature is valid and than GitHub redelivers. */
 const REMEMBER_MS = 30 * 24 * 3600 * 1000;
 
+/** Who sampled what is kept for a day after the round has ended. */
+const WORK_KEPT_MS = 24 * 3600 * 1000;
+
 export async function reconcile(services: Services): Promise<void> {
   const { db, settings, now } = services;
   const before = Math.max(now() - settings.stallMs, Math.min(settings.queuesSince, now()));
@@ -52,6 +58,12 @@ export async function reconcile(services: Services): Promise<void> {
     await guarded('run.advance', id, async () => {
       for (const round of await advanceRun(db, id, now())) await sendProposal(services, round);
     });
+  await guarded('work.take-back', 'all', async () => {
+    const { any, live } = await nodesNow(db, now());
+    if (!any) return;
+    for (const group of await takeBack(db, now(), !live)) await continueGroup(services, group);
+    await forgetWork(db, now() - WORK_KEPT_MS);
+  });
   const { retention } = settings;
   if (retention)
     await guarded('versions.prune', 'all', async () => void (await prune(services, null, retention)));

@@ -33,6 +33,8 @@ export interface Services {
     readonly queuesSince: number;
     /** True for a local mesh, where callers reach this Worker directly and not through Cloudflare's edge. */
     readonly local: boolean;
+    /** How long a node holds what it leased without a heartbeat, ms. */
+    readonly leaseMs: number;
     /** The rule by which the clock removes old versions; null = it keeps them all. */
     readonly retention: RetentionRule | null;
   };

@@ -26,6 +26,8 @@ export interface GatewayEnv {
   readonly STALL_SECONDS: string;
   readonly KEEP_VERSIONS: string;
   readonly KEEP_WITHDRAWN_DAYS: string;
+  /** Seconds that a node holds what it leased without a heartbeat; absent = 30. */
+  readonly LEASE_SECONDS?: string;
   /** Only the local mesh sets it. */
   readonly QUEUES_SINCE?: string;
   readonly WEBHOOK_SECRET?: string;
@@ -61,6 +63,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
     stallMs: Number(env.STALL_SECONDS) * 1000,
     queuesSince: Number(env.QUEUES_SINCE ?? 0),
     local: env.QUEUES_SINCE !== undefined,
+    leaseMs: Number(env.LEASE_SECONDS ?? 30) * 1000,
     retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
   },
   now: () => Date.now(),

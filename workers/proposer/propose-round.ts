@@ -4,12 +4,10 @@ import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
 import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
 import { admitTasks, failRound, touchRound } from '../../store/rounds.ts';
+import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { roundOfMessage, type StageMesh } from '../shared/stage-mesh.ts';
 import { withinBudget } from '../shared/within-budget.ts';
-
-/** The name of the one piece of work that all of a round's proposals are. */
-const WHOLE = 'proposals';
 
 export interface ProposerMesh extends StageMesh {
   readonly rollouts: StageQueue<'rollout'>;
@@ -26,12 +24,12 @@ export async function proposeRound(mesh: ProposerMesh, { round, begun }: Propose
   if (!written) {
     const { done, paused } = await withinBudget(mesh, row, {
       name: 'propose',
-      items: [{ group: WHOLE }],
-      begun: new Set(begun ? [WHOLE] : []),
+      items: [{ group: PROPOSALS, index: 0 }],
+      begun: new Set(begun ? [PROPOSALS] : []),
       work: async (context) => [await context.recipe.propose(context)],
     });
-    if (paused.length) {
-      await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
+    if (!done.length) {
+      if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
       await touchRound(mesh.db, round, mesh.now());
       return;
     }

@@ -4,8 +4,9 @@
  * A completion depends on the prompt, the sample, the sampling settings and the version alone, so postponed work gives the same bits.
  */
 import * as v from 'valibot';
-import type { Completion, GeneratePrompt, Policy, PolicyRef } from '../../core/policy.ts';
+import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
+import { completion } from '../../core/schema/work.ts';
 
 /** Upper bound of an engine's CPU time for one token of a single row, in ms; rows of a batch take a fraction of it. */
 interface TokenTime {
@@ -69,11 +70,8 @@ export class CpuBudget {
   }
 }
 
-const completion = v.object({
-  ids: v.array(v.number()),
-  logprobs: v.array(v.number()),
-  stopped: v.boolean(),
-});
+/** The completions of a sampling request, in the order asked. */
+export const workResults = v.array(completion);
 export const partialCompletions = v.record(v.string(), completion);
 export type PartialCompletions = v.InferOutput<typeof partialCompletions>;
 
@@ -101,8 +99,38 @@ export class PartialResults {
 }
 
 /** The key of a completion. `how`: all of the sampling settings, as text. */
-const keyOf = ({ ref }: Policy, { ids }: GeneratePrompt, sampleId: string, how: string) =>
-  deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
+export const keyOf = (
+  ref: Pick<PolicyRef, 'set' | 'version'>,
+  { ids }: Pick<GeneratePrompt, 'ids'>,
+  sampleId: string,
+  how: string,
+) => deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
+
+/** Looks up what is kept of a call of `generate`; `missing` are the prompts and samples that are not, by their indices. */
+export function lookUp(
+  kept: PartialResults,
+  ref: PolicyRef,
+  prompts: readonly GeneratePrompt[],
+  settings: SamplingSettings,
+) {
+  const how = JSON.stringify(settings);
+  const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(ref, prompt, id, how)));
+  const found = keys.map((row) => row.map((key) => kept.get(key)));
+  const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
+  return { keys, found, missing };
+}
+
+/** Those prompts and samples as a request of their own, with the index of each prompt. */
+export function promptsOf(
+  prompts: readonly GeneratePrompt[],
+  some: readonly { readonly p: number; readonly s: number }[],
+): { readonly p: number; readonly samples: readonly number[]; readonly prompt: GeneratePrompt }[] {
+  return [...new Set(some.map(({ p }) => p))].map((p) => {
+    const samples = some.filter((one) => one.p === p).map(({ s }) => s);
+    const { ids, sampleIds } = prompts[p]!;
+    return { p, samples, prompt: { ids, sampleIds: samples.map((s) => sampleIds[s]!) } };
+  });
+}
 
 /** A policy that samples what is not kept yet while `cpuBudget` lasts (null = only plays back). Throws BudgetExceeded if anything is left. */
 export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBudget | null): Policy {
@@ -111,25 +139,16 @@ export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBud
     score: (sequences) => policy.score(sequences),
     dispose: () => policy.dispose(),
     async generate(prompts, settings) {
-      const how = JSON.stringify(settings);
-      const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(policy, prompt, id, how)));
-      const found = keys.map((row) => row.map((key) => kept.get(key)));
-      const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
+      const { keys, found, missing } = lookUp(kept, policy.ref, prompts, settings);
       const longest = Math.max(0, ...missing.map(({ p }) => prompts[p]!.ids.length));
       const now = missing.slice(
         0,
         cpuBudget?.take(missing.length, rowMs(policy, longest + settings.maxNew)) ?? 0,
       );
-      const chosen = [...new Set(now.map(({ p }) => p))].map((p) => ({
-        p,
-        samples: now.filter((one) => one.p === p).map(({ s }) => s),
-      }));
+      const chosen = promptsOf(prompts, now);
       const made = chosen.length
         ? await policy.generate(
-            chosen.map(({ p, samples }) => ({
-              ids: prompts[p]!.ids,
-              sampleIds: samples.map((s) => prompts[p]!.sampleIds[s]!),
-            })),
+            chosen.map(({ prompt }) => prompt),
             settings,
           )
         : [];
@@ -146,7 +165,7 @@ export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBud
 }
 
 /** Estimated CPU time of a row, in ms; 0 for a policy whose weights are elsewhere, since it takes none of this Worker's time. */
-function rowMs({ parameters, ref }: Policy, tokens: number): number {
+export function rowMs({ parameters, ref }: Pick<Policy, 'parameters' | 'ref'>, tokens: number): number {
   if (parameters === undefined) return 0;
   const { fixedMs, weightMs } = tokenTime(ref);
   return tokens * (fixedMs + parameters * weightMs);

@@ -2,12 +2,18 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
 import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
-import { MAIN_SET, type VersionFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
+import {
+  MAIN_SET,
+  type Manifest,
+  type VersionFile,
+  type VersionFiles,
+  weightsFile,
+} from '../../core/schema/policy.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
-import { loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
+import { committedManifest, loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
 
@@ -19,6 +25,19 @@ export interface VersionStore {
 /** The hash of the manifest by which the version was committed; null where the database has none. */
 const notedManifest = async ({ db }: VersionStore, ref: PolicyRef): Promise<string | null> =>
   (await getVersion(db, ref))?.manifestSha256 ?? null;
+
+/** The manifest by which a version was committed; kept in the isolate, as versions never change. */
+export async function manifestOf(store: VersionStore, ref: PolicyRef): Promise<Manifest> {
+  const key = `${ref.name}@${ref.version}`;
+  const known = manifests.get(key);
+  if (known) return known;
+  const found = await committedManifest(store.bucket, ref, await notedManifest(store, ref));
+  if (manifests.size >= KEPT_MANIFESTS) manifests.clear();
+  manifests.set(key, found);
+  return found;
+}
+const KEPT_MANIFESTS = 64;
+const manifests = new Map<string, Manifest>();
 
 /** Loads a version's files as they were committed; the database gives the hash of the manifest. */
 export async function loadCommitted(

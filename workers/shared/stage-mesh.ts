@@ -1,10 +1,9 @@
-/** What a stage Worker needs, and its round context: exactly the versions that the round names, an error if one was withdrawn or removed. */
+/** What a stage Worker needs, and what its round contexts are made of: exactly the versions that the round names, an error if one was withdrawn or removed. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Policy } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
-import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import type { RoundContextParts } from '../../core/round-context.ts';
 import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import type { Database } from '../../store/database.ts';
@@ -23,6 +22,8 @@ export interface StageMesh {
   readonly now: () => number;
   /** Estimated milliseconds of CPU time that an invocation may take for completions. */
   readonly cpuBudgetMs: number;
+  /** While there are nodes: whether isolates sample beside them, or leave all to them. */
+  readonly besideNodes: boolean;
 }
 
 /** Reads the round's row. Throws `give-up` where there is none, because the message then belongs to another mesh. */
@@ -34,22 +35,19 @@ export async function roundOfMessage(db: Database, id: string): Promise<RoundRow
   });
 }
 
-/** The round context of a message. Every version that the round names must be usable first. `wrap` is applied to each policy before use. */
-export async function stageOf(
+/** What the round contexts of a message have in common. Every version that the round names must be usable first. */
+export async function stageParts(
   mesh: StageMesh,
   { spec }: RoundRow,
-  wrap: (policy: Policy) => Policy,
-): Promise<RoundContext<Recipe>> {
-  const { session } = mesh;
+): Promise<Omit<RoundContextParts<Recipe>, 'use'>> {
   await usableVersions(mesh, spec);
   const newest = newestOf(spec);
-  return openRoundContext({
+  return {
     recipe: mesh.recipes.find(spec.settings.recipe),
     round: spec,
     ...(await loadText(mesh, newest)),
-    use: (ref, work) => session.use(ref, (policy) => work(wrap(policy))),
     recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
-  });
+  };
 }
 
 /** The versions that a round names with the hashes of their manifests. Throws `missing-version` where one is not usable. */

@@ -19,6 +19,8 @@ export interface StageEnv {
   readonly BUCKET: R2Bucket;
   readonly RETRY_SECONDS: string;
   readonly CPU_BUDGET_SECONDS?: string;
+  /** `rest`: isolates sample nothing while there are nodes; else they take from the same list. */
+  readonly ISOLATES_WITH_NODES?: string;
 }
 
 /** What a Worker is made for. */
@@ -60,6 +62,7 @@ export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
         session: sessionOf({ db, bucket }),
         now,
         cpuBudgetMs: cpuBudgetMs(env.CPU_BUDGET_SECONDS),
+        besideNodes: env.ISOLATES_WITH_NODES !== 'rest',
       };
       await consume(
         {

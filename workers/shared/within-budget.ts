@@ -1,13 +1,14 @@
 /** Does a stage's work on groups within one invocation's CPU budget; a later message continues the groups that are left where they stopped. */
 import type { Recipe } from '../../core/recipe.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { keys } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import { BudgetExceeded, budgeted, CpuBudget, PartialResults, partialCompletions } from './cpu-budget.ts';
 import { log } from './log.ts';
-import { type StageMesh, stageOf } from './stage-mesh.ts';
+import { sharedList, shareOut } from './share-out.ts';
+import { type StageMesh, stageParts } from './stage-mesh.ts';
 
 export interface Work<In, Out> {
   /** The name of the stage's messages. */
@@ -21,7 +22,7 @@ export interface Work<In, Out> {
 
 export interface Done<Out> {
   readonly done: readonly Out[];
-  /** Groups that are to be continued; their partial results are stored. */
+  /** Groups that a message of the stage's own is to continue; what there is of them is stored. */
   readonly paused: readonly string[];
 }
 
@@ -49,7 +50,7 @@ export async function dropPartial(
   if (stale.length) await bucket.delete(stale);
 }
 
-export async function withinBudget<In extends { readonly group: string }, Out>(
+export async function withinBudget<In extends { readonly group: string; readonly index: number }, Out>(
   mesh: StageMesh,
   row: RoundRow,
   { name, items, begun, work }: Work<In, Out>,
@@ -57,26 +58,41 @@ export async function withinBudget<In extends { readonly group: string }, Out>(
   const kept = new PartialResults();
   const keyOf = (group: string) => keys.partial(row.id, name, group);
   for (const group of begun) kept.add((await readJson(mesh.bucket, keyOf(group), partialCompletions)) ?? {});
+  const list = await sharedList(mesh, row, name, items);
+  await list.load(kept);
+  if (list.live) {
+    const shared = await shareOut(mesh, row, list, kept, items, work);
+    if (shared) return shared;
+  }
   const cpuBudget = new CpuBudget(mesh.cpuBudgetMs);
+  const alone = async (budget: CpuBudget | null) =>
+    openRoundContext({
+      ...(await stageParts(mesh, row)),
+      use: (ref, run) => mesh.session.use(ref, (policy) => run(budgeted(policy, kept, budget))),
+    });
   try {
-    const context = await stageOf(mesh, row, (policy) => budgeted(policy, kept, cpuBudget));
-    return { done: await work(context, items), paused: [] };
+    const done = await work(await alone(cpuBudget), items);
+    await list.close(items);
+    return { done, paused: [] };
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
   }
-  const playback = await stageOf(mesh, row, (policy) => budgeted(policy, kept, null));
+  const playback = await alone(null);
   const done: Out[] = [];
+  const finished: In[] = [];
   const paused: string[] = [];
   for (const item of items) {
     kept.takeTouched();
     try {
       done.push(...(await work(playback, [item])));
+      finished.push(item);
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error;
       await putJson(mesh.bucket, keyOf(item.group), kept.takeTouched());
       paused.push(item.group);
     }
   }
+  await list.close(finished);
   log('info', `${name}.paused`, { round: row.id, done: done.length, paused: paused.length });
   return { done, paused };
 }

@@ -1,0 +1,116 @@
+/** `rollmesh node`: lends this machine to a mesh. */
+import { availableParallelism } from 'node:os';
+import { Command, Option } from 'commander';
+import { WorkClient } from '../../api/work-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { SMALLER_WEIGHTS } from '../../core/policy.ts';
+import { NODE_ENGINES, type NodeEngine } from '../../core/schema/work.ts';
+import { identityOf } from '../../core/work-seal.ts';
+import { lend } from '../../node/lend.ts';
+import { calledAs } from '../called-as.ts';
+import { gatewayAddress } from '../shared/mesh-access.ts';
+import { whole } from '../shared/run-options.ts';
+import { startThread } from './threads.ts';
+
+interface NodeOptions {
+  readonly mesh: string;
+  readonly token?: string;
+  readonly threads: number;
+  readonly engine: readonly NodeEngine[];
+  readonly json: boolean;
+}
+
+/** A line about what was done comes at most so often, ms. */
+const LINE_MS = 5_000;
+const IDLE_MS = 1_000;
+
+export const command = (): Command =>
+  new Command(calledAs('node'))
+    .description(
+      'Lends this machine to a mesh: leases sampling requests, computes them bit for bit as the mesh would, and returns the completions.',
+    )
+    .requiredOption('--mesh <url>', 'address of the mesh')
+    .option(
+      '--token <token>',
+      'token of this node, from `rollmesh node-token create`; better in the variable ROLLMESH_NODE_TOKEN, since everybody on a machine sees its command lines',
+    )
+    .option('--threads <n>', 'threads that compute', whole(1), availableParallelism())
+    .addOption(
+      new Option(
+        '--engine <names...>',
+        'engines that it computes with; work of others is left to other nodes',
+      )
+        .choices(NODE_ENGINES)
+        .default(NODE_ENGINES),
+    )
+    .option('--json', 'one JSON object a line', false)
+    .helpOption('-h, --help', 'show this')
+    .action(runNode);
+
+async function runNode({
+  mesh,
+  token = process.env.ROLLMESH_NODE_TOKEN,
+  threads: count,
+  engine,
+  json,
+}: NodeOptions) {
+  const url = gatewayAddress(mesh);
+  if (!token)
+    throw wrongInput('node.token', 'This node has no token.', {
+      expected: '--token or the variable ROLLMESH_NODE_TOKEN',
+      next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
+    });
+  const identity = await identityOf(token);
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
+  const say = (kind: string, fields: object, words: string) =>
+    console.log(json ? JSON.stringify({ kind, ...fields }) : words);
+  const total = { requests: 0, samples: 0, tokens: 0 };
+  let since = { at: performance.now(), tokens: 0 };
+  let told: string | undefined;
+  const line = () => {
+    const seconds = (performance.now() - since.at) / 1000;
+    const rate = Math.round((total.tokens - since.tokens) / seconds);
+    if (total.tokens > since.tokens)
+      say(
+        'work',
+        { ...total, tokensPerSecond: rate },
+        `${total.requests} requests, ${total.samples} completions, ${total.tokens} tokens (${rate} a second)`,
+      );
+    since = { at: performance.now(), tokens: total.tokens };
+  };
+  const threads = Array.from({ length: count }, startThread);
+  const lines = setInterval(line, LINE_MS);
+  say(
+    'node',
+    { mesh: url, node: identity.node, threads: count, engines: engine },
+    `lends ${count} ${count === 1 ? 'thread' : 'threads'} to ${url}; Ctrl-C ends it`,
+  );
+  try {
+    await lend({
+      client: new WorkClient({ url, token: identity.token }),
+      identity,
+      order: { kind: 'process', engines: [...engine], weights: [...SMALLER_WEIGHTS] },
+      threads: threads.map(({ compute }) => compute),
+      events: {
+        answered: ({ samples, tokens }) => {
+          total.requests++;
+          total.samples += samples;
+          total.tokens += tokens;
+          told = undefined;
+        },
+        trouble: ({ code, message }) => {
+          if (told === code) return;
+          told = code;
+          say('trouble', { code, message }, `${code}: ${message}`);
+        },
+      },
+      signal: stop.signal,
+      idleMs: IDLE_MS,
+    });
+  } finally {
+    clearInterval(lines);
+    line();
+    await Promise.all(threads.map((thread) => thread.stop()));
+  }
+}

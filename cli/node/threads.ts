@@ -1,0 +1,51 @@
+/** Starts the threads of a node. Each has an engine of its own; the bytes of a version's files are one copy that all of them read. */
+import { Worker } from 'node:worker_threads';
+import { RollmeshError } from '../../core/errors.ts';
+import { BUILT, moduleFile } from '../../mesh/installation.ts';
+import type { ComputeAnswer } from '../../node/compute.ts';
+import type { Compute } from '../../node/lend.ts';
+
+export interface Thread {
+  readonly compute: Compute;
+  readonly stop: () => Promise<void>;
+}
+
+export function startThread(): Thread {
+  const worker = new Worker(moduleFile('cli/node/thread'), { execArgv: BUILT ? [] : ['--import', 'tsx'] });
+  const waiting = new Map<
+    number,
+    { resolve: (answer: ComputeAnswer) => void; reject: (error: Error) => void }
+  >();
+  let calls = 0;
+  const fail = (error: Error) => {
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  worker.on('message', (answer: ComputeAnswer) => {
+    waiting.get(answer.call)?.resolve(answer);
+    waiting.delete(answer.call);
+  });
+  worker.on('error', fail);
+  worker.on('exit', () => fail(new Error('internal: a thread of the node has ended')));
+  return {
+    async compute(requests, files) {
+      const call = calls++;
+      const answer = await new Promise<ComputeAnswer>((resolve, reject) => {
+        waiting.set(call, { resolve, reject });
+        worker.postMessage({ call, requests, files });
+      });
+      if ('completions' in answer) return answer.completions;
+      throw new RollmeshError(
+        'wrong-input',
+        'node.compute',
+        `This node cannot compute what it leased: ${answer.error}`,
+        {
+          next: 'The requests were given back. Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
+        },
+      );
+    },
+    stop: async () => {
+      await worker.terminate();
+    },
+  };
+}

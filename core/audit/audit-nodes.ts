@@ -1,0 +1,122 @@
+/**
+ * The audit of nodes: of the requests that each node answered, a share is sampled again from the trusted policies, at least one a node and
+ * round. Everything else is played back, so that a sample is drawn from exactly the prompt that the node was given, and what differs is
+ * that node's doing alone. Pure: policies and work come as arguments.
+ */
+import type { RoundContext } from '../round-context.ts';
+import { openRoundContext } from '../round-context.ts';
+import type { Sample } from '../schema/sample.ts';
+import type { RoundWork } from '../schema/work.ts';
+import { completionsSha256, isSealed } from '../work-seal.ts';
+import { type AuditTools, drawShare, type RoundRecord } from './audit-round.ts';
+import { AuditLedger, compareSample, type Finding } from './findings.ts';
+import { recordedPolicy } from './recorded-policy.ts';
+
+type Answered = RoundWork['work'][number];
+
+const samplesOf = ({ proposals, groups }: RoundRecord): ReadonlyMap<string, Sample> =>
+  new Map(
+    [...proposals.samples, ...groups.flatMap(({ samples, judgments }) => [...samples, ...judgments])].map(
+      (sample) => [sample.id, sample],
+    ),
+  );
+
+/**
+ * Checks that the record holds what its nodes sealed. Where it does not, somebody changed it after the node returned it: the group is
+ * refused, and the node is not to blame. Samples that are not in the record cannot be checked.
+ */
+export async function checkNodeSeals(
+  ledger: AuditLedger,
+  record: RoundRecord,
+  { nodes, work }: RoundWork,
+): Promise<void> {
+  const recorded = samplesOf(record);
+  const keyOf = new Map(nodes.map(({ id, publicKey }) => [id, publicKey]));
+  for (const { id, node, lease, group, samples, weights, sha256, seal } of work) {
+    const own = samples.map((sample) => recorded.get(sample));
+    if (!own.every((sample) => sample !== undefined)) continue;
+    const found = completionsSha256(own);
+    const right =
+      found === sha256 &&
+      (await isSealed(keyOf.get(node)!, seal, { work: id, lease, node, weights, sha256 }));
+    ledger.check(
+      right,
+      { class: 'seal', group, sample: samples[0] ?? null },
+      () => 'What is recorded is not what its node sealed.',
+    );
+  }
+}
+
+export interface NodeFinding {
+  readonly node: string;
+  readonly name: string;
+  readonly finding: Finding;
+}
+
+export interface NodeAudit {
+  /** Requests of each node that were sampled again and found right. */
+  readonly right: Readonly<Record<string, number>>;
+  /** The first difference of each node that has one. */
+  readonly wrong: readonly NodeFinding[];
+}
+
+/** `suspects`: groups, null for proposals, of which all requests are sampled again, because something in them differed. */
+export async function redrawNodes(
+  record: RoundRecord,
+  tools: AuditTools,
+  { nodes, work }: RoundWork,
+  fraction: number,
+  seed: string,
+  suspects: ReadonlySet<string | null>,
+): Promise<NodeAudit> {
+  const here = new Set<string | null>([null, ...record.groups.map(({ group }) => group)]);
+  const right: Record<string, number> = {};
+  const wrong: NodeFinding[] = [];
+  for (const { id: node, name } of nodes) {
+    const own = work
+      .filter((answered) => answered.node === node && here.has(answered.group))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    const drawn = new Set([
+      ...drawShare(own, fraction, `${seed}/node/${node}`),
+      ...own.filter(({ group }) => suspects.has(group)),
+    ]);
+    if (!drawn.size) continue;
+    const finding = await redrawn(record, tools, [...drawn]);
+    if (finding) wrong.push({ node, name, finding });
+    else right[node] = drawn.size;
+  }
+  return { right, wrong };
+}
+
+/** The first difference in some requests of one node; null where all are right. */
+async function redrawn(
+  record: RoundRecord,
+  tools: AuditTools,
+  drawn: readonly Answered[],
+): Promise<Finding | null> {
+  const { recipe, round, proposals, groups } = record;
+  const ids = new Set(drawn.flatMap(({ samples }) => samples));
+  const recorded = samplesOf(record);
+  const context: RoundContext = openRoundContext({
+    recipe,
+    round,
+    ...tools,
+    use: (ref, work) =>
+      tools.use(ref, (live) => work(recordedPolicy(ref, [...recorded.values()], { ids, live }))),
+  });
+  const again: Sample[] = [];
+  if (drawn.some(({ group }) => group === null)) again.push(...(await recipe.propose(context)).samples);
+  const wanted = new Set(drawn.map(({ group }) => group));
+  const tasks = groups.flatMap(({ group }) =>
+    wanted.has(group) ? proposals.tasks.filter((task) => task.group === group) : [],
+  );
+  if (tasks.length)
+    for (const scored of await recipe.judge(context, await recipe.rollOut(context, tasks)))
+      again.push(...scored.samples, ...scored.judgments);
+  const ledger = new AuditLedger();
+  const groupOf = new Map(drawn.flatMap(({ group, samples }) => samples.map((sample) => [sample, group])));
+  for (const sample of again)
+    if (ids.has(sample.id))
+      compareSample(ledger, 'model', groupOf.get(sample.id) ?? null, recorded.get(sample.id), sample);
+  return ledger.findings[0] ?? null;
+}

@@ -1,0 +1,175 @@
+/**
+ * Nodes and the work that they lease. A node is a program outside the mesh that computes for it: it leases sampling requests, computes
+ * completions with the version that each names, and returns them. It gets prompts as token ids, and neither tasks nor answers.
+ */
+import * as v from 'valibot';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
+import { WORKER_STAGES } from '../stages.ts';
+import { count, hash, positive } from './numbers.ts';
+import { versionFile } from './policy.ts';
+import { id, name, policyRef } from './sample.ts';
+
+const tokenIds = v.array(count);
+
+/** Most completions of one sampling request. A request of more is cut, so that several nodes can work on it. */
+export const REQUEST_ROWS = 16;
+/** Most sampling requests that one lease gives. */
+export const LEASE_REQUESTS = 8;
+
+/** A file that a node needs to open a version: fetched by its hash, and of no use to a node that was not told the hash. */
+export const leasedFile = v.object({ file: versionFile, version: count, sha256: hash, bytes: count });
+export type LeasedFile = v.InferOutput<typeof leasedFile>;
+
+/** The sampling settings that travel. A grammar does not: its tables are as large as the vocabulary, and the Worker keeps such requests. */
+const leasedSettings = v.looseObject({
+  maxNew: positive,
+  temperature: v.number(),
+  topP: v.optional(v.number()),
+  topK: v.optional(v.number()),
+  stop: tokenIds,
+});
+
+/** What a node is asked to compute: completions of prompts by one version. */
+export const samplingRequest = v.object({
+  policy: policyRef,
+  /** config.json and the weights of the parameter set. */
+  config: leasedFile,
+  weights: leasedFile,
+  vocabSize: positive,
+  prompts: v.array(v.object({ ids: tokenIds, sampleIds: v.array(id) })),
+  settings: leasedSettings,
+});
+export type SamplingRequest = v.InferOutput<typeof samplingRequest>;
+
+export const completion = v.object({
+  ids: tokenIds,
+  logprobs: v.array(v.number()),
+  stopped: v.boolean(),
+});
+
+/** The engines by which a node may compute exactly what an isolate computes, as references name them; `onnx` is ONNX Runtime Web. */
+export const NODE_ENGINES = ['onnx', ...KERNEL_ENGINES] as const;
+export type NodeEngine = (typeof NODE_ENGINES)[number];
+
+/** What kind of program a node says it is; it decides nothing. */
+export const NODE_KINDS = ['process', 'tab'] as const;
+
+export const leaseOrder = v.strictObject({
+  kind: v.picklist(NODE_KINDS),
+  threads: v.pipe(positive, v.maxValue(1024)),
+  engines: v.pipe(v.array(v.picklist(NODE_ENGINES)), v.minLength(1), v.maxLength(NODE_ENGINES.length)),
+  /** The formats of weights that the node's engines hold, beside float32. */
+  weights: v.pipe(v.array(v.picklist(SMALLER_WEIGHTS)), v.maxLength(SMALLER_WEIGHTS.length)),
+  limit: v.pipe(positive, v.maxValue(LEASE_REQUESTS)),
+});
+export type LeaseOrder = v.InferOutput<typeof leaseOrder>;
+
+/** A lease of one or more requests; without requests there is no lease, and nothing to do now. */
+export const leaseAnswer = v.object({
+  node: id,
+  lease: v.nullable(id),
+  /** How long the lease holds from now on, without a heartbeat. */
+  leaseMs: count,
+  work: v.array(v.object({ id, request: samplingRequest })),
+});
+export type LeaseAnswer = v.InferOutput<typeof leaseAnswer>;
+
+/** Names a lease: to prolong it, or to give back what is not answered. */
+export const leaseName = v.strictObject({ lease: id });
+export const heartbeatAnswer = v.object({ leaseMs: count, requests: count });
+
+const hex = (digits: number) =>
+  v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `Expected ${digits} hexadecimal digits`));
+
+/** A node's answer to one sampling request. */
+export const workResult = v.strictObject({
+  work: id,
+  lease: id,
+  /** sha256 of the weights' file that the node computed with. */
+  weights: hash,
+  /** [prompts][samples], in the order asked. */
+  completions: v.array(v.array(completion)),
+  /** Ed25519 signature by the node's key over what core/work-seal.ts says, in hex. */
+  seal: hex(128),
+});
+export type WorkResult = v.InferOutput<typeof workResult>;
+
+export const workTaken = v.object({ work: id });
+
+/** Why a node gets no more work: its operator revoked its token, or an audit found that it does not compute what it says. */
+export const NODE_STATES = ['idle', 'working', 'away', 'revoked', 'shut-out'] as const;
+
+/** A node as everybody may see it. */
+export const nodeAnswer = v.object({
+  id,
+  name,
+  state: v.picklist(NODE_STATES),
+  kind: v.nullable(v.picklist(NODE_KINDS)),
+  threads: v.nullable(count),
+  createdAt: count,
+  /** When it last asked for work or returned some; null = never. */
+  seenAt: v.nullable(count),
+  /** What it holds now, and what it has returned so far. */
+  leased: count,
+  requests: count,
+  samples: count,
+  tokens: count,
+  /** Requests that it leased and did not answer in time. */
+  lost: count,
+  /** Its requests that audits sampled again and found right, and when last. */
+  audited: count,
+  auditedAt: v.nullable(count),
+  /** Why it is shut out; null = it is not. */
+  reason: v.nullable(v.string()),
+});
+export type NodeAnswer = v.InferOutput<typeof nodeAnswer>;
+export const nodeListing = v.object({ nodes: v.array(nodeAnswer) });
+
+/** Who sampled how much of a round. `node` is null for the mesh's own isolates, where they took their share from the same list. */
+export const roundShares = v.object({
+  shares: v.array(
+    v.object({
+      node: v.nullable(id),
+      name: v.nullable(name),
+      requests: count,
+      samples: count,
+      leased: count,
+    }),
+  ),
+});
+export type RoundShares = v.InferOutput<typeof roundShares>;
+
+export const nodeOrder = v.strictObject({ name });
+/** The token is told once, when it is made: the mesh keeps its hash and the key that checks its seals. */
+export const nodeMade = v.object({ id, name, token: v.string() });
+export const nodeRevoked = v.object({ id, name, released: count });
+export const shutOutOrder = v.strictObject({ reason: v.pipe(v.string(), v.minLength(1), v.maxLength(500)) });
+/** Rounds of which something is sampled again because the node had a part in it. */
+export const nodeShutOut = v.object({ id, name, groups: count, rounds: v.array(id) });
+export type NodeShutOut = v.InferOutput<typeof nodeShutOut>;
+
+/** What nodes computed of a round, for the learner's audit. */
+export const roundWork = v.object({
+  nodes: v.array(v.object({ id, name, publicKey: hex(64) })),
+  work: v.array(
+    v.object({
+      id,
+      node: id,
+      lease: id,
+      stage: v.picklist(WORKER_STAGES),
+      /** The group; null for proposals. */
+      group: v.nullable(id),
+      samples: v.array(id),
+      weights: hash,
+      /** sha256 of the completions as core/work-seal.ts writes them. */
+      sha256: hash,
+      seal: hex(128),
+    }),
+  ),
+});
+export type RoundWork = v.InferOutput<typeof roundWork>;
+
+export const auditedNodes = v.strictObject({
+  /** Requests of each node that were sampled again and found right, by the node's id. */
+  nodes: v.record(id, count),
+});

@@ -1,0 +1,78 @@
+/**
+ * Computes sampling requests: the part of a node that runs in a thread of its own. Requests of one version under the same settings are
+ * computed together, since a completion does not depend on what else is in its batch.
+ */
+import type { Completion, PolicyRef, SamplingSettings } from '../core/policy.ts';
+import { weightsFile } from '../core/schema/policy.ts';
+import type { SamplingRequest } from '../core/schema/work.ts';
+import type { Engines } from '../infer/engines.ts';
+import { OpenPolicies } from '../infer/open-policies.ts';
+
+/** The bytes of files by their sha256, as far as the computer has to open them. */
+export type FileBytes = Readonly<Record<string, Uint8Array>>;
+
+/** What a thread is told, and what it answers: completions [requests][prompts][samples]. */
+export interface ComputeCall {
+  readonly call: number;
+  readonly requests: readonly SamplingRequest[];
+  readonly files: FileBytes;
+}
+export type ComputeAnswer =
+  | { readonly call: number; readonly completions: readonly (readonly Completion[][])[] }
+  | { readonly call: number; readonly error: string };
+
+/** How many policies stay open: those of a round's roles, and of the round before. */
+const OPEN = 4;
+
+export class Computer {
+  readonly #policies: OpenPolicies;
+  #files: FileBytes = {};
+  #requests: readonly SamplingRequest[] = [];
+
+  constructor(engines: Engines) {
+    this.#policies = new OpenPolicies(engines, async (ref) => this.#filesOf(ref), OPEN);
+  }
+
+  /** [requests][prompts][samples]. The calls must come one after the other. */
+  async compute(requests: readonly SamplingRequest[], files: FileBytes): Promise<Completion[][][]> {
+    this.#files = files;
+    this.#requests = requests;
+    const out: Completion[][][] = [];
+    for (const alike of alikeOf(requests)) {
+      const { policy: ref, settings } = requests[alike[0]!]!;
+      const prompts = alike.flatMap((i) => requests[i]!.prompts);
+      const made = await this.#policies.use(ref, (policy) =>
+        policy.generate(prompts, settings as SamplingSettings),
+      );
+      let at = 0;
+      for (const i of alike) {
+        const { length } = requests[i]!.prompts;
+        out[i] = made.slice(at, at + length);
+        at += length;
+      }
+    }
+    return out;
+  }
+
+  #filesOf(ref: PolicyRef) {
+    const { config, weights } = this.#requests.find(
+      ({ policy }) => policy.name === ref.name && policy.version === ref.version && policy.set === ref.set,
+    )!;
+    const bytes = (sha256: string) => {
+      const found = this.#files[sha256];
+      if (!found) throw new Error(`internal: the file ${sha256} was not handed over`);
+      return found;
+    };
+    return { 'config.json': bytes(config.sha256), [weightsFile(ref.set)]: bytes(weights.sha256) };
+  }
+}
+
+/** Indices of requests that may be computed together. */
+function alikeOf(requests: readonly SamplingRequest[]): number[][] {
+  const groups = new Map<string, number[]>();
+  for (const [i, { policy, settings }] of requests.entries()) {
+    const key = JSON.stringify([policy, settings]);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,196 @@
+/**
+ * The loop of a node: lease requests, have them computed, seal and return the results, until told to stop. It computes nothing itself, so
+ * its heartbeats go out while its threads compute; the same loop serves a process and a browser tab.
+ */
+import type { WorkClient } from '../api/work-client.ts';
+import { RollmeshError } from '../core/errors.ts';
+import type { Completion } from '../core/policy.ts';
+import type { LeaseAnswer, LeasedFile, LeaseOrder, SamplingRequest } from '../core/schema/work.ts';
+import { completionsSha256, type NodeIdentity } from '../core/work-seal.ts';
+import type { FileBytes } from './compute.ts';
+
+/** A thread that computes; it may open the version that a request names from the files that come with it. */
+export type Compute = (
+  requests: readonly SamplingRequest[],
+  files: FileBytes,
+) => Promise<readonly (readonly Completion[][])[]>;
+
+/** What a node tells whoever watches it. */
+export interface NodeEvents {
+  readonly answered: (done: { readonly samples: number; readonly tokens: number }) => void;
+  /** An answer that was refused, or a mesh that is away; the node goes on. */
+  readonly trouble: (error: RollmeshError) => void;
+}
+
+export interface Lending {
+  readonly client: Pick<WorkClient, 'lease' | 'heartbeat' | 'release' | 'file' | 'result'>;
+  readonly identity: NodeIdentity;
+  readonly order: Omit<LeaseOrder, 'threads' | 'limit'>;
+  readonly threads: readonly Compute[];
+  readonly events: NodeEvents;
+  readonly signal: AbortSignal;
+  /** The longest pause between two questions while there is no work, ms. */
+  readonly idleMs: number;
+}
+
+/** Requests in one lease: enough rows for an efficient batch, few enough that other nodes have some too. */
+const REQUESTS = 2;
+/** Leases of a thread: while it computes one, the results of the other are on their way. */
+const LEASES = 2;
+const FIRST_IDLE_MS = 25;
+const TROUBLE_MS = 1_000;
+/** Files that are kept; a round's roles name few versions. */
+const KEPT_FILES = 8;
+
+/** @throws RollmeshError where the mesh refuses the node: a token that is unknown, revoked or shut out */
+export async function lend({
+  client,
+  identity,
+  order,
+  threads,
+  events,
+  signal,
+  idleMs,
+}: Lending): Promise<void> {
+  const files = new VersionFiles(client);
+  const stopped = new AbortController();
+  const stop = () => stopped.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const asked = { ...order, threads: threads.length, limit: REQUESTS };
+  try {
+    await Promise.all(threads.flatMap((compute) => leases(compute)));
+  } finally {
+    stop();
+    signal.removeEventListener('abort', stop);
+    // Nothing is lost where this fails: what is held is taken back by the clock.
+    await client.release().catch(() => undefined);
+  }
+
+  function leases(compute: Compute): Promise<void>[] {
+    // A thread computes one lease at a time.
+    let last: Promise<unknown> = Promise.resolve();
+    const inTurn: Compute = (requests, bytes) => {
+      const turn = last.then(() => compute(requests, bytes));
+      last = turn.catch(() => undefined);
+      return turn;
+    };
+    return Array.from({ length: LEASES }, () => leaseLoop(inTurn));
+  }
+
+  async function leaseLoop(compute: Compute): Promise<void> {
+    let pause = FIRST_IDLE_MS;
+    while (!stopped.signal.aborted) {
+      try {
+        const leased = await client.lease(asked);
+        if (leased.lease !== null) {
+          await answer(leased, leased.lease, compute);
+          pause = FIRST_IDLE_MS;
+          continue;
+        }
+      } catch (error) {
+        if (stopped.signal.aborted) return;
+        if (!(error instanceof RollmeshError) || isFinal(error)) {
+          stop();
+          throw error;
+        }
+        events.trouble(error);
+        pause = Math.max(pause, TROUBLE_MS);
+      }
+      await sleep(pause, stopped.signal);
+      pause = Math.min(2 * pause, idleMs);
+    }
+  }
+
+  async function answer({ leaseMs, work }: LeaseAnswer, lease: string, compute: Compute): Promise<void> {
+    const beat = setInterval(() => {
+      client.heartbeat(lease).catch((error: unknown) => {
+        if (error instanceof RollmeshError) events.trouble(error);
+      });
+    }, leaseMs / 3);
+    try {
+      const requests = work.map(({ request }) => request);
+      const completions = await compute(requests, await files.of(lease, requests));
+      for (const [i, { id, request }] of work.entries()) {
+        const made = completions[i]!;
+        const flat = made.flat();
+        const sealed = { work: id, lease, weights: request.weights.sha256, sha256: completionsSha256(flat) };
+        try {
+          await client.result({
+            work: id,
+            lease,
+            weights: sealed.weights,
+            completions: made.map((row) => [...row]),
+            seal: await identity.seal(sealed),
+          });
+          events.answered({
+            samples: flat.length,
+            tokens: flat.reduce((sum, { ids }) => sum + ids.length, 0),
+          });
+        } catch (error) {
+          // Somebody else has it by now, or the first answer was heard and its echo lost.
+          if (!(error instanceof RollmeshError) || error.kind !== 'give-up') throw error;
+          events.trouble(error);
+        }
+      }
+    } catch (error) {
+      await client.release(lease).catch(() => undefined);
+      throw error;
+    } finally {
+      clearInterval(beat);
+    }
+  }
+}
+
+/** The mesh will refuse this node whatever it does, or the node does not work. */
+const isFinal = ({ kind, code }: RollmeshError) =>
+  kind === 'wrong-input' || code === 'mesh.answer' || code.startsWith('node.');
+
+const sleep = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+
+/** The files of versions, each fetched once by its hash and shared by all threads. */
+class VersionFiles {
+  readonly #client: Pick<WorkClient, 'file'>;
+  readonly #kept = new Map<string, Promise<Uint8Array>>();
+
+  constructor(client: Pick<WorkClient, 'file'>) {
+    this.#client = client;
+  }
+
+  async of(lease: string, requests: readonly SamplingRequest[]): Promise<FileBytes> {
+    const wanted = new Map(
+      requests.flatMap(({ config, weights }) =>
+        [config, weights].map((file) => [file.sha256, file] as const),
+      ),
+    );
+    const bytes = await Promise.all([...wanted.values()].map((file) => this.#get(lease, file)));
+    return Object.fromEntries([...wanted.keys()].map((sha256, i) => [sha256, bytes[i]!]));
+  }
+
+  #get(lease: string, file: LeasedFile): Promise<Uint8Array> {
+    const { sha256 } = file;
+    const found = this.#kept.get(sha256) ?? this.#client.file(lease, file).then(shared);
+    this.#kept.delete(sha256);
+    this.#kept.set(sha256, found);
+    found.catch(() => this.#kept.delete(sha256));
+    for (const oldest of [...this.#kept.keys()].slice(0, -KEPT_FILES)) this.#kept.delete(oldest);
+    return found;
+  }
+}
+
+/** The bytes where every thread reads the same copy, as far as the platform shares memory: a browser does on isolated pages only. */
+function shared(bytes: Uint8Array): Uint8Array {
+  if (typeof SharedArrayBuffer === 'undefined') return bytes;
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
+}

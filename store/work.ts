@@ -1,0 +1,291 @@
+/** The rows of sampling requests that are up for lease. A row is leased by one caller at a time, and answered once. */
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import type { RoundShares, RoundWork, SamplingRequest } from '../core/schema/work.ts';
+import type { WorkerStage } from '../core/stages.ts';
+import { type Database, runAll, writeAll } from './database.ts';
+import { nodes, work } from './schema.ts';
+
+export type WorkRow = typeof work.$inferSelect;
+
+/** What stands for the group of a round's proposals. */
+export const PROPOSALS = 'proposals';
+
+/** Where the completions of a request are stored: by the lease too, so that a late answer never replaces a sealed one. */
+export const resultKey = ({ round, id, lease }: Pick<WorkRow, 'round' | 'id' | 'lease'>): string =>
+  `rounds/${round}/work/${id}-${lease}.json`;
+
+/** What a request needs in order to be computed, as the column `engine` has it. */
+export const engineText = (engine: string | undefined, weights: string | undefined): string =>
+  `${engine ?? 'onnx'} ${weights ?? 'float32'}`;
+
+export interface NewWork {
+  readonly id: string;
+  readonly group: string;
+  readonly index: number;
+  readonly request: SamplingRequest;
+}
+
+/** Inserted together; one JSON parameter carries them, since D1 takes 100 parameters a statement and 2 MB a parameter. */
+const AT_ONCE = 100;
+
+/** Puts requests up for lease. One that was there already is left as it is, unless it was closed. */
+export async function putUp(
+  db: Database,
+  round: string,
+  stage: WorkerStage,
+  requests: readonly NewWork[],
+  now: number,
+): Promise<void> {
+  for (let at = 0; at < requests.length; at += AT_ONCE) {
+    const rows = requests.slice(at, at + AT_ONCE).map(({ id, group, index, request }) => ({
+      id,
+      group,
+      index,
+      request: JSON.stringify(request),
+      engine: engineText(request.policy.engine, request.policy.weights),
+      samples: request.prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0),
+    }));
+    await writeAll(db, [
+      sql`INSERT INTO work (id, round, stage, grp, idx, request, engine, samples, state, created_at)
+          SELECT value->>'id', ${round}, ${stage}, value->>'group', value->>'index', value->>'request', value->>'engine', value->>'samples', 'open', ${now}
+          FROM json_each(${JSON.stringify(rows)}) WHERE true
+          ON CONFLICT (id) DO UPDATE SET state = 'open' WHERE state = 'closed'`,
+    ]);
+  }
+}
+
+/** The requests of some groups of a stage. */
+export const workOf = (
+  db: Database,
+  round: string,
+  stage: WorkerStage,
+  groups: readonly string[],
+): Promise<WorkRow[]> =>
+  db
+    .select()
+    .from(work)
+    .where(
+      and(
+        eq(work.round, round),
+        eq(work.stage, stage),
+        sql`${work.group} IN (SELECT value FROM json_each(${JSON.stringify(groups)}))`,
+      ),
+    );
+
+export const getWork = async (db: Database, id: string): Promise<WorkRow | undefined> =>
+  (await db.select().from(work).where(eq(work.id, id)))[0];
+
+/** Statements that open again what was leased and not answered in time, and count it as lost by the node that held it. */
+const takeBackExpired = (now: number) =>
+  [
+    sql`UPDATE nodes SET lost = lost + (SELECT count(*) FROM work WHERE state = 'leased' AND leased_until < ${now} AND node = nodes.id)
+        WHERE EXISTS (SELECT 1 FROM work WHERE state = 'leased' AND leased_until < ${now} AND node = nodes.id)`,
+    sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, leased_until = NULL
+        WHERE state = 'leased' AND leased_until < ${now}`,
+  ] as const;
+
+export interface Lease {
+  /** null = an isolate. */
+  readonly node: string | null;
+  readonly lease: string;
+  /** As `engineText` gives them; null = all. */
+  readonly engines: readonly string[] | null;
+  readonly limit: number;
+  readonly until: number;
+  /** Only requests of this stage of a round and these groups; absent = of all open rounds. */
+  readonly of?: { readonly round: string; readonly stage: WorkerStage; readonly groups: readonly string[] };
+}
+
+export type LeasedWork = Pick<WorkRow, 'id' | 'group' | 'request' | 'samples'>;
+
+/** Leases the oldest requests that are open; of any number of callers, each gets others. */
+export async function leaseWork(
+  db: Database,
+  { node, lease, engines, limit, until, of }: Lease,
+  now: number,
+): Promise<LeasedWork[]> {
+  const engine =
+    engines === null ? sql`true` : sql`engine IN (SELECT value FROM json_each(${JSON.stringify(engines)}))`;
+  const place = of
+    ? sql`round = ${of.round} AND stage = ${of.stage} AND grp IN (SELECT value FROM json_each(${JSON.stringify(of.groups)}))`
+    : sql`true`;
+  const [, , leased] = await runAll(db, [
+    ...takeBackExpired(now),
+    sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}
+        WHERE id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place}
+          AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
+          ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
+        RETURNING id, grp, request, samples, created_at, idx`,
+  ]);
+  type Row = {
+    id: string;
+    grp: string;
+    request: string;
+    samples: number;
+    created_at: number;
+    idx: number;
+  };
+  return (leased!.results as Row[])
+    .sort((a, b) => a.created_at - b.created_at || a.idx - b.idx || (a.id < b.id ? -1 : 1))
+    .map(({ id, grp, request, samples }) => ({
+      id,
+      group: grp,
+      request: JSON.parse(request) as SamplingRequest,
+      samples,
+    }));
+}
+
+/** What a node holds under a lease. */
+export const leasedWork = (db: Database, node: string, lease: string, now: number): Promise<WorkRow[]> =>
+  db
+    .select()
+    .from(work)
+    .where(
+      and(
+        eq(work.state, 'leased'),
+        eq(work.node, node),
+        eq(work.lease, lease),
+        sql`${work.leasedUntil} >= ${now}`,
+      ),
+    );
+
+/** Prolongs a lease. @returns how many requests it still holds */
+export async function prolong(
+  db: Database,
+  node: string,
+  lease: string,
+  now: number,
+  until: number,
+): Promise<number> {
+  const [held] = await writeAll(db, [
+    sql`UPDATE work SET leased_until = ${until}
+        WHERE state = 'leased' AND node = ${node} AND lease = ${lease} AND leased_until >= ${now}`,
+  ]);
+  return held!;
+}
+
+/** Opens what a node holds again: all of it, or that of one lease. */
+export const releaseOf = (node: string, lease?: string) =>
+  sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, leased_until = NULL
+      WHERE state = 'leased' AND node = ${node} AND (${lease ?? null} IS NULL OR lease = ${lease ?? null})`;
+
+/** Opens one request again that an isolate leased and has no time for. */
+export const releaseWork = (db: Database, id: string, lease: string) =>
+  writeAll(db, [
+    sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, leased_until = NULL
+        WHERE id = ${id} AND state = 'leased' AND lease = ${lease}`,
+  ]);
+
+export interface Answer {
+  readonly id: string;
+  readonly node: string | null;
+  readonly lease: string;
+  readonly sha256: string;
+  readonly seal: string | null;
+  readonly samples: number;
+  readonly tokens: number;
+}
+
+/**
+ * Notes a result, if the request is still leased to its author.
+ * @returns whether it was taken, and whether the group waits for no other request
+ */
+export async function noteAnswer(
+  db: Database,
+  { id, node, lease, sha256, seal, samples, tokens }: Answer,
+  { round, stage, group }: Pick<WorkRow, 'round' | 'stage' | 'group'>,
+  now: number,
+): Promise<{ readonly taken: boolean; readonly whole: boolean }> {
+  const [counted, noted, waiting] = await runAll(db, [
+    sql`UPDATE nodes SET requests = requests + 1, samples = samples + ${samples}, tokens = tokens + ${tokens}, seen_at = ${now}
+        WHERE id = ${node} AND EXISTS (SELECT 1 FROM work WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node = ${node})`,
+    sql`UPDATE work SET state = 'done', leased_until = NULL, sha256 = ${sha256}, seal = ${seal}
+        WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node IS ${node}`,
+    sql`SELECT count(*) AS n FROM work WHERE round = ${round} AND stage = ${stage} AND grp = ${group} AND state IN ('open', 'leased')`,
+    sql`UPDATE rounds SET touched_at = ${now}, redrives = 0 WHERE id = ${round}`,
+  ]);
+  void counted;
+  const left = (waiting!.results as { n: number }[])[0]?.n ?? 0;
+  return { taken: noted!.meta.changes === 1, whole: left === 0 };
+}
+
+/** Closes what nobody needs any more of groups that are done. */
+export const closeWork = (db: Database, round: string, stage: WorkerStage, groups: readonly string[]) =>
+  writeAll(db, [
+    sql`UPDATE work SET state = 'closed', node = NULL, lease = NULL, leased_until = NULL
+        WHERE round = ${round} AND stage = ${stage} AND state IN ('open', 'leased')
+          AND grp IN (SELECT value FROM json_each(${JSON.stringify(groups)}))`,
+  ]);
+
+/**
+ * What the clock drives on, with takes-back of what dead nodes held: groups with requests that were taken back now, and with `all` every
+ * group that has an open request.
+ */
+export async function takeBack(
+  db: Database,
+  now: number,
+  all: boolean,
+): Promise<Pick<WorkRow, 'round' | 'stage' | 'group' | 'index'>[]> {
+  const [expired, , , open] = await runAll(db, [
+    sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE state = 'leased' AND leased_until < ${now} LIMIT 1000`,
+    ...takeBackExpired(now),
+    sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE ${all ? 1 : 0} AND state = 'open'
+        AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout')) LIMIT 1000`,
+  ]);
+  type Found = { round: string; stage: WorkerStage; grp: string; idx: number };
+  const found = new Map(
+    [...(expired!.results as Found[]), ...(open!.results as Found[])].map((row) => [
+      `${row.round} ${row.stage} ${row.grp}`,
+      row,
+    ]),
+  );
+  return [...found.values()].map(({ grp, idx, ...row }) => ({ ...row, group: grp, index: idx }));
+}
+
+/** Who sampled how much of a round. */
+export async function sharesOf(db: Database, round: string): Promise<RoundShares['shares']> {
+  const done = sql<number>`sum(${work.state} = 'done')`;
+  const rows = await db
+    .select({
+      node: work.node,
+      name: nodes.name,
+      requests: done,
+      samples: sql<number>`sum((${work.state} = 'done') * ${work.samples})`,
+      leased: sql<number>`sum(${work.state} = 'leased')`,
+    })
+    .from(work)
+    .leftJoin(nodes, eq(nodes.id, work.node))
+    .where(and(eq(work.round, round), inArray(work.state, ['done', 'leased'])))
+    .groupBy(work.node)
+    .orderBy(nodes.createdAt);
+  return rows;
+}
+
+/** What nodes returned of a round, without the isolates' share. */
+export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork> {
+  const rows = await db
+    .select({ row: work, node: { id: nodes.id, name: nodes.name, publicKey: nodes.publicKey } })
+    .from(work)
+    .innerJoin(nodes, eq(nodes.id, work.node))
+    .where(and(eq(work.round, round), eq(work.state, 'done')));
+  return {
+    nodes: [...new Map(rows.map(({ node }) => [node.id, node])).values()],
+    work: rows.map(({ row, node }) => ({
+      id: row.id,
+      node: node.id,
+      lease: row.lease!,
+      stage: row.stage,
+      group: row.group === PROPOSALS ? null : row.group,
+      samples: row.request.prompts.flatMap(({ sampleIds }) => sampleIds),
+      weights: row.request.weights.sha256,
+      sha256: row.sha256!,
+      seal: row.seal!,
+    })),
+  };
+}
+
+/** Removes the rows of rounds that ended before a time: nobody audits them here any more. */
+export const forgetWork = (db: Database, before: number) =>
+  writeAll(db, [
+    sql`DELETE FROM work WHERE round IN (SELECT id FROM rounds WHERE ended_at < ${before} LIMIT 50)`,
+  ]);

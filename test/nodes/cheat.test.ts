@@ -1,0 +1,45 @@
+/** A node that does not compute what it says is found by the learner's audit, shut out, and what it had a part in is sampled again. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { startNode } from './in-process-node.ts';
+
+let playing: Playing;
+beforeAll(async () => {
+  playing = await openPlaying(['arithmetic-base'], { vars: { ISOLATES_WITH_NODES: 'rest' }, cronMs: 500 });
+}, 120_000);
+afterAll(() => playing.stop());
+
+test('one bit of one log-probability: shut out, and the version is that of one process', async () => {
+  const { gateway, url } = playing;
+  const [honest, cheat] = [await gateway.makeNode('honest'), await gateway.makeNode('cheat')];
+  // The last log-probability of a completion moves by its last bits; the gateway cannot see that.
+  const nodes = [
+    await startNode(url, honest.token),
+    await startNode(url, cheat.token, (made) =>
+      made.map((request) =>
+        request.map((row) =>
+          row.map((completion) => ({
+            ...completion,
+            logprobs: completion.logprobs.map((x, i) => (i === 0 ? x - 2 ** -20 : x)),
+          })),
+        ),
+      ),
+    ),
+  ];
+  const { mesh, alone } = await playing.play({
+    recipe: 'trio',
+    seed: 8,
+    rounds: 1,
+    freeze: [],
+    tasks: 6,
+    group: 4,
+  });
+  await nodes[0]!.stop();
+  await expect(nodes[1]!.ended).rejects.toMatchObject({ code: 'node.shut-out' });
+  expect(mesh).toEqual(alone);
+  const of = new Map((await gateway.listNodes()).map((node) => [node.name, node]));
+  expect(of.get('honest')).toMatchObject({ state: 'away', reason: null });
+  expect(of.get('honest')!.audited).toBeGreaterThan(0);
+  expect(of.get('cheat')).toMatchObject({ state: 'shut-out', audited: 0 });
+  expect(of.get('cheat')!.reason).toContain('audit.log-probability');
+}, 90_000);

@@ -1,0 +1,48 @@
+/** A node in the test's own process. */
+import { WorkClient } from '../../api/work-client.ts';
+import type { RollmeshError } from '../../core/errors.ts';
+import { identityOf } from '../../core/work-seal.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { Computer } from '../../node/compute.ts';
+import { type Compute, lend } from '../../node/lend.ts';
+
+export interface InProcessNode {
+  /** Ends it as a process ends on Ctrl-C. @throws what ended it before */
+  readonly stop: () => Promise<void>;
+  readonly ended: Promise<void>;
+  readonly troubles: string[];
+}
+
+/** `falsify` changes what the node returns. */
+export async function startNode(
+  url: string,
+  token: string,
+  falsify: (completions: Awaited<ReturnType<Compute>>) => Awaited<ReturnType<Compute>> = (same) => same,
+): Promise<InProcessNode> {
+  const stop = new AbortController();
+  const computer = new Computer(nodeEngines);
+  const identity = await identityOf(token);
+  const troubles: string[] = [];
+  const ended = lend({
+    client: new WorkClient({ url, token: identity.token }),
+    identity,
+    order: {
+      kind: 'process',
+      engines: ['onnx', 'kernels', 'kernels-plain'],
+      weights: ['int8', 'int4', 'w8a8'],
+    },
+    threads: [async (requests, files) => falsify(await computer.compute(requests, files))],
+    events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },
+    signal: stop.signal,
+    idleMs: 100,
+  });
+  ended.catch(() => undefined);
+  return {
+    ended,
+    troubles,
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,262 @@
+/**
+ * The routes of nodes: lease sampling requests, keep a lease alive, fetch the files that it needs, return a result, give back. A node's
+ * token opens these routes and no others, and shows it what it leased and nothing else.
+ */
+import type { Context } from 'hono';
+import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import * as v from 'valibot';
+import { completionFault } from '../../core/audit/read-completion.ts';
+import type { Completion, SamplingSettings } from '../../core/policy.ts';
+import { equalInConstantTime } from '../../core/provenance.ts';
+import { hash } from '../../core/schema/numbers.ts';
+import { keys } from '../../core/schema/round.ts';
+import { id } from '../../core/schema/sample.ts';
+import {
+  type heartbeatAnswer,
+  type LeaseAnswer,
+  type LeaseOrder,
+  leaseName,
+  leaseOrder,
+  type SamplingRequest,
+  type WorkResult,
+  workResult,
+  type workTaken,
+} from '../../core/schema/work.ts';
+import { completionsSha256, isSealed, tokenSha256 } from '../../core/work-seal.ts';
+import { writeAll } from '../../store/database.ts';
+import { getNode, type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
+import { putJson } from '../../store/objects.ts';
+import {
+  engineText,
+  getWork,
+  leasedWork,
+  leaseWork,
+  noteAnswer,
+  prolong,
+  releaseOf,
+  resultKey,
+  type WorkRow,
+} from '../../store/work.ts';
+import { check, readJsonBody } from './body.ts';
+import { continueGroup } from './continue-group.ts';
+import { limitRate } from './guards.ts';
+import { HttpError } from './http-error.ts';
+import { notFound } from './parameters.ts';
+import type { GatewayTypes } from './services.ts';
+import { accounted } from './usage.ts';
+
+/** Largest result, in bytes: sixteen completions of four thousand tokens with their log-probabilities take less than 3 MB. */
+const RESULT_LIMIT = 4 * 1024 * 1024;
+const ORDER_LIMIT = 4096;
+
+const TOKEN = /^Bearer (([0-9a-f]{32})\.[0-9a-f]{64})$/;
+
+interface NodeTypes {
+  Variables: GatewayTypes['Variables'] & { node: NodeRow };
+}
+
+/** Lets the holder of a node's token pass. Whoever guesses is limited as readers are; a node is not, since it asks as often as it works. */
+const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) {
+  const [, token, node] = TOKEN.exec(c.req.header('authorization') ?? '') ?? [];
+  const row = node === undefined ? undefined : await getNode(c.var.services.db, node);
+  if (!row || !equalInConstantTime(tokenSha256(token!), row.tokenSha256)) {
+    await limitRate('reads')(c as unknown as Context<GatewayTypes>, async () => undefined);
+    throw new HttpError(401, 'node.token', 'This needs the token of a node.', {
+      expected: 'Authorization: Bearer <token>, as `rollmesh node-token create` printed it',
+    });
+  }
+  if (row.revokedAt !== null)
+    throw new HttpError(403, 'node.revoked', `The token of node ${row.name} was revoked.`, {
+      next: 'Ask whoever runs the mesh for a new one.',
+    });
+  if (row.shutOutAt !== null)
+    throw new HttpError(403, 'node.shut-out', `Node ${row.name} is shut out: ${row.reason}`, {
+      next: 'Its results were not those of the versions that it named. Whoever runs the mesh can make a new token.',
+    });
+  c.set('node', row);
+  await next();
+});
+
+export const workRoutes = new Hono<NodeTypes>()
+  .use('*', nodesOnly)
+  .post('/lease', async (c) => {
+    const order = await readJsonBody(c.req.raw, leaseOrder, ORDER_LIMIT);
+    const { services, node } = c.var;
+    const { db, now, settings } = services;
+    await noteSeen(db, node, order, now());
+    const lease = crypto.randomUUID().replaceAll('-', '');
+    const { leaseMs } = settings;
+    const until = now() + leaseMs;
+    const leased = await leaseWork(
+      db,
+      { node: node.id, lease, engines: enginesOf(order), limit: order.limit, until },
+      now(),
+    );
+    return c.json<LeaseAnswer>({
+      node: node.id,
+      lease: leased.length ? lease : null,
+      leaseMs,
+      work: leased.map(({ id, request }) => ({ id, request })),
+    });
+  })
+  .post('/heartbeat', async (c) => {
+    const { lease } = await readJsonBody(c.req.raw, leaseName, ORDER_LIMIT);
+    const { db, now, settings } = c.var.services;
+    const { leaseMs } = settings;
+    const requests = await prolong(db, c.var.node.id, lease, now(), now() + leaseMs);
+    if (!requests) throw expired(lease);
+    return c.json<v.InferOutput<typeof heartbeatAnswer>>({ leaseMs, requests });
+  })
+  .post('/release', async (c) => {
+    const { lease } = await readJsonBody(c.req.raw, v.partial(leaseName), ORDER_LIMIT);
+    const { db } = c.var.services;
+    const { id: node } = c.var.node;
+    if (lease === undefined) await noteGone(db, node);
+    else await writeAll(db, [releaseOf(node, lease)]);
+    return c.json({ node });
+  })
+  .get('/files/:lease/:sha256', async (c) => {
+    const lease = check(id, c.req.param('lease'), 'lease.id');
+    const sha256 = check(hash, c.req.param('sha256'), 'file.hash');
+    const { db, bucket, now } = c.var.services;
+    const held = await leasedWork(db, c.var.node.id, lease, now());
+    if (!held.length) throw expired(lease);
+    for (const { request } of held)
+      for (const file of [request.config, request.weights])
+        if (file.sha256 === sha256) {
+          const object = await bucket.get(keys.version(request.policy.name, file.version, file.file));
+          if (!object) throw notFound('object', file.file);
+          const headers = {
+            'content-type': 'application/octet-stream',
+            'content-length': String(file.bytes),
+            'cache-control': 'no-store',
+          };
+          return new Response(object.body, { headers });
+        }
+    throw new HttpError(403, 'file.foreign', 'The lease names no file with this hash.', {
+      expected: 'the hash of config.json or of the weights of a leased request',
+    });
+  })
+  .post('/result', async (c) => {
+    const result = await readJsonBody(c.req.raw, workResult, RESULT_LIMIT);
+    const { services, node } = c.var;
+    const row = await leasedBy(node, result, await getWork(services.db, result.work), services.now());
+    const { taken, whole } = await accounted(
+      services,
+      () => take(services, node, row, result),
+      () => row.round,
+    );
+    if (!taken) throw expired(result.lease);
+    if (whole) await continueGroup(services, row);
+    return c.json<v.InferOutput<typeof workTaken>>({ work: row.id });
+  });
+
+const enginesOf = ({ engines, weights }: LeaseOrder): string[] =>
+  engines.flatMap((engine) =>
+    [undefined, ...weights].map((form) => engineText(engine === 'onnx' ? undefined : engine, form)),
+  );
+
+const expired = (lease: string) =>
+  new HttpError(409, 'lease.expired', `The lease ${lease} holds nothing any more.`, {
+    next: 'What it held was taken back, since no heartbeat came in time. Lease again.',
+  });
+
+/** The request that a result answers. Refuses results for what the node does not hold: of another's lease, late, replayed, or of old weights. */
+function leasedBy(
+  node: NodeRow,
+  { lease, weights, work }: WorkResult,
+  row: WorkRow | undefined,
+  now: number,
+): WorkRow {
+  if (!row) throw notFound('work', work);
+  if (row.state === 'done' && row.node === node.id && row.lease === lease)
+    throw new HttpError(409, 'work.answered', `The request ${row.id} was answered under this lease before.`, {
+      next: 'Nothing to do: the first answer counts.',
+    });
+  if (row.state === 'closed')
+    throw new HttpError(409, 'work.closed', `The request ${row.id} is not needed any more.`, {
+      next: 'Nothing to do: its group was completed without it.',
+    });
+  const held =
+    row.state === 'leased' && row.lease === lease && row.leasedUntil !== null && row.leasedUntil >= now;
+  if (held && row.node === node.id) return checkWeights(row, weights);
+  if (row.lease === lease && row.node !== node.id)
+    throw new HttpError(403, 'lease.foreign', `The lease ${lease} is another node's.`, {
+      expected: 'a lease that was given to this token',
+    });
+  throw expired(lease);
+}
+
+function checkWeights(row: WorkRow, weights: string): WorkRow {
+  const { policy, weights: wanted } = row.request;
+  if (weights === wanted.sha256) return row;
+  throw new HttpError(
+    422,
+    'result.weights',
+    `The result was computed with other weights than those of ${policy.name}@${policy.version}.`,
+    {
+      expected: `weights with sha256 ${wanted.sha256}`,
+      next: 'Fetch the file that the lease names.',
+    },
+  );
+}
+
+/** Checks and stores a result. */
+async function take(
+  { db, bucket, now }: GatewayTypes['Variables']['services'],
+  node: NodeRow,
+  row: WorkRow,
+  { work, lease, weights, completions, seal }: WorkResult,
+) {
+  checkCompletions(row.request, completions);
+  const flat = completions.flat();
+  const sha256 = completionsSha256(flat);
+  if (!(await isSealed(node.publicKey, seal, { work, lease, node: node.id, weights, sha256 })))
+    throw new HttpError(422, 'result.seal', 'The seal is not that of this node over this result.', {
+      expected:
+        'an Ed25519 signature with the key of the token, over request, lease, node, weights and completions',
+    });
+  await putJson(bucket, resultKey({ round: row.round, id: work, lease }), flat);
+  const tokens = flat.reduce((sum, { ids }) => sum + ids.length, 0);
+  return noteAnswer(
+    db,
+    { id: work, node: node.id, lease, sha256, seal, samples: flat.length, tokens },
+    row,
+    now(),
+  );
+}
+
+/** Refuses completions that no policy could have sampled for the request; whether this version would have is what audits find out. */
+function checkCompletions(
+  { prompts, settings, vocabSize }: SamplingRequest,
+  completions: readonly (readonly Completion[])[],
+) {
+  const wrong = (what: string, expected: string) =>
+    new HttpError(422, 'result.completions', what, { expected });
+  if (completions.length !== prompts.length)
+    throw wrong(`The result has completions of ${completions.length} prompts.`, `${prompts.length}`);
+  for (const [p, { sampleIds }] of prompts.entries()) {
+    const of = completions[p]!;
+    if (of.length !== sampleIds.length)
+      throw wrong(`Prompt ${p} has ${of.length} completions.`, `${sampleIds.length}`);
+    for (const [s, completion] of of.entries()) {
+      const at = `Completion ${s} of prompt ${p}`;
+      const { ids, logprobs } = completion;
+      const foreign = ids.find((token) => token >= vocabSize);
+      if (foreign !== undefined)
+        throw wrong(`${at} has the token ${foreign}.`, `token ids below ${vocabSize}`);
+      if (logprobs.length !== ids.length)
+        throw wrong(
+          `${at} has ${ids.length} tokens and ${logprobs.length} log-probabilities.`,
+          'one for each token',
+        );
+      const fault = completionFault(completion, settings as SamplingSettings);
+      if (fault)
+        throw wrong(
+          `${at}: ${fault.message}`,
+          'what this version can sample under the settings of the request',
+        );
+    }
+  }
+}

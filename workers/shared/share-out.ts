@@ -1,0 +1,302 @@
+/**
+ * Shares a stage's sampling out among the mesh's nodes. The stage's functions run here as ever, over a policy that knows what was computed
+ * already; where they ask for more, the request is put up for lease, and the group is left until the answers are there. An answer sends
+ * the stage's message again, and the functions go on from what is known, to the same bits: a completion depends on its request alone.
+ *
+ * So no node ever sees a recipe, a task or its answer, and a mesh without nodes never comes here.
+ */
+import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import { weightsFile } from '../../core/schema/policy.ts';
+import { type LeasedFile, REQUEST_ROWS, type SamplingRequest } from '../../core/schema/work.ts';
+import type { WorkerStage } from '../../core/stages.ts';
+import { completionsSha256 } from '../../core/work-seal.ts';
+import { parseConfig } from '../../model/config.ts';
+import { nodesNow } from '../../store/nodes.ts';
+import { putJson, readJson } from '../../store/objects.ts';
+import type { RoundRow } from '../../store/rounds.ts';
+import { missingVersion } from '../../store/versions.ts';
+import {
+  closeWork,
+  type LeasedWork,
+  leaseWork,
+  type NewWork,
+  noteAnswer,
+  putUp,
+  releaseWork,
+  resultKey,
+  type WorkRow,
+  workOf,
+} from '../../store/work.ts';
+import {
+  CpuBudget,
+  keyOf,
+  lookUp,
+  type PartialResults,
+  promptsOf,
+  rowMs,
+  workResults,
+} from './cpu-budget.ts';
+import { log } from './log.ts';
+import { loadCommitted, manifestOf } from './open-policy.ts';
+import { type StageMesh, stageParts } from './stage-mesh.ts';
+
+interface Item {
+  readonly group: string;
+  readonly index: number;
+}
+
+/** The list of requests of a batch's groups, as far as there are nodes. */
+export interface SharedList {
+  readonly stage: WorkerStage;
+  /** Whether a node is there now that may lease. */
+  readonly live: boolean;
+  /** Reads the results that came since the last call. Returns how many those were. */
+  readonly load: (kept: PartialResults) => Promise<number>;
+  /** How many requests of each group are open, or leased. */
+  readonly waiting: (state: 'open' | 'leased') => ReadonlySet<string>;
+  /** Takes what is left of groups that are done off the list. */
+  readonly close: (done: readonly Item[]) => Promise<void>;
+}
+
+export async function sharedList(
+  { db, bucket, now }: StageMesh,
+  { id: round }: RoundRow,
+  stage: WorkerStage,
+  items: readonly Item[],
+): Promise<SharedList> {
+  const { any, live } = await nodesNow(db, now());
+  const loaded = new Set<string>();
+  let rows: readonly WorkRow[] = [];
+  return {
+    stage,
+    live,
+    async load(kept) {
+      if (!any) return 0;
+      rows = await workOf(
+        db,
+        round,
+        stage,
+        items.map(({ group }) => group),
+      );
+      const fresh = rows.filter(({ id, state }) => state === 'done' && !loaded.has(id));
+      await Promise.all(
+        fresh.map(async (row) => {
+          const results = await readJson(bucket, resultKey(row), workResults);
+          if (results) keep(kept, row.request, results);
+          loaded.add(row.id);
+        }),
+      );
+      return fresh.length;
+    },
+    waiting: (state) => new Set(rows.filter((row) => row.state === state).map(({ group }) => group)),
+    async close(done) {
+      const groups = done.map(({ group }) => group);
+      if (rows.some(({ group, state }) => (state === 'open' || state === 'leased') && groups.includes(group)))
+        await closeWork(db, round, stage, groups);
+    },
+  };
+}
+
+type Completions = NonNullable<Awaited<ReturnType<Policy['generate']>>>[number];
+
+/** Keeps completions, in the order of the request, under the keys by which a stage looks them up. */
+function keep(
+  kept: PartialResults,
+  { policy, prompts, settings }: SamplingRequest,
+  results: Completions,
+): void {
+  const how = JSON.stringify(settings);
+  let at = 0;
+  for (const prompt of prompts)
+    for (const sample of prompt.sampleIds) kept.add({ [keyOf(policy, prompt, sample, how)]: results[at++]! });
+}
+
+/** Thrown where a completion is not known yet. */
+class NotSampled extends Error {}
+
+/** Thrown for a request that does not travel. */
+class NotShared extends Error {}
+
+interface Asked {
+  readonly ref: PolicyRef;
+  readonly prompts: readonly GeneratePrompt[];
+  readonly settings: SamplingSettings;
+}
+
+/** A policy that answers from what is known, and else notes what is asked. No weights are opened for it. */
+const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) => void): Policy => ({
+  ref,
+  async generate(prompts, settings) {
+    if (settings.grammar) throw new NotShared();
+    const { found, missing } = lookUp(kept, ref, prompts, settings);
+    if (!missing.length) return found as Completions[];
+    // At most so many rows a request, whatever prompts they are of.
+    for (let at = 0; at < missing.length; at += REQUEST_ROWS) {
+      const some = missing.slice(at, at + REQUEST_ROWS);
+      ask({ ref, prompts: promptsOf(prompts, some).map(({ prompt }) => prompt), settings });
+    }
+    throw new NotSampled();
+  },
+  score: () => Promise.reject(new Error('internal: a stage does not score')),
+  dispose: () => Promise.resolve(),
+});
+
+/** Does what can be done of the groups now; null where a request does not travel, so that the isolate does the stage by itself. */
+export async function shareOut<In extends Item, Out>(
+  mesh: StageMesh,
+  row: RoundRow,
+  list: SharedList,
+  kept: PartialResults,
+  items: readonly In[],
+  work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>,
+): Promise<{ done: readonly Out[]; paused: readonly string[] } | null> {
+  const budget = new CpuBudget(mesh.cpuBudgetMs);
+  const done: Out[] = [];
+  const parts = await stageParts(mesh, row);
+  const finished = new Set<In>();
+  let left = items;
+  try {
+    for (;;) {
+      const wanted: NewWork[] = [];
+      for (const item of left) {
+        const asked: Asked[] = [];
+        const context = openRoundContext({
+          ...parts,
+          use: (ref, run) => run(knownPolicy(ref, kept, (one) => asked.push(one))),
+        });
+        try {
+          done.push(...(await work(context, [item])));
+          finished.add(item);
+        } catch (error) {
+          if (!(error instanceof NotSampled)) throw error;
+          for (const one of asked) wanted.push(await newWork(mesh, row, list.stage, item, one));
+        }
+      }
+      left = left.filter((item) => !finished.has(item));
+      if (!left.length) break;
+      await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
+      if (mesh.besideNodes) await takePart(mesh, row, list.stage, left, budget);
+      if ((await list.load(kept)) === 0) break;
+    }
+  } catch (error) {
+    if (error instanceof NotShared) return null;
+    throw error;
+  }
+  await list.close([...finished]);
+  const open = list.waiting('open');
+  // What nodes hold is continued by their answer, or by the clock.
+  const paused = mesh.besideNodes ? left.flatMap(({ group }) => (open.has(group) ? [group] : [])) : [];
+  if (left.length)
+    log('info', `${list.stage}.shared`, {
+      round: row.id,
+      done: done.length,
+      left: left.length,
+      paused: paused.length,
+    });
+  return { done, paused };
+}
+
+async function newWork(
+  mesh: StageMesh,
+  { id: round }: RoundRow,
+  stage: WorkerStage,
+  { group, index }: Item,
+  { ref, prompts, settings }: Asked,
+): Promise<NewWork> {
+  const request: SamplingRequest = {
+    policy: { ...ref },
+    ...(await filesOf(mesh, ref)),
+    prompts: prompts.map(({ ids, sampleIds }) => ({ ids: [...ids], sampleIds: [...sampleIds] })),
+    // Only undefined fields are lost on the way, which JSON does not have either.
+    settings: JSON.parse(JSON.stringify(settings)),
+  };
+  return { id: deriveId('work', round, stage, group, JSON.stringify(request)), group, index, request };
+}
+
+/** The files by which a node opens a version. A set that no round has trained yet is the main set of version 0. */
+async function filesOf(
+  mesh: StageMesh,
+  ref: PolicyRef,
+): Promise<Pick<SamplingRequest, 'config' | 'weights' | 'vocabSize'>> {
+  const wanted = weightsFile(ref.set);
+  const own = await manifestOf(mesh, ref);
+  const from = own.files[wanted]
+    ? { manifest: own, file: wanted }
+    : { manifest: await manifestOf(mesh, { ...ref, version: 0 }), file: weightsFile() };
+  const leased = (file: LeasedFile['file']): LeasedFile => {
+    const entry = from.manifest.files[file];
+    if (!entry) throw missingVersion(ref, `it lacks ${file}`);
+    return { file, version: from.manifest.version, sha256: entry.sha256, bytes: entry.bytes };
+  };
+  const config = leased('config.json');
+  const vocabSize =
+    vocabSizes.get(config.sha256) ?? (await vocabSizeOf(mesh, { ...ref, version: config.version }));
+  vocabSizes.set(config.sha256, vocabSize);
+  return { config, weights: leased(from.file), vocabSize };
+}
+
+/** Isolates take requests from the same list, one at a time, while their CPU budget lasts. */
+async function takePart(
+  mesh: StageMesh,
+  row: RoundRow,
+  stage: WorkerStage,
+  items: readonly Item[],
+  budget: CpuBudget,
+): Promise<void> {
+  const { db, now } = mesh;
+  const of = { round: row.id, stage, groups: items.map(({ group }) => group) };
+  for (;;) {
+    const lease = crypto.randomUUID().replaceAll('-', '');
+    const until = now() + mesh.cpuBudgetMs + ISOLATE_MS;
+    const [leased] = await leaseWork(db, { node: null, lease, engines: null, limit: 1, until, of }, now());
+    if (!leased) return;
+    try {
+      if (!(await answerHere(mesh, row, stage, leased, lease, budget))) return;
+    } catch (error) {
+      await releaseWork(db, leased.id, lease);
+      throw error;
+    }
+  }
+}
+
+/** Computes a request that an isolate has leased, and stores the answer. @returns false where the CPU budget does not suffice */
+async function answerHere(
+  { db, bucket, session, now }: StageMesh,
+  { id: round }: RoundRow,
+  stage: WorkerStage,
+  { id, group, request, samples }: LeasedWork,
+  lease: string,
+  budget: CpuBudget,
+): Promise<boolean> {
+  const { policy: ref, prompts, settings } = request;
+  const longest = Math.max(...prompts.map(({ ids }) => ids.length));
+  const made = await session.use(ref, async (policy) =>
+    budget.take(samples, rowMs(policy, longest + settings.maxNew)) < samples
+      ? null
+      : (await policy.generate(prompts, settings as SamplingSettings)).flat(),
+  );
+  if (!made) {
+    await releaseWork(db, id, lease);
+    return false;
+  }
+  await putJson(bucket, resultKey({ round, id, lease }), made);
+  const tokens = made.reduce((sum, { ids }) => sum + ids.length, 0);
+  const answer = { id, node: null, lease, sha256: completionsSha256(made), seal: null, samples, tokens };
+  await noteAnswer(db, answer, { round, stage, group }, now());
+  return true;
+}
+
+/** Sizes of vocabularies, by the sha256 of config.json: all versions of a policy share one. */
+const vocabSizes = new Map<string, number>();
+
+async function vocabSizeOf(mesh: StageMesh, ref: PolicyRef): Promise<number> {
+  const { 'config.json': bytes } = await loadCommitted(mesh, ref, ['config.json']);
+  if (!bytes) throw missingVersion(ref, 'it lacks config.json');
+  return parseConfig(JSON.parse(new TextDecoder().decode(bytes))).vocabSize;
+}
+
+/** How much longer an isolate holds a request than its CPU budget, ms: opening a version takes time, too. */
+const ISOLATE_MS = 30_000;
