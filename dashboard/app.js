@@ -8,6 +8,7 @@ import { Chart, Cursor } from './chart.js';
 import { showClaim } from './claim.js';
 import { CURVES, plotOf } from './curves.js';
 import { byId, fill, h } from './dom.js';
+import { refreshNodes } from './nodes.js';
 import { runName, showFigures, showPipeline, showTitle } from './overview.js';
 import { address, place } from './place.js';
 import { Poll } from './poll.js';
@@ -168,8 +169,10 @@ async function look() {
   const { rounds } = history;
   const others = await otherRounds(run, against);
   showRuns(run, otherHistory?.run ?? '');
-  if (round === null) showOverview(run, rounds, others);
-  else await showRound(run, rounds, round, task);
+  if (round === null) {
+    showOverview(run, rounds, others);
+    await refreshNodes(byId('nodes'), rounds.at(-1), seldom);
+  } else await showRound(run, rounds, round, task);
   followPlace(round !== null);
   if (seldom && round === null) await showSeldom(run, rounds);
   return rounds.some(({ endedAt }) => endedAt === null);

@@ -11,6 +11,7 @@ import { bundleWorker } from './bundle.ts';
 import { installed, moduleFile } from './installation.ts';
 import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
+import { ensureNodeTab } from './node-tab.ts';
 import { openPrivateSockets } from './private-sockets.ts';
 import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
@@ -121,6 +122,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     fast: options.fast ?? true,
     around: options.around,
   };
+  await ensureNodeTab();
   const workers = await Promise.all([
     ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
     pullQueueOptions(secrets, options),

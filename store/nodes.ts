@@ -1,6 +1,6 @@
 /** The rows of nodes: programs outside the mesh that compute for it, each with a token of its own. */
-import { asc, eq, inArray, sql } from 'drizzle-orm';
-import type { LeaseOrder, NodeAnswer } from '../core/schema/work.ts';
+import { asc, eq, sql } from 'drizzle-orm';
+import type { NodeAnswer } from '../core/schema/work.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { nodes } from './schema.ts';
 import { releaseOf } from './work.ts';
@@ -18,12 +18,6 @@ export const getNode = async (db: Database, id: string): Promise<NodeRow | undef
 export const nodeOfName = async (db: Database, name: string): Promise<NodeRow | undefined> =>
   (await db.select().from(nodes).where(eq(nodes.name, name)))[0];
 
-export const nodesOf = (db: Database, ids: readonly string[]): Promise<NodeRow[]> =>
-  db
-    .select()
-    .from(nodes)
-    .where(inArray(nodes.id, [...ids]));
-
 /** Inserts a node. @returns false if the name is taken */
 export async function insertNode(
   db: Database,
@@ -33,11 +27,11 @@ export async function insertNode(
   return inserted === 1;
 }
 
-/** Notes that a node asked for work. @returns whether it may have some: false if it was revoked or shut out meanwhile */
+/** Notes that a node was heard of. */
 export async function noteSeen(
   db: Database,
   node: NodeRow,
-  { kind, threads }: Pick<LeaseOrder, 'kind' | 'threads'>,
+  { kind, threads }: Pick<NodeRow, 'kind' | 'threads'>,
   now: number,
 ): Promise<void> {
   const fresh = node.seenAt !== null && now - node.seenAt < NOTED_MS;

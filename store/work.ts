@@ -1,5 +1,5 @@
 /** The rows of sampling requests that are up for lease. A row is leased by one caller at a time, and answered once. */
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import type { RoundShares, RoundWork, SamplingRequest } from '../core/schema/work.ts';
 import type { WorkerStage } from '../core/stages.ts';
 import { type Database, runAll, writeAll } from './database.ts';
@@ -263,26 +263,34 @@ export async function sharesOf(db: Database, round: string): Promise<RoundShares
 
 /** What nodes returned of a round, without the isolates' share. */
 export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork> {
+  // Two queries: D1 mixes up columns of the same name in a join.
   const rows = await db
-    .select({ row: work, node: { id: nodes.id, name: nodes.name, publicKey: nodes.publicKey } })
+    .select()
     .from(work)
-    .innerJoin(nodes, eq(nodes.id, work.node))
-    .where(and(eq(work.round, round), eq(work.state, 'done')));
+    .where(and(eq(work.round, round), eq(work.state, 'done'), isNotNull(work.node)));
+  const ids = [...new Set(rows.map(({ node }) => node!))];
+  const of = ids.length ? await nodesOf(db, ids) : [];
   return {
-    nodes: [...new Map(rows.map(({ node }) => [node.id, node])).values()],
-    work: rows.map(({ row, node }) => ({
-      id: row.id,
-      node: node.id,
-      lease: row.lease!,
-      stage: row.stage,
-      group: row.group === PROPOSALS ? null : row.group,
-      samples: row.request.prompts.flatMap(({ sampleIds }) => sampleIds),
-      weights: row.request.weights.sha256,
-      sha256: row.sha256!,
-      seal: row.seal!,
+    nodes: of.map(({ id, name, publicKey }) => ({ id, name, publicKey })),
+    work: rows.map(({ id, node, lease, stage, group, request, sha256, seal }) => ({
+      id,
+      node: node!,
+      lease: lease!,
+      stage,
+      group: group === PROPOSALS ? null : group,
+      samples: request.prompts.flatMap(({ sampleIds }) => sampleIds),
+      weights: request.weights.sha256,
+      sha256: sha256!,
+      seal: seal!,
     })),
   };
 }
+
+const nodesOf = (db: Database, ids: readonly string[]) =>
+  db
+    .select()
+    .from(nodes)
+    .where(sql`${nodes.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
 /** Removes the rows of rounds that ended before a time: nobody audits them here any more. */
 export const forgetWork = (db: Database, before: number) =>

@@ -40,6 +40,7 @@ export interface StartOptions {
   readonly threads?: number;
   readonly revectorize: boolean;
   readonly auditFraction: number;
+  readonly nodes: number;
 }
 
 /** What the command line says, before an engine was measured. */
@@ -187,6 +188,12 @@ export const startCommand = (): Command =>
       'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',
     )
     .addOption(auditOption())
+    .option(
+      '--nodes <n>',
+      'processes of this machine that join the mesh as nodes and share its sampling, as machines elsewhere would',
+      whole(0),
+      0,
+    )
     .helpOption('-h, --help', 'show this');
 
 /** The order that the options describe, without what the recipe decides itself. */

@@ -9,6 +9,7 @@ import type { Mesh } from '../../mesh/start.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
+import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
 import { ensureShipped, startsOf } from '../shared/import-policy.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
@@ -32,6 +33,9 @@ function onSignal(stop: () => void): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(name).on(name, stop);
 }
 
+/** On one machine, isolates would only take the cores of the nodes; and a node that is killed should cost a demonstration little time. */
+const LOCAL_NODES = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '10' };
+
 /** The reason for which a run is no longer followed if nobody stopped it. */
 const FAILED = new Error('The command has failed.');
 /** The longest wait for learner and mesh to end, ms, so that a workerd that is gone or hangs does not block the command. */
@@ -53,6 +57,7 @@ export async function runInMesh(
     stateDir,
     port: options.port,
     recipes: modules.map(({ file }) => file),
+    ...(options.nodes ? { vars: LOCAL_NODES } : {}),
   }).finally(() => heartbeat.waitFor(null));
   const { mesh } = own;
   onSignal(() => stop.abort());
@@ -67,9 +72,12 @@ export async function runInMesh(
   const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
     Promise.race([work, gone, ...alive]);
   let learner: LearnerProcess | undefined;
+  let nodes: LocalNodes | undefined;
   try {
     heartbeat.waitFor(() => 'the start policies to be stored');
     await watched(shipped());
+    if (options.nodes)
+      nodes = await startLocalNodes(mesh.url, gateway, stateDir, options.nodes, { notice, signal });
     learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
     const { givenUp } = learner;
     heartbeat.waitFor(null);
@@ -85,7 +93,7 @@ export async function runInMesh(
     // Work that is still under way ends silently. After Ctrl-C this has no effect.
     stop.abort(FAILED);
     heartbeat.stop();
-    const ended = Promise.allSettled([learner?.stop(), own.stop()]);
+    const ended = Promise.allSettled([learner?.stop(), nodes?.stop().then(own.stop) ?? own.stop()]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
 }
@@ -157,6 +165,7 @@ async function playRun(
   const start = lines[0]?.report.start;
   const duplicates = lines.reduce((sum, line) => sum + (line.report.duplicates ?? 0), 0);
   const wallMs = Math.round(performance.now() - began);
+  if (options.nodes) for (const line of shareLines(await gateway.listNodes())) printer.notice(line);
   printer.finished(
     summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
   );

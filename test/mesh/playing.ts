@@ -55,7 +55,7 @@ export async function openPlaying(
   for (const start of new Set(starts)) await ensureShipped(gateway, start);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
   const learning = runLearner(
-    { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
+    { queue, gateway, trainer: new RoundTrainer(), log: (event, fields) => void (process.env.LEARNER_LOG && console.error(event, fields)) },
     {
       recipes,
       meshKey: mesh.secrets.MESH_KEY,

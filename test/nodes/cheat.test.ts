@@ -42,4 +42,4 @@ test('one bit of one log-probability: shut out, and the version is that of one p
   expect(of.get('honest')!.audited).toBeGreaterThan(0);
   expect(of.get('cheat')).toMatchObject({ state: 'shut-out', audited: 0 });
   expect(of.get('cheat')!.reason).toContain('audit.log-probability');
-}, 90_000);
+}, 300_000);

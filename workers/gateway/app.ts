@@ -10,7 +10,7 @@ import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
 import { prometheusText } from './metrics.ts';
 import { nodeReadRoutes, nodeRoutes } from './node-routes.ts';
-import { page, SECURITY_HEADERS } from './page.ts';
+import { page, securityHeaders } from './page.ts';
 import { notFound } from './parameters.ts';
 import { queueDepths } from './queue-depths.ts';
 import { readRoutes } from './read-routes.ts';
@@ -24,7 +24,8 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.use(async function provide(c, next) {
     c.set('services', services);
     await next();
-    for (const [header, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(header, value);
+    for (const [header, value] of Object.entries(securityHeaders(c.req.path)))
+      c.res.headers.set(header, value);
   });
   app.use(boundRequest);
   app.onError((error, c) => {

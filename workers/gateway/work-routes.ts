@@ -104,8 +104,10 @@ export const workRoutes = new Hono<NodeTypes>()
     const { lease } = await readJsonBody(c.req.raw, leaseName, ORDER_LIMIT);
     const { db, now, settings } = c.var.services;
     const { leaseMs } = settings;
-    const requests = await prolong(db, c.var.node.id, lease, now(), now() + leaseMs);
+    const { node } = c.var;
+    const requests = await prolong(db, node.id, lease, now(), now() + leaseMs);
     if (!requests) throw expired(lease);
+    await noteSeen(db, node, node, now());
     return c.json<v.InferOutput<typeof heartbeatAnswer>>({ leaseMs, requests });
   })
   .post('/release', async (c) => {

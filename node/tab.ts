@@ -1,0 +1,127 @@
+/**
+ * The page /node: lends this browser tab to the mesh that serves it. A token, a button, a counter. Nothing is stored: the token is in the
+ * page's memory alone, and closing the tab ends everything.
+ */
+import { WorkClient } from '../api/work-client.ts';
+import { RollmeshError } from '../core/errors.ts';
+import type { LeaseOrder } from '../core/schema/work.ts';
+import { identityOf } from '../core/work-seal.ts';
+import type { ComputeAnswer } from './compute.ts';
+import { type Compute, lend } from './lend.ts';
+import type { TabReady } from './tab-thread.ts';
+
+const IDLE_MS = 2_000;
+
+function element<T extends HTMLElement>(id: string, type: new () => T): T {
+  const found = document.getElementById(id);
+  if (found instanceof type) return found;
+  throw new Error(`internal: the page has no ${id}`);
+}
+
+const form = element('lend', HTMLFormElement);
+const token = element('token', HTMLInputElement);
+const button = element('button', HTMLButtonElement);
+const status = element('status', HTMLParagraphElement);
+const counters = {
+  requests: element('requests', HTMLElement),
+  samples: element('samples', HTMLElement),
+  tokens: element('tokens', HTMLElement),
+};
+
+interface Thread {
+  readonly compute: Compute;
+  readonly order: Pick<LeaseOrder, 'engines' | 'weights'>;
+  readonly stop: () => void;
+}
+
+/** Starts a thread and learns which arithmetic it computes. */
+async function startThread(): Promise<Thread> {
+  const worker = new Worker('/node/tab-thread.js', { type: 'module' });
+  const waiting = new Map<number, (answer: ComputeAnswer) => void>();
+  const { forms } = await new Promise<TabReady>((resolve, reject) => {
+    worker.onerror = () => reject(new Error('The thread of this tab could not be started.'));
+    worker.onmessage = ({ data }: MessageEvent<TabReady>) => resolve(data);
+  });
+  worker.onmessage = ({ data }: MessageEvent<ComputeAnswer>) => {
+    waiting.get(data.call)?.(data);
+    waiting.delete(data.call);
+  };
+  let calls = 0;
+  return {
+    order: {
+      engines: [
+        ...(forms.includes('fused') ? (['kernels'] as const) : []),
+        ...(forms.includes('plain') ? (['kernels-plain'] as const) : []),
+      ],
+      weights: (['int8', 'w8a8'] as const).filter((weights) => forms.includes(weights)),
+    },
+    compute: (requests, files) =>
+      new Promise((resolve, reject) => {
+        const call = calls++;
+        waiting.set(call, (answer) =>
+          'completions' in answer ? resolve(answer.completions) : reject(new Error(answer.error)),
+        );
+        worker.postMessage({ call, requests, files });
+      }),
+    stop: () => worker.terminate(),
+  };
+}
+
+let stop: AbortController | undefined;
+
+async function run(signal: AbortSignal): Promise<void> {
+  const identity = await identityOf(token.value);
+  const thread = await startThread();
+  const total = { requests: 0, samples: 0, tokens: 0 };
+  const show = () => {
+    for (const name of ['requests', 'samples', 'tokens'] as const)
+      counters[name].textContent = total[name].toLocaleString('en');
+  };
+  show();
+  status.textContent = 'This tab computes for the mesh. Closing it ends that, and leaves nothing behind.';
+  try {
+    await lend({
+      client: new WorkClient({ url: location.origin, token: identity.token }),
+      identity,
+      order: { kind: 'tab', ...thread.order },
+      threads: [thread.compute],
+      events: {
+        answered: ({ samples, tokens }) => {
+          total.requests++;
+          total.samples += samples;
+          total.tokens += tokens;
+          show();
+        },
+        trouble: ({ message }) => {
+          status.textContent = message;
+        },
+      },
+      signal,
+      idleMs: IDLE_MS,
+    });
+    status.textContent = 'Stopped. What this tab held is open to others again.';
+  } finally {
+    thread.stop();
+  }
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (stop) {
+    stop.abort();
+    return;
+  }
+  stop = new AbortController();
+  button.textContent = 'Stop';
+  token.disabled = true;
+  run(stop.signal)
+    .catch((error: unknown) => {
+      status.textContent =
+        error instanceof RollmeshError || error instanceof Error ? error.message : String(error);
+    })
+    .finally(() => {
+      stop = undefined;
+      button.textContent = 'Lend this tab';
+      token.disabled = false;
+    });
+});

@@ -1,0 +1,220 @@
+/** What the routes of nodes refuse, each by name, and what a node gets to see. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WorkClient } from '../../api/work-client.ts';
+import type { Completion } from '../../core/policy.ts';
+import { keys } from '../../core/schema/round.ts';
+import type { LeaseAnswer, LeaseOrder, SamplingRequest, WorkResult } from '../../core/schema/work.ts';
+import { completionsSha256, identityOf, type NodeIdentity } from '../../core/work-seal.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { Computer } from '../../node/compute.ts';
+import { ALONE, openScene, type Scene } from '../mesh/scene.ts';
+
+/** Long enough to answer in on a busy machine; the test of a lease that runs out sets its end back. */
+const LEASE_SECONDS = 120;
+const ORDER: LeaseOrder = { kind: 'process', threads: 1, engines: ['onnx'], weights: [], limit: 1 };
+/** Asks for work that there is none of, so that the node counts as there. */
+const NOTHING: LeaseOrder = { ...ORDER, engines: ['kernels'] };
+
+interface Member {
+  readonly token: string;
+  readonly identity: NodeIdentity;
+  readonly client: WorkClient;
+}
+
+let scene: Scene;
+let round: string;
+let [first, second]: Member[] = [];
+
+async function join(name: string): Promise<Member> {
+  const { token } = await scene.gateway.makeNode(name);
+  const client = new WorkClient({ url: scene.mesh.url, token });
+  await client.lease(NOTHING);
+  return { token, identity: await identityOf(token), client };
+}
+
+beforeAll(async () => {
+  scene = await openScene({
+    vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: String(LEASE_SECONDS) },
+    rateLimit: 10_000,
+  });
+  first = await join('first');
+  second = await join('second');
+  ({ round } = await scene.order({ recipe: 'trio', seed: 3, tasks: 8, group: 4 }));
+}, 180_000);
+afterAll(() => scene.stop());
+
+const post = (path: string, body: unknown, token?: string) =>
+  fetch(`${scene.mesh.url}${path}`, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { ...ALONE, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+  });
+const get = (path: string, token: string) =>
+  fetch(scene.mesh.url + path, { headers: { ...ALONE, authorization: `Bearer ${token}` } });
+
+async function refusal(response: Response): Promise<string> {
+  const { error } = (await response.json()) as { error: Record<string, string | null> };
+  expect(Object.keys(error).sort()).toEqual(['code', 'expected', 'message', 'next']);
+  return `${response.status} ${error.code}`;
+}
+
+type Leased = { readonly lease: string; readonly id: string; readonly request: SamplingRequest };
+
+/** Waits until there is something to lease; nodes that do not ask for a while are not counted on. */
+async function lease({ client }: Member): Promise<Leased> {
+  for (;;) {
+    const answer: LeaseAnswer = await client.lease(ORDER);
+    const [one] = answer.work;
+    if (one && answer.lease) return { lease: answer.lease, ...one };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const computer = new Computer(nodeEngines);
+
+/** What an honest node makes of a lease. */
+async function computed({ client }: Member, { lease, request }: Leased): Promise<Completion[][]> {
+  const { config, weights } = request;
+  const files = {
+    [config.sha256]: await client.file(lease, config),
+    [weights.sha256]: await client.file(lease, weights),
+  };
+  return (await computer.compute([request], files))[0]!;
+}
+
+async function resultOf(
+  { identity }: Member,
+  { lease, id, request }: Leased,
+  completions: Completion[][],
+): Promise<WorkResult> {
+  const weights = request.weights.sha256;
+  const sha256 = completionsSha256(completions.flat());
+  return {
+    work: id,
+    lease,
+    weights,
+    completions,
+    seal: await identity.seal({ work: id, lease, weights, sha256 }),
+  };
+}
+
+const answer = ({ token }: Member, result: object) => post('/api/work/result', result, token);
+
+test('tokens: one that is missing, unknown, of another party, or used for another purpose', async () => {
+  const { LEARNER_TOKEN } = scene.mesh.secrets;
+  const guessed = `${first!.token.slice(0, -1)}${first!.token.endsWith('0') ? '1' : '0'}`;
+  for (const token of [undefined, guessed, LEARNER_TOKEN, `${'0'.repeat(32)}.${'0'.repeat(64)}`])
+    expect(await refusal(await post('/api/work/lease', ORDER, token))).toBe('401 node.token');
+  const own = first!.token;
+  expect(await refusal(await get(`/api/objects/${keys.proposals(round)}`, own))).toBe('401 token.wrong');
+  expect(await refusal(await get(`/api/rounds/${round}/work`, own))).toBe('401 token.wrong');
+  expect(await refusal(await post('/api/nodes', { name: 'third' }, own))).toBe('401 token.wrong');
+  expect(await refusal(await post(`/api/rounds/${round}/report`, {}, own))).toBe('401 token.wrong');
+});
+
+test('bodies: too large, of another shape, with more than is asked', async () => {
+  const { token } = first!;
+  expect(await refusal(await post('/api/work/lease', 'x'.repeat(5000), token))).toBe('413 body.size');
+  expect(await refusal(await post('/api/work/lease', '[]', token))).toBe('422 body.schema');
+  expect(await refusal(await post('/api/work/lease', { ...ORDER, limit: 1000 }, token))).toBe(
+    '422 body.schema',
+  );
+  expect(await refusal(await post('/api/work/lease', { ...ORDER, groups: 'all' }, token))).toBe(
+    '422 body.schema',
+  );
+  expect(await refusal(await answer(first!, { work: 'none' }))).toBe('422 body.schema');
+});
+
+test('a node sees prompts as token ids and the files of the version, and nothing else', async () => {
+  const held = await lease(first!);
+  expect(Object.keys(held.request).sort()).toEqual([
+    ...['config', 'policy', 'prompts', 'settings', 'vocabSize', 'weights'],
+  ]);
+  for (const prompt of held.request.prompts) expect(Object.keys(prompt).sort()).toEqual(['ids', 'sampleIds']);
+  const manifest = await scene.gateway.getManifest({ name: held.request.policy.name, version: 0 });
+  const foreign = manifest.files['tokenizer.json']!.sha256;
+  expect(await refusal(await get(`/api/work/files/${held.lease}/${foreign}`, first!.token))).toBe(
+    '403 file.foreign',
+  );
+  const { sha256 } = held.request.weights;
+  expect(sha256).toBe(manifest.files['model.safetensors']!.sha256);
+  expect(await refusal(await get(`/api/work/files/${held.lease}/${sha256}`, second!.token))).toBe(
+    '409 lease.expired',
+  );
+  await first!.client.release(held.lease);
+  expect(await refusal(await get(`/api/work/files/${held.lease}/${sha256}`, first!.token))).toBe(
+    '409 lease.expired',
+  );
+}, 120_000);
+
+test('results: forged, of old weights, impossible, of another’s lease, and sent twice', async () => {
+  const held = await lease(first!);
+  const made = await computed(first!, held);
+  const right = await resultOf(first!, held, made);
+  // Sealed by another key, and by the right one over other completions.
+  const forged = await resultOf({ ...first!, identity: second!.identity }, held, made);
+  expect(await refusal(await answer(first!, forged))).toBe('422 result.seal');
+  const other = made.map((row) => row.map((one) => ({ ...one, logprobs: one.logprobs.map((x) => 2 * x) })));
+  expect(await refusal(await answer(first!, { ...right, completions: other }))).toBe('422 result.seal');
+  expect(await refusal(await answer(first!, { ...right, weights: 'f'.repeat(64) }))).toBe(
+    '422 result.weights',
+  );
+  const impossible: [string, (one: Completion) => Completion][] = [
+    ['a token beyond the vocabulary', (one) => ({ ...one, ids: one.ids.with(0, held.request.vocabSize) })],
+    ['a log-probability above 0', (one) => ({ ...one, logprobs: one.logprobs.with(0, 0.5) })],
+    ['a log-probability too few', (one) => ({ ...one, logprobs: one.logprobs.slice(1) })],
+    [
+      'one that breaks off',
+      (one) => ({ ids: one.ids.slice(0, 1), logprobs: one.logprobs.slice(0, 1), stopped: false }),
+    ],
+    ['the wrong stop flag', (one) => ({ ...one, stopped: !one.stopped })],
+  ];
+  for (const [what, change] of impossible) {
+    const changed = made.map((row, p) => row.map((one, s) => (p + s === 0 ? change(one) : one)));
+    expect(await refusal(await answer(first!, await resultOf(first!, held, changed))), what).toBe(
+      '422 result.completions',
+    );
+  }
+  expect(await refusal(await answer(first!, await resultOf(first!, held, made.slice(1))))).toBe(
+    '422 result.completions',
+  );
+  expect(await refusal(await answer(second!, await resultOf(second!, held, made)))).toBe('403 lease.foreign');
+  expect(await refusal(await answer(first!, { ...right, work: '0'.repeat(32) }))).toBe('404 work.unknown');
+  expect((await answer(first!, right)).status).toBe(200);
+  expect(await refusal(await answer(first!, right))).toBe('409 work.answered');
+}, 120_000);
+
+test('a lease that is held and never answered is taken back, and a late answer is refused', async () => {
+  const held = await lease(first!);
+  const late = await resultOf(first!, held, await computed(first!, held));
+  const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+  await db
+    .prepare('UPDATE work SET leased_until = leased_until - ? WHERE id = ?')
+    .bind(LEASE_SECONDS * 1000, held.id)
+    .run();
+  await second!.client.lease(NOTHING);
+  await scene.mesh.cron();
+  expect(await refusal(await answer(first!, late))).toBe('409 lease.expired');
+  expect(await refusal(await post('/api/work/heartbeat', { lease: held.lease }, first!.token))).toBe(
+    '409 lease.expired',
+  );
+  const [node] = await scene.gateway.listNodes();
+  expect(node).toMatchObject({ name: 'first', lost: 1 });
+  // Somebody else gets it, and finishes it.
+  const again = await lease(second!);
+  expect(again.id).toBe(held.id);
+  expect((await answer(second!, await resultOf(second!, again, await computed(second!, again)))).status).toBe(
+    200,
+  );
+}, 120_000);
+
+test('a revoked token opens nothing, and what it held is open again', async () => {
+  const third = await join('third');
+  const held = await lease(third);
+  const made = await resultOf(third, held, await computed(third, held));
+  expect(await scene.gateway.revokeNode('third')).toMatchObject({ name: 'third', released: 1 });
+  expect(await refusal(await answer(third, made))).toBe('403 node.revoked');
+  expect(await refusal(await post('/api/work/lease', ORDER, third.token))).toBe('403 node.revoked');
+  expect((await lease(first!)).id).toBe(held.id);
+  await expect(scene.gateway.makeNode('third')).rejects.toMatchObject({ code: 'node.exists' });
+}, 120_000);
