@@ -5,7 +5,7 @@ import { startNode } from './in-process-node.ts';
 
 let playing: Playing;
 beforeAll(async () => {
-  playing = await openPlaying(['arithmetic-base'], { vars: { ISOLATES_WITH_NODES: 'rest' }, cronMs: 500 });
+  playing = await openPlaying(['arithmetic-base'], { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 });
 }, 120_000);
 afterAll(() => playing.stop());
 

@@ -9,6 +9,8 @@ import { type Compute, lend } from '../../node/lend.ts';
 export interface InProcessNode {
   /** Ends it as a process ends on Ctrl-C. @throws what ended it before */
   readonly stop: () => Promise<void>;
+  /** Ends it as SIGKILL does: nothing more is said to the mesh, and nothing given back. */
+  readonly kill: () => void;
   readonly ended: Promise<void>;
   readonly troubles: string[];
 }
@@ -23,8 +25,14 @@ export async function startNode(
   const computer = new Computer(nodeEngines);
   const identity = await identityOf(token);
   const troubles: string[] = [];
+  let dead = false;
+  const client = new WorkClient({
+    url,
+    token: identity.token,
+    fetch: (...request) => (dead ? Promise.reject(new Error('killed')) : fetch(...request)),
+  });
   const ended = lend({
-    client: new WorkClient({ url, token: identity.token }),
+    client,
     identity,
     order: {
       kind: 'process',
@@ -40,6 +48,10 @@ export async function startNode(
   return {
     ended,
     troubles,
+    kill: () => {
+      dead = true;
+      stop.abort();
+    },
     stop: async () => {
       stop.abort();
       await ended;

@@ -11,7 +11,7 @@ let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(
     PLAYED.map((name) => shipped.find(name).start),
-    { vars: { ISOLATES_WITH_NODES: 'rest' }, cronMs: 500 },
+    { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 },
   );
 }, 120_000);
 afterAll(() => playing.stop());
