@@ -39,7 +39,17 @@ async function answered(
   const lease = deriveId('lease', id);
   const sha256 = completionsSha256(samples);
   const seal = await by.seal({ work: id, lease, weights: WEIGHTS, sha256 });
-  return { id, node: by.node, lease, stage, group, samples: samples.map((one) => one.id), weights: WEIGHTS, sha256, seal };
+  return {
+    id,
+    node: by.node,
+    lease,
+    stage,
+    group,
+    samples: samples.map((one) => one.id),
+    weights: WEIGHTS,
+    sha256,
+    seal,
+  };
 }
 
 /** One node proposed and solved, the other judged, as the record says. */
@@ -53,14 +63,19 @@ async function workOf({ proposals, groups }: RoundRecord): Promise<RoundWork> {
 }
 
 /** The record with one bit of one log-probability changed: of a solution, or of a judgment. */
-function withOneBit(record: RoundRecord, part: 'samples' | 'judgments'): { record: RoundRecord; group: string } {
+function withOneBit(
+  record: RoundRecord,
+  part: 'samples' | 'judgments',
+): { record: RoundRecord; group: string } {
   const at = record.groups.findIndex((group) => group[part].length > 0);
   const groups = record.groups.map((group, i) =>
     i === at
       ? {
           ...group,
           [part]: group[part].map((sample, j) =>
-            j === 0 ? { ...sample, logprobs: sample.logprobs.with(0, sample.logprobs[0]! - 2 ** -20) } : sample,
+            j === 0
+              ? { ...sample, logprobs: sample.logprobs.with(0, sample.logprobs[0]! - 2 ** -20) }
+              : sample,
           ),
         }
       : group,
@@ -86,17 +101,21 @@ test('honest nodes: every seal holds, and everything that is drawn is right', as
 test.each([
   { part: 'samples', guilty: 'solver', innocent: 'judge' },
   { part: 'judgments', guilty: 'judge', innocent: 'solver' },
-] as const)('one bit in the $part: $guilty is blamed and $innocent is not', async ({ part, guilty, innocent }) => {
-  const { record, group } = withOneBit(honest.record, part);
-  const work = await workOf(record);
-  const { right, wrong } = await redrawNodes(record, honest.tools, work, 1, 'seed', NONE);
-  expect(wrong.map(({ name }) => name)).toEqual([guilty]);
-  expect(wrong[0]!.finding).toMatchObject({ class: 'log-probability', group });
-  expect(Object.keys(right)).toEqual([nodes.find(({ name }) => name === innocent)!.id]);
-  // A group in which something differed is drawn whatever the share, so that the node that did it is found.
-  const suspected = await redrawNodes(record, honest.tools, work, 0.001, 'another seed', new Set([group]));
-  expect(suspected.wrong.map(({ name }) => name)).toEqual([guilty]);
-}, 120_000);
+] as const)(
+  'one bit in the $part: $guilty is blamed and $innocent is not',
+  async ({ part, guilty, innocent }) => {
+    const { record, group } = withOneBit(honest.record, part);
+    const work = await workOf(record);
+    const { right, wrong } = await redrawNodes(record, honest.tools, work, 1, 'seed', NONE);
+    expect(wrong.map(({ name }) => name)).toEqual([guilty]);
+    expect(wrong[0]!.finding).toMatchObject({ class: 'log-probability', group });
+    expect(Object.keys(right)).toEqual([nodes.find(({ name }) => name === innocent)!.id]);
+    // A group in which something differed is drawn whatever the share, so that the node that did it is found.
+    const suspected = await redrawNodes(record, honest.tools, work, 0.001, 'another seed', new Set([group]));
+    expect(suspected.wrong.map(({ name }) => name)).toEqual([guilty]);
+  },
+  120_000,
+);
 
 test('a record that is changed after the node sealed it breaks the seal of that request alone', async () => {
   const work = await workOf(honest.record);
@@ -105,7 +124,10 @@ test('a record that is changed after the node sealed it breaks the seal of that 
   await checkNodeSeals(ledger, record, work);
   expect(ledger.findings.map((finding) => [finding.class, finding.group])).toEqual([['seal', group]]);
   // Nor does a seal hold under another node's key.
-  const swapped = { ...work, nodes: nodes.map((node, i) => ({ ...node, publicKey: nodes[1 - i]!.publicKey })) };
+  const swapped = {
+    ...work,
+    nodes: nodes.map((node, i) => ({ ...node, publicKey: nodes[1 - i]!.publicKey })),
+  };
   const other = new AuditLedger();
   await checkNodeSeals(other, honest.record, swapped);
   expect(other.differing('seal')).toBe(work.work.length);

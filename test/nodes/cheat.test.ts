@@ -5,7 +5,10 @@ import { startNode } from './in-process-node.ts';
 
 let playing: Playing;
 beforeAll(async () => {
-  playing = await openPlaying(['arithmetic-base'], { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 });
+  playing = await openPlaying(['arithmetic-base'], {
+    vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
+    cronMs: 500,
+  });
 }, 120_000);
 afterAll(() => playing.stop());
 
@@ -32,7 +35,7 @@ test('one bit of one log-probability: shut out, and the version is that of one p
     rounds: 1,
     freeze: [],
     tasks: 6,
-    group: 4,
+    groupSize: 4,
   });
   await nodes[0]!.stop();
   await expect(nodes[1]!.ended).rejects.toMatchObject({ code: 'node.shut-out' });

@@ -46,10 +46,9 @@ test.skipIf(!chromiumPath)(
     expect(opened!.headers()['cache-control']).toBe('no-store');
     await page.fill('#token', tab.token);
     await page.click('#button');
-    await expect.poll(async () => (await gateway.listNodes()).map(({ state }) => state), { timeout: 60_000 }).toEqual([
-      'idle',
-      'idle',
-    ]);
+    await expect
+      .poll(async () => (await gateway.listNodes()).map(({ state }) => state), { timeout: 60_000 })
+      .toEqual(['idle', 'idle']);
 
     const order = {
       recipe: 'trio',

@@ -5,12 +5,12 @@ import { openPlaying, type Playing } from '../mesh/playing.ts';
 import { startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
-const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 4, group: 4 };
+const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 4, groupSize: 4 };
 
 let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(
-    PLAYED.map((name) => shipped.find(name).start),
+    PLAYED.map((name) => shipped.find(name).startPolicy),
     { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 },
   );
 }, 120_000);
