@@ -35,7 +35,6 @@ export interface Playing {
   readonly importPolicy: (name: string, files: VersionFiles) => Promise<void>;
   /** What the Workers logged so far. */
   readonly log: () => string;
-  readonly gateway: GatewayClient;
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
@@ -55,7 +54,7 @@ export async function openPlaying(
   for (const start of new Set(starts)) await ensureShipped(gateway, start);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
   const learning = runLearner(
-    { queue, gateway, trainer: new RoundTrainer(), log: (event, fields) => void (process.env.LEARNER_LOG && console.error(event, fields)) },
+    { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
     {
       recipes,
       meshKey: mesh.secrets.MESH_KEY,
@@ -95,7 +94,6 @@ export async function openPlaying(
       imported.set(name, files);
     },
     log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
-    gateway,
     url: mesh.url,
     async stop() {
       stop.abort();
