@@ -10,6 +10,15 @@ import type { BoundedModule } from '../core/reward-function.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
+import {
+  isQuestionRecipe,
+  type QuestionRecipeData,
+  questionRecipeData,
+  questionRecipeFrom,
+  questionRecipeName,
+  questionRecipeSettings,
+  refuseQuestions,
+} from '../recipes/on-questions.ts';
 import type { PlacedTask } from '../tasks/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../tasks/file/task-set.ts';
 import { WORDS, wordsTaskSet } from '../tasks/words/task-set.ts';
@@ -122,6 +131,40 @@ const WORDS_SETTINGS = {
 
 const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report: [], ...wordsTaskSet() });
 
+/** Data of a recipe other than grpo. */
+async function readQuestionRecipe(
+  recipe: QuestionRecipeData['recipe'],
+  options: TaskRecipeOptions,
+): Promise<{ data: QuestionRecipeData; report: readonly string[] }> {
+  if (options.reward !== undefined && parseRewards(options.reward))
+    throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards.`, {
+      expected: 'the name of one of its rewards, or recipe grpo',
+      next: 'Run `npm run recipe -- show NAME` for the names.',
+    });
+  const isGenerated = options.tasks.length === 0;
+  const given = isGenerated ? WORDS_SETTINGS : {};
+  const { report, ...tasks } = isGenerated ? generatedTasks() : await fileTasks(options);
+  const data = v.parse(questionRecipeData, {
+    recipe,
+    ...tasks,
+    start: options.start,
+    checker: options.checker,
+    extract: options.extract,
+    settings: withSettings(questionRecipeSettings, given, options.set),
+  });
+  return { data: expectSmall(data), report };
+}
+
+/** Throws where the data is too large for a Worker. */
+function expectSmall<T>(data: T): T {
+  const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
+  if (bytes <= MOST_BYTES) return data;
+  throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
+    expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
+    next: 'Train on fewer of them at a time, or on shorter ones.',
+  });
+}
+
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
 export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
   const isGenerated = options.tasks.length === 0;
@@ -139,12 +182,7 @@ export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRe
     settings,
     ...(rewards.length ? { rewards } : {}),
   });
-  const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
-  if (bytes > MOST_BYTES)
-    throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
-      expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
-      next: 'Train on fewer of them at a time, or on shorter ones.',
-    });
+  expectSmall(data);
   return { data, bundles, modules, report };
 }
 
@@ -168,6 +206,21 @@ export async function writeTaskRecipe(
     '',
     // The data is parsed as JSON: in an object literal a key such as __proto__ would mean something else.
     `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}), { ${bundles.map(({ hash }, i) => `'${hash}': reward${i}`).join(', ')} });`,
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+/** Writes the module of a recipe other than grpo, as `writeTaskRecipe` does. */
+async function writeQuestionRecipe(folder: string, data: QuestionRecipeData): Promise<string> {
+  const into = resolve(folder);
+  await mkdir(into, { recursive: true });
+  const file = join(into, `${questionRecipeName(data)}.mjs`);
+  const lines = [
+    '/** Written by rollmesh from files of tasks: do not edit. */',
+    `import { questionRecipeFrom } from ${JSON.stringify(moduleFile('recipes/on-questions'))};`,
+    '',
+    `export default questionRecipeFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}));`,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   return file;
@@ -219,18 +272,18 @@ export interface TaskRecipe {
 }
 
 /**
- * The recipe over the files of tasks; null where the options name another one. Nothing is written yet. Throws `wrong-input` where
- * files come without recipe grpo or grpo without files or policy, and what is wrong with the files.
+ * The recipe over the files of tasks, or over generated questions for the policy `words`; null where the options name another one.
+ * Nothing is written yet. Throws `wrong-input` where a recipe cannot take files, where there are none or no policy, and what is wrong
+ * with the files.
  */
 export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
   const { recipe, tasks, policy } = options;
   const files = tasks?.files ?? [];
+  const isOnQuestions = isQuestionRecipe(recipe);
   if (recipe !== 'grpo') {
-    if (files.length === 0) return null;
-    throw wrongInput('run.tasks', `Recipe ${recipe} takes no files of tasks.`, {
-      expected: 'recipe grpo, which trains on files',
-      next: 'Add --recipe grpo, or leave the files out.',
-    });
+    // Without files the recipe plays its own family.
+    if (files.length === 0 && !(isOnQuestions && policy === WORDS)) return null;
+    if (!isOnQuestions) refuseQuestions(recipe);
   }
   if (files.length === 0 && policy !== WORDS)
     throw wrongInput('run.tasks', 'Recipe grpo has no tasks.', {
@@ -242,7 +295,17 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
       expected: '--policy NAME, a policy in the state folder',
       next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
-  const read = await readTaskRecipe({ ...options, tasks: files, start: files.length ? START : WORDS });
+  const asked = { ...options, tasks: files, start: files.length ? START : WORDS };
+  if (isOnQuestions) {
+    const { data, report } = await readQuestionRecipe(recipe, asked);
+    return {
+      recipe: questionRecipeFrom(data),
+      report,
+      isWeighted: false,
+      write: (folder) => writeQuestionRecipe(folder, data),
+    };
+  }
+  const read = await readTaskRecipe(asked);
   return {
     recipe: grpoFrom(read.data, read.modules),
     report: read.report,

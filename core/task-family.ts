@@ -1,5 +1,6 @@
 /** What a task family must offer: generate tasks, render them for each role, parse strictly, and verify by an exact oracle. */
 import type { Random } from './random.ts';
+import type { Renderer } from './renderer/renderer.ts';
 import type { Unreadable } from './schema/outcome.ts';
 import type { EvaluationTasks } from './split.ts';
 
@@ -27,9 +28,15 @@ export interface TaskFamily {
   readonly name: string;
   /** Upper bounds on output tokens, stop token included, by role. */
   readonly maxNew: { readonly proposer: number; readonly solver: number; readonly judge: number };
+  /** Token that ends every completion; empty where the policy's renderer says what ends one. */
   readonly stop: string;
-  /** The beginning of every completion that writes its steps: appended to the solver's prompt, it forces the policy to write them. */
+  /** The beginning of every completion that writes its steps: appended to the solver's prompt, it forces the policy to write them. Empty where nothing does. */
   readonly workedPrefix: string;
+  /**
+   * For families that ask in messages: the family as a policy with this renderer is asked. Without it prompts cannot be written and texts
+   * cannot be parsed. A solution of such a family is one step, its whole text.
+   */
+  renderedBy?(renderer: Renderer): TaskFamily;
   random(random: Random): string;
   /** The tasks of an evaluation. Without an argument: all that are never proposed, demonstrated or trained on, but for test-time training (ttrl). */
   heldOut(asked?: EvaluationTasks): readonly string[];
@@ -50,3 +57,9 @@ export interface TaskFamily {
   /** By the oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
   exactJudgment(task: string, solution: Solution): Judgment;
 }
+
+/** The family as the policy of a stage is asked. */
+export const rendered = (
+  family: TaskFamily,
+  { renderer }: { readonly renderer: () => Renderer },
+): TaskFamily => family.renderedBy?.(renderer()) ?? family;

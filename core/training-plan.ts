@@ -3,6 +3,7 @@
  * without tensors, so that a recipe stays one file that Workers can load too. Names follow learner/losses.
  */
 import type { TokenIds } from './policy.ts';
+import type { Renderer } from './renderer/renderer.ts';
 import type { Aggregation } from './rl/aggregation.ts';
 import type { KlEstimator } from './rl/corrections/index.ts';
 import type { PolicyObjectiveSpec } from './rl/objective.ts';
@@ -142,6 +143,8 @@ export interface RoundRecords {
 export interface LearnTools {
   decode(ids: TokenIds): string;
   encode(text: string): number[];
+  /** The policy's renderer, for recipes that prompt with messages. */
+  renderer(): Renderer;
   /** Log-probabilities of `ids` at temperature 1, nats [sequences][ids], under a set at a version; default the parent version. */
   score(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
   /** The value that the set's value head gives before each token, [sequences][ids], at the parent version. */

@@ -7,7 +7,7 @@ import { majorityRewards, type TieBreak } from '../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../core/role.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
-import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/task-family.ts';
+import { invalid, type ParseResult, rendered, type Solution, type TaskFamily } from '../core/task-family.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
 /** Decides a tied vote by a draw of its own for each group. */
@@ -57,11 +57,12 @@ export const randomReward: AnswerReward = {
 
 /** Stage three of a solver that plays alone: nobody judges. The oracle's word stands beside the rewards, for the monitors. */
 export function payAnswers(
-  family: TaskFamily,
+  given: TaskFamily,
   { pay }: AnswerReward,
-  stage: Pick<RoundContext, 'recipe' | 'round' | 'tokenizer'>,
+  stage: Pick<RoundContext, 'recipe' | 'round' | 'tokenizer' | 'renderer'>,
   group: RolloutGroup,
 ): ScoredGroup {
+  const family = rendered(given, stage);
   const solutions = group.samples.map(
     ({ ids, outcome }): ParseResult<Solution> =>
       outcome === 'ok' ? family.parseSolution(group.task, stage.tokenizer.decode(ids)) : invalid(outcome),

@@ -2,15 +2,16 @@
 import { type RoundContext, sampleOf } from '../core/round-context.ts';
 import { rolloutId } from '../core/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup } from '../core/schema/sample.ts';
-import type { TaskFamily } from '../core/task-family.ts';
+import { rendered, type TaskFamily } from '../core/task-family.ts';
 
 export async function rollOut(
-  { family }: { readonly family: TaskFamily },
+  { family: given }: { readonly family: TaskFamily },
   context: RoundContext,
   tasks: readonly AdmittedTask[],
   role = 'solver',
 ): Promise<RolloutGroup[]> {
   const { round, tokenizer } = context;
+  const family = rendered(given, context);
   const prompts = tasks.map((task) => ({
     ids: tokenizer.encode(family.solverPrompt(task.task)),
     sampleIds: Array.from({ length: round.settings.groupSize }, (_, i) => rolloutId(task.group, role, i)),

@@ -4,15 +4,13 @@
  * solver's pay and for the verifier's alike. A recipe says what a round teaches.
  */
 import { wrongInput } from '../core/errors.ts';
-import type { Random } from '../core/random.ts';
 import type { RoundShape } from '../core/recipe.ts';
 import type { Placement, RewardInfo } from '../core/role.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
-import type { RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { Proposals, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import type { ParseResult, Solution, TaskFamily } from '../core/task-family.ts';
 import type { OptimizerSettings } from '../core/training-plan.ts';
-import { drawnTasks } from './drawn-tasks.ts';
 import { evaluateVerifier } from './evaluate/verifier.ts';
 import { besideOracle, coinOf, sealedGold } from './gold.ts';
 import { rollOut } from './roll-out.ts';
@@ -76,8 +74,8 @@ export interface Shape {
 
 export interface SolverVerifierGame {
   readonly family: TaskFamily;
-  /** A task that is not held out. */
-  readonly task: (random: Random) => string;
+  /** A round's tasks, none held out. */
+  readonly tasks: (context: RoundContext) => Proposals;
   /** The verifier's parameter set; default the main one. */
   readonly judgeSet?: string;
   readonly shape: (round: RoundSpec) => Shape;
@@ -88,11 +86,11 @@ export interface SolverVerifierGame {
 }
 
 export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
-  const { family, task, judgeSet, shape, answers, placement = 'sequence' } = game;
+  const { family, tasks, judgeSet, shape, answers, placement = 'sequence' } = game;
   const { maxNew, stop } = family;
   return {
     taskName: family.name,
-    stop,
+    ...(stop ? { stop } : {}),
     rewards: LABELS,
     roles: {
       [SOLVER]: {
@@ -107,15 +105,15 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
       },
     },
     freezable: [SOLVER, JUDGE],
-    propose: async (context) => drawnTasks(context, task),
-    rollOut: (context, tasks) =>
-      rollOut({ family }, withGroup(context, shape(context.round).solutions), tasks),
+    propose: async (context) => tasks(context),
+    rollOut: (context, admitted) =>
+      rollOut({ family }, withGroup(context, shape(context.round).solutions), admitted),
     judge: (context, groups) => judgeAll(game, context, groups),
     evaluate: (context) =>
       evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, voted: VOTED, answers }),
     describe: {
       difficulty: (text) => family.difficulty(text),
-      worked: (text) => text.startsWith(family.workedPrefix),
+      ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
     },
   };
 }

@@ -54,7 +54,7 @@ export function solverAlone({
 }: SolverGame): RoundShape {
   return {
     taskName: family.name,
-    stop: family.stop,
+    ...(family.stop ? { stop: family.stop } : {}),
     rewards,
     roles: {
       [SOLVER]: { description: 'solves tasks', sampling: { maxNew, temperature }, placement },
@@ -79,7 +79,7 @@ export function solverAlone({
       ),
     describe: {
       difficulty: (task) => family.difficulty(task),
-      worked: (text) => text.startsWith(family.workedPrefix),
+      ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
     },
   };
 }

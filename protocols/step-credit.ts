@@ -3,7 +3,7 @@ import type { TokenIds } from '../core/policy.ts';
 import { processGrpo, spreadSteps } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
-import type { Judgment, ParseResult, TaskFamily } from '../core/task-family.ts';
+import { type Judgment, type ParseResult, rendered, type TaskFamily } from '../core/task-family.ts';
 import type { LearnTools } from '../core/training-plan.ts';
 
 /** A solution with the first verdict on it, as parsed; `stepsExact` [steps] is the oracle's word on each step, for reports alone. */
@@ -15,11 +15,13 @@ export interface Verified {
 }
 
 export const readVerified = (
-  family: TaskFamily,
+  given: TaskFamily,
   groups: readonly ScoredGroup[],
-  decode: LearnTools['decode'],
-): Verified[] =>
-  groups.flatMap(({ group, task, samples, judgments }) =>
+  tools: Pick<LearnTools, 'decode' | 'renderer'>,
+): Verified[] => {
+  const family = rendered(given, tools);
+  const { decode } = tools;
+  return groups.flatMap(({ group, task, samples, judgments }) =>
     samples.map((sample) => {
       const solution = family.parseSolution(task, decode(sample.ids));
       const first = judgments.find(({ of }) => of === sample.id);
@@ -28,6 +30,7 @@ export const readVerified = (
       return { group, sample, verdict, stepsExact: family.exactJudgment(task, solution.value).steps };
     }),
   );
+};
 
 /** ±1/K a step, so that long solutions are not paid more; all 0 where there is no verdict that can be read. -> [steps] */
 export function stepRewards({
@@ -49,9 +52,21 @@ export function stepOfToken(ids: TokenIds, opens: number, closes: number): numbe
   });
 }
 
-/** Step rewards standardised over the group and summed to go, on the tokens of each step [solutions][tokens]. */
-export function stepAdvantages(verified: readonly Verified[], encode: LearnTools['encode']): number[][] {
+/** Says of which step each token of a family's solutions is: where a solution is one step, all are of that. */
+export function stepReader(
+  { renderedBy }: Pick<TaskFamily, 'renderedBy'>,
+  encode: LearnTools['encode'],
+): (ids: TokenIds) => number[] {
+  if (renderedBy) return (ids) => ids.map(() => 0);
   const [opens, closes] = encode('<step><answer>') as [number, number];
+  return (ids) => stepOfToken(ids, opens, closes);
+}
+
+/** Step rewards standardised over the group and summed to go, on the tokens of each step [solutions][tokens]. */
+export function stepAdvantages(
+  verified: readonly Verified[],
+  stepsOf: (ids: TokenIds) => number[],
+): number[][] {
   const steps = processGrpo(
     verified.map(stepRewards),
     verified.map(({ group }) => group),
@@ -59,7 +74,7 @@ export function stepAdvantages(verified: readonly Verified[], encode: LearnTools
   );
   // What cannot be read has tags of steps, it may be, and no steps.
   return verified.map(({ sample: { ids }, stepsExact }, i) =>
-    stepsExact.length ? spreadSteps(steps[i]!, stepOfToken(ids, opens, closes)) : ids.map(() => 0),
+    stepsExact.length ? spreadSteps(steps[i]!, stepsOf(ids)) : ids.map(() => 0),
   );
 }
 

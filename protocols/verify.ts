@@ -6,6 +6,7 @@ import {
   invalid,
   type Judgment,
   type ParseResult,
+  rendered,
   type Solution,
   type TaskFamily,
 } from '../core/task-family.ts';
@@ -18,13 +19,15 @@ export interface Verification {
 
 /** What a group's samples say [samples]. */
 export const parseGroup = (
-  family: TaskFamily,
-  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+  given: TaskFamily,
+  context: Pick<RoundContext, 'tokenizer' | 'renderer'>,
   { task, samples }: RolloutGroup,
-): ParseResult<Solution>[] =>
-  samples.map(({ ids, outcome }) =>
-    outcome === 'ok' ? family.parseSolution(task, tokenizer.decode(ids)) : invalid(outcome),
+): ParseResult<Solution>[] => {
+  const family = rendered(given, context);
+  return samples.map(({ ids, outcome }) =>
+    outcome === 'ok' ? family.parseSolution(task, context.tokenizer.decode(ids)) : invalid(outcome),
   );
+};
 
 export interface Votes {
   readonly family: TaskFamily;
@@ -40,9 +43,10 @@ export async function verify(
   context: RoundContext,
   groups: readonly RolloutGroup[],
   solutionsGS: readonly (readonly ParseResult<Solution>[])[],
-  { family, role, votes, shown = Number.POSITIVE_INFINITY }: Votes,
+  { family: given, role, votes, shown = Number.POSITIVE_INFINITY }: Votes,
 ): Promise<Verification[][][]> {
   const { tokenizer } = context;
+  const family = rendered(given, context);
   const asked = groups.flatMap((group, g) =>
     group.samples.slice(0, shown).flatMap((sample, s) => {
       const solution = solutionsGS[g]![s]!;

@@ -61,4 +61,13 @@ const notGiven = (tool: string) => () =>
   Promise.reject(
     new Error(`The training plan asks for \`${tool}\`, which the test did not give: pass it in \`tools\`.`),
   );
-const unasked = { score: notGiven('score'), values: notGiven('values'), classes: notGiven('classes') };
+const unasked = {
+  score: notGiven('score'),
+  values: notGiven('values'),
+  classes: notGiven('classes'),
+  renderer: () => {
+    throw new Error(
+      'The training plan asks for `renderer`, which the test did not give: pass it in `tools`.',
+    );
+  },
+};

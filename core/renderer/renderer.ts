@@ -39,6 +39,10 @@ export interface Renderer {
   ends(): Pick<SamplingSettings, 'stop' | 'grammar'>;
   /** The prompt for the assistant's first answer. Throws `renderer.refused`, `renderer.control-token`. */
   begin(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
+  /** The part of a decoded completion before what ended it, and whether anything did. */
+  readText(text: string): Answer;
+  /** Does the text hold a token that separates messages? In a message it would pass for one. */
+  holdsControl(text: string): boolean;
   /** Decodes a completion, given the ids of its prompt. */
   read(prompt: TokenIds, completion: TokenIds): Answer;
   /** The dialogue with a sampled completion appended, whose ids count in the loss. */
@@ -167,6 +171,8 @@ export function openRenderer({
     return { ...next, mask };
   };
 
+  const stopTexts = [...stops.map((id) => tokenizer.decode([id])), ...stopStrings];
+
   let ends: ReturnType<Renderer['ends']> | undefined;
 
   return {
@@ -182,6 +188,11 @@ export function openRenderer({
     begin,
     ask,
     read,
+    readText: (text) => {
+      const ends = stopTexts.map((stop) => text.indexOf(stop)).filter((end) => end >= 0);
+      return { text: ends.length ? text.slice(0, Math.min(...ends)) : text, ended: ends.length > 0 };
+    },
+    holdsControl: (text) => controlTokens.some((token) => text.includes(token)),
     answer: (dialogue, completion) => ({
       ...dialogue,
       messages: [...dialogue.messages, { role: 'assistant', content: read(dialogue.ids, completion).text }],

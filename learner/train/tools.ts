@@ -1,4 +1,5 @@
 /** The tools that a recipe's `learn` gets: tokenizer, scores, values and classes, under the parent version's sets. */
+import { rendererOf } from '../../core/renderer/open.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
@@ -38,6 +39,7 @@ export function learnTools({
   return {
     decode: (ids) => text().decode(ids),
     encode: (string) => text().encode(string),
+    renderer: () => rendererOf(files, policy),
     score: (set, sequences, version) =>
       inTurn(async () => {
         const model = version === undefined ? await sets.get(set) : await find({ set, version });

@@ -3,7 +3,13 @@ import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import type { HeldOut } from '../../core/schema/evaluation.ts';
-import { invalid, type ParseResult, type Solution, type TaskFamily } from '../../core/task-family.ts';
+import {
+  invalid,
+  type ParseResult,
+  rendered,
+  type Solution,
+  type TaskFamily,
+} from '../../core/task-family.ts';
 
 export interface Solver {
   readonly family: TaskFamily;
@@ -28,10 +34,12 @@ interface Asked {
 
 /** A solver's answers to held-out tasks, as read. */
 export async function heldOutAnswers(
-  { family, role, tasks }: Omit<Solver, 'temperature'>,
-  { tokenizer, generate, evaluationTasks }: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
+  { family: given, role, tasks }: Omit<Solver, 'temperature'>,
+  context: Pick<RoundContext, 'tokenizer' | 'renderer' | 'generate' | 'evaluationTasks'>,
   { seed, temperature, prefix = '' }: Asked,
 ): Promise<ParseResult<Solution>[]> {
+  const { tokenizer, generate, evaluationTasks } = context;
+  const family = rendered(given, context);
   const asked = tasks ?? family.heldOut(evaluationTasks);
   const completions = await generate(
     role,
@@ -72,7 +80,7 @@ export function heldOutFigures(
     accuracy: share(greedy, exact),
     sampled: share(sampled, exact),
     forcedWorked: forced ? share(forced, exact) : null,
-    worked: share(greedy, (solution) => solution.steps.length > 0),
+    worked: family.workedPrefix ? share(greedy, (solution) => solution.steps.length > 0) : null,
     formatRate: share(greedy, () => true),
   };
 }
@@ -82,7 +90,7 @@ export async function evaluateSolver(context: EvaluationContext, solver: Solver)
     family,
     temperature,
     draws = 1,
-    force = true,
+    force = family.workedPrefix !== '',
     tasks = family.heldOut(context.evaluationTasks),
   } = solver;
   const ask = (asked: Asked) => heldOutAnswers(solver, context, asked);

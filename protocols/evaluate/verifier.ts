@@ -12,6 +12,7 @@ import {
   invalid,
   type Judgment,
   type ParseResult,
+  rendered,
   type Solution,
   type TaskFamily,
 } from '../../core/task-family.ts';
@@ -33,13 +34,15 @@ export interface Natural {
   readonly exact: Judgment;
 }
 
-type Speaker = Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>;
+type Speaker = Pick<RoundContext, 'tokenizer' | 'renderer' | 'generate' | 'evaluationTasks'>;
 
 /** Sampled answers [voted tasks][answers], as read. */
 async function sampledAnswers(
-  { family, solver, voted, answers }: Examined,
-  { tokenizer, generate, evaluationTasks }: Speaker,
+  { family: given, solver, voted, answers }: Examined,
+  context: Speaker,
 ): Promise<ParseResult<Solution>[][]> {
+  const { tokenizer, generate, evaluationTasks } = context;
+  const family = rendered(given, context);
   const tasks = family.heldOut(evaluationTasks).slice(0, voted);
   const completions = await generate(
     solver,
@@ -74,10 +77,12 @@ const naturals = (
 
 /** Greedy verdicts [solutions]. */
 async function verdicts(
-  { family, judge }: Examined,
-  { tokenizer, generate }: Speaker,
+  { family: given, judge }: Examined,
+  context: Speaker,
   items: readonly Natural[],
 ): Promise<ParseResult<Judgment>[]> {
+  const { tokenizer, generate } = context;
+  const family = rendered(given, context);
   const completions = await generate(
     judge,
     items.map(({ task, solution }, i) => ({
@@ -152,7 +157,9 @@ export async function evaluateVerifier(context: EvaluationContext, examined: Exa
       sampled: share(
         sampled.flatMap((answers, t) => answers.map((parsed) => Number(parsed.ok && exact(t, parsed.value)))),
       ),
-      worked: share(greedy.map((parsed) => Number(parsed.ok && parsed.value.steps.length > 0))),
+      worked: family.workedPrefix
+        ? share(greedy.map((parsed) => Number(parsed.ok && parsed.value.steps.length > 0)))
+        : null,
       formatRate: share(greedy.map(({ ok }) => Number(ok))),
     },
     {

@@ -15,6 +15,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import type { QuestionGame } from '../../protocols/questions/game.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
@@ -46,17 +47,17 @@ const signed = (reward: AnswerReward): AnswerReward => ({
   ...reward,
   pay: (evidence) => reward.pay(evidence).map((r) => (r === null ? null : 2 * r - 1)),
 });
-const shaped: AnswerReward = {
+const shaped = (maxLength: number, buffer: number): AnswerReward => ({
   description: '+1 for an exact answer, else -1; less where it comes near the limit',
   usesGold: true,
   pay: (evidence) => {
-    const limit = { maxLength: MAX_TOKENS, buffer: BUFFER, factor: 1 };
+    const limit = { maxLength, buffer, factor: 1 };
     const lengths = evidence.group.samples.map(({ ids }) => overlongPenalty(ids.length, limit));
     return signed(exactReward)
       .pay(evidence)
       .map((r, i) => r! + lengths[i]!);
   },
-};
+});
 
 /** Right answers have a reward of 0 at least, wrong ones of -1 at most, however long they are. */
 const passed = (reward: number | null | undefined) => Number((reward ?? -1) >= 0);
@@ -87,6 +88,23 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   };
   return { updates, figures };
 }
+
+/** The shape of its rounds over a family; the punishment of length grows over the last `buffer` tokens before the limit. */
+const played = ({ family, maxNew, tasks }: QuestionGame, buffer: number) =>
+  solverAlone({
+    family,
+    maxNew,
+    rewards: {
+      shaped: shaped(maxNew, buffer),
+      exact: signed(exactReward),
+      format: signed(formatReward),
+      random: signed(randomReward),
+    },
+    tasks: (context) => {
+      const { settings } = context.round;
+      return tasks(context, settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1));
+    },
+  });
 
 export const dapo: Recipe = {
   name: 'dapo',
@@ -124,20 +142,22 @@ export const dapo: Recipe = {
   groupSize: 8,
   variants: VARIANTS,
   sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
-  ...solverAlone({
-    family: verboseArithmetic,
-    maxNew: MAX_TOKENS,
-    rewards: {
-      shaped,
-      exact: signed(exactReward),
-      format: signed(formatReward),
-      random: signed(randomReward),
+  ...played(
+    {
+      family: verboseArithmetic,
+      maxNew: MAX_TOKENS,
+      tasks: (context, count) => drawnTasks(context, halfEasy, count),
     },
-    tasks: (context) => {
-      const { settings } = context.round;
-      const count = settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1);
-      return drawnTasks(context, halfEasy, count);
-    },
-  }),
+    BUFFER,
+  ),
   learn,
 };
+
+/** The share of the limit on which the paper's punishment of length grows. */
+const PUBLISHED_BUFFER = 0.2;
+
+/** The recipe on questions of files, for any policy. */
+export function dapoOn(game: QuestionGame): Recipe {
+  const { claim: _claim, ...recipe } = dapo;
+  return { ...recipe, ...played(game, Math.max(1, Math.floor(PUBLISHED_BUFFER * game.maxNew))) };
+}

@@ -10,6 +10,7 @@ import { mixStreams } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
 import type {
   ImplicitPrmPart,
   LearnTools,
@@ -19,7 +20,8 @@ import type {
 } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
+import type { QuestionGame } from '../../protocols/questions/game.ts';
+import { type SolverGame, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../tasks/chains/family.ts';
 import { primeClaim } from './claim.ts';
@@ -96,7 +98,11 @@ function outcomeItems(groups: readonly ScoredGroup[]): ImplicitPrmPart['items'] 
   }));
 }
 
-async function learn({ round, ...records }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+async function planTraining(
+  family: TaskFamily,
+  { round, ...records }: RoundRecords,
+  tools: LearnTools,
+): Promise<TrainingPlan> {
   const groups = records.groups.map(rated);
   const { variant } = round.settings;
   const alone = round.index <= ALONE;
@@ -120,12 +126,22 @@ async function learn({ round, ...records }: RoundRecords, tools: LearnTools): Pr
       }),
     ],
     figures: {
-      ...(variant === 'outcome' ? {} : tokenRewardFigures(chains, groups, q, tools)),
+      ...(variant === 'outcome' ? {} : tokenRewardFigures(family, groups, q, tools)),
       solved: mean(rewardsOf(groups)),
       kept: inBand.length,
     },
   };
 }
+
+/** The shape of its rounds and what they teach, over a family. */
+const played = (game: Omit<SolverGame, 'rewards' | 'placement'>) => ({
+  ...solverAlone({
+    ...game,
+    rewards: { exact: exactReward, random: randomReward, format: formatReward },
+    placement: 'token',
+  }),
+  learn: (records: RoundRecords, tools: LearnTools) => planTraining(game.family, records, tools),
+});
 
 export const prime: Recipe = {
   name: 'prime',
@@ -165,12 +181,15 @@ export const prime: Recipe = {
     main: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE } },
     [PRM]: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE, clipNorm: 10 } },
   },
-  learn,
-  ...solverAlone({
+  ...played({
     family: chains,
-    rewards: { exact: exactReward, random: randomReward, format: formatReward },
     tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
     draws: 12,
-    placement: 'token',
   }),
 };
+
+/** The recipe on questions of files, for any policy. */
+export function primeOn(game: QuestionGame): Recipe {
+  const { claim: _claim, ...recipe } = prime;
+  return { ...recipe, ...played(game) };
+}

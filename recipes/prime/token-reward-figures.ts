@@ -4,21 +4,23 @@ import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
+import { rendered, type TaskFamily } from '../../core/task-family.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
-import { stepOfToken } from '../../protocols/step-credit.ts';
+import { stepReader } from '../../protocols/step-credit.ts';
 
 /**
  * AUC of their sums over answers (`groupAuc`: among answers to one task, which credit compares, the mean over groups with right and
  * wrong ones), and over the steps of answers. rewards [answers][tokens].
  */
 export function tokenRewardFigures(
-  family: TaskFamily,
+  given: TaskFamily,
   groups: readonly ScoredGroup[],
   rewards: readonly Numbers[],
-  { encode, decode }: Pick<LearnTools, 'encode' | 'decode'>,
+  tools: Pick<LearnTools, 'encode' | 'decode' | 'renderer'>,
 ): { auc: number; groupAuc: number; stepAuc: number } {
-  const [opens, closes] = encode('<step><answer>') as [number, number];
+  const family = rendered(given, tools);
+  const { decode } = tools;
+  const stepsOf = stepReader(given, tools.encode);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const sums = rewards.map((row) => sum(Array.from(row)));
   const answers = groups.flatMap(({ group, task, samples, answersExact }) =>
@@ -35,7 +37,7 @@ export function tokenRewardFigures(
   const steps = answers.flatMap(({ task, sample: { ids } }, i) => {
     const solution = family.parseSolution(task, decode(ids));
     if (!solution.ok) return [];
-    const of = stepOfToken(ids, opens, closes);
+    const of = stepsOf(ids);
     return family.exactJudgment(task, solution.value).steps.map((right, s) => ({
       right,
       score: sum(Array.from(rewards[i]!).filter((_, t) => of[t] === s)),

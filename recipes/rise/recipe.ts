@@ -4,8 +4,15 @@ import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import type { QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
+import {
+  JUDGE,
+  OPTIMIZER,
+  type SolverVerifierGame,
+  solverAndVerifier,
+} from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
 import { riseClaim } from './claim.ts';
@@ -53,6 +60,18 @@ async function learn({ groups }: RoundRecords, { score, values }: LearnTools): P
   };
 }
 
+const played = ({ family, tasks }: Pick<SolverVerifierGame, 'family' | 'tasks'>) =>
+  solverAndVerifier({
+    family,
+    tasks,
+    shape: ({ settings: { groupSize, freeze } }) => ({
+      solutions: groupSize,
+      shown: freeze.includes(JUDGE) ? 0 : 4,
+      votes: 1,
+    }),
+    answers: 8,
+  });
+
 export const rise: Recipe = {
   name: 'rise',
   title: 'Solving and verifying one’s own solutions in one PPO batch',
@@ -93,14 +112,11 @@ export const rise: Recipe = {
     critic: { optimizer: OPTIMIZER, head: { kind: 'value' } },
   },
   learn,
-  ...solverAndVerifier({
-    family: arithmetic,
-    task: slippingTask,
-    shape: ({ settings: { groupSize, freeze } }) => ({
-      solutions: groupSize,
-      shown: freeze.includes(JUDGE) ? 0 : 4,
-      votes: 1,
-    }),
-    answers: 8,
-  }),
+  ...played({ family: arithmetic, tasks: (context) => drawnTasks(context, slippingTask) }),
 };
+
+/** The recipe on questions of files, for any policy. */
+export function riseOn(game: QuestionGame): Recipe {
+  const { claim: _claim, ...recipe } = rise;
+  return { ...recipe, ...played(game) };
+}

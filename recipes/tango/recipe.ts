@@ -1,4 +1,5 @@
 /** RL Tango: a generator and a generative process verifier, both trained by reinforcement, each with weights of its own. The method is told below, as data. */
+import type { TokenIds } from '../../core/policy.ts';
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
@@ -7,10 +8,24 @@ import { exponentialDecay, mixStreams } from '../../core/rl/rewards/index.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import type { QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
-import { approvalFigures, readVerified, stepAdvantages, type Verified } from '../../protocols/step-credit.ts';
+import {
+  JUDGE,
+  OPTIMIZER,
+  type SolverVerifierGame,
+  solverAndVerifier,
+} from '../../protocols/solver-verifier.ts';
+import {
+  approvalFigures,
+  readVerified,
+  stepAdvantages,
+  stepReader,
+  type Verified,
+} from '../../protocols/step-credit.ts';
 import { chains, freshChain } from '../../tasks/chains/family.ts';
 import { tangoClaim } from './claim.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
@@ -53,7 +68,7 @@ function shape(round: RoundSpec) {
 export function solutionsWithAdvantages(
   verified: readonly Verified[],
   alpha: number,
-  encode: LearnTools['encode'],
+  stepsOf: (ids: TokenIds) => number[],
 ): PolicyItem[] {
   const outcomes = grpo(
     verified.map(({ sample: { rewards } }) => rewards.reward ?? null),
@@ -61,7 +76,7 @@ export function solutionsWithAdvantages(
   );
   const streams = [
     { weight: 1 - alpha, advantages: outcomes },
-    { weight: alpha, advantages: stepAdvantages(verified, encode) },
+    { weight: alpha, advantages: stepAdvantages(verified, stepsOf) },
   ];
   const mixed = mixStreams(
     streams,
@@ -90,13 +105,21 @@ const update = (set: string, role: string, items: readonly PolicyItem[]): Update
   ],
 });
 
-function learn({ round, groups, recipeState }: RoundRecords, { decode, encode }: LearnTools): TrainingPlan {
+function planTraining(
+  family: TaskFamily,
+  { round, groups, recipeState }: RoundRecords,
+  tools: LearnTools,
+): TrainingPlan {
   if (idle(round)) return { updates: [] };
   const { phase, before } = turnOf(round.index);
-  const verified = readVerified(chains, groups, decode);
+  const verified = readVerified(family, groups, tools);
   const figures = approvalFigures(verified);
   if (phase === 'generator') {
-    const items = solutionsWithAdvantages(verified, alphaOf(round.settings.variant, before), encode);
+    const items = solutionsWithAdvantages(
+      verified,
+      alphaOf(round.settings.variant, before),
+      stepReader(family, tools.encode),
+    );
     return { updates: [update('main', SOLVER, items)], figures };
   }
   const { items, counts } = classWeightedVerdicts(
@@ -106,6 +129,19 @@ function learn({ round, groups, recipeState }: RoundRecords, { decode, encode }:
   );
   return { updates: [update('verifier', JUDGE, items)], recipeState: counts, figures };
 }
+
+/** The shape of its rounds and what they teach, over a family. */
+const played = ({ family, tasks }: Pick<SolverVerifierGame, 'family' | 'tasks'>) => ({
+  ...solverAndVerifier({
+    family,
+    tasks,
+    judgeSet: 'verifier',
+    shape,
+    answers: 4,
+    placement: 'step',
+  }),
+  learn: (records: RoundRecords, tools: LearnTools) => planTraining(family, records, tools),
+});
 
 export const tango: Recipe = {
   name: 'tango',
@@ -143,13 +179,11 @@ export const tango: Recipe = {
   variants: VARIANTS,
   state: classCounts,
   sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
-  learn,
-  ...solverAndVerifier({
-    family: chains,
-    task: (random) => freshChain(random),
-    judgeSet: 'verifier',
-    shape,
-    answers: 4,
-    placement: 'step',
-  }),
+  ...played({ family: chains, tasks: (context) => drawnTasks(context, (random) => freshChain(random)) }),
 };
+
+/** The recipe on questions of files, for any policy. */
+export function tangoOn(game: QuestionGame): Recipe {
+  const { claim: _claim, ...recipe } = tango;
+  return { ...recipe, ...played(game) };
+}

@@ -9,10 +9,12 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import { rendered, type TaskFamily } from '../../core/task-family.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
+import type { QuestionGame } from '../../protocols/questions/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -26,12 +28,21 @@ const EPOCHS = 4;
 /** Votes of the start's majority, which the trained policy's single answer is compared with. */
 const EXAM_VOTES = 64;
 
+/** A family and the tasks of it that are trained on and examined. */
+interface Tested {
+  readonly family: TaskFamily;
+  readonly tests: (asked?: EvaluationTasks) => readonly string[];
+  readonly maxNew?: number;
+}
+
 const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
   arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
 
 /** The next tasks of a walk through the test set that is shuffled anew each time around. */
-export function nextTestTasks({ run, index, settings }: RoundSpec, asked?: EvaluationTasks): string[] {
-  const tests = testTasks(asked);
+export function nextTestTasks(
+  { run, index, settings }: RoundSpec,
+  tests: readonly string[] = testTasks(),
+): string[] {
   return Array.from({ length: settings.tasks }, (_, i) => {
     const at = (index - 1) * settings.tasks + i;
     const around = Math.floor(at / tests.length);
@@ -76,43 +87,59 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
 });
 
 /** Accuracy of the start's majority vote. */
-async function startVote({ atStart: start }: EvaluationContext): Promise<number> {
-  const tests = testTasks(start.evaluationTasks);
+async function startVote({ family: given, tests: testsOf }: Tested, { atStart: start }: EvaluationContext) {
+  const family = rendered(given, start);
+  const tests = testsOf(start.evaluationTasks);
   const completions = await start.generate(
     SOLVER,
     tests.map((task) => ({
-      ids: start.tokenizer.encode(arithmetic.solverPrompt(task)),
+      ids: start.tokenizer.encode(family.solverPrompt(task)),
       sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
     })),
   );
   return mean(
     tests.map((task, t) => {
       const parses = completions[t]!.map(({ ids }) =>
-        arithmetic.parseSolution(task, start.tokenizer.decode(ids)),
+        family.parseSolution(task, start.tokenizer.decode(ids)),
       );
       const vote = majority(parses.map((parsed) => (parsed.ok ? parsed.value.answer : null)));
-      return Number(vote !== null && arithmetic.answerIsExact(task, { steps: [], answer: vote.answer }));
+      return Number(vote !== null && family.answerIsExact(task, { steps: [], answer: vote.answer }));
     }),
   );
 }
 
 /** What became of each test task: wrong at first and right now, or the other way round. */
-async function examine(context: EvaluationContext) {
+async function examine(tested: Tested, context: EvaluationContext) {
+  const { family } = tested;
   const asked = { seed: 'greedy', temperature: 0 };
-  const tests = testTasks(context.evaluationTasks);
-  const solver = { family: arithmetic, role: SOLVER, tasks: tests };
-  const right = async (stage: Pick<EvaluationContext, 'tokenizer' | 'generate' | 'evaluationTasks'>) =>
+  const tests = tested.tests(context.evaluationTasks);
+  const solver = { family, role: SOLVER, tasks: tests };
+  const right = async (
+    stage: Pick<EvaluationContext, 'tokenizer' | 'renderer' | 'generate' | 'evaluationTasks'>,
+  ) =>
     (await heldOutAnswers(solver, stage, asked)).map(
-      (parsed, i) => parsed.ok && arithmetic.answerIsExact(tests[i]!, parsed.value),
+      (parsed, i) => parsed.ok && family.answerIsExact(tests[i]!, parsed.value),
     );
   const before = await context.once('before', () => right(context.atStart));
   const now = await right(context);
   return {
-    vote: await context.once('vote', () => startVote(context)),
+    vote: await context.once('vote', () => startVote(tested, context)),
     learned: mean(now.map((exact, i) => Number(exact && !before[i]))),
     corrupted: mean(now.map((exact, i) => Number(!exact && before[i]))),
   };
 }
+
+/** The shape of its rounds over the test tasks of a family. */
+const played = (tested: Tested) =>
+  solverAlone({
+    family: tested.family,
+    ...(tested.maxNew === undefined ? {} : { maxNew: tested.maxNew }),
+    examined: tested.tests,
+    rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+    tasks: ({ round, evaluationTasks }) =>
+      admitTasks(round, nextTestTasks(round, tested.tests(evaluationTasks))),
+    examine: (context) => examine(tested, context),
+  });
 
 export const ttrl: Recipe = {
   name: 'ttrl',
@@ -145,12 +172,12 @@ export const ttrl: Recipe = {
   groupSize: 32,
   variants: {},
   sets: trainedSolver(),
-  ...solverAlone({
-    family: arithmetic,
-    examined: testTasks,
-    rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: ({ round, evaluationTasks }) => admitTasks(round, nextTestTasks(round, evaluationTasks)),
-    examine,
-  }),
+  ...played({ family: arithmetic, tests: testTasks }),
   learn,
 };
+
+/** The recipe on questions of files, for any policy: it trains on the held-out ones, whose reference answers only the evaluation reads. */
+export function ttrlOn({ family, maxNew }: QuestionGame): Recipe {
+  const { claim: _claim, ...recipe } = ttrl;
+  return { ...recipe, ...played({ family, tests: (asked) => family.heldOut(asked), maxNew }) };
+}

@@ -119,7 +119,19 @@ test('what is missing for a run on files is said', async () => {
     /grpo has no tasks\..*--tasks FILE\.jsonl/,
   );
   await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
-  await expect(ask({ recipe: 'trio' })).rejects.toThrow(/trio takes no files of tasks.*--recipe grpo/);
+  await expect(ask({ recipe: 'trio' })).rejects.toThrow(
+    /trio takes no files of tasks: it needs a policy that was taught to ask.*one of grpo, dapo/s,
+  );
+  await expect(ask({ recipe: 'spin' })).rejects.toThrow(
+    /spin takes no files of tasks: it needs written solutions/,
+  );
+  for (const recipe of ['dapo', 'prime', 'rise', 'tango', 'ttrl']) {
+    expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
+    expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
+  }
+  await expect(ask({ recipe: 'tango', set: ['temperature=2'] })).rejects.toThrow(/no setting|temperature/);
+  const generated = await ask({ policy: 'words', tasks: { count: 4, files: [] } });
+  expect(generated?.recipe.taskName).toBe('words, generated');
   expect(
     ['64', 'a.jsonl', 'b.csv@3'].reduce<TasksOption | undefined>(
       (all, text) => tasksOption(text, all),

@@ -34,7 +34,10 @@ const group = {
 const paid = (reward: AnswerReward) => {
   const recipe = { name: 'r', rewards: { reward } } as unknown as Recipe;
   const round = { settings: { rewardFunction: 'reward' } } as never;
-  return payAnswers(arithmetic, reward, { recipe, round, tokenizer }, group);
+  const renderer = () => {
+    throw new Error('the family writes tags');
+  };
+  return payAnswers(arithmetic, reward, { recipe, round, tokenizer, renderer }, group);
 };
 const rewardsOf = (reward: AnswerReward) => paid(reward).samples.map(({ rewards }) => rewards.reward);
 

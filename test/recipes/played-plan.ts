@@ -23,6 +23,9 @@ export interface Moment {
 const tools = (tokenizer: ReturnType<typeof tokenizerOf>): LearnTools => ({
   decode: (ids) => tokenizer.decode(ids),
   encode: (text) => tokenizer.encode(text),
+  renderer: () => {
+    throw new Error('no shipped recipe plans with a renderer');
+  },
   score: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1)),
   values: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length)),
   classes: async (_set, sequences) => sequences.map(() => new Float32Array([-1, -0.5])),

@@ -4,7 +4,7 @@ import { speed } from '../../core/claims/speed.ts';
 import { planTraining } from '../../core/plan-training.ts';
 import { invalid, ok } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem } from '../../core/training-plan.ts';
-import { readVerified, stepOfToken, stepRewards } from '../../protocols/step-credit.ts';
+import { readVerified, stepReader, stepOfToken, stepRewards } from '../../protocols/step-credit.ts';
 import {
   alphaOf,
   solutionsWithAdvantages,
@@ -68,8 +68,10 @@ const group = {
 test('outcome and step streams are standardised apart and mixed on each token', () => {
   // Steps .5 .5 | .5 -.5: mean .25, σ₀ .433013 -> .57735 .57735 | .57735 -1.732051, to go 1.154701 .57735 | -1.154701 -1.732051.
   // Outcomes 1 | 0: ±.707106. Half of each.
-  const verified = readVerified(chains, recordsOf('tango', [group]).groups, tools.decode);
-  const rows = advantagesOf(solutionsWithAdvantages(verified, 0.5, tools.encode)) as number[][];
+  const verified = readVerified(chains, recordsOf('tango', [group]).groups, tools);
+  const rows = advantagesOf(
+    solutionsWithAdvantages(verified, 0.5, stepReader(chains, tools.encode)),
+  ) as number[][];
   expectRows(rows, [
     [0.930904, 0.930904, 0.642228, 0.642228, 0.353553, 0.353553, 0.353553],
     [-0.930904, -0.930904, -1.219579, -1.219579, -0.353553, -0.353553, -0.353553],
@@ -81,7 +83,11 @@ test('a solution that cannot be read has no steps, whatever its tags', () => {
   const { groups } = recordsOf('tango', [
     { ...group, samples: [good, torn], judgments: group.judgments.slice(0, 1) },
   ]);
-  const items = solutionsWithAdvantages(readVerified(chains, groups, tools.decode), 1, tools.encode);
+  const items = solutionsWithAdvantages(
+    readVerified(chains, groups, tools),
+    1,
+    stepReader(chains, tools.encode),
+  );
   // Both steps of the other are alike: nothing to tell apart.
   expectRows(advantagesOf(items) as number[][], [new Array(7).fill(0), new Array(4).fill(0)]);
 });

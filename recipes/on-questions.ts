@@ -1,0 +1,117 @@
+/**
+ * Recipes on questions of files as plain data, from which every process makes the same recipe: grpo as `recipes/grpo` has it, and
+ * those recipes whose method needs no more of a task than a question, a checker, and a policy that can be asked in messages.
+ */
+import * as v from 'valibot';
+import { CHECKERS, findChecker } from '../core/checkers/registry.ts';
+import { wrongInput } from '../core/errors.ts';
+import { deriveId } from '../core/random.ts';
+import type { Recipe } from '../core/recipe.ts';
+import { type QuestionGame, questionGame } from '../protocols/questions/game.ts';
+import { program } from '../tasks/file/program-checker.ts';
+import { dapoOn } from './dapo/recipe.ts';
+import { grpoData, grpoSettings } from './grpo/from-data.ts';
+import { primeOn } from './prime/recipe.ts';
+import { riseOn } from './rise/recipe.ts';
+import { tangoOn } from './tango/recipe.ts';
+import { ttrlOn } from './ttrl/recipe.ts';
+
+const ON_QUESTIONS = {
+  dapo: dapoOn,
+  prime: primeOn,
+  rise: riseOn,
+  tango: tangoOn,
+  ttrl: ttrlOn,
+} as const satisfies Record<string, (game: QuestionGame) => Recipe>;
+type QuestionRecipe = keyof typeof ON_QUESTIONS;
+export const QUESTION_RECIPES = Object.keys(ON_QUESTIONS) as readonly QuestionRecipe[];
+
+export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object.hasOwn(ON_QUESTIONS, name);
+
+/** What the others would need of a file or of a policy, which no file of questions has. */
+const MISSING: Readonly<Record<string, string>> = {
+  azr: 'programs that the policy writes and an interpreter runs',
+  genrm: 'checks of every step, written by rule, for the verifier to imitate',
+  mae: 'a policy that was taught to rate questions and answers in the notation of its family',
+  'one-shot': 'a family that can say which of its tasks teaches most',
+  'r-zero': 'a policy that was taught to ask questions, and an oracle for questions that no file holds',
+  ragen: 'an environment of several turns',
+  'self-rewarding': 'a policy that was taught to compare two answers in the notation of its family',
+  'self-taught-evaluators': 'a policy that was taught to compare two answers in the notation of its family',
+  spin: 'written solutions to imitate; a file of questions has answers alone',
+  sppo: 'an oracle of preferences between two responses',
+  ssp: 'a search tool and its documents',
+  trio: 'a policy that was taught to ask and to judge, and an oracle for questions that no file holds',
+};
+
+/** Throws `run.tasks`, saying what the recipe lacks on files of questions. */
+export function refuseQuestions(recipe: string): never {
+  const missing = MISSING[recipe];
+  throw wrongInput(
+    'run.tasks',
+    `Recipe ${recipe} takes no files of tasks${missing ? `: it needs ${missing}` : ''}.`,
+    {
+      expected: `one of ${['grpo', ...QUESTION_RECIPES].join(', ')}, which train on files`,
+      next: 'Choose another --recipe, or leave the files out.',
+    },
+  );
+}
+
+/** What `--set` may change of a recipe that has its own method. */
+export const questionRecipeSettings = v.strictObject({
+  maxNew: grpoSettings.entries.maxNew,
+  examined: grpoSettings.entries.examined,
+  optimizer: grpoSettings.entries.optimizer,
+  adapter: grpoSettings.entries.adapter,
+});
+
+export const questionRecipeData = v.strictObject({
+  recipe: v.picklist(QUESTION_RECIPES),
+  name: grpoData.entries.name,
+  start: grpoData.entries.start,
+  checker: grpoData.entries.checker,
+  extract: grpoData.entries.extract,
+  sources: grpoData.entries.sources,
+  heldOut: grpoData.entries.heldOut,
+  settings: questionRecipeSettings,
+});
+export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
+
+/** Same data, same name. */
+export const questionRecipeName = (data: QuestionRecipeData): string =>
+  `${data.recipe}-${deriveId(data.recipe, JSON.stringify(data)).slice(0, 10)}`;
+
+/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+export function questionRecipeFrom(given: unknown): Recipe {
+  const data = v.parse(questionRecipeData, given);
+  const { maxNew, examined, optimizer, adapter } = data.settings;
+  const recipe = ON_QUESTIONS[data.recipe](
+    questionGame({
+      name: data.name,
+      tasks: { sources: data.sources, heldOut: data.heldOut },
+      checker: findChecker(data.checker, [...CHECKERS, program]),
+      extract: data.extract,
+      maxNew,
+      examined,
+    }),
+  );
+  const sets = Object.entries(recipe.sets).map(([name, set]) => [
+    name,
+    {
+      ...set,
+      optimizer: { ...set.optimizer, ...optimizer },
+      // What reads a head is trained whole.
+      ...(adapter && !set.head ? { adapter } : {}),
+    },
+  ]);
+  return {
+    ...recipe,
+    name: questionRecipeName(data),
+    startPolicy: data.start,
+    sets: Object.fromEntries(sets),
+    method: {
+      ...recipe.method,
+      setting: `Questions and reference answers come from files (${data.name}); the policy is asked in messages by its own chat template. A solution counts as one step, and a verifier answers yes or no to the whole.`,
+    },
+  };
+}

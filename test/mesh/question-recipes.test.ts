@@ -1,0 +1,92 @@
+/** Recipes with a method of their own on a file of questions, with checkpoints from outside: the mesh and one process come to the same bytes. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readImport } from '../../cli/policy/import-checkpoint.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
+import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { openPlaying } from './playing.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-question-recipes-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const file = join(root, 'say.jsonl');
+// Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
+const rows = Array.from({ length: 24 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
+writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+
+/** A checkpoint with random weights as a folder of the Hub has one. */
+function checkpointFolder(name: string, model: string, template: string): string {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  const config = smallConfig({
+    model_type: model,
+    vocab_size: 262,
+    hidden_size: 64,
+    intermediate_size: 128,
+    num_hidden_layers: 2,
+    max_position_embeddings: 512,
+  });
+  const json = (value: unknown) => JSON.stringify(value);
+  const tokenizer = byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>']);
+  writeFileSync(join(folder, 'config.json'), json(toHfConfig(config)));
+  writeFileSync(join(folder, 'tokenizer.json'), json(tokenizer));
+  writeFileSync(
+    join(folder, 'tokenizer_config.json'),
+    json({ eos_token: '<|im_end|>', chat_template: template }),
+  );
+  writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(randomTensors(config)));
+  return folder;
+}
+
+const CASES = [
+  { recipe: 'tango', model: 'llama', template: SMOLLM_TEMPLATE, trained: 'verifier.safetensors' },
+  { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
+  { recipe: 'dapo', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
+] as const;
+
+describe.each(CASES)(
+  '$recipe with a template in the shape of $model',
+  ({ recipe, model, template, trained }) => {
+    test('imports a checkpoint and trains it for three rounds', { timeout: 400_000 }, async () => {
+      const { files } = await readImport(checkpointFolder(recipe, model, template), 'chat', {
+        tokenizer: true,
+      });
+      const made = await taskRecipe({
+        recipe,
+        policy: 'chat',
+        tasks: { files: [file] },
+        heldOut: '0.3',
+        checker: 'regex',
+        extract: ['whole'],
+        set: ['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+      });
+      const { registry, named, modules } = await openRecipes([await made!.write(join(root, 'recipes'))]);
+      expect(named[0]!.name).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
+      const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
+      try {
+        await playing.importPolicy('chat', files);
+        const { mesh, alone, before } = await playing.play({
+          recipe: named[0]!.name,
+          seed: 0,
+          rounds: 3,
+          freeze: [],
+          tasks: 3,
+          groupSize: 6,
+          policy: 'chat',
+        });
+        expect(mesh).toEqual(alone);
+        expect(mesh[trained]).toBeDefined();
+        expect(mesh[trained]).not.toBe(before[trained]);
+        expect(mesh['tokenizer_config.json']).toBeDefined();
+      } finally {
+        await playing.stop();
+      }
+    });
+  },
+);

@@ -1,0 +1,75 @@
+/** Questions of files as a task family: prompts by the policy's own chat template, strict readings, and the checker's word. */
+import { describe, expect, test } from 'vitest';
+import { exact } from '../../core/checkers/exact.ts';
+import { rendererOf } from '../../core/renderer/open.ts';
+import { rendered } from '../../core/task-family.ts';
+import { questionFamily } from '../../protocols/questions/family.ts';
+import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+
+const task = (question: string, answer: string) => ({
+  messages: [{ role: 'user' as const, content: question }],
+  answer,
+  metadata: {},
+  difficulty: null,
+  file: 'x',
+  line: 1,
+});
+const family = questionFamily({
+  name: 'two',
+  tasks: {
+    sources: [{ weight: 1, tasks: [task('2+2?', '4'), task('3+3?', '6')] }],
+    heldOut: [task('1+1?', '2')],
+  },
+  checker: exact,
+  extract: ['answer'],
+  maxNew: 8,
+});
+const renderer = rendererOf(versionFiles({ eos_token: '<|im_end|>', chat_template: SMOLLM_TEMPLATE }), 'p');
+const asked = rendered(family, { renderer: () => renderer });
+const [one] = family.heldOut() as [string];
+
+const SYSTEM =
+  '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n';
+
+test('a solver is asked in the question’s messages', () => {
+  expect(asked.solverPrompt(one)).toBe(`${SYSTEM}<|im_start|>user\n1+1?<|im_end|>\n<|im_start|>assistant\n`);
+});
+
+test('a verifier is shown the question with the solution, in a message', () => {
+  expect(asked.judgePrompt(one, { steps: ['two: <answer>2</answer>'], answer: '2' })).toBe(
+    `${SYSTEM}<|im_start|>user\n1+1?\n\nProposed solution:\ntwo: <answer>2</answer>\n\nIs this solution right? Check it, then answer yes or no in <answer> tags.<|im_end|>\n<|im_start|>assistant\n`,
+  );
+});
+
+describe('readings', () => {
+  const solution = (text: string) => asked.parseSolution(one, text);
+  const verdict = (text: string) => asked.parseJudgment({ steps: [''], answer: '' }, text);
+
+  test('a solution is one step, without the token that ended it', () => {
+    expect(solution('so <answer> 2 </answer><|im_end|>')).toEqual({
+      ok: true,
+      value: { steps: ['so <answer> 2 </answer>'], answer: '2' },
+    });
+  });
+
+  test('what has no answer, or could pass for another message, is none', () => {
+    expect(solution('two<|im_end|>')).toEqual({ ok: false, reason: 'off-grammar' });
+    expect(solution('<|im_start|>system <answer>2</answer><|im_end|>').ok).toBe(false);
+  });
+
+  test('a verdict is yes or no', () => {
+    expect(verdict('<think>no doubt</think><answer>Yes</answer><|im_end|>')).toEqual({
+      ok: true,
+      value: { steps: [true], right: true },
+    });
+    expect(verdict('yes at first, but no.<|im_end|>')).toMatchObject({ value: { right: false } });
+    expect(verdict('I know nothing<|im_end|>').ok).toBe(false);
+  });
+});
+
+test('the checker says what is exact, and an evaluation asks the side and the number that it names', () => {
+  expect(family.answerIsExact(one, { steps: [], answer: '2' })).toBe(true);
+  expect(family.exactJudgment(one, { steps: ['3'], answer: '3' })).toEqual({ steps: [false], right: false });
+  expect(family.isHeldOut(one)).toBe(true);
+  expect(family.heldOut({ heldOut: false, most: 1 })).toHaveLength(1);
+});
