@@ -1,14 +1,16 @@
 /**
  * Asks a recipe's `learn` for the round's training plan and applies the run's settings: proposals get the rewards that they earned, parts
- * for frozen roles are dropped, and the recipe state that the plan leaves must fit the recipe's schema.
+ * for frozen roles are dropped, policy gradients are tied to how their roles sample, and the recipe state that the plan leaves must fit the recipe's schema.
  */
 import { proposalKey } from './play-episodes.ts';
 import type { Recipe } from './recipe.ts';
 import { checkState } from './recipe-state.ts';
 import type { Earnings } from './schema/report.ts';
+import { tiedToSampling } from './tied-sampling.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from './training-plan.ts';
 
-export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'>;
+export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'> &
+  Partial<Pick<Recipe, 'roles'>>;
 
 export interface TaughtLesson extends TrainingPlan {
   /** What the round's proposals earned, by the id of their first sample; empty where the recipe does not pay for proposals. */
@@ -16,7 +18,7 @@ export interface TaughtLesson extends TrainingPlan {
 }
 
 export async function planTraining(
-  recipe: Pick<TaughtRecipe, 'name' | 'learn' | 'state' | 'payProposals'>,
+  recipe: Pick<TaughtRecipe, 'name' | 'learn' | 'state' | 'payProposals' | 'roles'>,
   records: RoundRecords,
   tools: LearnTools,
 ): Promise<TaughtLesson> {
@@ -27,7 +29,7 @@ export async function planTraining(
   return {
     ...plan,
     earnings,
-    updates: plan.updates
+    updates: tiedToSampling(plan.updates, recipe)
       .map((update) => ({ ...update, parts: update.parts.filter((part) => !frozen.has(part.role)) }))
       // An update with parts for frozen roles alone is dropped: such a round publishes the weights as they are.
       .filter(({ parts }, u) => parts.length > 0 || plan.updates[u]!.parts.length === 0),

@@ -47,7 +47,7 @@ export interface PolicyPart extends Part {
    * objective is defined, `sampler` for AIPO and DPPO, `proximal` for the others. Decoupled PPO has its own correction.
    */
   readonly old?: 'proximal' | 'sampler';
-  /** The temperature of the sampling: the policy's logits are divided by it here too. Default 1. */
+  /** The temperature of the sampling: the policy's logits are divided by it here too. It is the role's; another one is refused. */
   readonly temperature?: number;
   /** The KL penalty to a reference, as a term of the loss. */
   readonly kl?: { readonly weight: number; readonly estimator: KlEstimator; readonly reference: WeightsRef };

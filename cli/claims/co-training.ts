@@ -120,7 +120,7 @@ function counted(rows: readonly Bought[], figure: (row: Bought) => Interval | un
 export function coTrainingCaption(records: readonly Judged[]): string {
   const rows = allBought(records);
   return (
-    `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, in ${rows.length} comparisons. The 95 % interval of the gain in **sampled** accuracy lies ` +
+    `What training a solver’s partner (judge, proposer, reward model) buys over freezing it. The 95 % interval of the gain in **sampled** accuracy lies ` +
     `${counted(rows, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(rows, ({ forced, greedy }) => forced ?? greedy)}.`
   );
 }

@@ -72,7 +72,7 @@ export const summary = v.object({
   heldout: v.array(heldOutPoint),
   judge: v.array(v.object({ round: count, fixed: measured, own: measured })),
   proposer: v.array(v.object({ round: count, difficulty: measured, passRate: measured })),
-  /** Collapse monitors by round: reward, gold, format, length, entropy, KL and what else the recipe reports. */
+  /** Collapse monitors by round: reward, gold, format, length, entropy, KL, tokens generated and trained, and what else the recipe reports. */
   monitors: v.exactOptional(v.array(monitorPoint)),
   groups: groupCounts,
   /** Messages that arrived more than once and changed nothing. */
@@ -118,6 +118,8 @@ const monitorFigures = (report: RoundReport): MonitorPoint['figures'] => ({
   entropy: overRoles(report, 'entropy'),
   klToStart: overRoles(report, 'klToStart'),
   gradientNorm: report.training?.gradientNorm ?? null,
+  tokens: report.monitors?.tokens ?? null,
+  trainedTokens: report.training?.tokens ?? null,
   ...report.figures,
 });
 
