@@ -1,12 +1,9 @@
-/** Sends webhooks signed `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. A signature is valid for five minutes and for one delivery. */
-import { createHmac } from 'node:crypto';
+/** Sends orders signed by Standard Webhooks' headers. A signature is valid for five minutes and for one delivery. */
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import { type RunStarted, refusal, runStarted } from '../core/schema/answers.ts';
+import { standardHeaders } from '../core/standard-webhook.ts';
 import type { runOrder } from '../recipes/run-order.ts';
-
-export const sign = (secret: string, body: string, seconds: number): string =>
-  `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 
 export async function orderRounds(
   url: string,
@@ -21,7 +18,7 @@ export async function orderRounds(
       'content-type': 'application/json',
       // The request gets its own connection: on an idle one that the server has just closed, the order would be lost.
       connection: 'close',
-      'x-rollmesh-signature': sign(secret, body, Math.floor(Date.now() / 1000)),
+      ...standardHeaders(secret, `order_${crypto.randomUUID()}`, Math.floor(Date.now() / 1000), body),
     },
     signal: AbortSignal.timeout(30_000),
   }).catch((cause: unknown) => {

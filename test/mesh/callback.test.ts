@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from './scene.ts';
 
 const SECRET = 'a-secret-for-callbacks';
-const heard: { body: string; signature: string }[] = [];
+const heard: { body: string; id: string; time: string; signature: string }[] = [];
 let answer = 500;
 const listener = createServer((request, response) => {
   let body = '';
@@ -14,7 +14,13 @@ const listener = createServer((request, response) => {
     body += chunk;
   });
   request.on('end', () => {
-    heard.push({ body, signature: String(request.headers['x-rollmesh-signature']) });
+    const of = (name: string) => String(request.headers[name]);
+    heard.push({
+      body,
+      id: of('webhook-id'),
+      time: of('webhook-timestamp'),
+      signature: of('webhook-signature'),
+    });
     response.writeHead(answer).end();
   });
 });
@@ -47,9 +53,11 @@ test('told until it is taken, then never again', async () => {
   await scene.mesh.cron();
   await scene.mesh.cron();
   expect(heard).toHaveLength(3);
-  for (const { body, signature } of heard) {
+  // the same news has the same id each time
+  expect(new Set(heard.map(({ id }) => id))).toEqual(new Set([`round_${round}`]));
+  for (const { body, id, time, signature } of heard) {
     expect(JSON.parse(body)).toMatchObject({ round, run, index: 1, stage: 'failed', version: null });
-    const [, time, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature)!;
-    expect(v1).toBe(createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex'));
+    const mac = createHmac('sha256', SECRET).update(`${id}.${time}.${body}`).digest('base64');
+    expect(signature).toBe(`v1,${mac}`);
   }
 });

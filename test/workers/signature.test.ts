@@ -78,3 +78,34 @@ test.each([
 ])('refused: %s', (_, headers, expected) => {
   expect(codeOf(headers)).toBe(expected);
 });
+
+/** Standard Webhooks, by node:crypto: HMAC-SHA256 over "id.time.body", in base64. */
+const standard = (
+  time: number,
+  { secret = SECRET as string | Buffer, id = 'msg_1', text = '{"recipe":"trio"}' } = {},
+) => ({
+  standard: {
+    id,
+    timestamp: String(time),
+    signature: `v1,${createHmac('sha256', secret).update(`${id}.${time}.${text}`).digest('base64')}`,
+  },
+});
+
+test('Standard Webhooks: the id names the delivery, and id, time and body are all signed', () => {
+  expect(verify(standard(NOW))).toBe('standard:msg_1');
+  expect(codeOf(standard(NOW, { text: '{}' }))).toBe('401 signature.wrong');
+  const { id, timestamp, signature } = standard(NOW).standard;
+  expect(codeOf({ standard: { id: 'msg_2', timestamp, signature } })).toBe('401 signature.wrong');
+  expect(codeOf({ standard: { id, timestamp: String(NOW + 1), signature } })).toBe('401 signature.wrong');
+  expect(codeOf({ standard: { id: undefined, timestamp, signature } })).toBe('401 signature.malformed');
+  expect(codeOf(standard(NOW - 301))).toBe('401 signature.stale');
+});
+
+test('Standard Webhooks: one of several signatures is enough, and a secret with whsec_ is base64', () => {
+  const { id, timestamp, signature } = standard(NOW).standard;
+  expect(verify({ standard: { id, timestamp, signature: `v1a,x v1,AAAA ${signature}` } })).toBe(
+    'standard:msg_1',
+  );
+  const key = Buffer.from('0123456789abcdef01234567');
+  expect(verify(standard(NOW, { secret: key }), [`whsec_${key.toString('base64')}`])).toBe('standard:msg_1');
+});

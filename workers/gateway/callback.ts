@@ -1,10 +1,8 @@
 /**
- * Notifies the operator of ended rounds: a POST to the operator's own address, signed as webhooks are. Delivery is at least once:
+ * Notifies the operator of ended rounds: a POST to the operator's own address, signed by Standard Webhooks' headers. Delivery is at least once:
  * the clock repeats a POST for a day, until the address has answered with success.
  */
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { standardHeaders } from '../../core/standard-webhook.ts';
 import { countGroups } from '../../store/groups.ts';
 import { markTold, type RoundRow, untoldRounds } from '../../store/rounds.ts';
 import { failureOf } from '../shared/failures.ts';
@@ -15,10 +13,6 @@ import type { Services } from './services.ts';
 const DAY_MS = 24 * 3600 * 1000;
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 10;
-
-/** Signs "t.body" and returns `t=…,v1=…`, the format that verifySignature accepts. */
-export const signBody = (secret: string, body: string, seconds: number): string =>
-  `t=${seconds},v1=${bytesToHex(hmac(sha256, utf8ToBytes(secret), utf8ToBytes(`${seconds}.${body}`)))}`;
 
 export async function tellEnds(services: Services): Promise<void> {
   const { db, callback, now } = services;
@@ -43,7 +37,8 @@ async function post({ db, now }: Services, url: string, secret: string, row: Rou
     body,
     headers: {
       'content-type': 'application/json',
-      'x-rollmesh-signature': signBody(secret, body, Math.floor(now() / 1000)),
+      // The id is the round's: a POST that is repeated says the same, and its receiver can tell.
+      ...standardHeaders(secret, `round_${id}`, Math.floor(now() / 1000), body),
     },
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -32,13 +32,18 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
   const secrets = [requireSecret('WEBHOOK_SECRET', current), ...(next ? [next] : [])];
   const bytes = await readBytes(c.req.raw, BODY_LIMIT);
   const headers = {
+    standard: {
+      id: c.req.header('webhook-id'),
+      timestamp: c.req.header('webhook-timestamp'),
+      signature: c.req.header('webhook-signature'),
+    },
     own: c.req.header('x-rollmesh-signature'),
     github: c.req.header('x-hub-signature-256'),
     githubDelivery: c.req.header('x-github-delivery'),
   };
   const delivery = verifySignature(headers, bytes, secrets, services.now() / 1000);
   const event = c.req.header('x-github-event');
-  if (headers.own === undefined && event === 'ping') return c.json({ pong: true });
+  if (headers.github !== undefined && event === 'ping') return c.json({ pong: true });
   const body = parseJson(bytes);
   const asked = event === 'repository_dispatch' ? check(githubEvent, body).client_payload : body;
   const started = await accounted(
