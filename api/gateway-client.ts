@@ -76,6 +76,10 @@ const PAGE = 500;
 /** The fields that a listing is read for. Each of the 500 rounds of a page also has a report, which is checked where it is used. */
 const listedRounds = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
 export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
+const reportedRounds = v.object({
+  rounds: v.array(v.pick(roundState, ['index', 'report', 'createdAt', 'endedAt'])),
+});
+export type ReportedRound = Readonly<v.InferOutput<typeof reportedRounds>['rounds'][number]>;
 const policyState = v.pick(policyVersions, ['name', 'current', 'next', 'versions']);
 
 /** The kind of a gateway's error, by what the caller can do about it. 409 means that the state has changed, so read it again. */
@@ -107,6 +111,17 @@ export class GatewayClient {
     for (;;) {
       const before = all.length ? `&before=${all.at(-1)!.index}` : '';
       const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, listedRounds);
+      all.push(...rounds);
+      if (rounds.length < PAGE) return all;
+    }
+  }
+
+  /** The rounds of a run with their reports, newest first. */
+  async reportedRounds(run: string): Promise<readonly ReportedRound[]> {
+    const all: ReportedRound[] = [];
+    for (;;) {
+      const before = all.length ? `&before=${all.at(-1)!.index}` : '';
+      const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, reportedRounds);
       all.push(...rounds);
       if (rounds.length < PAGE) return all;
     }

@@ -36,6 +36,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'orders rounds of a mesh by a signed webhook',
     load: () => import('./trigger/command.ts'),
   },
+  curves: {
+    description: 'writes a run’s curves for TensorBoard, or as CSV or JSON lines',
+    load: () => import('./curves/command.ts'),
+  },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',

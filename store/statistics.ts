@@ -10,42 +10,69 @@ const usageSums = Object.fromEntries(
   USAGE_FIELDS.map((field) => [field, sql<number>`sum(${usage[field]})`]),
 ) as Record<keyof Usage, SQL<number>>;
 
+/** How many runs /metrics shows the learning of: those that made progress last. */
+const SHOWN_RUNS = 20;
+
+/** The newest round of each of those runs whose report has this part. */
+const newestWith = (db: Database, part: 'training' | 'evaluation') =>
+  db
+    .select()
+    .from(rounds)
+    .where(
+      sql`(${rounds.run}, ${rounds.index}) IN (SELECT run, max(idx) FROM rounds
+        WHERE report->${`$.${part}`} IS NOT NULL GROUP BY run ORDER BY max(touched_at) DESC LIMIT ${SHOWN_RUNS})`,
+    );
+
 export async function meshStatistics(db: Database) {
-  const [byStage, byState, byFailure, letters, pointers, oldest, [last], [totals], [stored], used] =
-    await db.batch([
-      db.select({ stage: rounds.stage, n }).from(rounds).groupBy(rounds.stage),
-      db.select({ state: groups.state, n }).from(groups).groupBy(groups.state),
-      db
-        .select({ kind: sql<string>`failure->>'kind'`, n })
-        .from(groups)
-        .where(isNotNull(groups.failure))
-        .groupBy(sql`failure->>'kind'`),
-      db
-        .select({ queue: deadLetters.queue, n })
-        .from(deadLetters)
-        .where(isNull(deadLetters.replayedAt))
-        .groupBy(deadLetters.queue),
-      db.select({ policy: policies.name, version: policies.current }).from(policies).limit(1000),
-      db
-        .select({ stage: rounds.stage, touchedAt: sql<number>`min(touched_at)` })
-        .from(rounds)
-        .where(sql`stage IN ${openRounds}`)
-        .groupBy(rounds.stage),
-      db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
-      db
-        .select({
-          proposed: sql<number>`coalesce(sum(proposed), 0)`,
-          admitted: sql<number>`coalesce(sum(expected), 0)`,
-          generated: sql<number>`coalesce(sum(report->>'$.monitors.tokens'), 0)`,
-          trained: sql<number>`coalesce(sum(report->>'$.training.tokens'), 0)`,
-        })
-        .from(rounds),
-      db.select({ bytes: sql<number>`coalesce(sum(bytes), 0)` }).from(versions),
-      db
-        .select({ stage: usage.stage, ...usageSums })
-        .from(usage)
-        .groupBy(usage.stage),
-    ]);
+  const [
+    byStage,
+    byState,
+    byFailure,
+    letters,
+    pointers,
+    oldest,
+    [last],
+    [totals],
+    [stored],
+    used,
+    trained,
+    evaluated,
+  ] = await db.batch([
+    db.select({ stage: rounds.stage, n }).from(rounds).groupBy(rounds.stage),
+    db.select({ state: groups.state, n }).from(groups).groupBy(groups.state),
+    db
+      .select({ kind: sql<string>`failure->>'kind'`, n })
+      .from(groups)
+      .where(isNotNull(groups.failure))
+      .groupBy(sql`failure->>'kind'`),
+    db
+      .select({ queue: deadLetters.queue, n })
+      .from(deadLetters)
+      .where(isNull(deadLetters.replayedAt))
+      .groupBy(deadLetters.queue),
+    db.select({ policy: policies.name, version: policies.current }).from(policies).limit(1000),
+    db
+      .select({ stage: rounds.stage, touchedAt: sql<number>`min(touched_at)` })
+      .from(rounds)
+      .where(sql`stage IN ${openRounds}`)
+      .groupBy(rounds.stage),
+    db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
+    db
+      .select({
+        proposed: sql<number>`coalesce(sum(proposed), 0)`,
+        admitted: sql<number>`coalesce(sum(expected), 0)`,
+        generated: sql<number>`coalesce(sum(report->>'$.monitors.tokens'), 0)`,
+        trained: sql<number>`coalesce(sum(report->>'$.training.tokens'), 0)`,
+      })
+      .from(rounds),
+    db.select({ bytes: sql<number>`coalesce(sum(bytes), 0)` }).from(versions),
+    db
+      .select({ stage: usage.stage, ...usageSums })
+      .from(usage)
+      .groupBy(usage.stage),
+    newestWith(db, 'training'),
+    newestWith(db, 'evaluation'),
+  ]);
   return {
     byStage,
     byState,
@@ -57,6 +84,8 @@ export async function meshStatistics(db: Database) {
     totals: totals!,
     stored: stored!.bytes,
     used,
+    trained,
+    evaluated,
   };
 }
 export type MeshStatistics = Awaited<ReturnType<typeof meshStatistics>>;

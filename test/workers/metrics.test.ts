@@ -1,4 +1,5 @@
 /** Prometheus' text format, by its own rules: escaping, HELP and TYPE before values, names that end in their unit. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { NOTHING_USED } from '../../core/cost/usage.ts';
 import type { MeshStatistics } from '../../store/statistics.ts';
@@ -28,6 +29,8 @@ const none: MeshStatistics = {
   totals: { proposed: 10, admitted: 7, generated: 0, trained: 0 },
   stored: 0,
   used: [],
+  trained: [],
+  evaluated: [],
 };
 
 test('an empty mesh exposes every metric, and its known label values as zero', () => {
@@ -59,4 +62,47 @@ test('what is derived: rejected proposals, ages in seconds', () => {
   expect(values('rollmesh_queue_oldest_message_age_seconds')).toEqual([
     { labels: { queue: 'judge' }, value: 6 },
   ]);
+});
+
+const trainedRow = {
+  run: 'a'.repeat(32),
+  index: 3,
+  version: 5,
+  spec: {
+    settings: { recipe: 'trio', policy: 'trio-0', seed: 0 },
+    roles: { solver: { name: 'trio-0', version: 3 } },
+  },
+  report: {
+    monitors: { reward: 0.5, gold: null, tokens: 300 },
+    training: {
+      loss: -0.25,
+      gradientNorm: 2,
+      roles: { solver: { entropy: 0.75, klToStart: 0.125 } },
+      mismatch: {},
+      ratio: {},
+    },
+    figures: { approved: 0.5 },
+    rolloutMs: 1500,
+  },
+} as unknown as MeshStatistics['trained'][number];
+
+test('what a run learns: its figures with its labels, and nothing where nothing was measured', () => {
+  const text = prometheusText(meshMetrics({ ...none, trained: [trainedRow] }, [], 0));
+  const labels = `run="${'a'.repeat(32)}",recipe="trio",policy="trio-0",seed="0"`;
+  expect(text).toContain(`\nrollmesh_run_reward{${labels}} 0.5\n`);
+  expect(text).toContain(`\nrollmesh_run_loss{${labels}} -0.25\n`);
+  expect(text).toContain(`\nrollmesh_run_entropy_nats{${labels},role="solver"} 0.75\n`);
+  // 5 was made of samples of 3; 300 tokens in 1.5 s
+  expect(text).toContain(`\nrollmesh_run_staleness_versions{${labels},role="solver"} 2\n`);
+  expect(text).toContain(`\nrollmesh_run_generated_tokens_per_second{${labels}} 200\n`);
+  expect(text).toContain(`\nrollmesh_run_figure{${labels},figure="approved"} 0.5\n`);
+  expect(text).not.toMatch(/^rollmesh_run_gold_ratio\{/m);
+});
+
+test('the Grafana board asks for metrics that exist', () => {
+  const board = readFileSync(new URL('../../docs/monitoring/grafana.json', import.meta.url), 'utf8');
+  const known = new Set(meshMetrics(none, [], 0).map(({ name }) => name));
+  const asked = new Set(board.match(/rollmesh_[a-z_]+/g));
+  expect(asked.size).toBeGreaterThan(10);
+  expect([...asked].filter((name) => !known.has(name))).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { GROUP_STATES, OPEN_STATES, ROUND_STATES } from '../../core/stages.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import type { MeshStatistics } from '../../store/statistics.ts';
+import { learningMetrics } from './learning-metrics.ts';
 import type { Metric } from './metrics.ts';
 import { usageMetrics } from './usage-metrics.ts';
 
@@ -133,6 +134,7 @@ export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], n
       help: 'Current version of each policy.',
       values: of.pointers.map(({ policy, version }) => ({ labels: { policy }, value: version })),
     },
+    ...learningMetrics(of.trained, of.evaluated),
     ...totalMetrics(of),
     ...usageMetrics(of.used),
     ...queueMetrics(depths, now),

@@ -1,0 +1,57 @@
+/** `rollmesh curves RUN`: writes a run's curves as TensorBoard events, CSV or JSON lines. It reads a mesh and changes nothing. */
+import { Argument, Command, Option } from 'commander';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { RunState } from '../../core/schema/answers.ts';
+import { calledAs } from '../called-as.ts';
+import { printable } from '../printable.ts';
+import { openMesh } from '../shared/mesh-access.ts';
+import { curvesOf, FORMATS, type Format, writeCurves } from './write-curves.ts';
+
+interface CurvesOptions {
+  readonly format: Format;
+  readonly out: string;
+  readonly state: string;
+}
+
+async function runNamed(gateway: GatewayClient, asked: string): Promise<RunState> {
+  if (/^[0-9a-f]{32}$/.test(asked)) return gateway.getRun(asked);
+  const [newest] = asked === 'last' ? await gateway.listRuns(1) : [];
+  if (newest) return newest;
+  throw wrongInput('curves.run', `There is no run ${JSON.stringify(asked)}.`, {
+    expected: 'a run’s id, or `last` for the one that was ordered last',
+    next: 'The page and GET /api/runs list them.',
+  });
+}
+
+async function write(asked: string, { format, out, state }: CurvesOptions): Promise<void> {
+  const { gateway, close } = await openMesh(state);
+  try {
+    const run = await runNamed(gateway, asked);
+    const curves = curvesOf(await gateway.reportedRounds(run.id));
+    if (!curves.length)
+      throw wrongInput('curves.empty', `No round of the run ${run.id} has a report yet.`, {
+        next: 'Wait for its first round to be trained.',
+      });
+    const name = `${run.settings.policy}-${run.id.slice(0, 8)}`;
+    const path = writeCurves(curves, { format, folder: out, name });
+    console.log(printable(`${path}: ${curves.length} steps`));
+    if (format === 'tensorboard') console.log(printable(`Next: tensorboard --logdir ${out}`));
+  } finally {
+    await close();
+  }
+}
+
+export const command = (): Command =>
+  new Command(calledAs('curves'))
+    .description(
+      'Writes a run’s curves (reward, accuracy, KL, entropy, loss, the recipe’s own figures) to a file.',
+    )
+    .addArgument(new Argument('<run>', 'id of the run, or `last` for the one that was ordered last'))
+    .addOption(
+      new Option('--format <name>', 'what to write').choices(FORMATS).default('tensorboard' satisfies Format),
+    )
+    .option('--out <dir>', 'folder that it is written to', 'curves')
+    .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.')
+    .action(write);
