@@ -61,6 +61,7 @@ function withVersions(template: string): string {
 const guestConfig = (text: string): string =>
   text
     .replaceAll(/main = "workers\/(\w+)\/index\.ts"/g, 'main = "workers/$1.ts"')
+    .replaceAll('node install/', `node ${PACKAGE}/install/`)
     .replaceAll('directory = "dashboard"', `directory = "${PACKAGE}/dashboard"`)
     .replaceAll(/(database_id = "[^"]*") \}/g, `$1, migrations_dir = "${PACKAGE}/migrations" }`);
 

@@ -28,6 +28,7 @@ export const wranglerProcess =
         cwd,
         // With CI set, wrangler takes the defaults instead of asking questions.
         env: {
+          ROLLMESH_DEPLOY: '1',
           ...process.env,
           CI: '1',
           NO_COLOR: '1',

@@ -30,6 +30,8 @@ test('no environment named: the gateway, and no warning either', { timeout: 120_
   const said = await dryRun();
   expect(said).not.toMatch(/warning|error|▲|✘/i);
   expect(said).toContain('env.ASSETS');
+  // It is one Worker of four, and says which command is the whole mesh.
+  expect(said).toMatch(/gateway alone, one Worker of four[\s\S]*npm run deploy/);
 });
 
 test.each(WORKER_NAMES)('%s', { timeout: 120_000 }, async (env) => {
