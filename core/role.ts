@@ -3,6 +3,7 @@
  * exist. Both the recipe and the round context import it, so that neither has to import the other for its types.
  */
 import type { SamplingSettings } from './policy.ts';
+import type { Part } from './reading.ts';
 
 /** One of the rewards that `--reward` may select. */
 export interface RewardInfo {
@@ -41,10 +42,18 @@ export interface StageRecipe {
   readonly roles: Readonly<Record<string, RoleSettings>>;
 }
 
-/** What the monitors of a round can say about tasks and answers, as far as the recipe provides it. */
+/** What the monitors of a round and its readers can say about tasks and answers, as far as the recipe provides it. */
 export interface RoundDescription {
   /** A scalar that says how hard a task is. */
   readonly difficulty?: (task: string) => number;
   /** Does the completion write its steps? */
   readonly worked?: (text: string) => boolean;
+  /** Cuts a text that a role read or wrote into parts; default `readTags`. It must take any text. */
+  readonly parts?: (role: string, text: string) => readonly Part[];
+  /** What each character of a board's cells is, where texts hold boards. */
+  readonly cells?: Readonly<Record<string, string>>;
+  /** A task as a person reads it; default the task's own text. */
+  readonly title?: (task: string) => readonly Part[];
+  /** What an episode of these turns ended at, for worlds whose last state no prompt shows. */
+  readonly ending?: (task: string, turns: readonly string[]) => readonly Part[];
 }

@@ -4,6 +4,7 @@
  * solver's pay and for the verifier's alike. A recipe says what a round teaches.
  */
 import { wrongInput } from '../core/errors.ts';
+import { type Part, readTags } from '../core/reading.ts';
 import type { RoundShape } from '../core/recipe.ts';
 import type { Placement, RewardInfo } from '../core/role.ts';
 import type { RoundContext } from '../core/round-context.ts';
@@ -83,10 +84,12 @@ export interface SolverVerifierGame {
   readonly placement?: Placement;
   /** Answers to each held-out task that is voted on. */
   readonly answers: number;
+  /** How a verdict is cut into parts for a reader; default by its tags. */
+  readonly readVerdict?: (text: string) => readonly Part[];
 }
 
 export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
-  const { family, tasks, judgeSet, shape, answers, placement = 'sequence' } = game;
+  const { family, tasks, judgeSet, shape, answers, placement = 'sequence', readVerdict = readTags } = game;
   const { maxNew, stop } = family;
   return {
     taskName: family.name,
@@ -114,6 +117,7 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
     describe: {
       difficulty: (text) => family.difficulty(text),
       ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
+      parts: (role, text) => (role === JUDGE ? readVerdict : readTags)(text),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The rows of groups, the unit of work. A group's state only moves forward, rollout -> scored -> trained, or becomes failed with its failure. */
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
 import type { GroupState } from '../core/stages.ts';
 import { type Database, writeAll } from './database.ts';
@@ -15,6 +15,15 @@ export const groupsOf = (db: Database, round: string, states?: readonly GroupSta
     .from(groups)
     .where(and(eq(groups.round, round), states ? inArray(groups.state, [...states]) : undefined))
     .orderBy(asc(groups.index));
+
+/** A page of a round's groups from an index on, in order. */
+export const groupsFrom = (db: Database, round: string, from: number, limit: number): Promise<GroupRow[]> =>
+  db
+    .select()
+    .from(groups)
+    .where(and(eq(groups.round, round), gte(groups.index, from)))
+    .orderBy(asc(groups.index))
+    .limit(limit);
 
 export const getGroup = async (db: Database, round: string, id: string): Promise<GroupRow | undefined> =>
   (

@@ -8,6 +8,8 @@ import { rounds } from './schema.ts';
 
 /** How much the clocks of different machines may differ, in ms. */
 const CLOCK_SKEW_MS = 60_000;
+/** An evaluation arrives at most so many rounds late. */
+const MARKED_ROUNDS = 8;
 
 export type RoundRow = typeof rounds.$inferSelect;
 
@@ -20,8 +22,15 @@ export const listRounds = (
   {
     run,
     before,
+    open = false,
     limit,
-  }: { readonly run?: string | undefined; readonly before?: number | undefined; readonly limit: number },
+  }: {
+    readonly run?: string | undefined;
+    readonly before?: number | undefined;
+    /** Only rounds that have not ended. */
+    readonly open?: boolean | undefined;
+    readonly limit: number;
+  },
 ): Promise<RoundRow[]> =>
   db
     .select()
@@ -30,6 +39,7 @@ export const listRounds = (
       and(
         run === undefined ? undefined : eq(rounds.run, run),
         before === undefined ? undefined : lt(rounds.index, before),
+        open ? inArray(rounds.stage, [...OPEN_ROUNDS]) : undefined,
       ),
     )
     .orderBy(desc(rounds.createdAt), desc(rounds.index))
@@ -153,6 +163,22 @@ export const stalledRounds = (
     )
     .orderBy(asc(rounds.touchedAt))
     .limit(limit);
+
+/** A text that changes whenever one of the newest rounds of a run does, or of the mesh where none is named. */
+export async function changeMark(db: Database, run: string | undefined): Promise<string> {
+  const rows = await db
+    .select({
+      id: rounds.id,
+      stage: rounds.stage,
+      touchedAt: rounds.touchedAt,
+      report: sql<number>`coalesce(length(${rounds.report}), 0)`,
+    })
+    .from(rounds)
+    .where(run === undefined ? undefined : eq(rounds.run, run))
+    .orderBy(desc(rounds.createdAt), desc(rounds.index))
+    .limit(MARKED_ROUNDS);
+  return JSON.stringify(rows);
+}
 
 /** Rounds that ended after `since` and whose end the callback has not been told yet. */
 export const untoldRounds = (db: Database, since: number, limit: number): Promise<RoundRow[]> =>

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, inArray, max, sql } from 'drizzle-orm';
 import { aheadOf, nextRounds, type RunProgress, versionsBack } from '../core/rounds-ahead.ts';
 import { type RoleBinding, type RoundSpec, type RunSettings, runIdOf } from '../core/schema/round.ts';
-import { OPEN_ROUNDS } from '../core/stages.ts';
+import { OPEN_ROUNDS, type RoundStage } from '../core/stages.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { deliveries, policies, rounds, runs } from './schema.ts';
 
@@ -13,6 +13,38 @@ export const getRun = async (db: Database, id: string): Promise<RunRow | undefin
 
 export const listRuns = (db: Database, limit: number): Promise<RunRow[]> =>
   db.select().from(runs).orderBy(desc(runs.createdAt)).limit(limit);
+
+/** How far a run is: its rounds that ended well, and what its newest round and its evaluations say. */
+export interface ListedProgress {
+  readonly run: string;
+  readonly done: number;
+  readonly stage: RoundStage;
+  readonly touchedAt: number;
+  readonly first: number | null;
+  readonly last: number | null;
+}
+
+/** The progress of runs that have a round, by the run's id. */
+export async function progressOfRuns(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ListedProgress>> {
+  const { results } = await db.$client
+    .prepare(
+      `WITH wanted AS (SELECT value AS run FROM json_each(?)),
+       known AS (SELECT rounds.run, idx, stage, touched_at, report FROM rounds JOIN wanted USING (run))
+       SELECT run, sum(stage = 'done') AS done, max(touched_at) AS touchedAt,
+         (SELECT stage FROM known AS k WHERE k.run = known.run ORDER BY idx DESC LIMIT 1) AS stage,
+         max(CASE WHEN idx = 1 THEN report->>'$.start.heldOut.accuracy' END) AS first,
+         (SELECT k.report->>'$.evaluation.heldOut.accuracy' FROM known AS k
+          WHERE k.run = known.run AND k.report->>'$.evaluation.heldOut.accuracy' IS NOT NULL
+          ORDER BY idx DESC LIMIT 1) AS last
+       FROM known GROUP BY run`,
+    )
+    .bind(JSON.stringify(ids))
+    .all<ListedProgress>();
+  return new Map(results.map((row) => [row.run, row]));
+}
 
 /**
  * Creates the run or extends its target, and records the webhook delivery, all or nothing.

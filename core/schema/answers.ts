@@ -6,8 +6,10 @@ import * as v from 'valibot';
 import { cost } from '../cost/cost.ts';
 import { usageByStage, usageCounts } from '../cost/usage.ts';
 import { FAILURE_KINDS } from '../errors.ts';
+import { part } from '../reading.ts';
 import { GROUP_STATES, ROUND_STATES } from '../stages.ts';
-import { count, hash } from './numbers.ts';
+import { count, hash, measured } from './numbers.ts';
+import { outcome } from './outcome.ts';
 import { roundReport } from './report.ts';
 import { roundSpec, runSettings } from './round.ts';
 import { id, name, policyRef, sample } from './sample.ts';
@@ -99,7 +101,18 @@ export type GroupStates = v.InferOutput<typeof groupListing>['groups'];
 /** A sample with its text; null where its policy's tokenizer cannot be read. */
 export const readableSample = v.object({
   ...sample.entries,
-  text: v.nullable(v.object({ prompt: v.string(), completion: v.string() })),
+  text: v.nullable(
+    v.object({
+      prompt: v.string(),
+      completion: v.string(),
+      /** The completion as the recipe's reader cuts it. */
+      parts: v.array(part),
+      /** What the role had not read before: the whole prompt, or in a later turn what came since its last one. */
+      seen: v.array(part),
+      /** The text of each token of `ids`. */
+      tokens: v.array(v.string()),
+    }),
+  ),
 });
 export type ReadableSample = v.InferOutput<typeof readableSample>;
 
@@ -108,12 +121,82 @@ export const groupContent = v.object({
   ...groupAnswer.entries,
   /** The proposal that the group came from, turn by turn, with what it earned once its round is trained; empty where nobody proposed it. */
   proposal: v.array(readableSample),
+  /** The task as the recipe's reader cuts it. */
+  title: v.array(part),
   samples: v.nullable(v.array(readableSample)),
   judgments: v.nullable(v.array(readableSample)),
   answersExact: v.nullable(v.array(v.nullable(v.boolean()))),
   solutionsExact: v.nullable(v.array(v.nullable(v.boolean()))),
+  /** What each episode ended at, by the id of its first turn, where the recipe's world can say. */
+  endings: v.record(id, v.array(part)),
 });
 export type GroupContent = v.InferOutput<typeof groupContent>;
+
+/** A page of a round's groups with their texts, in the order of their index; `next` is the index to go on from, null at the end. */
+export const contentListing = v.object({ groups: v.array(groupContent), next: v.nullable(count) });
+export type ContentListing = v.InferOutput<typeof contentListing>;
+
+/** Everything that was proposed in a round: the turns of each proposal, its outcome, and the group that it became. */
+export const proposalListing = v.object({
+  proposals: v.array(
+    v.object({
+      outcome,
+      /** What the outcome means, in words. */
+      meaning: v.string(),
+      group: v.nullable(id),
+      turns: v.array(readableSample),
+    }),
+  ),
+});
+export type ProposalListing = v.InferOutput<typeof proposalListing>;
+
+/** What a reader must know of a recipe. */
+export const recipeAnswer = v.object({
+  name,
+  title: v.string(),
+  summary: v.string(),
+  paper: v.object({ title: v.string(), year: v.number(), source: v.nullable(v.string()) }),
+  taskName: v.string(),
+  /** In the order in which they first act. */
+  roles: v.array(v.object({ role: v.string(), description: v.string(), set: v.string() })),
+  rewards: v.record(v.string(), v.string()),
+  variants: v.record(v.string(), v.string()),
+  /** What the characters of its boards are. */
+  cells: v.record(v.string(), v.string()),
+});
+export type RecipeAnswer = v.InferOutput<typeof recipeAnswer>;
+
+/** What the gateway asks of the rollout Worker for a reader; `group` is null for a proposal. */
+export const redrawOrder = v.object({ round: id, group: v.nullable(id), sample: id });
+export const answerOrder = v.object({ round: id, version: count });
+
+/** A sample that was drawn again. `token` and `logprob`: index of the first that differs from the record, -1 = none does. */
+export const redrawnSample = v.object({
+  sample: id,
+  same: v.boolean(),
+  token: v.pipe(v.number(), v.integer()),
+  logprob: v.pipe(v.number(), v.integer()),
+  ids: v.array(count),
+  logprobs: v.array(v.number()),
+});
+export type RedrawnSample = v.InferOutput<typeof redrawnSample>;
+
+/** What a version answers to a few held-out tasks. A conversation of several turns is one answer. */
+export const heldOutListing = v.object({
+  policy: name,
+  version: count,
+  answers: v.array(
+    v.object({
+      role: v.string(),
+      prompt: v.array(part),
+      parts: v.array(part),
+      /** The text of each generated token, and its log-probability (nats). */
+      tokens: v.array(v.string()),
+      logprobs: v.array(v.number()),
+    }),
+  ),
+});
+export type HeldOutListing = v.InferOutput<typeof heldOutListing>;
 
 /** A sample that was looked up by its id, and the group that it belongs to; null for a proposal that became no group. */
 export const foundSample = v.object({
@@ -135,7 +218,21 @@ export const runState = v.object({
   createdAt: count,
 });
 export type RunState = v.InferOutput<typeof runState>;
-export const runListing = v.object({ runs: v.array(runState) });
+/** A run in a listing, with how far it is and what its evaluations said. */
+export const listedRun = v.object({
+  ...runState.entries,
+  /** Rounds that have ended well. */
+  done: v.optional(count, 0),
+  /** The stage of its newest round; null = it has none. */
+  stage: v.optional(v.nullable(v.picklist(ROUND_STATES)), null),
+  /** When its newest round showed progress last. */
+  touchedAt: v.optional(v.nullable(count), null),
+  /** Held-out accuracy of the version that it began from and of the version evaluated last. */
+  first: v.optional(measured, null),
+  last: v.optional(measured, null),
+});
+export type ListedRun = v.InferOutput<typeof listedRun>;
+export const runListing = v.object({ runs: v.array(listedRun) });
 
 /** A policy as the listing shows it. */
 export const policyAnswer = v.object({ name, current: count, updatedAt: count });

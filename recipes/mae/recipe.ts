@@ -1,4 +1,5 @@
 /** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is told below, as data. */
+import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -8,7 +9,7 @@ import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/training
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { normalised } from '../../tasks/arithmetic/ratings.ts';
+import { normalised, ratingParts } from '../../tasks/arithmetic/ratings.ts';
 import { claim } from './claim.ts';
 import { evaluateRatings } from './evaluate.ts';
 import { admit, appraised, questionStore, storeFigures, storeOf } from './question-store.ts';
@@ -143,5 +144,6 @@ export const mae: Recipe = {
   describe: {
     difficulty: arithmetic.difficulty,
     worked: (text) => text.startsWith(arithmetic.workedPrefix),
+    parts: (role, text) => (role === 'judge' ? ratingParts : readTags)(text),
   },
 };

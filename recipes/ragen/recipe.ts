@@ -11,7 +11,9 @@ import {
   worldsThatDiffer,
 } from '../../protocols/episode-credit.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { LAKE_CELLS } from '../../tasks/grids/lake.ts';
 import { gridTask } from '../../tasks/grids/play.ts';
+import { gridEnding, gridParts, gridTitle } from '../../tasks/grids/reading.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { ragenClaim } from './claim.ts';
 import { AGENT, evaluateGrid, rollGrid, scoreGrid, TURN_TOKENS } from './grid-agent.ts';
@@ -153,4 +155,10 @@ export const ragen: Recipe = {
     ),
   learn,
   evaluate: (context) => evaluateGrid(context, ['lake']),
+  describe: {
+    parts: (_, text) => gridParts(text),
+    cells: LAKE_CELLS,
+    title: gridTitle,
+    ending: gridEnding,
+  },
 };

@@ -1,5 +1,6 @@
 /** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is told below, as data. */
 import { deriveId, Random } from '../../core/random.ts';
+import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -14,6 +15,7 @@ import { RESPONDER, rated, sequenceOf } from '../../protocols/respond.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { comparisonParts } from '../../tasks/arithmetic/pairwise.ts';
 import { selfRewardingClaim } from './claim.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';
@@ -157,5 +159,6 @@ export const selfRewarding: Recipe = {
   describe: {
     difficulty: arithmetic.difficulty,
     worked: (text) => text.startsWith(arithmetic.workedPrefix),
+    parts: (role, text) => (role === JUDGE ? comparisonParts : readTags)(text),
   },
 };

@@ -1,5 +1,6 @@
 /** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is told below, as data. */
 import { Random } from '../../core/random.ts';
+import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
@@ -10,7 +11,7 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { type Comparison, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
+import { type Comparison, comparisonParts, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
 import { claim } from './claim.ts';
 import { comparePairs, type PairEvidence, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';
@@ -133,5 +134,8 @@ export const selfTaughtEvaluators: Recipe = {
   learn,
   evaluate: (context) =>
     evaluatePairs(context, { writer: WRITER, judge: JUDGE, temperature: SAMPLING.temperature }),
-  describe: { difficulty: arithmetic.difficulty },
+  describe: {
+    difficulty: arithmetic.difficulty,
+    parts: (role, text) => (role === JUDGE ? comparisonParts : readTags)(text),
+  },
 };

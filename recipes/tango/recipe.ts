@@ -26,7 +26,7 @@ import {
   stepReader,
   type Verified,
 } from '../../protocols/step-credit.ts';
-import { chains, freshChain } from '../../tasks/chains/family.ts';
+import { chainMarks, chains, freshChain } from '../../tasks/chains/family.ts';
 import { tangoClaim } from './claim.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 
@@ -131,10 +131,10 @@ function planTraining(
 }
 
 /** The shape of its rounds and what they teach, over a family. */
-const played = ({ family, tasks }: Pick<SolverVerifierGame, 'family' | 'tasks'>) => ({
+const played = ({ family, ...game }: Pick<SolverVerifierGame, 'family' | 'tasks' | 'readVerdict'>) => ({
   ...solverAndVerifier({
     family,
-    tasks,
+    ...game,
     judgeSet: 'verifier',
     shape,
     answers: 4,
@@ -179,7 +179,11 @@ export const tango: Recipe = {
   variants: VARIANTS,
   state: classCounts,
   sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
-  ...played({ family: chains, tasks: (context) => drawnTasks(context, (random) => freshChain(random)) }),
+  ...played({
+    family: chains,
+    tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
+    readVerdict: chainMarks,
+  }),
 };
 
 /** The recipe on questions of files, for any policy. */

@@ -6,6 +6,7 @@
  * The verdict repeats the last total found, before the name of the answer chosen. Without totals it is a glance, `<answer>A<eos>`.
  * Which answer is shown first must not matter, and for a judge that guesses it does.
  */
+import { type Part, readTagsWith } from '../../core/reading.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
 import { isInteger, parseWorked } from '../worked.ts';
 import { runningTotals, writeSolution } from './family.ts';
@@ -39,6 +40,13 @@ export function parseComparison(task: string, text: string): ParseResult<Compari
   const choice = answer.endsWith('A') ? 'A' : 'B';
   return answer === `${totals.at(-1) ?? ''}${choice}` ? ok({ totals, choice }) : invalid('miscopied');
 }
+
+/** A comparison for a reader: the totals found are steps, and `10A` is the verdict A. */
+export const comparisonParts = (text: string): Part[] =>
+  readTagsWith(text, (part) => {
+    const choice = part.kind === 'answer' ? /^-?\d*([AB])$/.exec(part.text)?.[1] : undefined;
+    return choice === undefined ? [part] : [{ kind: 'verdict', text: `prefers ${choice}` }];
+  });
 
 /** The oracle: which answer alone is right; null where both or neither are. */
 export function betterOf(task: string, first: string, second: string): Choice | null {

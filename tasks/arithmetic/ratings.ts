@@ -9,6 +9,7 @@
  * and not held to anything. Bands: 1-3 an error or nothing that can be solved, 4-7 ambiguous, 8-10 flawless.
  */
 import type { Random } from '../../core/random.ts';
+import { type Part, readTagsWith } from '../../core/reading.ts';
 import { ok, type ParseResult } from '../../core/task-family.ts';
 import { isInteger, parseWorked } from '../worked.ts';
 import { runningTotals, writeSolution } from './family.ts';
@@ -28,6 +29,13 @@ export function parseRating(text: string): ParseResult<number> {
   const parsed = parseWorked(text, { step: isInteger, answer: (answer) => SCORE.test(answer) });
   return parsed.ok ? ok(Number(parsed.value.answer.at(-1)) + 1) : parsed;
 }
+
+/** A score for a reader, who counts from 1 to 10. */
+export const ratingParts = (text: string): Part[] =>
+  readTagsWith(text, (part) => {
+    const digit = part.kind === 'answer' ? SCORE.exec(part.text)?.[1] : undefined;
+    return digit === undefined ? [part] : [{ kind: 'verdict', text: `${Number(digit) + 1} of 10` }];
+  });
 
 /** What a judge found before it scored an answer. */
 export interface Check {

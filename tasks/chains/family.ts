@@ -8,6 +8,7 @@
  *     judge   <judge>7=-3=<sep>3+4-9<sep> ->  <step>7=<step>-2!-3<wrong><eos>
  */
 import type { Random } from '../../core/random.ts';
+import { type Part, readTagsWith } from '../../core/reading.ts';
 import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
 import type { Judgment, ParseResult, Solution, TaskFamily } from '../../core/task-family.ts';
 import { invalid, ok } from '../../core/task-family.ts';
@@ -79,6 +80,17 @@ function parseJudgment({ steps }: Solution, text: string): ParseResult<Judgment>
   const right = match[2] === '<right>';
   return right === found.every(Boolean) ? ok({ steps: found, right }) : invalid('contradiction');
 }
+
+/** A verifier's marks for a reader: `7=` approves the step 7, and `-2!-3` found -2 where -3 stands. */
+export const chainMarks = (text: string): Part[] =>
+  readTagsWith(text, (part) => {
+    const match = part.kind === 'step' ? MARK.exec(part.text) : null;
+    if (!match) return [part];
+    const [, sum = '', approved, quoted] = match;
+    return approved
+      ? [{ kind: 'mark', text: sum, good: true }]
+      : [{ kind: 'mark', text: `${sum}, not ${quoted}`, good: false }];
+  });
 
 export const chains: TaskFamily = {
   ...arithmetic,

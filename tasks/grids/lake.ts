@@ -20,6 +20,15 @@ export interface Lake {
   readonly done: boolean;
 }
 
+/** What the cells of an observation are. */
+export const LAKE_CELLS: Readonly<Record<string, string>> = {
+  p: 'agent',
+  g: 'goal',
+  o: 'hole',
+  x: 'agent in a hole',
+  '.': 'ice',
+};
+
 export interface LakeSettings {
   readonly holes: number;
   /** Probability of going to one of the two sides instead, each with half of it; FrozenLake's is 2/3. */

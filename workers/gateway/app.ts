@@ -4,6 +4,7 @@ import { meshStatistics } from '../../store/statistics.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
+import { events } from './events.ts';
 import { boundRequest, limitRate, readersOnly } from './guards.ts';
 import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
@@ -14,6 +15,7 @@ import { page, securityHeaders } from './page.ts';
 import { notFound } from './parameters.ts';
 import { queueDepths } from './queue-depths.ts';
 import { readRoutes } from './read-routes.ts';
+import { samplingRoutes } from './sampling-routes.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { tellLearner } from './usage.ts';
 import { webhook } from './webhook.ts';
@@ -52,6 +54,8 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.route('/api/dead-letters', deadLetterRoutes);
   app.route('/api', readRoutes);
   app.route('/api', nodeReadRoutes);
+  app.route('/api', events);
+  app.route('/api', samplingRoutes);
   app.all('/api/*', (c) => {
     throw notFound('route', c.req.path);
   });

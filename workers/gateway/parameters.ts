@@ -25,6 +25,13 @@ export const limitOf = (most: number, fallback: number) =>
     String(fallback),
   );
 
+/** Where a listing goes on: an index from 0. */
+export const fromIndex = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,6}$/, 'Expected a whole number from 0'),
+  v.transform(Number),
+);
+
 /** A round's index in a query. */
 export const indexOf = v.pipe(
   v.string(),

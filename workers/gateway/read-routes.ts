@@ -2,38 +2,68 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type {
+  ContentListing,
   FoundSample,
   GroupContent,
   groupListing,
   PolicyListing,
   PolicyVersions,
+  ProposalListing,
+  RecipeAnswer,
   RoundState,
   roundListing,
   runListing,
 } from '../../core/schema/answers.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { GROUP_STATES } from '../../core/stages.ts';
-import { countGroups, getGroup, groupsOf } from '../../store/groups.ts';
+import { countGroups, getGroup, groupsFrom, groupsOf } from '../../store/groups.ts';
 import { getPolicy, listPolicies, manifestsOf, versionsOf, versionsOfRound } from '../../store/policies.ts';
 import { getRound, listRounds, roundBefore } from '../../store/rounds.ts';
-import { getRun, listRuns } from '../../store/runs.ts';
+import { getRun, listRuns, progressOfRuns } from '../../store/runs.ts';
 import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
-import { indexOf, limitOf, notFound } from './parameters.ts';
-import { findSample, groupPage } from './samples.ts';
+import { fromIndex, indexOf, limitOf, notFound } from './parameters.ts';
+import { findSample, groupContents, proposalPage, readerOf } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
-import { groupView, policyVersionsView, policyView, roundView, runView } from './views.ts';
+import {
+  groupView,
+  listedRunView,
+  policyVersionsView,
+  policyView,
+  recipeView,
+  roundView,
+  runView,
+} from './views.ts';
 
-const roundsQuery = v.object({ run: v.optional(id), before: v.optional(indexOf), limit: limitOf(500, 50) });
+const roundsQuery = v.object({
+  run: v.optional(id),
+  before: v.optional(indexOf),
+  /** `true`: only rounds that have not ended. */
+  open: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false']),
+      v.transform((text) => text === 'true'),
+    ),
+  ),
+  limit: limitOf(500, 50),
+});
+/** A page of contents reads two objects for each group at most, and a Worker may read some hundred. */
+const contentsQuery = v.object({ from: v.optional(fromIndex, '0'), limit: limitOf(64, 32) });
 const listQuery = v.object({ limit: limitOf(500, 50) });
 const groupsQuery = v.object({ state: v.optional(v.picklist(GROUP_STATES)) });
 const sampleQuery = v.object({ round: v.optional(id) });
 
 export const readRoutes = new Hono<GatewayTypes>()
   .get('/runs', async (c) => {
+    const { db } = c.var.services;
     const { limit } = check(listQuery, c.req.query(), 'query');
+    const rows = await listRuns(db, limit);
+    const progress = await progressOfRuns(
+      db,
+      rows.map((row) => row.id),
+    );
     return c.json<v.InferOutput<typeof runListing>>({
-      runs: (await listRuns(c.var.services.db, limit)).map(runView),
+      runs: rows.map((row) => listedRunView(row, progress.get(row.id))),
     });
   })
   .get('/runs/:id', async (c) => {
@@ -77,12 +107,38 @@ export const readRoutes = new Hono<GatewayTypes>()
     });
   })
   .get('/rounds/:id/groups/:group', async (c) => {
-    const { db, bucket } = c.var.services;
+    const { db, bucket, recipes } = c.var.services;
     const round = check(id, c.req.param('id'), 'round.id');
     const group = check(id, c.req.param('group'), 'group.id');
     const [row, groupRow] = [await getRound(db, round), await getGroup(db, round, group)];
     if (!row || !groupRow) throw notFound('group', group);
-    return c.json<GroupContent>({ ...groupView(groupRow), ...(await groupPage(bucket, row, groupRow)) });
+    const [content] = await groupContents(bucket, readerOf(recipes, bucket, row), row, [groupRow]);
+    return c.json<GroupContent>(content!);
+  })
+  .get('/rounds/:id/contents', async (c) => {
+    const { db, bucket, recipes } = c.var.services;
+    const wanted = check(id, c.req.param('id'), 'round.id');
+    const { from, limit } = check(contentsQuery, c.req.query(), 'query');
+    const row = await getRound(db, wanted);
+    if (!row) throw notFound('round', wanted);
+    const rows = await groupsFrom(db, wanted, from, limit);
+    const groups = await groupContents(bucket, readerOf(recipes, bucket, row), row, rows);
+    const last = groups.at(-1)?.index;
+    const next = groups.length < limit || last === undefined ? null : last + 1;
+    return c.json<ContentListing>({ groups, next });
+  })
+  .get('/rounds/:id/proposals', async (c) => {
+    const { db, bucket, recipes } = c.var.services;
+    const wanted = check(id, c.req.param('id'), 'round.id');
+    const row = await getRound(db, wanted);
+    if (!row) throw notFound('round', wanted);
+    return c.json<ProposalListing>(await proposalPage(bucket, readerOf(recipes, bucket, row), row));
+  })
+  .get('/recipes/:name', (c) => {
+    const wanted = check(name, c.req.param('name'), 'recipe.name');
+    const recipe = c.var.services.recipes.recipes.find((candidate) => candidate.name === wanted);
+    if (!recipe) throw notFound('recipe', wanted);
+    return c.json<RecipeAnswer>(recipeView(recipe));
   })
   .get('/policies', async (c) =>
     c.json<PolicyListing>({ policies: (await listPolicies(c.var.services.db)).map(policyView) }),
@@ -96,10 +152,12 @@ export const readRoutes = new Hono<GatewayTypes>()
     return c.json<PolicyVersions>(policyVersionsView(policy, versions));
   })
   .get('/samples/:id', async (c) => {
-    const { db, bucket } = c.var.services;
+    const { db, bucket, recipes } = c.var.services;
     const wanted = check(id, c.req.param('id'), 'sample.id');
     const { round } = check(sampleQuery, c.req.query(), 'query');
     const found = await findSample(db, bucket, wanted, round);
     if (!found) throw notFound('sample', wanted);
-    return c.json<FoundSample>(found);
+    const { row, round: of, group, index, task, sample } = found;
+    const place = { round: of, group, index, task };
+    return c.json<FoundSample>({ ...place, sample: await readerOf(recipes, bucket, row).read(sample) });
   });

@@ -3,18 +3,19 @@
  * computed and compared, and only the object that holds the sample is read.
  */
 import { turnId } from '../../core/episode.ts';
-import { proposalKey } from '../../core/play-episodes.ts';
+import { episodesOf, proposalKey } from '../../core/play-episodes.ts';
+import type { Registry } from '../../core/registry.ts';
 import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
-import type { GroupAnswer, GroupContent } from '../../core/schema/answers.ts';
+import type { FoundSample, GroupContent, ProposalListing } from '../../core/schema/answers.ts';
+import { OUTCOMES } from '../../core/schema/outcome.ts';
 import { keys } from '../../core/schema/round.ts';
 import { proposals, type Sample, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
-import { openTokenizer } from '../../core/text/tokenizer.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import type { Database } from '../../store/database.ts';
 import { type GroupRow, groupsOf } from '../../store/groups.ts';
 import { readJson } from '../../store/objects.ts';
 import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
-import { loadVersion } from '../../store/versions.ts';
+import { Reader } from '../shared/reader.ts';
+import { groupView } from './views.ts';
 
 /** How many rounds a search without a hint looks through, newest first. */
 const SEARCHED_ROUNDS = 5;
@@ -23,59 +24,60 @@ const MOST_VOTES = 8;
 const MOST_TURNS = 8;
 const MOST_ATTEMPTS = 6;
 
-/** Turns samples into what a reader sees: each is decoded by the tokenizer of the policy that wrote it. */
-class Reader {
-  readonly #bucket: R2Bucket;
-  readonly #tokenizers = new Map<string, Promise<Tokenizer | null>>();
+/** The reader for a round's samples. Recipes may have been removed since the round was played. */
+export const readerOf = (recipes: Registry, bucket: R2Bucket, { spec }: RoundRow): Reader =>
+  new Reader(bucket, recipes.recipes.find(({ name }) => name === spec.settings.recipe)?.describe);
 
-  constructor(bucket: R2Bucket) {
-    this.#bucket = bucket;
-  }
-
-  /** `text` is null where the policy has no tokenizer. */
-  async read(sample: Sample) {
-    const tokenizer = await this.#tokenizerOf(sample.policy.name);
-    const text = tokenizer && {
-      prompt: tokenizer.decode(sample.prompt),
-      completion: tokenizer.decode(sample.ids),
-    };
-    return { ...sample, text };
-  }
-
-  readAll(samples: readonly Sample[]) {
-    return Promise.all(samples.map((sample) => this.read(sample)));
-  }
-
-  /** A policy keeps the tokenizer that it began with, and version 0 is there even where a later version was pruned. */
-  #tokenizerOf(name: string): Promise<Tokenizer | null> {
-    const opened = this.#tokenizers.get(name) ?? this.#open(name);
-    this.#tokenizers.set(name, opened);
-    return opened;
-  }
-
-  async #open(name: string): Promise<Tokenizer | null> {
-    const files = await loadVersion(this.#bucket, { name, version: 0 }, ['tokenizer.json'], null);
-    const bytes = files['tokenizer.json'];
-    return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
-  }
+/** Returns groups with their texts; what is not scored yet is null. The proposals are read once. */
+export async function groupContents(
+  bucket: R2Bucket,
+  reader: Reader,
+  row: RoundRow,
+  groups: readonly GroupRow[],
+): Promise<GroupContent[]> {
+  const written = groups.some(({ proposal }) => proposal !== null)
+    ? await readJson(bucket, keys.proposals(row.id), proposals)
+    : null;
+  return Promise.all(
+    groups.map(async (group) => {
+      const turns = written?.samples.filter((sample) => proposalKey(sample) === group.proposal) ?? [];
+      const proposal = await reader.readAll(turns.map((sample) => withEarnings(sample, row)));
+      const head = { ...groupView(group), title: reader.title(group.task), proposal };
+      const scored = await readJson(bucket, keys.scored(row.id, group.id), scoredGroup);
+      if (!scored) return { ...head, samples: null, judgments: null, answersExact: null, solutionsExact: null, endings: {} };
+      const samples = await reader.readAll(scored.samples);
+      return {
+        ...head,
+        samples,
+        judgments: await reader.readAll(scored.judgments),
+        answersExact: scored.answersExact,
+        solutionsExact: scored.solutionsExact,
+        endings: reader.endings(group.task, samples),
+      };
+    }),
+  );
 }
 
-/** Returns a scored group with its texts; its fields are null while it is not scored. */
-export async function groupPage(
+/** Everything that was proposed in a round, admitted or not. */
+export async function proposalPage(
   bucket: R2Bucket,
+  reader: Reader,
   row: RoundRow,
-  { id: group, proposal: proposed }: GroupRow,
-): Promise<Omit<GroupContent, keyof GroupAnswer>> {
-  const reader = new Reader(bucket);
-  const proposal = await reader.readAll(proposed === null ? [] : await proposalOf(bucket, row, proposed));
-  const scored = await readJson(bucket, keys.scored(row.id, group), scoredGroup);
-  if (!scored) return { proposal, samples: null, judgments: null, answersExact: null, solutionsExact: null };
+): Promise<ProposalListing> {
+  const written = await readJson(bucket, keys.proposals(row.id), proposals);
+  const groupOf = new Map(written?.tasks.map(({ proposal, group }) => [proposal, group]));
   return {
-    proposal,
-    samples: await reader.readAll(scored.samples),
-    judgments: await reader.readAll(scored.judgments),
-    answersExact: scored.answersExact,
-    solutionsExact: scored.solutionsExact,
+    proposals: await Promise.all(
+      episodesOf(written?.samples ?? []).map(async (turns) => {
+        const { outcome } = turns.at(-1)!;
+        return {
+          outcome,
+          meaning: OUTCOMES[outcome],
+          group: groupOf.get(proposalKey(turns[0]!)) ?? null,
+          turns: await reader.readAll(turns.map((turn) => withEarnings(turn, row))),
+        };
+      }),
+    ),
   };
 }
 
@@ -85,14 +87,20 @@ const withEarnings = (sample: Sample, { report }: RoundRow): Sample => {
   return reward === undefined ? sample : { ...sample, rewards: { ...sample.rewards, reward } };
 };
 
-/** Reads the turns of a proposal. */
-async function proposalOf(bucket: R2Bucket, row: RoundRow, proposed: string): Promise<Sample[]> {
-  const written = await readJson(bucket, keys.proposals(row.id), proposals);
-  const turns = written?.samples.filter((sample) => proposalKey(sample) === proposed) ?? [];
-  return turns.map((sample) => withEarnings(sample, row));
-}
+/** A sample, found by its id, with the place where it is. */
+type StoredPlace = Omit<FoundSample, 'sample'> & {
+  readonly sample: Sample;
+  readonly row: RoundRow;
+  /** Is it one of the round's proposals? */
+  readonly proposal: boolean;
+};
 
-export async function findSample(db: Database, bucket: R2Bucket, wanted: string, round: string | undefined) {
+export async function findSample(
+  db: Database,
+  bucket: R2Bucket,
+  wanted: string,
+  round: string | undefined,
+): Promise<StoredPlace | null> {
   const rows = round ? [await getRound(db, round)] : await listRounds(db, { limit: SEARCHED_ROUNDS });
   for (const row of rows) {
     const found = row && (await findInRound(db, bucket, wanted, row, round !== undefined));
@@ -124,13 +132,13 @@ async function findInRound(
   wanted: string,
   row: RoundRow,
   everywhere: boolean,
-) {
+): Promise<StoredPlace | null> {
   const { id } = row;
   for (const { id: group, index, task } of await groupsOf(db, id)) {
     if (!everywhere && !isDerivedFrom(group, row, wanted)) continue;
     const scored = await readJson(bucket, keys.scored(id, group), scoredGroup);
     const sample = scored && inGroup(scored, wanted);
-    if (sample) return { round: id, group, index, task, sample: await new Reader(bucket).read(sample) };
+    if (sample) return { round: id, group, index, task, sample, row, proposal: false };
   }
   return findProposal(bucket, wanted, row, everywhere);
 }
@@ -149,7 +157,12 @@ function isProposedIn({ id, spec }: RoundRow, wanted: string): boolean {
   return false;
 }
 
-async function findProposal(bucket: R2Bucket, wanted: string, row: RoundRow, everywhere: boolean) {
+async function findProposal(
+  bucket: R2Bucket,
+  wanted: string,
+  row: RoundRow,
+  everywhere: boolean,
+): Promise<StoredPlace | null> {
   const { id, proposed } = row;
   if (proposed === 0 || !(everywhere || isProposedIn(row, wanted))) return null;
   const written = await readJson(bucket, keys.proposals(id), proposals);
@@ -161,6 +174,8 @@ async function findProposal(bucket: R2Bucket, wanted: string, row: RoundRow, eve
     group: admitted?.group ?? null,
     index: admitted?.index ?? null,
     task: admitted?.task ?? null,
-    sample: await new Reader(bucket).read(withEarnings(sample, row)),
+    sample: withEarnings(sample, row),
+    row,
+    proposal: true,
   };
 }

@@ -13,6 +13,8 @@ export interface Services {
   readonly queues: StageQueues;
   /** The page's files. */
   readonly assets: Fetcher;
+  /** The rollout Worker, which samples for readers; absent where wrangler.toml has no such binding. */
+  readonly sampler?: Fetcher | undefined;
   /** Rate limits of signed hooks, and of the routes that need no learner's token. */
   readonly limits: { readonly hooks: RateLimit; readonly reads: RateLimit };
   readonly secrets: {

@@ -2,21 +2,25 @@
 import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type {
   DeadLetter,
   GroupAnswer,
+  ListedRun,
   PolicyVersions,
+  RecipeAnswer,
   RoundAnswer,
   RoundUsage,
   RunState,
   VersionAnswer,
 } from '../../core/schema/answers.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { DeadLetter as DeadLetterRow } from '../../store/dead-letters.ts';
 import type { GroupCountsByState, GroupRow } from '../../store/groups.ts';
 import type { PolicyRow, VersionRow } from '../../store/policies.ts';
 import type { RoundRow } from '../../store/rounds.ts';
-import type { RunRow } from '../../store/runs.ts';
+import type { ListedProgress, RunRow } from '../../store/runs.ts';
 
 /** What a round used, by stage and in total, without what the mesh used while it waited, and its cost at the published prices; null where no usage is recorded. */
 function usageView({ idle: _, ...stages }: UsageByStage = {}): RoundUsage | null {
@@ -71,6 +75,34 @@ export const runView = (row: RunRow): RunState => ({
   target: row.target,
   state: row.state,
   createdAt: row.createdAt,
+});
+
+export const listedRunView = (row: RunRow, progress: ListedProgress | undefined): ListedRun => ({
+  ...runView(row),
+  done: progress?.done ?? 0,
+  stage: progress?.stage ?? null,
+  touchedAt: progress?.touchedAt ?? null,
+  first: progress?.first ?? null,
+  last: progress?.last ?? null,
+});
+
+/** What a reader must know of a recipe. */
+export const recipeView = (recipe: Recipe): RecipeAnswer => ({
+  name: recipe.name,
+  title: recipe.title,
+  summary: recipe.summary,
+  paper: { ...recipe.paper, source: recipe.paper.source ?? null },
+  taskName: recipe.taskName,
+  roles: Object.entries(recipe.roles).map(([role, { description, set = MAIN_SET }]) => ({
+    role,
+    description,
+    set,
+  })),
+  rewards: Object.fromEntries(
+    Object.entries(recipe.rewards).map(([reward, { description }]) => [reward, description]),
+  ),
+  variants: { ...recipe.variants },
+  cells: { ...recipe.describe?.cells },
 });
 
 export const deadLetterView = ({

@@ -20,6 +20,8 @@ export interface GatewayEnv {
   readonly JUDGE: StageQueue<'judge'>;
   readonly SCORED: StageQueue<'scored'>;
   readonly ASSETS: Fetcher;
+  /** The rollout Worker. */
+  readonly SAMPLER?: Fetcher;
   readonly HOOK_LIMIT: RateLimit;
   readonly READ_LIMIT: RateLimit;
   readonly DEFAULT_START_POLICY: string;
@@ -51,6 +53,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
     scored: meteredQueue(env.SCORED),
   },
   assets: env.ASSETS,
+  sampler: env.SAMPLER,
   limits: { hooks: env.HOOK_LIMIT, reads: env.READ_LIMIT },
   secrets: {
     webhook: [env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_NEXT],

@@ -1,26 +1,47 @@
-/** The rollout Worker: consumes `rollmesh-rollout`. It only connects bindings; the work is in roll-out-groups.ts. */
+/** The rollout Worker: consumes `rollmesh-rollout`, and samples again for readers. It only connects bindings; the work is in roll-out-groups.ts and sample-again.ts. */
+import * as v from 'valibot';
+import { registry } from '../../core/registry.ts';
+import { answerOrder, redrawOrder } from '../../core/schema/answers.ts';
 import { rolloutMessage } from '../../core/schema/round.ts';
+import { failureOf } from '../shared/failures.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';
-import { type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
+import { meshOf, type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
 import { rollOutGroups } from './roll-out-groups.ts';
+import { answerHeldOut, sampleAgain } from './sample-again.ts';
 
 export interface RolloutEnv extends StageEnv {
   readonly JUDGE: StageQueue<'judge'>;
   readonly ROLLOUT: StageQueue<'rollout'>;
 }
 
-export const rolloutWorker = (options: WorkerOptions): ExportedHandler<RolloutEnv> =>
-  stageWorker(
-    {
-      stage: 'rollout',
-      schema: rolloutMessage,
-      work: (mesh, env, round, messages) =>
-        rollOutGroups(
-          { ...mesh, judgments: meteredQueue(env.JUDGE), rollouts: meteredQueue(env.ROLLOUT) },
-          round,
-          messages,
-        ),
+/** Its routes have no address: only the gateway reaches them, through a service binding, after its own checks. */
+export function rolloutWorker(options: WorkerOptions): ExportedHandler<RolloutEnv> {
+  const recipes = registry(options.recipes);
+  return {
+    ...stageWorker<'rollout', RolloutEnv>(
+      {
+        stage: 'rollout',
+        schema: rolloutMessage,
+        work: (mesh, env, round, messages) =>
+          rollOutGroups(
+            { ...mesh, judgments: meteredQueue(env.JUDGE), rollouts: meteredQueue(env.ROLLOUT) },
+            round,
+            messages,
+          ),
+      },
+      options,
+    ),
+    async fetch(request, env) {
+      const mesh = meshOf(env, recipes);
+      try {
+        const body: unknown = await request.json();
+        const { pathname } = new URL(request.url);
+        if (pathname === '/redraw') return Response.json(await sampleAgain(mesh, v.parse(redrawOrder, body)));
+        return Response.json(await answerHeldOut(mesh, v.parse(answerOrder, body)));
+      } catch (error) {
+        return Response.json(failureOf(error), { status: 422 });
+      }
     },
-    options,
-  );
+  };
+}

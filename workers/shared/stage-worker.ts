@@ -1,7 +1,7 @@
 /** The Worker of any stage: it opens what its bindings name, consumes its queue, and records what that used. */
 import type * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
-import { registry } from '../../core/registry.ts';
+import { type Registry, registry } from '../../core/registry.ts';
 import type { Messages } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { openDatabase } from '../../store/database.ts';
@@ -44,6 +44,21 @@ export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
   ) => Promise<void>;
 }
 
+/** What a Worker's bindings come to. */
+export function meshOf(env: StageEnv, recipes: Registry): StageMesh {
+  const db = openDatabase(meteredD1(env.DB));
+  const bucket = meteredR2(env.BUCKET);
+  return {
+    recipes,
+    db,
+    bucket,
+    session: sessionOf({ db, bucket }),
+    now: () => Date.now(),
+    cpuBudgetMs: cpuBudgetMs(env.CPU_BUDGET_SECONDS),
+    besideNodes: env.ISOLATES_WITH_NODES !== 'rest',
+  };
+}
+
 /** Makes a stage's Worker. Throws `wrong-input` where two of the recipes have the same name. */
 export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
   { stage, schema, work }: StageSpec<S, Env>,
@@ -52,18 +67,8 @@ export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
   const recipes = registry(options.recipes);
   return {
     async queue(batch, env) {
-      const db = openDatabase(meteredD1(env.DB));
-      const bucket = meteredR2(env.BUCKET);
-      const now = () => Date.now();
-      const mesh: StageMesh = {
-        recipes,
-        db,
-        bucket,
-        session: sessionOf({ db, bucket }),
-        now,
-        cpuBudgetMs: cpuBudgetMs(env.CPU_BUDGET_SECONDS),
-        besideNodes: env.ISOLATES_WITH_NODES !== 'rest',
-      };
+      const mesh = meshOf(env, recipes);
+      const { db, now } = mesh;
       await consume(
         {
           stage,

@@ -1,0 +1,63 @@
+/** Samples one completion of a record again, while all others of its group are played back, and says whether it came to the same bits. */
+import { RollmeshError } from '../errors.ts';
+import type { Policy } from '../policy.ts';
+import type { Recipe } from '../recipe.ts';
+import type { RoundContext } from '../round-context.ts';
+import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
+import { firstDifference } from './findings.ts';
+import { recordedPolicy } from './recorded-policy.ts';
+
+/** The records in which the sample is: its group with the group's task, or the round's proposals. */
+export type RedrawnRecord = { readonly group: ScoredGroup } | { readonly proposals: Proposals };
+
+export interface Redrawn {
+  readonly ids: readonly number[];
+  readonly logprobs: readonly number[];
+  /** Index of the first token that differs from the record; -1 = none does. Likewise of the first log-probability. */
+  readonly token: number;
+  readonly logprob: number;
+  /** Are tokens, log-probabilities and the end the same, bit by bit? */
+  readonly same: boolean;
+}
+
+const samplesOf = (record: RedrawnRecord): readonly Sample[] =>
+  'group' in record ? [...record.group.samples, ...record.group.judgments] : record.proposals.samples;
+
+/**
+ * `open` makes the round's context over `wrap`ped policies. The recipe's own stages run, so that prompt, settings and grammar of the
+ * sample are those of the round. Throws `wrong-input` where the record has no such sample.
+ */
+export async function redrawSample(
+  recipe: Pick<Recipe, 'propose' | 'rollOut' | 'judge'>,
+  record: RedrawnRecord,
+  sample: string,
+  open: (wrap: (policy: Policy) => Policy) => Promise<RoundContext>,
+): Promise<Redrawn> {
+  const samples = samplesOf(record);
+  const recorded = samples.find(({ id }) => id === sample);
+  const ids = new Set([sample]);
+  const context = await open((live) => recordedPolicy(live.ref, samples, { ids, live }));
+  const again = recorded && (await playAgain(recipe, record, context)).find(({ id }) => id === sample);
+  if (!recorded || !again)
+    throw new RollmeshError('wrong-input', 'sample.unknown', `The record has no sample ${sample}.`, {
+      next: 'Take an id from /api/rounds/ROUND/groups/GROUP.',
+    });
+  const token = firstDifference(recorded.ids, again.ids);
+  const logprob = firstDifference(recorded.logprobs, again.logprobs);
+  const same = token < 0 && logprob < 0 && recorded.stopped === again.stopped;
+  return { ids: again.ids, logprobs: again.logprobs, token, logprob, same };
+}
+
+async function playAgain(
+  recipe: Pick<Recipe, 'propose' | 'rollOut' | 'judge'>,
+  record: RedrawnRecord,
+  context: RoundContext,
+): Promise<readonly Sample[]> {
+  if ('proposals' in record) return (await recipe.propose(context)).samples;
+  const { group, index, task, proposal } = record.group;
+  const rolled = await recipe.rollOut(context, [{ group, index, task, proposal }]);
+  return (await recipe.judge(context, rolled)).flatMap(({ samples, judgments }) => [
+    ...samples,
+    ...judgments,
+  ]);
+}
