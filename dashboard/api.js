@@ -5,11 +5,16 @@
 
 /** @typedef {import('../core/schema/report.ts').RoundReport} RoundReport */
 /** @typedef {import('../core/schema/report.ts').EvaluationReport} EvaluationReport */
-/** @typedef {import('../core/schema/answers.ts').RunState} Run */
+/** @typedef {import('../core/schema/answers.ts').ListedRun} Run */
 /** @typedef {import('../core/schema/answers.ts').RoundAnswer} Round */
 /** @typedef {import('../core/schema/answers.ts').GroupAnswer} Group */
 /** @typedef {import('../core/schema/answers.ts').GroupContent} GroupContent */
 /** @typedef {import('../core/schema/answers.ts').ReadableSample} ReadableSample */
+/** @typedef {import('../core/schema/answers.ts').ContentListing} ContentListing */
+/** @typedef {import('../core/schema/answers.ts').ProposalListing} ProposalListing */
+/** @typedef {import('../core/schema/answers.ts').RecipeAnswer} Recipe */
+/** @typedef {import('../core/schema/answers.ts').RedrawnSample} RedrawnSample */
+/** @typedef {import('../core/schema/answers.ts').HeldOutListing} HeldOutListing */
 /** @typedef {import('../core/schema/answers.ts').VersionAnswer} PolicyVersion */
 /** @typedef {import('../core/schema/answers.ts').PolicyVersions} PolicyHistory */
 /** @typedef {import('../core/schema/answers.ts').DeadLetter} DeadLetter */
@@ -38,21 +43,93 @@ const PAGE = 500;
 /** How many rounds a refresh requests: as many as an evaluation may lag behind. */
 const NEWS = 8;
 
+/** Sampling a large policy takes longer than reading. */
+const SAMPLING_TIMEOUT_MS = 300_000;
+
+/** @returns {Record<string, string>} */
+const authorization = () => {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { authorization: `Bearer ${token}` } : {};
+};
+
 /**
  * @template T
  * @param {string} path
+ * @param {{ method?: string, timeoutMs?: number }} [settings]
  * @returns {Promise<T>}
  */
-export async function getJson(path) {
-  const token = sessionStorage.getItem(TOKEN);
+export async function getJson(path, { method = 'GET', timeoutMs = TIMEOUT_MS } = {}) {
   const response = await fetch(path, {
-    headers: { accept: 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    method,
+    headers: { accept: 'application/json', ...authorization() },
+    signal: AbortSignal.timeout(timeoutMs),
   });
   const body = await response.json().catch(() => null);
   if (response.ok && body !== null) return body;
   const message = body?.error?.message ?? `The server answers ${response.status} to ${path}.`;
   throw new ApiError(response.status, [message, body?.error?.next].filter(Boolean).join(' '));
+}
+
+/**
+ * Has a sample drawn again.
+ * @param {string} round
+ * @param {string} sample
+ * @returns {Promise<RedrawnSample>}
+ */
+export const drawAgain = (round, sample) =>
+  getJson(`/api/samples/${sample}/redraw?round=${round}`, { method: 'POST', timeoutMs: SAMPLING_TIMEOUT_MS });
+
+/**
+ * Has a version answer a few held-out tasks.
+ * @param {string} round any round of the run
+ * @param {number} version
+ * @returns {Promise<HeldOutListing>}
+ */
+export const askVersion = (round, version) =>
+  getJson(`/api/rounds/${round}/held-out?version=${version}`, {
+    method: 'POST',
+    timeoutMs: SAMPLING_TIMEOUT_MS,
+  });
+
+/** @type {Map<string, Promise<Recipe | null>>} */
+const recipes = new Map();
+
+/**
+ * What the mesh says of a recipe; null where it does not know it any more. Asked once.
+ * @param {string} name
+ * @returns {Promise<Recipe | null>}
+ */
+export function recipeNamed(name) {
+  const known = recipes.get(name);
+  if (known) return known;
+  const asked = getJson(`/api/recipes/${encodeURIComponent(name)}`).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    recipes.delete(name);
+    throw error;
+  });
+  recipes.set(name, asked);
+  return asked;
+}
+
+/**
+ * Calls `changed` for every event of the mesh's stream until it ends, and resolves then. Rejects where there is no stream.
+ * @param {string | null} run
+ * @param {() => void} changed
+ * @param {AbortSignal} signal
+ */
+export async function listen(run, changed, signal) {
+  const query = run === null ? '' : `?run=${run}`;
+  const response = await fetch(`/api/events${query}`, {
+    headers: { accept: 'text/event-stream', ...authorization() },
+    signal,
+  });
+  if (!response.ok || !response.body) throw new ApiError(response.status, 'The mesh sends no events.');
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    if (value.includes('event: change')) changed();
+  }
 }
 
 /** A run's rounds by index. */

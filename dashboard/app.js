@@ -1,23 +1,28 @@
 /**
- * The dashboard of a mesh: it polls the gateway and shows what is new. The run, round and task that are shown are in the address
- * (#run=…&round=…&task=…), so that it can be kept, sent and gone back from.
+ * The dashboard of a mesh: it follows the gateway's events, polls besides, and shows what is new. What is shown is in the address
+ * (#run=…&round=…&task=…, #view=runs), so that it can be kept, sent and gone back from.
  */
-import { ApiError, getJson, keepToken, RoundHistory } from './api.js';
+import { ApiError, getJson, keepToken, RoundHistory, recipeNamed } from './api.js';
 import { showDeadLetters, showVersions } from './catalogue.js';
 import { Chart, Cursor } from './chart.js';
 import { showClaim } from './claim.js';
-import { CURVES, plotOf } from './curves.js';
+import { curvesOf, plotOf } from './curves.js';
 import { byId, fill, h } from './dom.js';
+import { csv, download } from './download.js';
+import { HeldOutView } from './held-out-view.js';
 import { refreshNodes } from './nodes.js';
-import { runName, showFigures, showPipeline, showTitle } from './overview.js';
+import { familyName, familyOf, runName, showFigures, showPipeline, showTitle } from './overview.js';
 import { address, place } from './place.js';
 import { Poll } from './poll.js';
 import { RoundView } from './round-view.js';
 import { RoundsTable } from './rounds-table.js';
+import { RunsView } from './runs-view.js';
 
 /** @typedef {import('./api.js').Run} Run */
 /** @typedef {import('./api.js').Round} Round */
+/** @typedef {import('./api.js').Recipe} Recipe */
 /** @typedef {import('./curves.js').Point} Point */
+/** @typedef {import('./curves.js').Compared} Compared */
 
 /** One poll in how many requests the data that changes seldom. */
 const SELDOM = 8;
@@ -26,22 +31,25 @@ const SELDOM = 8;
 let runs = [];
 /** @type {RoundHistory | null} */
 let history = null;
-/** The rounds of the run that this one is compared with. @type {RoundHistory | null} */
-let otherHistory = null;
+/** The rounds of the runs that this one is compared with, by run. @type {Map<string, RoundHistory>} */
+const others = new Map();
 let asked = 0;
 /** The place that the page showed last; a change of it moves the focus. */
 let shownPlace = '';
 
 const cursor = new Cursor();
-const charts = CURVES.map((curve) => ({ curve, chart: new Chart({ ...curve, cursor }) }));
+/** By title: a chart is made when it first has something to draw. @type {Map<string, Chart>} */
+const charts = new Map();
 const roundsTable = new RoundsTable((round) => address({ run: round.run, round: round.index }));
 const roundView = new RoundView((round, task) => address({ run: round.run, round: round.index, task }));
+const runsView = new RunsView();
+const heldOutView = new HeldOutView();
 const picker = /** @type {HTMLSelectElement} */ (byId('runs'));
-const otherPicker = /** @type {HTMLSelectElement} */ (byId('others'));
 
-byId('curves').append(...charts.map(({ chart }) => chart.element));
 byId('rounds').append(roundsTable.element);
 byId('round-body').append(roundView.element);
+byId('all-runs').append(runsView.element);
+byId('held-out').append(heldOutView.element);
 
 /**
  * The points of the curves, one per round; the version that the run began from comes first, as round 0, if it was evaluated.
@@ -54,53 +62,112 @@ function pointsOf(rounds) {
   return start ? [{ round: 0, report: { evaluation: start } }, ...points] : points;
 }
 
-/**
- * @param {HTMLSelectElement} select
- * @param {readonly (readonly [id: string, name: string])[]} choices
- * @param {string} chosen
- */
-function showChoices(select, choices, chosen) {
-  if (document.activeElement !== select)
-    fill(select, ...choices.map(([id, name]) => h('option', { value: id }, name)));
-  select.value = chosen;
-}
-
-/** @param {Run} run @param {string} against */
-function showRuns(run, against) {
-  const choices = runs.map((choice) => /** @type {const} */ ([choice.id, runName(choice)]));
-  const others = choices.filter(([id]) => id !== run.id);
-  showChoices(picker, choices, run.id);
-  showChoices(otherPicker, [['', 'no other run'], ...others], against);
+/** @param {Run} run */
+function showRuns(run) {
+  if (document.activeElement !== picker)
+    fill(picker, ...runs.map((choice) => h('option', { value: choice.id }, runName(choice))));
+  picker.value = run.id;
 }
 
 /**
- * The rounds of the run that is chosen for comparison; none if there is none.
+ * The runs that are drawn together, by family: runs that differ by their seed alone are one line with a band.
  * @param {Run} run
- * @param {string | null} against
+ * @param {readonly Point[]} points
+ * @param {readonly string[]} against
+ * @returns {Promise<Compared[]>}
  */
-async function otherRounds(run, against) {
-  const other = against !== run.id && runs.find(({ id }) => id === against);
-  if (!other) otherHistory = null;
-  else if (otherHistory?.run !== other.id) otherHistory = new RoundHistory(other.id);
-  await otherHistory?.refresh();
-  return otherHistory?.rounds ?? [];
+async function comparedRuns(run, points, against) {
+  const chosen = runs.filter(({ id }) => id !== run.id && against.includes(id));
+  for (const id of others.keys()) if (!against.includes(id)) others.delete(id);
+  if (!chosen.length) return [];
+  /** @type {Map<string, { name: string, runs: (readonly Point[])[] }>} */
+  const families = new Map([[familyOf(run), { name: familyName(run), runs: [points] }]]);
+  for (const other of chosen) {
+    const known = others.get(other.id) ?? new RoundHistory(other.id);
+    others.set(other.id, known);
+    await known.refresh();
+    const family = families.get(familyOf(other)) ?? { name: familyName(other), runs: [] };
+    families.set(familyOf(other), family);
+    family.runs.push(pointsOf(known.rounds));
+  }
+  return [...families.values()].map(({ name, runs: of }) => ({
+    name: of.length > 1 ? `${name} (${of.length} seeds)` : name,
+    runs: of,
+  }));
+}
+
+/**
+ * @param {readonly Point[]} points
+ * @param {number} target
+ * @param {readonly Compared[]} families
+ */
+function showCharts(points, target, families) {
+  const curves = curvesOf([points, ...families.flatMap(({ runs: of }) => of)].flat());
+  const shown = curves.map((curve) => {
+    const chart = charts.get(curve.title) ?? new Chart({ ...curve, cursor });
+    charts.set(curve.title, chart);
+    return { curve, chart };
+  });
+  const elements = shown.map(({ chart }) => chart.element);
+  const box = byId('curves');
+  if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
+    box.replaceChildren(...elements);
+  for (const { curve, chart } of shown) chart.show(plotOf(curve, points, target, families));
 }
 
 /**
  * @param {Run} run
  * @param {readonly Round[]} rounds
- * @param {readonly Round[]} others of the run it is compared with
+ * @param {readonly string[]} against
+ * @param {Recipe | null} recipe
  */
-function showOverview(run, rounds, others) {
+async function showOverview(run, rounds, against, recipe) {
   const points = pointsOf(rounds);
   const newest = rounds.at(-1);
-  showTitle(byId('title'), run, rounds.filter(({ stage }) => stage === 'done').length);
+  showTitle(byId('title'), run, rounds.filter(({ stage }) => stage === 'done').length, recipe);
   showPipeline(byId('pipeline'), run, rounds, Date.now());
   showFigures(byId('figures'), points);
-  const target = Math.max(run.target, newest?.index ?? 0);
-  const otherPoints = pointsOf(others);
-  for (const { curve, chart } of charts) chart.show(plotOf(curve, points, target, otherPoints));
+  const families = await comparedRuns(run, points, against);
+  fill(
+    byId('compared'),
+    families.length > 0 &&
+      h(
+        'p',
+        { class: 'note' },
+        `Drawn over one another: ${families.map(({ name }) => name).join('; ')}. `,
+        h('a', { href: address({ run: run.id, against: [] }) }, 'This run alone'),
+      ),
+  );
+  showCharts(points, Math.max(run.target, newest?.index ?? 0), families);
   roundsTable.show(rounds);
+  const spent = rounds.reduce((sum, { usage }) => sum + (usage?.cost.total ?? 0), 0);
+  fill(
+    byId('about-rounds'),
+    spent > 0 && `All rounds cost $${spent.toPrecision(2)} at Cloudflare’s prices. `,
+    h('a', { href: address({ run: run.id, view: 'held-out' }) }, 'A held-out task through the versions'),
+    ' · ',
+    saveRounds(rounds),
+  );
+}
+
+/** @param {readonly Round[]} rounds */
+function saveRounds(rounds) {
+  const link = h('a', { href: '#', role: 'button' }, 'Download as CSV');
+  link.addEventListener('click', (event) => {
+    event.preventDefault();
+    const curves = curvesOf(pointsOf(rounds));
+    const lines = curves.flatMap((curve) =>
+      curve
+        .lines(pointsOf(rounds))
+        .map(([name, read]) => /** @type {const} */ ([`${curve.title}: ${name}`, read])),
+    );
+    const rows = pointsOf(rounds).map(({ round, report }) => [
+      round,
+      ...lines.map(([, read]) => read(report)),
+    ]);
+    download('rounds.csv', 'text/csv', csv(['round', ...lines.map(([name]) => name)], rows));
+  });
+  return link;
 }
 
 /**
@@ -108,8 +175,9 @@ function showOverview(run, rounds, others) {
  * @param {readonly Round[]} rounds
  * @param {number} index
  * @param {string | null} task
+ * @param {Recipe | null} recipe
  */
-async function showRound(run, rounds, index, task) {
+async function showRound(run, rounds, index, task, recipe) {
   const round = rounds.find((candidate) => candidate.index === index);
   const link = (/** @type {number} */ to, /** @type {string} */ text) =>
     rounds.some((candidate) => candidate.index === to)
@@ -128,7 +196,7 @@ async function showRound(run, rounds, index, task) {
     !round && h('p', { class: 'note' }, 'There is no such round yet.'),
   );
   byId('round-body').hidden = !round;
-  if (round) await roundView.show(round, task);
+  if (round) await roundView.show(round, task, recipe);
 }
 
 /**
@@ -150,44 +218,61 @@ async function showSeldom(run, rounds) {
   await showClaim(byId('claim'), run.settings.recipe);
 }
 
+/** Shows one of the page's parts and hides the others. @param {'empty' | 'all-runs' | 'overview' | 'round' | 'held-out'} part */
+function showPart(part) {
+  for (const id of /** @type {const} */ (['empty', 'all-runs', 'overview', 'round', 'held-out']))
+    byId(id).hidden = id !== part;
+}
+
 /** Polls and shows once. @returns {Promise<boolean>} is anything under way? */
 async function look() {
+  const { run: wanted, round, task, view, against } = place();
   const seldom = asked++ % SELDOM === 0;
-  if (seldom || !runs.length) {
+  if (seldom || !runs.length || view === 'runs') {
     /** @type {{ runs: Run[] }} */
     const answer = await getJson('/api/runs?limit=200');
     runs = answer.runs;
   }
-  const { run: wanted, round, task, against } = place();
   const run = runs.find(({ id }) => id === wanted) ?? runs[0];
-  byId('empty').hidden = Boolean(run);
-  byId('overview').hidden = !run || round !== null;
-  byId('round').hidden = !run || round === null;
-  if (!run) return false;
+  if (!run) {
+    showPart('empty');
+    poll.follow(null);
+    return false;
+  }
+  showRuns(run);
+  if (view === 'runs') {
+    showPart('all-runs');
+    poll.follow(null);
+    await runsView.show(runs);
+    followPlace('Runs');
+    return runs.some(({ state, done, target }) => state === 'open' && done < target);
+  }
+  poll.follow(run.id);
   if (history?.run !== run.id) history = new RoundHistory(run.id);
-  await history.refresh();
+  const [recipe] = await Promise.all([recipeNamed(run.settings.recipe), history.refresh()]);
   const { rounds } = history;
-  const others = await otherRounds(run, against);
-  showRuns(run, otherHistory?.run ?? '');
-  if (round === null) {
-    showOverview(run, rounds, others);
+  showPart(view === 'held-out' ? 'held-out' : round === null ? 'overview' : 'round');
+  if (view === 'held-out') await heldOutView.show(run, rounds, recipe);
+  else if (round === null) {
+    await showOverview(run, rounds, against, recipe);
     await refreshNodes(byId('nodes'), rounds.at(-1), seldom);
-  } else await showRound(run, rounds, round, task);
-  followPlace(round !== null);
-  if (seldom && round === null) await showSeldom(run, rounds);
+  } else await showRound(run, rounds, round, task, recipe);
+  followPlace(view === 'held-out' ? 'Held-out task' : round ? `Round ${round}` : null);
+  if (seldom && round === null && view === null) await showSeldom(run, rounds);
   return rounds.some(({ endedAt }) => endedAt === null);
 }
 
-/** After a step to another round the focus goes to its title, so that it is read and the keyboard goes on from there. */
-function followPlace(/** @type {boolean} */ inRound) {
-  const { run, round } = place();
-  const here = `${run} ${round}`;
+/** After a step to another part of the page the focus goes to its title, so that it is read and the keyboard goes on from there. */
+function followPlace(/** @type {string | null} */ title) {
+  const { run, round, view } = place();
+  const here = `${run} ${round} ${view}`;
   if (shownPlace !== '' && shownPlace !== here) {
     scrollTo({ top: 0 });
-    if (inRound) byId('round-title').focus({ preventScroll: true });
+    const heading = document.querySelector('main > :not([hidden]) h1[tabindex]');
+    if (heading instanceof HTMLElement) heading.focus({ preventScroll: true });
   }
   shownPlace = here;
-  document.title = round ? `Round ${round} · rollmesh` : 'rollmesh';
+  document.title = title ? `${title} · rollmesh` : 'rollmesh';
 }
 
 const poll = new Poll(look, (status, error) => {
@@ -198,9 +283,6 @@ const poll = new Poll(look, (status, error) => {
 
 picker.addEventListener('change', () => {
   location.hash = address({ run: picker.value });
-});
-otherPicker.addEventListener('change', () => {
-  location.hash = address({ run: picker.value, against: otherPicker.value });
 });
 byId('token').addEventListener('submit', (event) => {
   event.preventDefault();

@@ -9,6 +9,8 @@ import { bounds, thin, ticks } from './scales.js';
  * @property {number} ink Which of the page's inks, 1 to 5; also decides the dashes.
  * @property {readonly (number | null | undefined)[]} values By round; undefined = not measured in that round (the line
  *   goes on), null = measured and missing (the line breaks).
+ * @property {readonly (number | null | undefined)[]} [low] Lower edge of a band around the line, as long as `values`.
+ * @property {readonly (number | null | undefined)[]} [high] Upper edge of the band.
  */
 
 /**
@@ -42,9 +44,9 @@ export class Geometry {
     this.right = width - MARGIN.right;
     this.bottom = height - MARGIN.bottom;
     this.end = plot.end;
-    const values = plot.series.flatMap((series) =>
-      series.values.filter((value) => typeof value === 'number'),
-    );
+    const values = plot.series
+      .flatMap(({ values, low = [], high = [] }) => [...values, ...low, ...high])
+      .filter((value) => typeof value === 'number');
     const [low, high] = bounds(values, plot.least);
     this.low = low;
     this.high = high;
@@ -153,12 +155,23 @@ function line(plot, { ink, values }, at) {
  * @param {Geometry} at
  */
 function band({ rounds, series: [upper, lower] }, at) {
-  if (!upper || !lower) return null;
+  return upper && lower ? area(rounds, upper.values, lower.values, at, 'between') : null;
+}
+
+/**
+ * What lies between two lines, over the rounds in which both are known.
+ * @param {readonly number[]} rounds
+ * @param {Series['values']} upper
+ * @param {Series['values']} lower
+ * @param {Geometry} at
+ * @param {string} className
+ */
+function area(rounds, upper, lower, at, className) {
   const both = rounds
     .map((_, i) => i)
-    .filter((i) => typeof upper.values[i] === 'number' && typeof lower.values[i] === 'number');
+    .filter((i) => typeof upper[i] === 'number' && typeof lower[i] === 'number');
   const [above = [], below = []] = [upper, lower].map(
-    ({ values }) =>
+    (values) =>
       stretches(
         both.map((i) => rounds[i] ?? 0),
         both.map((i) => values[i]),
@@ -166,7 +179,7 @@ function band({ rounds, series: [upper, lower] }, at) {
       )[0] ?? [],
   );
   return above.length
-    ? svg('path', { class: 'between', d: `${path([...above, ...below.toReversed()])}Z` })
+    ? svg('path', { class: className, d: `${path([...above, ...below.toReversed()])}Z` })
     : null;
 }
 
@@ -207,6 +220,9 @@ export const picture = (plot, at, { id, title, overlay }) =>
     svg('desc', { id: `${id}-d` }, describe(plot)),
     axes(plot, at),
     plot.between ? band(plot, at) : null,
+    ...plot.series.map(({ ink, low, high }) =>
+      low && high ? area(plot.rounds, high, low, at, `seeds ink-${ink}`) : null,
+    ),
     ...plot.series.map((series) => line(plot, series, at)),
     overlay,
   );

@@ -4,6 +4,7 @@
  */
 import { Geometry, MARGIN, picture } from './chart-image.js';
 import { fill, h, svg, table } from './dom.js';
+import { csv, download, standalone } from './download.js';
 
 /** @typedef {import('./chart-image.js').Plot} Plot */
 /** @typedef {import('./chart-image.js').Series} Series */
@@ -182,7 +183,31 @@ export class Chart {
         ...values.map((value) => (value === undefined ? '' : plot.read(value))),
       ]);
     const titles = ['round', ...plot.series.map(({ name }) => name)];
-    this.#details.append(h('div', { class: 'scroller', tabindex: 0 }, table(this.#title, titles, rows)));
+    const name = this.#title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+    const saveTable = h('button', { type: 'button', class: 'quiet' }, 'CSV');
+    saveTable.addEventListener('click', () =>
+      download(
+        `${name}.csv`,
+        'text/csv',
+        csv(
+          titles,
+          plot.rounds.map((round, i) => [round, ...plot.series.map(({ values }) => values[i])]),
+        ),
+      ),
+    );
+    const saveImage = h('button', { type: 'button', class: 'quiet' }, 'SVG');
+    saveImage.addEventListener('click', () => {
+      const drawing = this.#frame.querySelector('svg');
+      if (drawing) download(`${name}.svg`, 'image/svg+xml', standalone(drawing));
+    });
+    this.#details.append(
+      h(
+        'div',
+        { class: 'scroller', tabindex: 0 },
+        h('p', { class: 'downloads' }, 'Download ', saveTable, ' ', saveImage),
+        table(this.#title, titles, rows),
+      ),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 /** Defines the dashboard's curves: how a run's rounds become the plot of each chart. */
-import { decimal, percent, significant } from './figures.js';
+import { decimal, humanised, percent, significant, whole } from './figures.js';
 import { roundAxis } from './scales.js';
 
 /** @typedef {import('./api.js').Round} Round */
@@ -23,7 +23,7 @@ import { roundAxis } from './scales.js';
  * @property {(points: readonly Point[]) => Plot['reference']} [reference]
  * @property {boolean} [between]
  * @property {boolean} [marks]
- * @property {string} [against] The line that is drawn of the other run too, where there is one.
+ * @property {string} [against] The line by which runs are compared; the first where none is named.
  */
 
 /** @type {(read: (evaluation: EvaluationReport) => number | null) => Read} */
@@ -95,15 +95,15 @@ export const CURVES = [
     reference: () => ({ value: 0.5, name: 'chance' }),
   },
   {
-    title: 'Proposer: difficulty',
-    note: 'Mean difficulty of the tasks it wrote, in the task family’s own measure.',
+    title: 'Difficulty',
+    note: 'Mean difficulty of the rounds’ tasks, in the task family’s own measure.',
     lines: () => [['difficulty', monitored(({ difficulty }) => difficulty)]],
     least: [1, 3],
     write: decimal,
   },
   {
-    title: 'Proposer: pass rate',
-    note: 'Share of its tasks’ rollouts that count as solved. It is paid most for one half.',
+    title: 'Pass rate and proposals',
+    note: 'Share of rollouts that count as solved; shares of the proposals that repeat another or are no tasks.',
     lines: () => [
       ['passed', monitored(({ passRate }) => passRate)],
       ['duplicates', monitored(({ duplicateRate }) => duplicateRate)],
@@ -111,10 +111,9 @@ export const CURVES = [
     ],
     least: [0, 1],
     write: decimal,
-    reference: () => ({ value: 0.5, name: 'one half' }),
   },
   {
-    title: 'Solutions',
+    title: 'Rollouts',
     note: 'Share of rollouts that write their steps, that keep to the grammar, and share of groups that teach nothing because all rewards are equal.',
     lines: () => [
       ['with steps', monitored(({ workedShare }) => workedShare)],
@@ -145,45 +144,193 @@ export const CURVES = [
     least: [0, 1],
     write: significant,
   },
+  {
+    title: 'Tokens a second',
+    note: 'Tokens that were generated in the round, by the time until its last group was judged.',
+    lines: () => [
+      [
+        'tokens a second',
+        ({ monitors, rolloutMs }) =>
+          monitors && rolloutMs ? (1000 * monitors.tokens) / rolloutMs : undefined,
+      ],
+    ],
+    least: [0, 0],
+    write: whole,
+  },
 ];
 
-/** The ink of the other run's line. */
-const OTHER_INK = 5;
+/** Is there anything to draw? @param {readonly Point[]} points @param {Read} read */
+const isKnown = (points, read) => points.some(({ report }) => typeof read(report) === 'number');
+
+/** Lines of a chart at most. */
+const MOST_LINES = 6;
+
+/**
+ * Curves of figures that only the recipe knows: shares from 0 to 1 share a chart, any other figure has one of its own.
+ * @param {readonly Point[]} points
+ * @param {string} title
+ * @param {string} note
+ * @param {(report: RoundReport) => Readonly<Record<string, number | null>> | undefined} figuresOf
+ * @returns {Curve[]}
+ */
+function figureCurves(points, title, note, figuresOf) {
+  const names = [...new Set(points.flatMap(({ report }) => Object.keys(figuresOf(report) ?? {})))];
+  /** @type {(name: string) => Read} */
+  const reads = (name) => (report) => {
+    const figures = figuresOf(report);
+    return figures && name in figures ? figures[name] : undefined;
+  };
+  const known = names.filter((name) => isKnown(points, reads(name)));
+  const isShare = (/** @type {string} */ name) =>
+    points.every(({ report }) => {
+      const value = reads(name)(report) ?? 0;
+      return value >= 0 && value <= 1;
+    });
+  const shares = known.filter(isShare);
+  const charts = Array.from({ length: Math.ceil(shares.length / MOST_LINES) }, (_, i) =>
+    shares.slice(i * MOST_LINES, (i + 1) * MOST_LINES),
+  );
+  /** @type {(names: readonly string[]) => Curve['lines']} */
+  const linesOf = (of) => () => of.map((name) => /** @type {const} */ ([humanised(name), reads(name)]));
+  return [
+    ...charts.map((of, i) => ({
+      title: charts.length > 1 ? `${title} (${i + 1})` : title,
+      note,
+      lines: linesOf(of),
+      least: /** @type {const} */ ([0, 1]),
+      write: decimal,
+    })),
+    ...known
+      .filter((name) => !isShare(name))
+      .map((name) => ({
+        title: `${title}: ${humanised(name)}`,
+        note,
+        lines: linesOf([name]),
+        least: /** @type {const} */ ([0, 0]),
+        write: significant,
+      })),
+  ];
+}
+
+/** Figures of the trained parts, named `set/role/kind/figure`. @param {RoundReport} report @param {string} last */
+const partFigures = ({ figures }, last) =>
+  figures &&
+  Object.fromEntries(
+    Object.entries(figures)
+      .filter(([name]) => name.includes('/') && name.endsWith(`/${last}`))
+      .map(([name, value]) => [name.slice(0, -last.length - 1).replace(/^main\//, ''), value]),
+  );
+
+/** The loss of each trained part, in one chart. @param {readonly Point[]} points @returns {Curve[]} */
+function lossCurve(points) {
+  const names = [...new Set(points.flatMap(({ report }) => Object.keys(partFigures(report, 'loss') ?? {})))];
+  const lines = names.slice(0, MOST_LINES).map((name) => {
+    /** @type {Read} */
+    const read = (report) => partFigures(report, 'loss')?.[name];
+    return /** @type {const} */ ([humanised(name), read]);
+  });
+  const note = 'Of each trained part, mean over the round’s updates.';
+  return lines.length ? [{ title: 'Loss', note, lines: () => lines, least: [0, 0], write: significant }] : [];
+}
+
+/** The curves that have something to draw in a run: the usual ones, then those of the recipe. @param {readonly Point[]} points @returns {Curve[]} */
+export function curvesOf(points) {
+  const usual = CURVES.flatMap((curve) => {
+    const lines = curve.lines(points).filter(([, read]) => isKnown(points, read));
+    return lines.length ? [{ ...curve, lines: () => lines }] : [];
+  });
+  return [
+    ...usual,
+    ...figureCurves(
+      points,
+      'Evaluation figures',
+      'The recipe’s own figures of the evaluated versions.',
+      (report) => report.evaluation?.figures,
+    ),
+    ...figureCurves(
+      points,
+      'Round figures',
+      'The recipe’s own figures of each round.',
+      ({ figures }) =>
+        figures && Object.fromEntries(Object.entries(figures).filter(([name]) => !name.includes('/'))),
+    ),
+    ...lossCurve(points),
+  ];
+}
+
+/**
+ * Runs that are drawn as one: those that differ by their seed alone.
+ * @typedef {object} Compared
+ * @property {string} name
+ * @property {readonly (readonly Point[])[]} runs
+ */
+
+/** Inks of compared runs. */
+const INKS = 6;
+
+/**
+ * One line per family of runs, the mean of its seeds, with a band from the lowest to the highest where there are several.
+ * @param {Curve} curve
+ * @param {readonly Compared[]} families
+ * @param {readonly number[]} rounds
+ * @returns {Plot['series'][number][]}
+ */
+function comparedSeries(curve, families, rounds) {
+  return families.map(({ name, runs }, i) => {
+    const values = runs.map((points) => {
+      const lines = curve.lines(points);
+      const read = (lines.find(([line]) => line === curve.against) ?? lines[0])?.[1];
+      const known = new Map(points.map(({ round, report }) => [round, read?.(report)]));
+      return rounds.map((round) => known.get(round));
+    });
+    /** @param {(numbers: readonly number[]) => number} join */
+    const joined = (join) =>
+      rounds.map((_, r) => {
+        const numbers = values.flatMap((of) => (typeof of[r] === 'number' ? [of[r]] : []));
+        return numbers.length ? join(numbers) : undefined;
+      });
+    return {
+      name,
+      ink: (i % INKS) + 1,
+      values: joined((numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length),
+      ...(runs.length > 1
+        ? { low: joined((numbers) => Math.min(...numbers)), high: joined((numbers) => Math.max(...numbers)) }
+        : {}),
+    };
+  });
+}
 
 /**
  * @param {Curve} curve
  * @param {readonly Point[]} points ascending
  * @param {number} target rounds that the run will have
- * @param {readonly Point[]} [others] of the run it is compared with
+ * @param {readonly Compared[]} [families] of the run itself and of those it is compared with; none = it is not compared
  * @returns {Plot}
  */
-export function plotOf(curve, points, target, others = []) {
-  const compared = curve.against === undefined ? [] : others;
-  const rounds = [...new Set([...points, ...compared].map(({ round }) => round))].sort((a, b) => a - b);
-  /**
-   * @param {readonly Point[]} known
-   * @param {Read} read
-   */
-  const valuesOf = (known, read) => {
-    const values = new Map(known.map(({ round, report }) => [round, read(report)]));
-    return rounds.map((round) => values.get(round));
-  };
-  const lines = curve.lines(points);
-  const series = lines.map(([name, read], i) => ({ name, ink: i + 1, values: valuesOf(points, read) }));
-  for (const [name, read] of compared.length ? lines : [])
-    if (name === curve.against)
-      series.push({ name: `${name}, other run`, ink: OTHER_INK, values: valuesOf(compared, read) });
-  const reference = curve.reference?.(points);
+export function plotOf(curve, points, target, families = []) {
+  const all = [points, ...families.flatMap(({ runs }) => runs)].flat();
+  const rounds = [...new Set(all.map(({ round }) => round))].sort((a, b) => a - b);
+  const values = new Map(points.map(({ round, report }) => [round, report]));
+  const own = () =>
+    curve.lines(points).map(([name, read], i) => ({
+      name,
+      ink: i + 1,
+      values: rounds.map((round) => {
+        const report = values.get(round);
+        return report && read(report);
+      }),
+    }));
+  const reference = families.length ? undefined : curve.reference?.(points);
   return {
     rounds,
     end: roundAxis(rounds.at(-1) ?? 0, target),
-    series,
+    series: families.length ? comparedSeries(curve, families, rounds) : own(),
     least: curve.least,
     write: (value) => curve.write(value),
     read: (value) => (curve.read ?? curve.write)(value),
     ...(reference ? { reference } : {}),
-    ...(curve.between ? { between: true } : {}),
-    ...(curve.marks
+    ...(curve.between && !families.length ? { between: true } : {}),
+    ...(curve.marks && !families.length
       ? { marks: points.filter(({ report }) => report.warnings?.length).map(({ round }) => round) }
       : {}),
   };

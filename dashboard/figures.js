@@ -72,3 +72,10 @@ export const dollars = (value) =>
   written(value, (sum) =>
     sum > 0 ? `$${Number(sum.toPrecision(2)).toFixed(Math.max(0, 1 - Math.floor(Math.log10(sum))))}` : '$0',
   );
+
+/** A figure's name as words: "approvalGap" becomes "approval gap", "stepF1" "step F1", "greedy-1" stays. @param {string} name */
+export const humanised = (name) =>
+  name
+    .replace(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('/', ' / ');

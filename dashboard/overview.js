@@ -1,44 +1,77 @@
 /** The top of a run's page: the run, the state of its current round, and what has changed since the version that it began from. */
 import { fill, h } from './dom.js';
-import { counted, decimal, duration, MISSING, percent, points, whole } from './figures.js';
+import {
+  counted,
+  decimal,
+  duration,
+  humanised,
+  MISSING,
+  percent,
+  points,
+  significant,
+  whole,
+} from './figures.js';
 
 /** @typedef {import('./api.js').Run} Run */
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./api.js').EvaluationReport} EvaluationReport */
+/** @typedef {import('./api.js').Recipe} Recipe */
 /** @typedef {import('./curves.js').Point} Point */
 
+/** What tells a run of a recipe from others, besides its seed. @param {Run['settings']} settings */
+const variantOf = ({ rewardFunction, freeze, variant, weights, engine, ahead }) =>
+  [
+    variant && `variant ${variant}`,
+    `reward ${rewardFunction}`,
+    ...freeze.map((role) => `${role} frozen`),
+    weights && `weights ${weights}`,
+    engine && `engine ${engine}`,
+    ahead && `${ahead} ahead`,
+  ].filter(Boolean);
+
 /** @param {Run} run */
-export function runName({ settings: { recipe, rewardFunction, seed, freeze } }) {
-  const frozen = freeze.length ? `, ${freeze.join(' and ')} frozen` : '';
-  return `${recipe}, reward ${rewardFunction}${frozen}, seed ${seed}`;
+export function runName({ settings }) {
+  const { recipe, seed, tasks, groupSize } = settings;
+  return [recipe, ...variantOf(settings), `seed ${seed}`, `${tasks} × ${groupSize}`].join(', ');
 }
+
+/** The same for all runs that differ by their seed alone. @param {Run} run */
+export const familyOf = ({ settings: { seed: _, policy: __, ...settings } }) => JSON.stringify(settings);
+
+/** @param {Run} run */
+export const familyName = ({ settings }) =>
+  [settings.recipe, ...variantOf(settings), `${settings.tasks} × ${settings.groupSize}`].join(', ');
 
 /**
  * @param {Element} element
  * @param {Run} run
  * @param {number} done
+ * @param {Recipe | null} known
  */
-export function showTitle(element, { settings, target, state }, done) {
-  const { recipe, rewardFunction, seed, freeze, policy, tasks, groupSize, ahead = 0 } = settings;
+export function showTitle(element, { settings, target, state }, done, known) {
+  const { recipe, seed, policy, tasks, groupSize, ahead = 0 } = settings;
   const rest = state === 'stopped' ? 'It has stopped.' : done >= target ? 'It has ended.' : '';
   fill(
     element,
-    h(
-      'h1',
-      {},
-      recipe,
-      ' ',
-      h(
-        'span',
-        {},
-        `reward ${rewardFunction}${freeze.length ? ` · ${freeze.join(', ')} frozen` : ''} · seed ${seed}`,
-      ),
-    ),
+    h('h1', {}, recipe, ' ', h('span', {}, [...variantOf(settings), `seed ${seed}`].join(' · '))),
     h(
       'p',
       {},
-      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${groupSize} solutions, ${whole(done)} done. ${overlap(ahead)}${rest}`,
+      `Trains ${policy}: ${counted(target, 'round')} of ${tasks} tasks × ${groupSize} rollouts, ${whole(done)} done. ${overlap(ahead)}${rest}`,
     ),
+    known && h('p', { class: 'roles' }, known.summary),
+    known &&
+      h(
+        'p',
+        { class: 'note' },
+        known.roles
+          .map(
+            ({ role, description, set }) =>
+              `${role}: ${description}${set === 'main' ? '' : ` (weights ${set})`}`,
+          )
+          .join(' · '),
+        known.paper.source ? ` · ${known.paper.title}, ${known.paper.source}` : '',
+      ),
   );
 }
 
@@ -56,7 +89,7 @@ const overlap = (ahead) =>
  * @param {Round} [before] an earlier round of the run that has not ended, and is trained first
  * @returns {StageView[]}
  */
-export function stagesOf({ stage, proposed, expected, groups, version, report }, before) {
+export function stagesOf({ stage, roles, proposed, expected, groups, version, report }, before) {
   const at = { proposing: 0, rollout: 1, training: 3, done: 5, failed: -1 }[stage];
   const judged = groups.scored + groups.trained;
   const lost = groups.failed ? `, ${whole(groups.failed)} failed` : '';
@@ -70,13 +103,17 @@ export function stagesOf({ stage, proposed, expected, groups, version, report },
   const trained = report?.training;
   return [
     {
-      name: 'propose',
+      name: expected && !proposed ? 'draw' : 'propose',
       state: state(0),
-      description: expected ? `${whole(expected)} of ${whole(proposed)} admitted` : 'writing tasks',
+      description: !expected
+        ? 'tasks'
+        : proposed
+          ? `${whole(expected)} of ${whole(proposed)} admitted`
+          : `${whole(expected)} drawn`,
     },
     { name: 'rollout', state: state(1), description: expected ? counted(expected, 'task') : MISSING },
     {
-      name: 'judge',
+      name: 'judge' in roles ? 'judge' : 'reward',
       state: state(2),
       description: expected ? `${whole(judged)} of ${whole(expected)}${lost}` : MISSING,
     },
@@ -160,6 +197,9 @@ function lane(run, round, before, now) {
   ];
 }
 
+/** How many of the recipe's own figures stand beside the usual ones. */
+const OWN_FIGURES = 6;
+
 /** @type {readonly { name: string, read: (evaluation: EvaluationReport) => number | null, hint: string }[]} */
 const FIGURES = [
   { name: 'greedy', read: ({ heldOut }) => heldOut.accuracy, hint: 'held-out accuracy' },
@@ -190,24 +230,35 @@ export function showFigures(element, known) {
     h(
       'dl',
       { class: 'headline' },
-      ...FIGURES.map(({ name, read, hint }) => {
+      ...FIGURES.flatMap(({ name, read, hint }) => {
         const [before, after] = [read(first), read(last)];
-        const change = before === null || after === null ? null : after - before;
-        return figure(
-          name,
-          percent(after, 1),
-          hint,
-          first === last ? '' : points(change),
-          Math.sign(change ?? 0),
-        );
+        if (after === null) return [];
+        const change = before === null ? null : after - before;
+        return [
+          figure(name, percent(after, 1), hint, first === last ? '' : points(change), Math.sign(change ?? 0)),
+        ];
       }),
-      figure(
-        'difficulty',
-        decimal(difficulty),
-        'of proposed tasks',
-        initial == null || difficulty == null ? '' : `from ${decimal(initial)}`,
-        0,
-      ),
+      ...Object.entries(last.figures ?? {})
+        .filter(([, value]) => value !== null)
+        .slice(0, OWN_FIGURES)
+        .map(([name, value]) => {
+          const before = first === last ? null : first.figures?.[name];
+          return figure(
+            humanised(name),
+            significant(value),
+            'evaluation',
+            before == null ? '' : `from ${significant(before)}`,
+            0,
+          );
+        }),
+      difficulty != null &&
+        figure(
+          'difficulty',
+          decimal(difficulty),
+          'of the round’s tasks',
+          initial == null ? '' : `from ${decimal(initial)}`,
+          0,
+        ),
     ),
   );
 }
@@ -229,6 +280,6 @@ const figure = (name, value, hint, change, sign) =>
       {},
       h('b', {}, value),
       ' ',
-      h('span', { class: sign > 0 ? 'good' : sign < 0 ? 'bad' : 'faint' }, change),
+      h('span', { class: sign > 0 ? 'good' : sign < 0 ? 'warn' : 'faint' }, change),
     ),
   );

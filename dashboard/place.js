@@ -1,14 +1,19 @@
-/** The run, round and task that the page shows, kept in the address after the #. */
+/** What the page shows, kept in the address after the #: the list of runs, or a run with its round, task and the runs it is compared with. */
+
+/** Runs that are drawn over one another at most, the shown one included. */
+export const MOST_COMPARED = 5;
 
 /**
- * The address of a place. The run that this one is compared with is kept, unless another is named or it is the same.
- * @param {{ run: string, round?: number | undefined, task?: string | undefined, against?: string | null }} wanted
+ * The address of a place. The runs that this one is compared with are kept, unless others are named.
+ * @param {{ run: string, round?: number | undefined, task?: string | undefined, against?: readonly string[], view?: 'held-out' }} wanted
  */
-export function address({ run, round, task, against = place().against }) {
+export function address({ run, round, task, against = place().against, view }) {
   const parameters = new URLSearchParams({ run });
   if (round) parameters.set('round', String(round));
   if (task) parameters.set('task', task);
-  if (against && against !== run) parameters.set('against', against);
+  if (view) parameters.set('view', view);
+  const others = against.filter((other) => other !== run);
+  if (others.length) parameters.set('against', others.join(','));
   return `#${parameters}`;
 }
 
@@ -18,6 +23,10 @@ export function place() {
     run: parameters.get('run'),
     round: Number(parameters.get('round')) || null,
     task: parameters.get('task'),
-    against: parameters.get('against'),
+    view: parameters.get('view'),
+    against: (parameters.get('against') ?? '')
+      .split(',')
+      .filter(Boolean)
+      .slice(0, MOST_COMPARED - 1),
   };
 }

@@ -1,8 +1,16 @@
-/** Polls, one poll at a time: often while something is under way, seldom after failures, not at all while the page is not visible. */
+/**
+ * Polls, one poll at a time: often while something is under way, seldom after failures or while the mesh sends events, not at all while the
+ * page is not visible. An event makes it poll at once.
+ */
+import { listen } from './api.js';
 
 const BUSY_MS = 1500;
 const IDLE_MS = 5000;
 const SLOWEST_MS = 30_000;
+/** Between two polls while events arrive; they are for what no event tells. */
+const LISTENING_MS = 15_000;
+/** After a stream broke. */
+const RECONNECT_MS = 10_000;
 
 export class Poll {
   #look;
@@ -12,6 +20,10 @@ export class Poll {
   #again = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** The run that events are about; undefined = none were asked for yet. @type {string | null | undefined} */
+  #followed;
+  #stream = new AbortController();
+  #listening = false;
 
   /**
    * @param {() => Promise<boolean>} look says whether anything is under way
@@ -32,6 +44,31 @@ export class Poll {
     else void this.#run();
   }
 
+  /** Listens to the events of a run, or of all runs. @param {string | null} run */
+  follow(run) {
+    if (run === this.#followed) return;
+    this.#followed = run;
+    this.#stream.abort();
+    this.#stream = new AbortController();
+    void this.#listen(run, this.#stream.signal);
+  }
+
+  /** @param {string | null} run @param {AbortSignal} signal */
+  async #listen(run, signal) {
+    while (!signal.aborted) {
+      const changed = () => {
+        this.#listening = true;
+        if (document.visibilityState === 'visible') this.now();
+      };
+      const ended = await listen(run, changed, signal).then(
+        () => true,
+        () => false,
+      );
+      this.#listening = false;
+      if (!ended) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+    }
+  }
+
   async #run() {
     this.#looking = true;
     const wait = await this.#once();
@@ -48,6 +85,7 @@ export class Poll {
       const busy = await this.#look();
       this.#failures = 0;
       this.#tell(busy ? 'live' : 'idle', null);
+      if (this.#listening) return LISTENING_MS;
       return busy ? BUSY_MS : IDLE_MS;
     } catch (error) {
       this.#failures++;

@@ -1,11 +1,13 @@
-/** The view of one round: its figures, its warnings, and its tasks, each of which opens to show its solutions. */
+/** The view of one round: its figures, its warnings, its proposals, and its tasks, each of which opens to show its rollouts. */
 import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
+import { csv, download, jsonLines } from './download.js';
 import {
   counted,
   decimal,
   dollars,
   duration,
+  humanised,
   MISSING,
   moment,
   percent,
@@ -13,6 +15,8 @@ import {
   size,
   whole,
 } from './figures.js';
+import { FILTERS, ORDERS, selected, summaryOf } from './group-summary.js';
+import { legend, partsView } from './parts.js';
 import { place } from './place.js';
 import { TaskList } from './task-list.js';
 import { taskView } from './task-view.js';
@@ -20,14 +24,20 @@ import { taskView } from './task-view.js';
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./api.js').Group} Group */
 /** @typedef {import('./api.js').GroupContent} GroupContent */
+/** @typedef {import('./api.js').Recipe} Recipe */
+/** @typedef {import('./api.js').ContentListing} ContentListing */
+/** @typedef {import('./api.js').ProposalListing} ProposalListing */
+/** @typedef {import('./group-summary.js').Summary} Summary */
 /** @typedef {import('./dom.js').Child} Child */
 
-/** @param {readonly (readonly [string, Child])[]} facts */
+/** A list of facts; what is not known in this round is left out. @param {readonly (readonly [string, Child])[]} facts */
 const factList = (facts) =>
   h(
     'dl',
     { class: 'facts' },
-    ...facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+    ...facts
+      .filter(([, value]) => value !== MISSING && value !== null)
+      .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   );
 
 /** @param {Round} round */
@@ -46,11 +56,12 @@ function training({ report }) {
     'section',
     {},
     h('h3', {}, 'Learning'),
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
-      table('By role', ['role', 'samples', 'tokens', 'entropy, nats', 'KL to version 0, nats'], rows),
-    ),
+    rows.length > 0 &&
+      h(
+        'div',
+        { class: 'scroller', tabindex: 0 },
+        table('By role', ['role', 'samples', 'tokens', 'entropy, nats', 'KL to version 0, nats'], rows),
+      ),
     factList([
       ['updates', whole(trained.updates)],
       ['loss', significant(trained.loss)],
@@ -71,6 +82,7 @@ function judging({ report }) {
   const monitors = report?.monitors;
   if (!monitors) return null;
   const { judge } = monitors;
+  if (Object.values(judge).every((count) => count === 0)) return null;
   return h(
     'section',
     {},
@@ -145,54 +157,120 @@ function usage({ usage: used, report }) {
   );
 }
 
+/** The recipe's own figures: of the round, and of its evaluation. @param {Round} round */
+function recipeFigures({ report }) {
+  const own = Object.entries(report?.figures ?? {}).filter(([name]) => !name.includes('/'));
+  const evaluated = Object.entries(report?.evaluation?.figures ?? {});
+  const parts = Object.entries(report?.figures ?? {}).filter(([name]) => name.includes('/'));
+  if (!own.length && !evaluated.length && !parts.length) return null;
+  /** @param {readonly [string, number | null][]} figures */
+  const shown = (figures) =>
+    factList(figures.map(([name, value]) => /** @type {const} */ ([humanised(name), significant(value)])));
+  return h(
+    'section',
+    {},
+    h('h3', {}, 'The recipe’s own figures'),
+    own.length > 0 && shown(own),
+    evaluated.length > 0 && h('h4', {}, `Evaluation of version ${report?.evaluation?.version}`),
+    evaluated.length > 0 && shown(evaluated),
+    parts.length > 0 &&
+      h('details', {}, h('summary', {}, 'Figures by parameter set and update part'), shown(parts)),
+  );
+}
+
 /** @param {Round} round */
 function figures(round) {
   const { report, roles, version } = round;
   const monitors = report?.monitors;
+  const tokens = monitors && report?.rolloutMs ? (1000 * monitors.tokens) / report.rolloutMs : null;
   return factList([
-    ['stage', round.stage],
+    ['stage', h('span', { class: round.stage === 'failed' ? 'bad' : null }, round.stage)],
     ['began', moment(round.createdAt)],
     ['took', round.endedAt === null ? MISSING : duration(round.endedAt - round.createdAt)],
     ['generation', duration(report?.rolloutMs)],
     ['learner', duration(report?.learnerMs)],
+    ['tokens a second', whole(tokens)],
     ['made', version === null ? MISSING : `version ${version}`],
     ...Object.entries(roles).map(([role, ref]) => /** @type {const} */ ([role, `version ${ref.version}`])),
-    ['proposals', whole(round.proposed)],
-    ['admitted', whole(round.expected)],
-    ['failed', whole(round.groups.failed)],
-    ['reward', decimal(monitors?.reward)],
-    ['gold', decimal(monitors?.gold)],
+    ['proposals', round.proposed ? whole(round.proposed) : MISSING],
+    ['tasks', whole(round.expected)],
+    ['failed', round.groups.failed ? h('b', { class: 'bad' }, whole(round.groups.failed)) : MISSING],
+    ['mean reward', decimal(monitors?.reward)],
+    ['exact (gold)', percent(monitors?.gold, 1)],
     ['pass rate', decimal(monitors?.passRate)],
-    ['with steps', percent(monitors?.workedShare)],
-    ['tokens a solution', decimal(monitors?.length, 1)],
-    ['without reward', whole(monitors?.missingRewards)],
+    ['with steps', monitors?.workedShare ? percent(monitors.workedShare) : MISSING],
+    ['tokens a rollout', decimal(monitors?.length, 1)],
+    ['without reward', monitors?.missingRewards ? whole(monitors.missingRewards) : MISSING],
   ]);
 }
 
-/** How many groups' contents are kept. */
+/** How many groups' contents are kept, and how many are asked for at once. */
 const KEPT = 500;
+const PAGE = 32;
+/** Rounds of so many groups are read to the end without being asked to. */
+const READ_AT_ONCE = 128;
+
+/** @param {string} label @param {Readonly<Record<string, { name: string }>>} choices */
+const select = (label, choices) =>
+  h(
+    'select',
+    { 'aria-label': label },
+    ...Object.entries(choices).map(([value, { name }]) => h('option', { value }, name)),
+  );
+
+const TINTS = {
+  text: { name: 'as text' },
+  probability: { name: 'tokens, tinted by probability' },
+  advantage: { name: 'tokens, tinted by advantage' },
+};
 
 export class RoundView {
   /** @type {Map<string, GroupContent>} */
   #contents = new Map();
+  /** @type {Map<string, Summary>} */
+  #summaries = new Map();
   /** @type {readonly Group[]} */
   #groups = [];
-  /** Which round the groups belong to: its id, and whether it has ended. */
+  /** Which round the groups belong to: its id and its state. */
   #known = '';
+  /** The round whose contents are being read, and those that are read to the end. */
+  #reading = '';
+  /** @type {Set<string>} */
+  #read = new Set();
   /** @type {Round | null} */
   #round = null;
+  /** @type {Recipe | null} */
+  #recipe = null;
   #opened = '';
   #address;
   #head = h('div');
+  #proposals = h('div');
   #list = new TaskList();
   #task = h('div');
-  #description = h('p', { class: 'hidden', role: 'status' });
-  #mark = h('button', { type: 'button' }, 'Mark exact solutions');
+  #description = h('p', { class: 'note', role: 'status' });
+  #filter = select('Show', FILTERS);
+  #order = select('Order', ORDERS);
+  #search = h('input', { type: 'search', placeholder: 'find text', 'aria-label': 'Find text in samples' });
+  #tint = select('Samples', TINTS);
+  #load = h('button', { type: 'button' }, 'Load all samples');
+  #save = h('button', { type: 'button' }, 'JSONL');
+  #saveFigures = h('button', { type: 'button' }, 'CSV');
   element = h(
     'div',
     {},
     this.#head,
-    h('div', { class: 'tasks-title' }, h('h3', {}, 'Tasks'), this.#mark),
+    this.#proposals,
+    h(
+      'div',
+      { class: 'tasks-title' },
+      h('h3', {}, 'Tasks'),
+      this.#filter,
+      this.#order,
+      this.#search,
+      this.#tint,
+      this.#load,
+      h('span', { class: 'downloads' }, 'Download ', this.#save, ' ', this.#saveFigures),
+    ),
     this.#description,
     h('div', { class: 'split' }, this.#list.element, this.#task),
   );
@@ -200,19 +278,39 @@ export class RoundView {
   /** @param {(round: Round, group?: string) => string} address of a round or one of its tasks */
   constructor(address) {
     this.#address = address;
-    this.#mark.addEventListener('click', () => void this.#markAll());
+    for (const control of [this.#filter, this.#order, this.#search])
+      control.addEventListener('input', () => {
+        if (this.#filter.value !== 'all' || this.#order.value !== 'index' || this.#search.value !== '')
+          void this.#readAll();
+        this.#showList();
+      });
+    this.#tint.addEventListener('input', () =>
+      this.#open(this.#contents.get(place().task ?? '') ?? null, true),
+    );
+    this.#load.addEventListener('click', () => void this.#readAll());
+    this.#save.addEventListener('click', () => void this.#saveSamples());
+    this.#saveFigures.addEventListener('click', () => void this.#saveTable());
   }
 
   /**
    * @param {Round} round
    * @param {string | null} wanted the group to open
+   * @param {Recipe | null} recipe
    */
-  async show(round, wanted) {
+  async show(round, wanted, recipe) {
+    this.#recipe = recipe;
     this.#showHead(round);
     await this.#fetchGroups(round);
+    this.#round = round;
     const content = wanted === null ? null : await this.#contentOf(round, wanted);
-    this.#showList(round, wanted);
+    this.#showList();
     this.#open(content);
+    if (round.endedAt !== null && this.#groups.length <= READ_AT_ONCE) void this.#readAll();
+    if (round.proposed > 0 && round.expected > 0) void this.#showProposals(round);
+    else {
+      delete this.#proposals.dataset.round;
+      fill(this.#proposals);
+    }
   }
 
   /** @param {Round} round */
@@ -224,19 +322,71 @@ export class RoundView {
       round.reason && h('p', { class: 'warning' }, round.reason),
       warnings.length > 0 && h('ul', { class: 'warning' }, ...warnings.map((text) => h('li', {}, text))),
       h('div', { class: 'pair' }, judging(round), training(round)),
+      recipeFigures(round),
       usage(round),
+    );
+  }
+
+  /** Proposals that were refused, with the reasons. They do not change once the round's tasks are admitted. @param {Round} round */
+  async #showProposals({ id }) {
+    if (this.#proposals.dataset.round === id) return;
+    this.#proposals.dataset.round = id;
+    /** @type {ProposalListing} */
+    const { proposals } = await getJson(`/api/rounds/${id}/proposals`).catch(() => {
+      // The next poll asks again, and says what is wrong.
+      delete this.#proposals.dataset.round;
+      return { proposals: [] };
+    });
+    if (this.#proposals.dataset.round !== id) return;
+    const refused = proposals.filter(({ group }) => group === null);
+    const cells = this.#recipe?.cells ?? {};
+    const rows = refused.map(({ outcome, meaning, turns }) => [
+      h('b', {}, outcome),
+      meaning,
+      h('span', { class: 'turns' }, ...turns.map(({ text }) => partsView(text?.parts ?? [], cells))),
+      decimal(turns[0]?.rewards.reward),
+    ]);
+    fill(
+      this.#proposals,
+      refused.length > 0 &&
+        h(
+          'details',
+          { class: 'refused' },
+          h(
+            'summary',
+            {},
+            `${counted(refused.length, 'proposal')} of ${proposals.length} did not become a task`,
+          ),
+          h(
+            'div',
+            { class: 'scroller', tabindex: 0 },
+            table('Refused proposals', ['outcome', 'why', 'proposal', 'earned'], rows),
+          ),
+        ),
     );
   }
 
   /** The states of a round that has ended do not change any more. @param {Round} round */
   async #fetchGroups(round) {
-    const state = `${round.id} ${round.endedAt}`;
-    if (state === this.#known && round.endedAt !== null) return;
+    const { rollout, scored, trained, failed } = round.groups;
+    const state = [round.id, round.endedAt, rollout, scored, trained, failed].join(' ');
+    if (state === this.#known) return;
     /** @type {{ groups: Group[] }} */
     const { groups } = await getJson(`/api/rounds/${round.id}/groups`);
     this.#groups = groups;
     this.#known = state;
-    this.#round = round;
+  }
+
+  /** @param {GroupContent} content */
+  #keep(content) {
+    this.#contents.delete(content.group);
+    this.#contents.set(content.group, content);
+    if (content.samples) this.#summaries.set(content.group, summaryOf(content));
+    const [oldest] = this.#contents.keys();
+    if (this.#contents.size > KEPT && oldest !== undefined) {
+      this.#contents.delete(oldest);
+      this.#summaries.delete(oldest);
+    }
   }
 
   /**
@@ -249,50 +399,120 @@ export class RoundView {
     if (kept && (kept.samples || round.endedAt !== null)) return kept;
     /** @type {GroupContent} */
     const content = await getJson(`/api/rounds/${round.id}/groups/${group}`);
-    this.#contents.set(group, content);
-    const [oldest] = this.#contents.keys();
-    if (this.#contents.size > KEPT && oldest !== undefined) this.#contents.delete(oldest);
+    this.#keep(content);
     return content;
   }
 
-  /**
-   * @param {Round} round
-   * @param {string | null} wanted
-   */
-  #showList(round, wanted) {
-    const address = (/** @type {string} */ group) => this.#address(round, group);
-    this.#list.show(this.#groups, { address, wanted, contents: this.#contents });
-  }
-
-  /** @param {GroupContent | null} content */
-  #open(content) {
-    if (!content) {
-      const tasks = counted(this.#groups.length, 'task');
-      fill(this.#task, h('p', { class: 'note' }, `${tasks}. Open one to see its solutions and verdicts.`));
-      return;
-    }
-    fill(this.#task, taskView(content));
-    if (this.#opened === content.group) return;
-    this.#opened = content.group;
-    this.#description.textContent = `Task ${content.task} is open.`;
-    // On a narrow screen the task is below the list and would open out of sight.
-    if (matchMedia('(max-width: 40rem)').matches) this.#task.scrollIntoView();
-  }
-
-  /** Requests one after the other, so that they do not slow the mesh down. */
-  async #markAll() {
+  /** Reads the samples of all tasks, page by page, so that they can be filtered, found and marked. */
+  async #readAll() {
     const round = this.#round;
-    if (!round) return;
-    this.#mark.disabled = true;
+    if (!round || this.#reading === round.id || this.#read.has(this.#known)) return;
+    const state = this.#known;
+    this.#reading = round.id;
+    this.#load.disabled = true;
     try {
-      for (const { group } of this.#groups) {
-        await this.#contentOf(round, group);
-        if (this.#round?.id !== round.id) break;
-        this.#showList(round, place().task);
+      for await (const groups of pagesOf(round.id)) {
+        for (const group of groups) this.#keep(group);
+        if (this.#round?.id !== round.id) return;
+        this.#showList();
       }
+      this.#read.add(state);
     } catch (error) {
       this.#description.textContent = String(error);
+    } finally {
+      this.#reading = '';
+      this.#load.disabled = false;
     }
-    this.#mark.disabled = false;
+    this.#showList();
+  }
+
+  #showList() {
+    const round = this.#round;
+    if (!round) return;
+    const asked = { filter: this.#filter.value, order: this.#order.value, text: this.#search.value };
+    const groups = selected(this.#groups, this.#summaries, asked);
+    this.#load.hidden = this.#groups.every(
+      ({ group, state }) => this.#summaries.has(group) || state === 'failed',
+    );
+    const passing =
+      groups.length === this.#groups.length
+        ? ''
+        : `${groups.length} of ${counted(this.#groups.length, 'task')}.`;
+    this.#description.textContent = this.#reading === round.id ? `Reading samples … ${passing}` : passing;
+    this.#list.show(groups, {
+      address: (group) => this.#address(round, group),
+      wanted: place().task,
+      summaries: this.#summaries,
+      empty: this.#groups.length ? 'No task passes this filter.' : 'No task has been admitted.',
+    });
+  }
+
+  /** @param {GroupContent | null} content @param {boolean} [again] The view of the samples was changed. */
+  #open(content, again = false) {
+    const round = this.#round;
+    if (!content || !round) {
+      const tasks = counted(this.#groups.length, 'task');
+      fill(
+        this.#task,
+        h('p', { class: 'note' }, `${tasks}. Open one to see what was written and how it was judged.`),
+      );
+      this.#opened = '';
+      return;
+    }
+    const state = `${content.group} ${content.state} ${content.samples !== null} ${content.proposal[0]?.rewards.reward}`;
+    // A task that is open keeps its buttons and what they said.
+    if (this.#opened === state && !again) return;
+    const tint = /** @type {import('./tokens.js').Tint} */ (this.#tint.value);
+    const cells = this.#recipe?.cells ?? {};
+    const opened = this.#opened.startsWith(content.group);
+    this.#opened = state;
+    this.#task.replaceChildren(
+      taskView(content, { round: round.id, tint, cells }),
+      ...[tint === 'text' ? legend(cells) : tintNote(tint)].flatMap((note) => note ?? []),
+    );
+    // On a narrow screen the task is below the list and would open out of sight.
+    if (!opened && matchMedia('(max-width: 40rem)').matches) this.#task.scrollIntoView();
+  }
+
+  async #saveSamples() {
+    const round = this.#round;
+    if (!round) return;
+    /** @type {GroupContent[]} */
+    const all = [];
+    for await (const groups of pagesOf(round.id)) all.push(...groups);
+    download(`round-${round.index}-samples.jsonl`, 'application/x-ndjson', jsonLines(all));
+  }
+
+  async #saveTable() {
+    const round = this.#round;
+    if (!round) return;
+    await this.#readAll();
+    const titles = ['index', 'task', 'state', 'mean reward', 'exact', 'checked', 'unreadable', 'longest'];
+    const rows = this.#groups.map(({ group, index, task, state }) => {
+      const of = this.#summaries.get(group);
+      return [index, task, state, of?.reward, of?.exact, of?.checked, of?.unreadable, of?.longest];
+    });
+    download(`round-${round.index}-tasks.csv`, 'text/csv', csv(titles, rows));
+  }
+}
+
+/** @param {'probability' | 'advantage'} tint */
+const tintNote = (tint) =>
+  h(
+    'p',
+    { class: 'note' },
+    tint === 'probability'
+      ? 'The stronger the tint, the less likely was the token when it was sampled. Point at a token to read its probability.'
+      : 'Blue: the sample earned more than the mean of its task; ochre: less. This is the reward less its group’s mean; a recipe may shape it further before training.',
+  );
+
+/** @param {string} round @returns {AsyncGenerator<GroupContent[]>} */
+async function* pagesOf(round) {
+  for (let from = 0; ; ) {
+    /** @type {ContentListing} */
+    const { groups, next } = await getJson(`/api/rounds/${round}/contents?limit=${PAGE}&from=${from}`);
+    yield groups;
+    if (next === null) return;
+    from = next;
   }
 }

@@ -15,7 +15,7 @@ export function klToStart({ report }) {
   return tokens ? roles.reduce((sum, role) => sum + role.klToStart * role.tokens, 0) / tokens : null;
 }
 
-/** @type {readonly { title: string, hint: string, cell: (round: Round) => Child }[]} */
+/** Columns that say nothing in any round of the run are left out. @type {readonly { title: string, hint: string, cell: (round: Round) => Child }[]} */
 const COLUMNS = [
   { title: 'stage', hint: 'Where the round stands', cell: ({ stage }) => h('span', { class: stage }, stage) },
   {
@@ -25,7 +25,7 @@ const COLUMNS = [
   },
   {
     title: 'reward',
-    hint: 'Mean reward of the solver',
+    hint: 'Mean reward of the rollouts',
     cell: ({ report }) => decimal(report?.monitors?.reward),
   },
   { title: 'gold', hint: 'Share of exact answers', cell: ({ report }) => decimal(report?.monitors?.gold) },
@@ -43,7 +43,7 @@ const COLUMNS = [
   {
     title: 'steps',
     hint: 'Share of solutions with steps',
-    cell: ({ report }) => percent(report?.monitors?.workedShare),
+    cell: ({ report }) => percent(report?.monitors?.workedShare || null),
   },
   {
     title: 'held-out',
@@ -65,7 +65,7 @@ const COLUMNS = [
   {
     title: 'lost',
     hint: 'Groups that failed: missing data, not zeros',
-    cell: ({ groups }) => (groups.failed ? h('b', { class: 'bad' }, whole(groups.failed)) : '0'),
+    cell: ({ groups }) => (groups.failed ? h('b', { class: 'bad' }, whole(groups.failed)) : MISSING),
   },
   {
     title: 'time',
@@ -73,6 +73,12 @@ const COLUMNS = [
     cell: ({ createdAt, endedAt }) => (endedAt === null ? MISSING : duration(endedAt - createdAt)),
   },
 ];
+
+/** What a cell shows where there is nothing to show. */
+const EMPTY = new Set([MISSING, '']);
+
+/** @param {Child} cell */
+const textOf = (cell) => String((cell instanceof Node ? cell.textContent : cell) ?? '');
 
 export class RoundsTable {
   /** @type {Map<number, { signature: string, row: HTMLTableRowElement }>} */
@@ -83,6 +89,8 @@ export class RoundsTable {
   /** @type {readonly Round[]} */
   #rounds = [];
   #link;
+  #head = h('tr');
+  #columns = COLUMNS;
 
   /** @param {(round: Round) => string} link the address of a round's view */
   constructor(link) {
@@ -97,21 +105,7 @@ export class RoundsTable {
       h(
         'div',
         { class: 'scroller', tabindex: 0, role: 'region', 'aria-label': 'Rounds' },
-        h(
-          'table',
-          { class: 'rounds' },
-          h(
-            'thead',
-            {},
-            h(
-              'tr',
-              {},
-              h('th', { scope: 'col' }, 'round'),
-              ...COLUMNS.map(({ title, hint }) => h('th', { scope: 'col', title: hint }, title)),
-            ),
-          ),
-          this.#body,
-        ),
+        h('table', { class: 'rounds' }, h('thead', {}, this.#head), this.#body),
       ),
       this.#more,
     );
@@ -121,6 +115,15 @@ export class RoundsTable {
   show(rounds) {
     this.#rounds = rounds;
     const shown = rounds.slice(-this.#limit).reverse();
+    const columns = COLUMNS.filter(({ cell }) => shown.some((round) => !EMPTY.has(textOf(cell(round)))));
+    if (columns.length !== this.#columns.length || !this.#head.children.length) {
+      this.#rows.clear();
+      this.#columns = columns;
+      this.#head.replaceChildren(
+        h('th', { scope: 'col' }, 'round'),
+        ...columns.map(({ title, hint }) => h('th', { scope: 'col', title: hint }, title)),
+      );
+    }
     const rows = shown.map((round) => this.#row(round));
     const known = new Set(shown.map(({ index }) => index));
     for (const index of this.#rows.keys()) if (!known.has(index)) this.#rows.delete(index);
@@ -156,7 +159,7 @@ export class RoundsTable {
             h('span', { class: 'hidden' }, ` ${warnings.join('; ')}`),
           ),
       ),
-      ...COLUMNS.map(({ cell }) => h('td', {}, cell(round))),
+      ...this.#columns.map(({ cell }) => h('td', {}, cell(round))),
     );
     row.addEventListener('click', (event) => {
       if (!(event.target instanceof HTMLAnchorElement) && !getSelection()?.toString())

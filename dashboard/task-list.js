@@ -1,19 +1,18 @@
 /** The tasks of a round as links. Changes reuse the existing rows, so that the keyboard's focus stays. */
 import { fill, h } from './dom.js';
-import { checkedSolutions } from './task-view.js';
+import { decimal } from './figures.js';
 
 /** @typedef {import('./api.js').Group} Group */
-/** @typedef {import('./api.js').GroupContent} GroupContent */
+/** @typedef {import('./group-summary.js').Summary} Summary */
 
-/** One dot per solution: full where the answer is exact, dotted where there is none. @param {GroupContent | undefined} content */
-function dots(content) {
-  const solutions = content && checkedSolutions(content);
-  if (!solutions) return null;
-  const right = solutions.filter(({ answerExact }) => answerExact === true).length;
+/** One dot per rollout: full where the answer is exact, dotted where the checker has no verdict. @param {Summary | undefined} summary */
+function dots(summary) {
+  if (!summary || summary.checked === 0) return null;
+  const { episodes, exact } = summary;
   return h(
     'span',
-    { class: 'dots', role: 'img', 'aria-label': `${right} of ${solutions.length} exact` },
-    ...solutions.map(({ answerExact }) =>
+    { class: 'dots', role: 'img', 'aria-label': `${exact} of ${episodes.length} exact` },
+    ...episodes.map(({ answerExact }) =>
       h('i', { class: answerExact === true ? 'hit' : answerExact === false ? 'miss' : 'none' }),
     ),
   );
@@ -21,37 +20,49 @@ function dots(content) {
 
 /** @param {Group} group */
 function trouble({ state, failure }) {
-  if (failure) return h('small', {}, `failed: ${failure.code}`);
+  if (failure) return h('small', { class: 'bad' }, `failed: ${failure.code}`);
   return state === 'rollout' ? h('small', {}, 'under way') : null;
 }
+
+/** A task's text; of a long one that no person reads, such as a world's seed, the beginning. @param {string} task */
+const nameOf = (task) => task.replace(/\b([0-9a-f]{8})[0-9a-f]{12,}\b/g, '$1…');
 
 export class TaskList {
   element = h('ol', { class: 'tasks' });
   /** @type {Map<string, HTMLAnchorElement>} */
   #links = new Map();
+  #order = '';
 
   /**
    * @param {readonly Group[]} groups
-   * @param {{ address: (group: string) => string, wanted: string | null, contents: ReadonlyMap<string, GroupContent> }} settings
+   * @param {{ address: (group: string) => string, wanted: string | null, summaries: ReadonlyMap<string, Summary>, empty: string }} settings
    */
-  show(groups, { address, wanted, contents }) {
-    if (groups.length !== this.#links.size || groups.some(({ group }) => !this.#links.has(group)))
-      this.#build(groups);
+  show(groups, { address, wanted, summaries, empty }) {
+    const order = groups.map(({ group }) => group).join();
+    if (order !== this.#order || !groups.length) this.#build(groups, empty);
+    this.#order = order;
     for (const group of groups) {
       const link = this.#links.get(group.group);
       if (!link) continue;
       link.href = address(group.group);
       if (group.group === wanted) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
-      fill(link, h('code', {}, group.task), dots(contents.get(group.group)), trouble(group));
+      const summary = summaries.get(group.group);
+      fill(
+        link,
+        h('code', {}, nameOf(group.task)),
+        dots(summary),
+        summary && summary.reward !== null && h('small', { title: 'mean reward' }, decimal(summary.reward)),
+        trouble(group),
+      );
     }
   }
 
-  /** @param {readonly Group[]} groups */
-  #build(groups) {
-    this.#links = new Map(groups.map(({ group }) => [group, h('a')]));
+  /** @param {readonly Group[]} groups @param {string} empty */
+  #build(groups, empty) {
+    const kept = this.#links;
+    this.#links = new Map(groups.map(({ group }) => [group, kept.get(group) ?? h('a')]));
     this.element.replaceChildren(...[...this.#links.values()].map((link) => h('li', {}, link)));
-    if (!groups.length)
-      this.element.replaceChildren(h('li', { class: 'note' }, 'No task has been admitted.'));
+    if (!groups.length) this.element.replaceChildren(h('li', { class: 'note' }, empty));
   }
 }

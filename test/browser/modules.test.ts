@@ -110,26 +110,52 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
     expect(thinned.map(({ x }) => x)).toEqual(thinned.map(({ x }) => x).toSorted((a, b) => a - b));
   });
 
-  test('tagged text is read as it is written; anything else is none', async () => {
+  test('changed tokens are those outside the longest common subsequence', async () => {
     expect(
-      await results('markup', 'solutionOf', [
-        ['<step>7<step>-2<answer>-2<eos>'],
-        ['<answer>4<eos>'],
-        ['4'],
-        ['<step>7<eos>'],
-        ['<answer>4<answer>5<eos>'],
-        ['x<answer>4'],
+      await results('tokens', 'changed', [
+        [
+          ['a', 'b', 'c'],
+          ['a', 'x', 'c', 'd'],
+        ],
+        [[], ['a']],
+        [['a', 'b'], []],
+        [
+          ['7', '=', '7'],
+          ['7', '=', '7'],
+        ],
       ]),
-    ).toEqual([{ steps: ['7', '-2'], answer: '-2' }, { steps: [], answer: '4' }, null, null, null, null]);
+    ).toEqual([[false, true, false, true], [true], [], [false, false, false]]);
+    // a token is as surprising as it was unlikely: 1 - p in fifths
+    expect(await results('tokens', 'surprise', [[0], [Math.log(0.8)], [Math.log(0.5)], [-20]])).toEqual([
+      0, 1, 3, 5,
+    ]);
+  });
+
+  test('names of figures become words', async () => {
     expect(
-      await results('markup', 'verdictOf', [
-        ['<ok><bad><wrong><eos>'],
-        ['<right><eos>'],
-        ['<ok>'],
-        ['<ok>yes<right>'],
-        ['<step><right>'],
+      await results('figures', 'humanised', [['approvalGap'], ['stepF1'], ['greedy-1'], ['ownF1Score']]),
+    ).toEqual(['approval gap', 'step F1', 'greedy-1', 'own F1 score']);
+  });
+
+  test('CSV keeps commas, quotes and lines in a field, and runs no formula', async () => {
+    expect(
+      await results('download', 'csv', [
+        [
+          ['a', 'b'],
+          [
+            [1.5, null],
+            ['x,"y"\n', '=1+1'],
+          ],
+        ],
       ]),
-    ).toEqual([{ steps: [true, false], right: false }, { steps: [], right: true }, null, null, null]);
+    ).toEqual(['a,b\r\n1.5,\r\n"x,""y""\n",\'=1+1\r\n']);
+  });
+
+  test('versions are spread from the first to the last', async () => {
+    expect(await results('held-out-view', 'spread', [[[0, 1]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])).toEqual([
+      [0, 1],
+      [0, 3, 6, 9],
+    ]);
   });
 
   test('a line breaks where a figure is missing and goes on where none was measured', async () => {

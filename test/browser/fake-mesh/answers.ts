@@ -1,7 +1,7 @@
 /** What the gateway's reading API answers, by path. */
 import { deriveId } from '../../../core/random.ts';
 import { BEGAN, HOSTILE } from './drawn.ts';
-import { groupOf, groupsOf } from './groups.ts';
+import { groupOf, groupsOf, sampleOf } from './groups.ts';
 import type { Run } from './run.ts';
 
 const deadLetters = [
@@ -18,6 +18,27 @@ const deadLetters = [
     replayedAt: null,
   },
 ];
+
+const refused = {
+  outcome: 'duplicate',
+  meaning: 'it repeats a task of its round',
+  group: null,
+  turns: [
+    { ...sampleOf(HOSTILE, deriveId('refused', 1), 3).sample, role: 'proposer', rewards: { reward: -0.5 } },
+  ],
+};
+
+const recipe = {
+  name: 'trio',
+  title: 'A title',
+  summary: `What it is. ${HOSTILE}`,
+  paper: { title: 'A paper', year: 2026, source: null },
+  taskName: 'arithmetic',
+  roles: [{ role: 'solver', description: HOSTILE, set: 'main' }],
+  rewards: {},
+  variants: {},
+  cells: {},
+};
 
 /** Null where there is nothing. */
 export function answer(runs: readonly Run[], url: URL): object | null {
@@ -45,6 +66,8 @@ export function answer(runs: readonly Run[], url: URL): object | null {
     };
   }
   if (kind === 'rounds' && id === undefined) {
+    if (url.searchParams.get('open') === 'true')
+      return { rounds: runs.flatMap((run) => (run.done < run.target ? run.rounds(1) : [])) };
     const run = runs.find((candidate) => candidate.id === url.searchParams.get('run'));
     const before = url.searchParams.get('before');
     const limit = Number(url.searchParams.get('limit') ?? 50);
@@ -52,5 +75,16 @@ export function answer(runs: readonly Run[], url: URL): object | null {
   }
   if (kind === 'rounds' && id && sub === 'groups')
     return group === undefined ? { groups: groupsOf(id) } : groupOf(id, group);
+  if (kind === 'rounds' && id && sub === 'contents') {
+    const from = Number(url.searchParams.get('from') ?? 0);
+    const to = from + Number(url.searchParams.get('limit') ?? 32);
+    const all = groupsOf(id);
+    return {
+      groups: all.slice(from, to).map((of) => groupOf(id, of.group)),
+      next: to < all.length ? to : null,
+    };
+  }
+  if (kind === 'rounds' && id && sub === 'proposals') return { proposals: [refused] };
+  if (kind === 'recipes' && id === 'trio') return recipe;
   return null;
 }

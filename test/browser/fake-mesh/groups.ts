@@ -1,5 +1,6 @@
 /** A round's groups and their samples: right, wrong, terse, failed and hostile ones. */
 import { deriveId, Random } from '../../../core/random.ts';
+import { readTags } from '../../../core/reading.ts';
 import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../../tasks/arithmetic/family.ts';
 import { HOSTILE } from './drawn.ts';
 import { ref, trained } from './run.ts';
@@ -28,15 +29,19 @@ export function groupOf(round: string, id: string) {
   if (group.state === 'failed')
     return {
       ...group,
+      title: readTags(group.task),
       proposal: [],
       samples: null,
       judgments: null,
       answersExact: null,
       solutionsExact: null,
+      endings: {},
     };
   const samples = Array.from({ length: trained.groupSize }, (_, i) => sampleOf(group.task, id, i));
   return {
     ...group,
+    title: readTags(group.task),
+    endings: {},
     proposal: [],
     samples: samples.map(({ sample }) => sample),
     judgments: samples.flatMap(({ judgments }) => judgments),
@@ -46,7 +51,7 @@ export function groupOf(round: string, id: string) {
 }
 
 /** Solution i of a task: 0 worked and right, 1 with a wrong step, 2 terse and wrong, 3 hostile, then more of the kind. */
-function sampleOf(task: string, group: string, i: number) {
+export function sampleOf(task: string, group: string, i: number) {
   const id = deriveId(group, 'solver', i);
   const record = (role: string, of: string, text: string, outcome: string, rewards: object) => ({
     id: of,
@@ -58,7 +63,13 @@ function sampleOf(task: string, group: string, i: number) {
     stopped: true,
     outcome,
     rewards,
-    text: { prompt: task, completion: text },
+    text: {
+      prompt: task,
+      completion: text,
+      parts: readTags(text),
+      seen: readTags(task),
+      tokens: [text, ''],
+    },
   });
   if (task === HOSTILE || i % 4 === 3)
     return {

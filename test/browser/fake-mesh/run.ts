@@ -40,8 +40,20 @@ export class Run {
   }
 
   view() {
-    const { id, settings, target } = this;
-    return { id, settings, target, state: 'open', createdAt: BEGAN };
+    const { id, settings, target, done, best } = this;
+    const stage = done < target ? 'rollout' : 'done';
+    return {
+      id,
+      settings,
+      target,
+      state: 'open',
+      createdAt: BEGAN,
+      done,
+      stage,
+      touchedAt: BEGAN + 2400 * done,
+      first: 0.342,
+      last: best,
+    };
   }
 
   round(index: number) {

@@ -3,7 +3,7 @@
  * tests only: its figures are drawn, not learned, and its texts are as hostile as a model could write them.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { answer } from './answers.ts';
@@ -11,6 +11,8 @@ import { fakeClaims } from './claims.ts';
 import { HOSTILE } from './drawn.ts';
 import { frozen, Run, trained } from './run.ts';
 
+/** A server-sent event: something has changed. */
+const CHANGE = 'event: change\ndata: \n\n';
 const PAGE = new URL('../../../dashboard/', import.meta.url).pathname;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -47,6 +49,10 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
   const runs = empty ? [] : [run, new Run(frozen, 40, 40, 0.36)];
   const requests = new Map<string, number>();
   let failing: number | null = null;
+  const streams = new Set<ServerResponse>();
+  const tell = () => {
+    for (const stream of streams) stream.write(CHANGE);
+  };
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     requests.set(url.pathname, (requests.get(url.pathname) ?? 0) + 1);
@@ -55,6 +61,17 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
       response.writeHead(status, { 'content-type': type });
       response.end(body);
     };
+    if (
+      url.pathname === '/api/events' &&
+      failing === null &&
+      (token === undefined || request.headers.authorization)
+    ) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': \n\n');
+      streams.add(response);
+      response.on('close', () => streams.delete(response));
+      return;
+    }
     if (url.pathname.startsWith('/api/')) {
       const denied = token !== undefined && request.headers.authorization !== `Bearer ${token}`;
       const refused = failing ?? (denied ? 401 : null);
@@ -80,9 +97,11 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
     requests,
     advance: () => {
       run.done++;
+      tell();
     },
     failWith: (status) => {
       failing = status;
+      tell();
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,0 +1,100 @@
+/** What a group's samples come to, and the filters and orders of a round's tasks. Pure. */
+
+/** @typedef {import('./api.js').GroupContent} GroupContent */
+/** @typedef {import('./api.js').ReadableSample} ReadableSample */
+/** @typedef {import('./api.js').Group} Group */
+
+/**
+ * @typedef {object} Episode
+ * @property {readonly ReadableSample[]} turns
+ * @property {boolean | null} answerExact Is the answer exact? null = the checker has no verdict.
+ * @property {boolean | null} solutionExact Is all of it exact, every step?
+ * @property {readonly ReadableSample[]} judgments
+ * @property {number | null} reward
+ */
+
+/** The episodes of a group, in order; a sample of one turn is an episode, too. @param {GroupContent} content @returns {Episode[]} */
+export function episodesOf({ samples, judgments, answersExact, solutionsExact }) {
+  /** @type {Map<string, { turns: ReadableSample[], at: number }>} */
+  const episodes = new Map();
+  for (const [at, sample] of (samples ?? []).entries()) {
+    const key = sample.of ?? sample.id;
+    const known = episodes.get(key);
+    if (known) known.turns.push(sample);
+    else episodes.set(key, { turns: [sample], at });
+  }
+  return [...episodes.values()].map(({ turns, at }) => {
+    const ids = new Set(turns.map(({ id }) => id));
+    return {
+      turns,
+      answerExact: answersExact?.[at] ?? null,
+      solutionExact: solutionsExact?.[at] ?? null,
+      judgments: (judgments ?? []).filter(({ of }) => of !== undefined && ids.has(of)),
+      reward: turns[0]?.rewards.reward ?? null,
+    };
+  });
+}
+
+/** @param {readonly number[]} values */
+const mean = (values) => (values.length ? values.reduce((a, b) => a + b, 0) / values.length : null);
+
+/** @param {GroupContent} content */
+export function summaryOf(content) {
+  const episodes = episodesOf(content);
+  const rewards = episodes.flatMap(({ reward }) => reward ?? []);
+  const all = [...(content.samples ?? []), ...(content.judgments ?? [])];
+  return {
+    episodes,
+    reward: mean(rewards),
+    equal: rewards.length > 1 && rewards.every((reward) => reward === rewards[0]),
+    exact: episodes.filter(({ answerExact }) => answerExact === true).length,
+    checked: episodes.filter(({ answerExact }) => answerExact !== null).length,
+    unreadable: all.filter(({ outcome }) => outcome !== 'ok').length,
+    disagreeing: all.filter(({ oracle }) => oracle?.hit === false).length,
+    longest: Math.max(0, ...episodes.map(({ turns }) => turns.reduce((sum, { ids }) => sum + ids.length, 0))),
+    text: [content.task, ...all.map(({ text }) => text?.completion ?? '')].join('\n').toLowerCase(),
+  };
+}
+/** @typedef {ReturnType<typeof summaryOf>} Summary */
+
+/** @type {Readonly<Record<string, { name: string, admits: (summary: Summary) => boolean }>>} */
+export const FILTERS = {
+  all: { name: 'all tasks', admits: () => true },
+  mixed: { name: 'some exact, some not', admits: ({ exact, checked }) => exact > 0 && exact < checked },
+  none: { name: 'none exact', admits: ({ exact, checked }) => checked > 0 && exact === 0 },
+  exact: { name: 'all exact', admits: ({ exact, checked }) => checked > 0 && exact === checked },
+  disagree: { name: 'judge ≠ checker', admits: ({ disagreeing }) => disagreeing > 0 },
+  equal: { name: 'equal rewards (no signal)', admits: ({ equal }) => equal },
+  unreadable: { name: 'with unreadable texts', admits: ({ unreadable }) => unreadable > 0 },
+};
+
+/** @type {Readonly<Record<string, { name: string, key: (summary: Summary) => number }>>} */
+export const ORDERS = {
+  index: { name: 'in order', key: () => 0 },
+  best: { name: 'highest reward first', key: ({ reward }) => -(reward ?? Number.NEGATIVE_INFINITY) },
+  worst: { name: 'lowest reward first', key: ({ reward }) => reward ?? Number.POSITIVE_INFINITY },
+  longest: { name: 'longest first', key: ({ longest }) => -longest },
+};
+
+/**
+ * The groups that pass, in the order asked for. Groups whose samples are not there yet pass only where nothing is asked of samples.
+ * @template {Group} T
+ * @param {readonly T[]} groups
+ * @param {ReadonlyMap<string, Summary>} summaries by group
+ * @param {{ filter: string, order: string, text: string }} asked
+ */
+export function selected(groups, summaries, { filter, order, text }) {
+  const { admits } = FILTERS[filter] ?? { admits: () => true };
+  const key = ORDERS[order]?.key ?? (() => 0);
+  const wanted = text.trim().toLowerCase();
+  const passing = groups.filter(({ group, task }) => {
+    const summary = summaries.get(group);
+    if (!summary) return filter === 'all' && task.toLowerCase().includes(wanted);
+    return admits(summary) && summary.text.includes(wanted);
+  });
+  const keyOf = (/** @type {T} */ { group }) => {
+    const summary = summaries.get(group);
+    return summary ? key(summary) : 0;
+  };
+  return passing.toSorted((a, b) => keyOf(a) - keyOf(b) || a.index - b.index);
+}

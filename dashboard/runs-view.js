@@ -1,0 +1,193 @@
+/** The list of runs: state, figures, date and search; the rounds that are under way; and a choice of up to five runs to draw over one another. */
+import { getJson } from './api.js';
+import { fill, h, table } from './dom.js';
+import { csv, download } from './download.js';
+import { counted, duration, MISSING, moment, percent, points, whole } from './figures.js';
+import { runName } from './overview.js';
+import { address, MOST_COMPARED } from './place.js';
+
+/** @typedef {import('./api.js').Run} Run */
+/** @typedef {import('./api.js').Round} Round */
+
+/** @param {Run} run */
+const stateOf = ({ state, stage, done, target }) =>
+  state === 'stopped' ? 'stopped' : done >= target ? 'ended' : (stage ?? 'waiting');
+
+/** @param {Run} run */
+const changeOf = ({ first, last }) => (first === null || last === null ? null : last - first);
+
+/** @param {Round} round */
+function progressOf({ expected, groups }) {
+  const judged = groups.scored + groups.trained + groups.failed;
+  return expected ? `${whole(judged)} of ${counted(expected, 'group')} judged` : 'tasks are not there yet';
+}
+
+export class RunsView {
+  /** @type {Set<string>} */
+  #chosen = new Set();
+  /** @type {readonly Run[]} */
+  #runs = [];
+  #search = h('input', {
+    type: 'search',
+    placeholder: 'recipe, reward, seed, policy …',
+    'aria-label': 'Find runs',
+  });
+  #compare = h('a', { class: 'button', role: 'button' }, 'Draw over one another');
+  #save = h('button', { type: 'button' }, 'CSV');
+  #open = h('div');
+  #body = h('div');
+  element = h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, 'Runs'),
+    this.#open,
+    h(
+      'p',
+      { class: 'controls' },
+      this.#search,
+      ' ',
+      this.#compare,
+      ' ',
+      h('span', { class: 'downloads' }, 'Download ', this.#save),
+    ),
+    this.#body,
+  );
+
+  constructor() {
+    this.#search.addEventListener('input', () => this.#show());
+    this.#save.addEventListener('click', () => this.#saveTable());
+    this.#body.addEventListener('change', (event) => {
+      const box = event.target;
+      if (!(box instanceof HTMLInputElement)) return;
+      if (box.checked) this.#chosen.add(box.value);
+      else this.#chosen.delete(box.value);
+      this.#show();
+    });
+  }
+
+  /** @param {readonly Run[]} runs */
+  async show(runs) {
+    this.#runs = runs;
+    this.#show();
+    /** @type {{ rounds: Round[] }} */
+    const { rounds } = await getJson('/api/rounds?open=true&limit=100');
+    this.#showOpen(rounds);
+  }
+
+  /** @param {readonly Round[]} rounds */
+  #showOpen(rounds) {
+    const known = new Map(this.#runs.map((run) => [run.id, run]));
+    const rows = rounds.map((round) => {
+      const run = known.get(round.run);
+      return [
+        h(
+          'a',
+          { href: address({ run: round.run, round: round.index, against: [] }) },
+          `Round ${round.index}`,
+        ),
+        run ? runName(run) : round.recipe,
+        round.stage,
+        progressOf(round),
+        duration(Math.max(0, Date.now() - round.createdAt)),
+        Object.entries(round.roles)
+          .map(([role, { version }]) => `${role} ${version}`)
+          .join(', '),
+      ];
+    });
+    fill(
+      this.#open,
+      rows.length > 0 && h('h2', {}, 'Rounds under way ', h('span', {}, whole(rows.length))),
+      rows.length > 0 &&
+        h(
+          'div',
+          { class: 'scroller', tabindex: 0 },
+          table('Rounds under way', ['round', 'run', 'stage', 'groups', 'for', 'versions'], rows),
+        ),
+    );
+  }
+
+  #show() {
+    const words = this.#search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = this.#runs.filter((run) => {
+      const text = `${runName(run)} ${run.settings.policy} ${run.id} ${stateOf(run)}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    const rows = found.map((run) => [
+      h('a', { href: address({ run: run.id, against: [] }) }, runName(run)),
+      h('input', {
+        type: 'checkbox',
+        value: run.id,
+        checked: this.#chosen.has(run.id),
+        disabled: !this.#chosen.has(run.id) && this.#chosen.size >= MOST_COMPARED,
+        'aria-label': `Choose ${runName(run)}`,
+      }),
+      h('span', { class: stateOf(run) === 'stopped' ? 'bad' : null }, stateOf(run)),
+      `${whole(run.done)} of ${whole(run.target)}`,
+      percent(run.first, 1),
+      percent(run.last, 1),
+      changeOf(run) === null ? MISSING : points(changeOf(run)),
+      moment(run.createdAt),
+      run.touchedAt === null ? MISSING : moment(run.touchedAt),
+      h('code', { class: 'short' }, run.settings.policy),
+    ]);
+    const titles = [
+      'run',
+      'choose',
+      'state',
+      'rounds',
+      'start',
+      'now',
+      'points',
+      'ordered',
+      'last news',
+      'trains',
+    ];
+    fill(
+      this.#body,
+      h('div', { class: 'scroller', tabindex: 0 }, table('Runs, newest first', titles, rows)),
+      rows.length < this.#runs.length &&
+        h('p', { class: 'note' }, `${rows.length} of ${counted(this.#runs.length, 'run')}.`),
+    );
+    for (const box of this.#body.querySelectorAll('input')) box.checked = this.#chosen.has(box.value);
+    const [run, ...against] = this.#chosen;
+    const enough = run !== undefined && against.length > 0;
+    if (enough) this.#compare.setAttribute('href', address({ run, against }));
+    else this.#compare.removeAttribute('href');
+    this.#compare.setAttribute('aria-disabled', String(!enough));
+    this.#compare.title = enough ? '' : 'Choose two to five runs first.';
+  }
+
+  #saveTable() {
+    const titles = [
+      'run',
+      'recipe',
+      'reward',
+      'seed',
+      'policy',
+      'state',
+      'done',
+      'target',
+      'start',
+      'now',
+      'ordered',
+    ];
+    const rows = this.#runs.map((run) => {
+      const { recipe, rewardFunction, seed, policy } = run.settings;
+      const ordered = new Date(run.createdAt).toISOString();
+      return [
+        run.id,
+        recipe,
+        rewardFunction,
+        seed,
+        policy,
+        stateOf(run),
+        run.done,
+        run.target,
+        run.first,
+        run.last,
+        ordered,
+      ];
+    });
+    download('runs.csv', 'text/csv', csv(titles, rows));
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The page of every recipe: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
+ * There are no token ids where texts should be, no empty charts or tables, no failed request and no complaint of the content policy.
+ * Screenshots of some recipes are written to ROLLMESH_SCREENSHOTS where it names a folder.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { recipes } from '../../recipes/index.ts';
+import { openStore } from '../store/fixture.ts';
+import { complaintsOf } from './complaints.ts';
+import { type PlayedRun, playRun } from './recorded-mesh/play.ts';
+import { serve } from './recorded-mesh/serve.ts';
+import { storeRun } from './recorded-mesh/store.ts';
+
+/** One run goes on for some rounds, so that curves are lines; the others show what one round leaves. */
+const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
+const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
+/** Recipes whose pages are looked at by people. */
+const SHOWN = ['trio', 'tango', 'ragen', 'ssp', 'sppo'];
+/** What a reader must never see: a completion as token ids, a tag of a grammar, or a value that was not turned into words. */
+const TOKEN_IDS = /(?:\b\d{1,5} ){6,}\d{1,5}\b/;
+const UNREAD = /<(?:step|answer|eos|sep|ok|bad|right|wrong|solve|judge|propose)>|undefined|\[object |NaN/;
+
+describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () => {
+  let browser: Browser;
+  let store: Awaited<ReturnType<typeof openStore>>;
+  let gateway: Awaited<ReturnType<typeof serve>>;
+  const played = new Map<string, PlayedRun>();
+  beforeAll(async () => {
+    [browser, store] = await Promise.all([openBrowser(), openStore()]);
+    for (const [i, { name }] of recipes.entries()) {
+      const run = await playRun(name, roundsOf(name), 5);
+      played.set(name, run);
+      await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
+    }
+    gateway = await serve(store as never);
+  }, 400_000);
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+    await store?.close();
+  });
+
+  const atRun = (recipe: string, more = '') =>
+    `${gateway.url}#run=${played.get(recipe)!.rounds[0]!.spec.run}${more}`;
+
+  async function visit(url: string, look: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      const complaints = complaintsOf(page);
+      await page.goto(url);
+      await look(page);
+      expect(complaints).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  }
+
+  /** Every chart has a mark with a place in it, every table has rows, and no figure stands without a value. */
+  async function nothingEmpty(page: Page) {
+    const drawn = await page
+      .locator('main > :not([hidden]) .chart')
+      .evaluateAll((all) =>
+        all
+          .filter((chart) => !chart.querySelector('.series :is(path[d*="L"], circle)'))
+          .map((chart) => chart.querySelector('h3')?.textContent),
+      );
+    expect(drawn, 'charts without anything drawn').toEqual([]);
+    const rows = await page
+      .locator('main > :not([hidden]) table')
+      .evaluateAll((all) =>
+        all.filter((table) => !table.querySelector('tbody tr')).map(({ textContent }) => textContent),
+      );
+    expect(rows, 'tables without rows').toEqual([]);
+    const missing = await page
+      .locator('main > :not([hidden]) :is(.headline, .facts) dd')
+      .evaluateAll((all) => all.filter(({ textContent }) => /^\s*(–|)\s*$/.test(textContent ?? '')).length);
+    expect(missing, 'figures without a value').toBe(0);
+  }
+
+  test.each(recipes.map(({ name }) => name))(
+    '%s: its run, its round and its tasks',
+    async (recipe) => {
+      const { rounds, run } = played.get(recipe)!;
+      await visit(atRun(recipe), async (page) => {
+        await page.waitForSelector('.rounds tbody tr');
+        await page.waitForSelector('#claim:not([hidden])');
+        await nothingEmpty(page);
+        expect(await page.locator('#title').innerText()).toContain(run.recipe.summary);
+        const titles = await page.locator('#curves h3').allInnerTexts();
+        expect(new Set(titles).size).toBe(titles.length);
+        // every figure of the recipe is a line of some chart
+        const text = (await page.locator('#curves .readout').allInnerTexts()).join(' ') + titles.join(' ');
+        const figures = rounds.flatMap(({ line }) =>
+          Object.entries({ ...line.report.figures, ...line.report.evaluation?.figures }),
+        );
+        for (const [name, value] of figures) {
+          if (name.includes('/') || value === null) continue;
+          const words = name
+            .replace(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`)
+            .replace(/([a-z])([A-Z])/g, '$1 $2');
+          expect(text, `the figure ${name}`).toContain(words);
+        }
+      });
+      const last = rounds.at(-1)!;
+      await visit(atRun(recipe, `&round=${last.spec.index}`), async (page) => {
+        await page.waitForSelector('.tasks a');
+        await nothingEmpty(page);
+        const links = page.locator('.tasks a');
+        expect(await links.count()).toBe(last.groups.length);
+        for (let i = 0; i < last.groups.length; i++) {
+          await links.nth(i).click();
+          await page.waitForSelector('.tasks a[aria-current] >> nth=0');
+          await page.waitForFunction(
+            (at) =>
+              document.querySelectorAll('.tasks a')[at]?.hasAttribute('aria-current') &&
+              document.querySelector('.solution'),
+            i,
+          );
+          const shown = await page.locator('#round').innerText();
+          expect(shown).not.toMatch(UNREAD);
+          if (!/azr|style|sppo/.test(recipe))
+            expect(await page.locator('.solution').allInnerTexts()).not.toContainEqual(
+              expect.stringMatching(TOKEN_IDS),
+            );
+          expect(await page.locator('.solution').count()).toBeGreaterThan(0);
+          // red is for failures: for what could not be read, and for nothing else
+          for (const red of await page.locator('.task .bad').allInnerTexts())
+            expect(red.trim()).toMatch(/^[a-z]+(-[a-z]+)*$/);
+        }
+        await page.selectOption('select[aria-label="Samples"]', 'probability');
+        await page.waitForSelector('.token');
+        expect(await page.locator('.token').count()).toBeGreaterThan(0);
+      });
+    },
+    60_000,
+  );
+
+  test('the list of runs: all are there, found by words, and two are drawn over one another', () =>
+    visit(`${gateway.url}#view=runs`, async (page) => {
+      await page.waitForSelector('#all-runs tbody tr');
+      expect(await page.locator('#all-runs tbody tr').count()).toBe(recipes.length);
+      await page.fill('#all-runs input[type=search]', 'sppo pref');
+      expect(await page.locator('#all-runs tbody tr').count()).toBe(1);
+      await page.fill('#all-runs input[type=search]', '');
+      for (const recipe of ['trio', 'ttrl'])
+        await page.check(`#all-runs input[value="${played.get(recipe)!.rounds[0]!.spec.run}"]`);
+      await page.click('text=Draw over one another');
+      await page.waitForSelector('#compared a');
+      expect(await page.locator('#curves .chart').first().locator('.series').count()).toBe(2);
+      await nothingEmpty(page);
+    }));
+
+  test('filters and search of a round’s tasks', () =>
+    visit(atRun('trio', '&round=1'), async (page) => {
+      const { groups } = played.get('trio')!.rounds[0]!;
+      await page.waitForSelector('.tasks .dots');
+      const count = (admits: (gold: readonly (boolean | null)[]) => boolean) =>
+        groups.filter(({ answersExact }) => admits(answersExact)).length;
+      for (const [filter, expected] of [
+        ['mixed', count((gold) => gold.includes(true) && gold.includes(false))],
+        ['none', count((gold) => gold.includes(false) && !gold.includes(true))],
+        [
+          'disagree',
+          groups.filter(({ judgments }) => judgments.some(({ oracle }) => oracle?.hit === false)).length,
+        ],
+      ] as const) {
+        await page.selectOption('select[aria-label=Show]', filter);
+        expect(await page.locator('.tasks a').count(), filter).toBe(expected);
+      }
+      await page.selectOption('select[aria-label=Show]', 'all');
+      await page.fill('input[type=search] >> visible=true', groups[1]!.task);
+      expect(await page.locator('.tasks a').first().innerText()).toContain(groups[1]!.task);
+    }));
+
+  test.skipIf(!SHOTS)(
+    'screenshots',
+    async () => {
+      mkdirSync(SHOTS!, { recursive: true });
+      for (const [form, options] of [
+        ['desktop', { viewport: { width: 1320, height: 900 }, colorScheme: 'light' }],
+        ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'light' }],
+        ['dark', { viewport: { width: 1320, height: 900 }, colorScheme: 'dark' }],
+      ] as const) {
+        const page = await browser.newPage(options);
+        for (const recipe of SHOWN) {
+          await page.goto(atRun(recipe));
+          await page.waitForSelector('.rounds tbody tr');
+          await page.waitForSelector('#claim:not([hidden])');
+          await page.screenshot({ path: join(SHOTS!, `${recipe}-run-${form}.png`), fullPage: true });
+          await page.goto(atRun(recipe, `&round=${roundsOf(recipe)}`));
+          await page.waitForSelector('.tasks a');
+          await page.locator('.tasks a').first().click();
+          await page.waitForSelector('.solution');
+          expect(
+            await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+            `${recipe} is wider than its screen`,
+          ).toBe(0);
+          await page.screenshot({ path: join(SHOTS!, `${recipe}-round-${form}.png`), fullPage: true });
+        }
+        await page.goto(`${gateway.url}#view=runs`);
+        await page.waitForSelector('#all-runs tbody tr');
+        await page.screenshot({ path: join(SHOTS!, `runs-${form}.png`) });
+        await page.close();
+      }
+    },
+    120_000,
+  );
+});
