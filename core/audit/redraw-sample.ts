@@ -31,12 +31,12 @@ export async function redrawSample(
   recipe: Pick<Recipe, 'propose' | 'rollOut' | 'judge'>,
   record: RedrawnRecord,
   sample: string,
-  open: (wrap: (policy: Policy) => Policy) => Promise<RoundContext>,
+  open: (wrap: (policy: Policy) => Policy) => RoundContext,
 ): Promise<Redrawn> {
   const samples = samplesOf(record);
   const recorded = samples.find(({ id }) => id === sample);
   const ids = new Set([sample]);
-  const context = await open((live) => recordedPolicy(live.ref, samples, { ids, live }));
+  const context = open((live) => recordedPolicy(live.ref, samples, { ids, live }));
   const again = recorded && (await playAgain(recipe, record, context)).find(({ id }) => id === sample);
   if (!recorded || !again)
     throw new RollmeshError('wrong-input', 'sample.unknown', `The record has no sample ${sample}.`, {

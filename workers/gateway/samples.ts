@@ -44,7 +44,15 @@ export async function groupContents(
       const proposal = await reader.readAll(turns.map((sample) => withEarnings(sample, row)));
       const head = { ...groupView(group), title: reader.title(group.task), proposal };
       const scored = await readJson(bucket, keys.scored(row.id, group.id), scoredGroup);
-      if (!scored) return { ...head, samples: null, judgments: null, answersExact: null, solutionsExact: null, endings: {} };
+      if (!scored)
+        return {
+          ...head,
+          samples: null,
+          judgments: null,
+          answersExact: null,
+          solutionsExact: null,
+          endings: {},
+        };
       const samples = await reader.readAll(scored.samples);
       return {
         ...head,

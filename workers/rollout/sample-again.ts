@@ -5,16 +5,15 @@
 import { redrawSample } from '../../core/audit/redraw-sample.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { heldOutAnswers } from '../../core/held-out-answers.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { HeldOutListing, RedrawnSample } from '../../core/schema/answers.ts';
-import { keys, newestOf } from '../../core/schema/round.ts';
+import { keys } from '../../core/schema/round.ts';
 import { proposals, scoredGroup } from '../../core/schema/sample.ts';
-import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { readJson } from '../../store/objects.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import { conversations } from '../shared/conversations.ts';
-import { loadCommitted, loadText } from '../shared/open-policy.ts';
 import { Reader } from '../shared/reader.ts';
-import { roundOfMessage, type StageMesh, stageOf } from '../shared/stage-mesh.ts';
+import { roundOfMessage, type StageMesh, stageParts } from '../shared/stage-mesh.ts';
 
 async function recordOf({ bucket }: StageMesh, { id }: RoundRow, group: string | null) {
   if (group === null) {
@@ -37,8 +36,12 @@ export async function sampleAgain(
     throw new RollmeshError('wrong-input', 'sample.record', 'The record of this sample is not there yet.', {
       next: 'Wait until its group is judged.',
     });
+  const parts = await stageParts(mesh, row);
   const { ids, logprobs, token, logprob, same } = await redrawSample(recipe, record, order.sample, (wrap) =>
-    stageOf(mesh, row, wrap),
+    openRoundContext({
+      ...parts,
+      use: (ref, work) => mesh.session.use(ref, (policy) => work(wrap(policy))),
+    }),
   );
   return { sample: order.sample, same, token, logprob, ids: [...ids], logprobs: [...logprobs] };
 }
@@ -48,24 +51,18 @@ export async function answerHeldOut(
   mesh: StageMesh,
   order: { readonly round: string; readonly version: number },
 ): Promise<HeldOutListing> {
-  const { spec } = await roundOfMessage(mesh.db, order.round);
-  const recipe = mesh.recipes.find(spec.settings.recipe);
-  const newest = newestOf(spec);
-  const text = await loadText(mesh, newest);
+  const row = await roundOfMessage(mesh.db, order.round);
+  const { recipe, ...parts } = await stageParts(mesh, row);
+  const { tokenizer } = parts;
   const answers = await heldOutAnswers(
     recipe,
-    {
-      round: spec,
-      ...text,
-      use: (ref, work) => mesh.session.use(ref, work),
-      recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
-    },
+    { ...parts, use: (ref, work) => mesh.session.use(ref, work) },
     order.version,
   );
   const reader = new Reader(mesh.bucket, recipe.describe);
-  const decode = (ids: readonly number[]) => text.tokenizer.decode(ids);
+  const decode = (ids: readonly number[]) => tokenizer.decode(ids);
   return {
-    policy: spec.settings.policy,
+    policy: row.spec.settings.policy,
     version: order.version,
     answers: conversations(answers).map(({ role, turns }) => ({
       role,

@@ -45,6 +45,7 @@ export function answer(runs: readonly Run[], url: URL): object | null {
   const parts = url.pathname.split('/').slice(2);
   const [kind, id, sub, group] = parts;
   if (kind === 'runs') return { runs: runs.map((run) => run.view()) };
+  if (kind === 'nodes') return { nodes: [] };
   if (kind === 'dead-letters') return { deadLetters };
   const [first] = runs;
   if (kind === 'policies' && id && first) {
