@@ -30,6 +30,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
     load: () => import('./learner.ts'),
   },
+  nodes: {
+    about: 'what a second node gains, in groups a second',
+    options: '[--turns N] [--json]',
+    load: () => import('./nodes.ts'),
+  },
   overlap: {
     about: 'what rounds that overlap gain, beside what the elastic model predicts',
     options: '[--rounds N] [--json]',

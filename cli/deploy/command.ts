@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { ensureNodeTab } from '../../mesh/node-tab.ts';
 import { calledAs } from '../called-as.ts';
 import { DeployFiles } from './deploy-files.ts';
 import { workerTag } from './fingerprint.ts';
@@ -19,6 +20,7 @@ export const command = (): Command =>
     .option('--dry-run', 'print the plan, change nothing', false)
     .action(async ({ dryRun }: { readonly dryRun: boolean }) => {
       const root = resolve('.');
+      await ensureNodeTab();
       const wanted = readWanted(root);
       const files = new DeployFiles(root, process.env);
       await deploy(

@@ -188,11 +188,14 @@ export const startCommand = (): Command =>
       'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',
     )
     .addOption(auditOption())
-    .option(
-      '--nodes <n>',
-      'processes of this machine that join the mesh as nodes and share its sampling, as machines elsewhere would',
-      whole(0),
-      0,
+    .addOption(
+      new Option(
+        '--nodes <n>',
+        'processes of this machine that join the mesh as nodes and share its sampling, as machines elsewhere would',
+      )
+        .argParser(whole(0))
+        .default(0)
+        .conflicts('inProcess'),
     )
     .helpOption('-h, --help', 'show this');
 
