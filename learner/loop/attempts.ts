@@ -15,6 +15,9 @@ const SETTINGS = ['token.wrong', 'queue.refused', 'recipe.unknown'];
 /** Nothing answers, or the mesh is of an earlier release, which says nothing about the round. */
 const AWAY = ['gateway.unreachable', 'queue.unreachable', 'gateway.old'];
 
+/** The mesh has begun to sample the round again, without the node that was shut out. */
+const MENDED = ['node.shut-out'];
+
 const hasCode = (error: unknown, codes: readonly string[]) =>
   error instanceof RollmeshError && codes.includes(error.code);
 
@@ -22,7 +25,7 @@ const hasCode = (error: unknown, codes: readonly string[]) =>
 export const endsLearner = (error: unknown): boolean => hasCode(error, SETTINGS);
 
 /** Does the error concern the round that was being trained, rather than every round? */
-export const concernsRound = (error: unknown): boolean => !hasCode(error, [...SETTINGS, ...AWAY]);
+export const concernsRound = (error: unknown): boolean => !hasCode(error, [...SETTINGS, ...AWAY, ...MENDED]);
 
 export class Attempts {
   readonly #failed = new Map<string, number>();
