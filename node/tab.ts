@@ -19,9 +19,9 @@ function element<T extends HTMLElement>(id: string, type: new () => T): T {
 }
 
 const form = element('lend', HTMLFormElement);
-const token = element('token', HTMLInputElement);
+const token = element('node-token', HTMLInputElement);
 const button = element('button', HTMLButtonElement);
-const status = element('status', HTMLParagraphElement);
+const status = element('node-status', HTMLParagraphElement);
 const counters = {
   requests: element('requests', HTMLElement),
   samples: element('samples', HTMLElement),

@@ -44,7 +44,7 @@ test.skipIf(!chromiumPath)(
       /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/,
     );
     expect(opened!.headers()['cache-control']).toBe('no-store');
-    await page.fill('#token', tab.token);
+    await page.fill('#node-token', tab.token);
     await page.click('#button');
     await expect
       .poll(async () => (await gateway.listNodes()).map(({ state }) => state), { timeout: 60_000 })
@@ -72,7 +72,7 @@ test.skipIf(!chromiumPath)(
     ]);
     expect(trace).toEqual(['', '0', '0', '']);
     await page.click('#button');
-    await expect.poll(() => page.textContent('#status'), { timeout: 20_000 }).toContain('Stopped');
+    await expect.poll(() => page.textContent('#node-status'), { timeout: 20_000 }).toContain('Stopped');
     expect(problems).toEqual([]);
 
     const rounds = await gateway.listRounds(runIdOf(runOf(shipped, order).settings));
