@@ -21,6 +21,7 @@ import {
   policyVersions,
   pruned,
   type Replayed,
+  type RoundAnswer,
   type RoundFailure,
   type RoundState,
   type RunState,
@@ -28,6 +29,7 @@ import {
   replayed,
   replayListing,
   rolledBack,
+  roundListing,
   roundState,
   runListing,
   runState,
@@ -42,7 +44,7 @@ import {
   type VersionFiles,
 } from '../core/schema/policy.ts';
 import type { RoundReport } from '../core/schema/report.ts';
-import { keys } from '../core/schema/round.ts';
+import { keys, MOST_AHEAD } from '../core/schema/round.ts';
 import {
   type NodeAnswer,
   type NodeShutOut,
@@ -125,6 +127,11 @@ export class GatewayClient {
       all.push(...rounds);
       if (rounds.length < PAGE) return all;
     }
+  }
+
+  /** The newest rounds of a run in full, among them all that are under way. */
+  async roundsUnderWay(run: string): Promise<readonly RoundAnswer[]> {
+    return (await this.#json(`/api/rounds?run=${run}&limit=${MOST_AHEAD + 1}`, roundListing)).rounds;
   }
 
   /** The rounds of all runs, newest first. */

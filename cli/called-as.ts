@@ -14,7 +14,7 @@ export const calledAs = (command: string): string => {
 export const asCalled = (text: string, built = BUILT): string =>
   built
     ? text.replace(
-        /\bnpm (?:run )?(start|stop|trigger|policy|recipe|audit|claims|deploy|pretrain|learner|soak|dead-letters)\b(?: --(?=[ `]|$))?/g,
+        /\bnpm (?:run )?(start|stop|trigger|policy|recipe|audit|verify|doctor|claims|deploy|pretrain|learner|soak|dead-letters)\b(?: --(?=[ `]|$))?/g,
         'npx rollmesh $1',
       )
     : text;

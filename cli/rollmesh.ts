@@ -40,6 +40,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'writes a run’s curves for TensorBoard, or as CSV or JSON lines',
     load: () => import('./curves/command.ts'),
   },
+  doctor: {
+    description: 'says what this machine has, and what follows',
+    load: () => import('./doctor/command.ts'),
+  },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',

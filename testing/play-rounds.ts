@@ -50,6 +50,7 @@ export async function playRounds(
       waiting: () => {},
       stopped: () => {},
       notice: () => {},
+      status: () => {},
     },
     HELD_OUT,
     module === undefined ? undefined : { modules: [{ recipe, file: fileURLToPath(module) }] },

@@ -34,7 +34,7 @@ const span = (before: number, after: number) =>
   `from ${percent(before, 1)} to ${percent(after, 1)} (${points(after - before)} points)`;
 
 const standstill = (before: number, after: number) =>
-  `stayed within chance (${percent(before, 1)} to ${percent(after, 1)}, ${points(after - before)} points)`;
+  `did not change significantly (${percent(before, 1)} to ${percent(after, 1)}, ${points(after - before)} points)`;
 
 /** Says "rose from … to …", or that the difference is within chance. */
 function move(before: number, after: number, n: number): string {
@@ -128,20 +128,26 @@ function proposedOf(first: number | null, last: number | null, passed: number | 
 }
 
 /** A sentence on the cost; null where the run used nothing of the platform. */
-function costSentence({ cost }: Summary): string | null {
+function costSentence({ cost, heldout }: Summary): string | null {
   if (!cost) return null;
+  const [start, end] = [heldout[0], heldout.at(-1)];
+  // A price for points that may be chance would vouch for them.
+  const rose = start && end && changeOf(start.accuracy, end.accuracy, end.n) === 'rose';
   const parts = [
     `${dollars(cost.perRound)} a round`,
     ...(cost.perMillionTokens === null
       ? []
       : [`${dollars(cost.perMillionTokens)} a million generated tokens`]),
-    ...(cost.perPoint === null ? [] : [`${dollars(cost.perPoint)} a point of held-out accuracy`]),
+    ...(cost.perPoint === null || !rose ? [] : [`${dollars(cost.perPoint)} a point of held-out accuracy`]),
   ];
   return `On Cloudflare, at the prices of ${cost.pricesOf} and without the learner’s machine, it would cost ${dollars(cost.cost.total)}: ${parts.join(', ')}.`;
 }
 
-/** Sentences on what changed and what to do next, in lines of at most 100 columns without a newline at the end. */
-export function closingWords(summary: Summary): string {
+/**
+ * Sentences on what changed and what to do next, in lines of at most 100 columns without a newline at the end. `flags`: what the commands
+ * need to find the policy, such as ` --state DIR`.
+ */
+export function closingWords(summary: Summary, flags = ''): string {
   const version = Math.max(0, ...Object.values(summary.versions));
   const policy = `${summary.policy} ${version}`;
   const cost = costSentence(summary);
@@ -156,7 +162,8 @@ export function closingWords(summary: Summary): string {
     ...(cost === null ? [] : wrap(cost, WIDTH)),
     '',
     'Next:',
-    `  npm run policy -- eval ${policy} --tasks FILE`,
-    `  npm run policy -- export ${policy} DIR`,
+    `  npm run policy -- eval ${policy} --tasks FILE${flags}`,
+    `  npm run policy -- export ${policy} DIR${flags}`,
+    '  (FILE has one JSON object a line: {"question": "…", "answer": "…"})',
   ].join('\n');
 }

@@ -18,7 +18,7 @@ import {
   startCommand,
 } from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
-import { openStateFolder } from '../shared/state-folder.ts';
+import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 
@@ -48,7 +48,9 @@ export const command = (): Command =>
     process.on('uncaughtException', (error) => fail(error, options.json));
     const stateDir = openStateFolder(options.state, options.fresh);
     const recipes = files ? await openRecipes([await files.write(join(stateDir, 'recipes'))]) : known;
-    const printer = options.json ? jsonPrinter() : textPrinter();
+    const printer = options.json
+      ? jsonPrinter()
+      : textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
     const run = options.inProcess
       ? (await import('./process-run.ts')).runInOneProcess
       : (await import('./mesh-run.ts')).runInMesh;

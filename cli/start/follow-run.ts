@@ -11,16 +11,23 @@ const EVALUATION_MS = 60_000;
 const COUNTED_MS = 5_000;
 /** How long it waits for a report, ms. A report that was lost with the database's log does not come again. */
 const REPORT_MS = 10_000;
+/** How often the rounds under way are looked at, ms. */
+const WATCH_MS = 1_000;
 
 export interface Followed {
   readonly gateway: Pick<GatewayClient, 'listRounds' | 'getRound' | 'getRun'>;
   readonly run: string;
-  /** The last round to wait for. */
+  /** The first round to yield (1), and the last one to wait for. */
+  readonly from?: number;
   readonly rounds: number;
   readonly evaluateEvery: number;
+  /** false: a round's line does not wait for its evaluation. */
+  readonly evaluations?: boolean;
   readonly signal: AbortSignal;
   /** Called for a round that failed before the run went on. */
   readonly passed?: (round: number, reason: string) => void;
+  /** Called now and then while a round is waited for. */
+  readonly watch?: () => Promise<void>;
 }
 
 type Listed = Awaited<ReturnType<GatewayClient['listRounds']>>[number];
@@ -48,24 +55,32 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  * @throws RollmeshError `round.failed` where the run has stopped at a failed round, `run.stopped` where no further round will come.
  */
 export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> {
-  const { gateway, run, rounds, signal } = followed;
+  const { gateway, run, from = 1, rounds, signal, watch } = followed;
   let ids = new Map<number, string>();
   let last: RoundLine | undefined;
-  for (let index = 1; index <= rounds && !signal.aborted; ) {
+  let failed: RoundState | undefined;
+  let watchedAt = Number.NEGATIVE_INFINITY;
+  for (let index = from; index <= rounds && !signal.aborted; ) {
     const stopped = !ids.has(index) && (await gateway.getRun(run)).state === 'stopped';
     // Read after the state, so that a round that began in between is included.
     if (!ids.has(index))
       ids = new Map((await gateway.listRounds(run)).map((round) => [round.index, round.id]));
     const id = ids.get(index);
-    if (id === undefined && stopped) throw ended(run, index);
+    // Rounds that were under way when another failed still come to their end.
+    if (id === undefined && stopped) throw failed ? failure(failed) : ended(run, index);
     const round = id === undefined ? undefined : await gateway.getRound(id);
     if (round?.stage === 'failed') {
       if (!(await hasGoneOn(followed, round))) throw failure(round);
       followed.passed?.(round.index, round.reason ?? NO_REASON);
+      failed = round;
       index++;
       continue;
     }
     if (!round || !isReported(round, followed)) {
+      if (watch && performance.now() - watchedAt > WATCH_MS) {
+        watchedAt = performance.now();
+        await watch();
+      }
       await sleep(POLL_MS);
       continue;
     }
@@ -80,7 +95,7 @@ async function hasGoneOn({ gateway, run }: Followed, failed: RoundState): Promis
   return (await gateway.listRounds(run)).some(({ index }) => index > failed.index);
 }
 
-function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boolean {
+function isReported(round: RoundState, { evaluateEvery, rounds, evaluations = true }: Followed): boolean {
   if (round.stage !== 'done') return false;
   const { report } = round;
   const since = Date.now() - (round.endedAt ?? 0);
@@ -89,7 +104,7 @@ function isReported(round: RoundState, { evaluateEvery, rounds }: Followed): boo
   if (!counted && since < COUNTED_MS) return false;
   const due = round.index === 1 || round.index % evaluateEvery === 0 || round.index === rounds;
   const evaluated = round.index === 1 ? report.start : report.evaluation;
-  return !due || evaluated !== undefined || since > EVALUATION_MS;
+  return !evaluations || !due || evaluated !== undefined || since > EVALUATION_MS;
 }
 
 const NO_REASON = 'no reason given';

@@ -14,8 +14,10 @@ import type { OpenRecipes } from '../recipe-modules.ts';
 import { ensureShipped, startsOf } from '../shared/import-policy.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
+import { followAll } from './follow-all.ts';
 import { followRun, missingRounds } from './follow-run.ts';
 import { type Heartbeat, openHeartbeat, waitingFor } from './heartbeat.ts';
+import { inFlightWords } from './in-flight.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 /** Resolves once the signal has aborted. */
@@ -87,7 +89,15 @@ export async function runInMesh(
     const stays = options.serve || (options.rounds === undefined && !options.headless);
     if (stays && !signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
-      await watched(aborted(signal), givenUp);
+      // Runs may be ordered by webhook in either case.
+      const all = {
+        gateway,
+        registry,
+        page: mesh.url,
+        device: options.device,
+        evaluateEvery: options.evalEvery,
+      };
+      await watched(Promise.race([followAll(all, printer, signal), aborted(signal)]), givenUp);
     }
   } finally {
     // Work that is still under way ends silently. After Ctrl-C this has no effect.
@@ -148,6 +158,7 @@ async function playRun(
       evaluateEvery: options.evalEvery,
       signal,
       passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
+      watch: async () => printer.status(inFlightWords(await gateway.roundsUnderWay(run))),
     };
     for await (const line of followRun(followed)) {
       if (signal.aborted) return;

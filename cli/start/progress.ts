@@ -165,12 +165,18 @@ export function explainStart(
   { settings, rounds, page, device, done = 0, from = 0 }: Start,
   paint = plain,
 ): string[] {
-  const { recipe, policy, rewardFunction, seed, tasks, groupSize, freeze, weights, engine } = settings;
+  const { recipe, policy, rewardFunction, seed, tasks, groupSize, freeze, weights, engine, ahead } = settings;
   const frozen = freeze.length ? `, frozen: ${freeze.join(', ')}` : '';
   const rounded = weights ? `, sampled with ${weights} weights` : '';
+  const overlap = ahead ? `, ${ahead} ${ahead === 1 ? 'round' : 'rounds'} ahead` : '';
   const computed = engine ? `, computed by ${engine}` : '';
   return [
-    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}`,
+    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}${overlap}`,
+    ...(ahead
+      ? [
+          `round r samples with version r-${1 + ahead}: while it trains, the next ${ahead === 1 ? 'one is' : `${ahead} are`} rolled out`,
+        ]
+      : []),
     ...(from
       ? [
           `${policy} is at version ${from}, trained before this run: the run continues from there and measures its change from there`,

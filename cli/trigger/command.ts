@@ -17,6 +17,11 @@ import {
 /** The options are the order's fields, but for `--reward`, which names the reward function. */
 type Asked = Omit<RunOrder, 'rewardFunction'> & { readonly reward?: string };
 
+interface Waiting {
+  readonly wait: boolean;
+  readonly json: boolean;
+}
+
 export const command = (): Command =>
   new Command(calledAs('trigger'))
     .description('Orders training rounds by a signed webhook.')
@@ -34,7 +39,9 @@ export const command = (): Command =>
     .option('--tasks <n>', 'tasks a round', whole(1))
     .option('--group-size <n>', 'rollouts a task', whole(2))
     .addOption(formerOption('--group <n>', '--group-size'))
-    .action(async (url: string, { reward, ...asked }: Asked) => {
+    .option('--wait', 'follow the rounds, print each, and exit with 1 if one fails', false)
+    .option('--json', 'with --wait: one JSON object a line', false)
+    .action(async (url: string, { wait, json, reward, ...asked }: Asked & Waiting) => {
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
         throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {
           expected: 'https://…, or http://…',
@@ -50,6 +57,12 @@ export const command = (): Command =>
         ...asked,
         ...(reward === undefined ? {} : { rewardFunction: reward }),
       });
-      console.log(`run ${run}: ${rounds} rounds in all${round ? `, round ${round} has begun` : ''}`);
-      console.log(`watch it: ${new URL(`/#run=${run}`, url)}`);
+      if (!wait) {
+        console.log(`run ${run}: ${rounds} rounds in all${round ? `, round ${round} has begun` : ''}`);
+        console.log(`watch it: ${new URL(`/#run=${run}`, url)}`);
+        return;
+      }
+      // Loaded only now, since an order alone needs none of it.
+      const { waitForRounds } = await import('./wait.ts');
+      await waitForRounds(url, run, rounds, { json, added: asked.rounds ?? 1 });
     });

@@ -82,6 +82,12 @@ test('a failed round at which the run stopped ends the command with its reason',
   });
 });
 
+test('rounds that were under way when one failed are told; then the command ends with its reason', async () => {
+  const { passed, lines } = follow([round(1, {}), failed(2), round(3, {})], 'stopped', 5);
+  await expect(lines()).rejects.toMatchObject({ code: 'round.failed', what: 'Round 2 failed: no parent' });
+  expect(passed).toEqual([[2, 'no parent']]);
+});
+
 test('a stopped run of which no further round will come is not waited for', async () => {
   await expect(follow([round(1, {})], 'stopped', 3).lines()).rejects.toMatchObject({ code: 'run.stopped' });
 });

@@ -4,8 +4,8 @@ import { weightsFile } from '../../core/schema/policy.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
 const PLAYS = [
-  { recipe: 'trio', ahead: 1, rounds: 4 },
-  { recipe: 'trio', ahead: 2, rounds: 5 },
+  { recipe: 'trio', ahead: 1, rounds: 3 },
+  { recipe: 'trio', ahead: 2, rounds: 4 },
   // A proposer that reads a store of questions which every round adds to.
   { recipe: 'mae', ahead: 1, rounds: 3 },
   // A role with versions of its own behind.
@@ -15,7 +15,7 @@ const PLAYS = [
 let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(['arithmetic-base', 'arithmetic-overthinking']);
-}, 120_000);
+}, 300_000);
 afterAll(() => playing.stop());
 
 test.each(PLAYS)(
@@ -26,14 +26,5 @@ test.each(PLAYS)(
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
   },
-  120_000,
+  300_000,
 );
-
-test('being ahead changes what is trained, and nothing else does', async () => {
-  const order = { recipe: 'trio', rounds: 3, seed: 6, freeze: [], tasks: 4, groupSize: 4 };
-  const onPolicy = await playing.play(order);
-  const ahead = await playing.play({ ...order, ahead: 1 });
-  const zero = await playing.play({ ...order, ahead: 0, rounds: 3 });
-  expect(ahead.mesh[weightsFile()]).not.toBe(onPolicy.mesh[weightsFile()]);
-  expect(zero.mesh).toEqual(onPolicy.mesh);
-}, 120_000);

@@ -17,7 +17,7 @@ let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(['arithmetic-base']);
   await playing.play(ORDER);
-}, 120_000);
+}, 300_000);
 afterAll(() => playing.stop());
 
 /** The mesh, with some of its answers replaced. */
@@ -49,7 +49,7 @@ test('every version back to 0 has the bytes that its records give', async () => 
     expect(result.files.map(({ file }) => file)).toContain('optimizer.safetensors');
     expect(verifiedLines(result, name, 'CPU')[0]).toMatch(/^same bytes {2}version \d of trio-/);
   }
-}, 60_000);
+}, 120_000);
 
 test('a record with one token changed is refused, by hash, before anything is trained', async () => {
   const [group] = await playing.gateway.getGroups(

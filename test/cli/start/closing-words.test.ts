@@ -49,19 +49,26 @@ function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): 
 /** The words with their lines joined, so that a test does not depend on where they break. */
 const closingWords = (summary: Summary) => wrappedWords(summary).replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
 
+test('what to do next carries the flags with which it finds the policy', () => {
+  const words = wrappedWords(summaryOf([[0, 0.3, 0.3, 0.4, 0.7]]), ' --state elsewhere');
+  expect(words).toMatch(/policy -- eval \S+ \d+ --tasks FILE --state elsewhere$/m);
+  expect(words).toMatch(/policy -- export \S+ \d+ DIR --state elsewhere$/m);
+});
+
 const first: Figures = [0, 0.342, 0.36, 0.44, 0.704];
 
 test('a change of strategy is not sold as arithmetic', () => {
   expect(closingWords(summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]]))).toBe(
     [
       'After 40 rounds, greedy accuracy on 500 held-out arithmetic tasks rose from 34.2 % to 71.4 % (+37.2 points) and sampled accuracy rose from 36.0 % to 50.2 % (+14.2 points); ' +
-        'the share of greedy answers with written steps rose from 44.0 % to 91.0 % (+47.0 points) and accuracy when forced to write them stayed within chance (70.4 % to 70.8 %, +0.4 points), ' +
+        'the share of greedy answers with written steps rose from 44.0 % to 91.0 % (+47.0 points) and accuracy when forced to write them did not change significantly (70.4 % to 70.8 %, +0.4 points), ' +
         'so the gain is mostly the choice to write steps, which it could do before, not better arithmetic. ' +
         'The judge went from 62.0 % to 73.0 % (+11.0 points) in balanced accuracy on the fixed set; the proposer wrote tasks of difficulty 2.50 at first and 3.90 at last (49 % solved).',
       '',
       'Next:',
       '  npm run policy -- eval seed-arithmetic 40 --tasks FILE',
       '  npm run policy -- export seed-arithmetic 40 DIR',
+      '  (FILE has one JSON object a line: {"question": "…", "answer": "…"})',
     ].join('\n'),
   );
 });
@@ -97,7 +104,7 @@ test('chance is judged at two standard errors of the difference', () => {
   // p = .5 and .56, n = 500: error = sqrt((.25 + .2464) / 500) = .0315, twice that = .063
   const half: Figures = [0, 0.5, 0.5, 0.5, 0.5];
   expect(closingWords(summaryOf([half, [40, 0.56, 0.5, 0.5, 0.5]]))).toContain(
-    'stayed within chance (50.0 % to 56.0 %',
+    'did not change significantly (50.0 % to 56.0 %',
   );
   expect(closingWords(summaryOf([half, [40, 0.566, 0.5, 0.5, 0.5]]))).toContain('rose from 50.0 % to 56.6 %');
 });
@@ -162,5 +169,8 @@ test('what the platform would take is said by round, by tokens and by point', ()
       '$0.0023 a round, $0.27 a million generated tokens, $0.0024 a point of held-out accuracy.',
   );
   expect(closingWords(summary({ perPoint: null }))).not.toContain('a point');
+  // A point of a change that may be chance has no price.
+  const chance = summaryOf([first, [40, 0.35, 0.36, 0.44, 0.704]], { cost });
+  expect(closingWords(chance)).not.toContain('a point');
   expect(closingWords(summaryOf([first]))).not.toContain('Cloudflare');
 });

@@ -1,0 +1,86 @@
+/** Follows every run of a mesh that waits for webhooks: one heading a run, and a line for each of its rounds as it ends. */
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import type { Registry } from '../../core/registry.ts';
+import type { RunState } from '../../core/schema/answers.ts';
+import { type RoundLine, summarize } from '../../core/schema/summary.ts';
+import { followRun } from './follow-run.ts';
+import { inFlightWords } from './in-flight.ts';
+import type { RunPrinter } from './run-printer.ts';
+
+export interface FollowedMesh {
+  readonly gateway: Pick<GatewayClient, 'listRuns' | 'listRounds' | 'getRound' | 'getRun' | 'roundsUnderWay'>;
+  readonly registry: Registry;
+  /** The address of the page. */
+  readonly page: string;
+  /** The learner's device: "auto" where it chooses for itself. */
+  readonly device: string;
+  readonly evaluateEvery: number;
+}
+
+/** How often the mesh is asked for runs, ms. */
+const LOOK_MS = 1_000;
+
+/** Prints until the signal aborts. Rounds that had ended before are not printed. */
+export async function followAll(mesh: FollowedMesh, printer: RunPrinter, signal: AbortSignal): Promise<void> {
+  /** By run: the last round that is printed or followed. */
+  const followed = new Map<string, number>();
+  for (const run of await mesh.gateway.listRuns()) followed.set(run.id, await lastEnded(mesh, run));
+  while (!signal.aborted) {
+    const due = (await mesh.gateway.listRuns())
+      .filter(({ id, target, state }) => state === 'open' && target > (followed.get(id) ?? 0))
+      .sort((a, b) => a.createdAt - b.createdAt);
+    // One run after the other, as the learner trains them; what a later one did meanwhile is printed when its turn comes.
+    for (const run of due) {
+      const from = (followed.get(run.id) ?? 0) + 1;
+      followed.set(run.id, run.target);
+      await printRun(mesh, run, from, printer, signal);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+async function lastEnded({ gateway }: FollowedMesh, run: RunState): Promise<number> {
+  const ended = (await gateway.listRounds(run.id)).filter(
+    ({ stage }) => stage === 'done' || stage === 'failed',
+  );
+  return Math.max(0, ...ended.map(({ index }) => index));
+}
+
+async function printRun(
+  { gateway, registry, page, device, evaluateEvery }: FollowedMesh,
+  { id, settings, target }: RunState,
+  from: number,
+  printer: RunPrinter,
+  signal: AbortSignal,
+): Promise<void> {
+  const began = performance.now();
+  printer.started({ settings, rounds: target, page: `${page}/#run=${id}`, device, done: from - 1 });
+  const lines: RoundLine[] = [];
+  try {
+    const rounds = followRun({
+      gateway,
+      run: id,
+      from,
+      rounds: target,
+      evaluateEvery,
+      signal,
+      passed: (round, reason) => printer.notice(`round ${round} failed: ${reason}`),
+      watch: async () => printer.status(inFlightWords(await gateway.roundsUnderWay(id))),
+    });
+    for await (const line of rounds) {
+      if (line.report.start) printer.evaluatedStart(line.report.start);
+      lines.push(line);
+      printer.round(line);
+    }
+  } catch (error) {
+    // A run that failed or was stopped is no failure of the mesh, which waits for the next order.
+    if (!(error instanceof RollmeshError)) throw error;
+    printer.notice(error.message);
+  }
+  if (signal.aborted || !lines.length) return;
+  const start = lines[0]?.report.start;
+  const wallMs = Math.round(performance.now() - began);
+  const recipe = registry.find(settings.recipe);
+  printer.finished(summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs));
+}
