@@ -1,6 +1,6 @@
 /** A version is trained again from what the mesh has stored: the same bytes, and a clear word where the records are not what they were. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifiedLines } from '../../cli/verify/command.ts';
+import { verifiedLines } from '../../cli/verify/verify.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';

@@ -1,0 +1,34 @@
+/** Deploys the mesh that the folder's files describe. */
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { ensureNodeTab } from '../../mesh/node-tab.ts';
+import { DeployFiles } from './deploy-files.ts';
+import { workerTag } from './fingerprint.ts';
+import { hasStartPolicy, uploadStartPolicy } from './gateway.ts';
+import { deploy } from './run.ts';
+import { readWanted } from './wanted.ts';
+import { wranglerProcess } from './wrangler.ts';
+
+const wranglerScript = () =>
+  join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
+
+export async function deployFromHere(dryRun: boolean): Promise<void> {
+  const root = resolve('.');
+  await ensureNodeTab();
+  const wanted = readWanted(root);
+  const files = new DeployFiles(root, process.env);
+  await deploy(
+    {
+      wanted,
+      files,
+      connect: wranglerProcess([process.execPath, wranglerScript()], root),
+      account: process.env.CLOUDFLARE_ACCOUNT_ID || undefined,
+      tagOf: (environment, databaseId) =>
+        workerTag(root, environment, wanted.mains[environment], files.configFor(databaseId)),
+      hasStartPolicy,
+      uploadStartPolicy,
+      say: (line) => console.log(line),
+    },
+    dryRun,
+  );
+}

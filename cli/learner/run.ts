@@ -1,0 +1,110 @@
+/** The learner as a process of its own: opens device, gateway and queue, and trains until it is asked to end. */
+import { GatewayClient } from '../../api/gateway-client.ts';
+import { PullQueue } from '../../api/pull-client.ts';
+import { Tally } from '../../api/tally.ts';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { openAudit } from '../../learner/loop/auditor.ts';
+import { Evaluator } from '../../learner/loop/evaluator.ts';
+import { runLearner } from '../../learner/loop/loop.ts';
+import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { openRecipes } from '../recipe-modules.ts';
+
+export interface LearnerOptions {
+  readonly recipe: readonly string[];
+  readonly env?: string;
+  readonly device: 'auto' | 'cpu' | 'webgpu';
+  readonly threads?: number;
+  readonly revectorize: boolean;
+  readonly evalEvery: number;
+  readonly maxStaleness: number;
+  readonly leaseSeconds: number;
+  readonly idleMs: number;
+  readonly auditFraction: number;
+}
+
+function required(name: string, what: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  throw wrongInput('environment.missing', `The variable ${name} is not set.`, {
+    expected: what,
+    next: 'See docs/deploy.md, or run `npm start` for a local mesh.',
+  });
+}
+
+/** Reads environment variables from a file; those that are already set win. */
+function readEnvironment(file: string): void {
+  try {
+    process.loadEnvFile(file);
+  } catch (cause) {
+    throw wrongInput('environment.file', `The file ${file} cannot be read.`, {
+      expected: 'lines NAME=value, as `npm run deploy` writes them into .deploy/learner.env',
+      cause,
+    });
+  }
+}
+
+/** Logs one JSON object per line on standard error; the fields never contain a secret. */
+const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
+  console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
+
+async function run(options: LearnerOptions): Promise<void> {
+  const { device: kind, threads, revectorize, evalEvery } = options;
+  if (options.env !== undefined) readEnvironment(options.env);
+  const recipes = await openRecipes(options.recipe);
+  const { maxStaleness, leaseSeconds, idleMs, auditFraction } = options;
+  const tally = new Tally();
+  const gateway = new GatewayClient({
+    tally,
+    url: required('ROLLMESH_URL', 'the address of the gateway'),
+    token: required('LEARNER_TOKEN', 'the learner token of the mesh'),
+  });
+  const queue = new PullQueue({
+    tally,
+    baseUrl: process.env.QUEUE_API_URL ?? 'https://api.cloudflare.com/client/v4',
+    accountId: required('CLOUDFLARE_ACCOUNT_ID', 'the id of the Cloudflare account'),
+    queueId: required('SCORED_QUEUE_ID', 'the 32-digit id of the queue rollmesh-scored'),
+    token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
+  });
+  const meshKey = process.env.MESH_KEY;
+  const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
+  log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
+  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery) : null;
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  await runLearner(
+    {
+      queue,
+      gateway,
+      trainer: new RoundTrainer({ objectives: objectiveModules(recipes.modules) }),
+      ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
+      log,
+      tally,
+    },
+    {
+      recipes: recipes.registry,
+      ...(meshKey === undefined ? {} : { meshKey }),
+      maxStaleness,
+      leaseMs: leaseSeconds * 1000,
+      longestIdleMs: idleMs,
+      ...(auditFraction === 0 ? {} : { audit: openAudit(auditFraction) }),
+      device: device.description,
+    },
+    stop.signal,
+  );
+  log('learner.stopped', {});
+}
+
+export async function learn(options: LearnerOptions): Promise<void> {
+  try {
+    await run(options);
+  } catch (error) {
+    // This line is for the supervising process; what the program prints when it ends is for people.
+    if (error instanceof RollmeshError) {
+      const { kind, code, what, expected, next } = error;
+      log('learner.failed', { kind, code, what, expected, next });
+    }
+    throw error;
+  }
+}

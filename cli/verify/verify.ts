@@ -1,0 +1,88 @@
+/** Verifies the versions that a command names, and prints what became of each. */
+import { wrongInput } from '../../core/errors.ts';
+import { type Device, openDevice } from '../../learner/device/device.ts';
+import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import { readSecrets } from '../../mesh/secrets.ts';
+import { printable } from '../printable.ts';
+import { openRecipes } from '../recipe-modules.ts';
+import { duration } from '../shared/figures.ts';
+import { openMesh } from '../shared/mesh-access.ts';
+import { type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
+
+export interface Asked {
+  readonly name: string;
+  readonly version: number;
+}
+
+export interface VerifyOptions {
+  readonly from?: number;
+  readonly recipe: readonly string[];
+  readonly device: 'auto' | 'cpu' | 'webgpu';
+  readonly threads?: number;
+  readonly state: string;
+  readonly json: boolean;
+}
+
+/** The number of threads that a manifest's device names: with other threads the sums of a product may be rounded otherwise. */
+const threadsOf = (device: string): number | undefined => {
+  const [, threads] = /^CPU, (\d+) threads?,/.exec(device) ?? [];
+  return threads === undefined ? undefined : Number(threads);
+};
+
+/** What became of one version, in lines. */
+export function verifiedLines(of: VerifiedVersion, name: string, device: string): string[] {
+  const head = `version ${of.version} of ${name}, trained from version ${of.parent} on ${of.groups} groups of round ${of.round}`;
+  if (of.same) return [`same bytes  ${head}: ${of.files.length} files (${duration(of.wallMs)})`];
+  const differing = of.files.filter(({ committed, trainedAgain }) => committed !== trainedAgain);
+  return [
+    `DIFFERENT   ${head}`,
+    ...differing.map(
+      ({ file, committed, trainedAgain }) =>
+        `            ${file}: committed ${committed?.slice(0, 16) ?? 'without it'}, trained again ${trainedAgain?.slice(0, 16) ?? 'without it'}`,
+    ),
+    of.trainedOn === device
+      ? '            The device is of the same kind, so the version or its parent is not what the records give.'
+      : `            It was trained on ${of.trainedOn}; this is ${device}. Another kind of device may round otherwise: verify on the same kind.`,
+  ];
+}
+
+export async function verify({ name, version }: Asked, options: VerifyOptions): Promise<boolean> {
+  const { from = version - 1, state, json, threads } = options;
+  const { registry, modules } = await openRecipes(options.recipe);
+  const store = await openMesh(state);
+  let device: Device | undefined;
+  try {
+    const chain = await VersionChain.open(store.gateway, name);
+    const parent = chain.row(version).parent;
+    if (options.from !== undefined && from >= version)
+      throw wrongInput('verify.from', `Nothing lies between version ${from} and version ${version}.`, {
+        expected: `--from with a number below ${version}`,
+      });
+    const versions = options.from === undefined || parent === null ? [version] : chain.since(from, version);
+    const { settings } = await chain.manifest(versions.at(-1)!);
+    const used = threads ?? threadsOf(String(settings.device ?? ''));
+    device = await openDevice({ device: options.device, ...(used === undefined ? {} : { threads: used }) });
+    const meshKey = process.env.MESH_KEY ?? readSecrets('.').MESH_KEY;
+    const how = { recipes: registry, meshKey, objectives: objectiveModules(modules) };
+    let same = 0;
+    for (const wanted of versions) {
+      const verified = await verifyVersion(store.gateway, chain, wanted, how);
+      if (verified.same) same++;
+      const lines = verifiedLines(verified, name, device.description).map(printable);
+      for (const line of json ? [JSON.stringify({ kind: 'verified', policy: name, ...verified })] : lines)
+        console.log(line);
+    }
+    const sealChecked = meshKey !== undefined;
+    const result = { kind: 'verify', policy: name, versions: versions.length, same, sealChecked };
+    if (json) console.log(JSON.stringify(result));
+    else {
+      console.log(
+        `${same} of ${versions.length} ${versions.length === 1 ? 'version has' : 'versions have'} the committed bytes${sealChecked ? '' : '; the seals were not checked, since MESH_KEY is not known'}.`,
+      );
+    }
+    return same === versions.length;
+  } finally {
+    device?.close();
+    await store.close();
+  }
+}
