@@ -84,7 +84,11 @@ export async function runInMesh(
     const { givenUp } = learner;
     heartbeat.waitFor(null);
     if (options.serve) printer.waiting(mesh.url);
-    else await watched(playRun(options, registry, mesh, gateway, heartbeat, signal, began), givenUp);
+    else
+      await watched(
+        playRun(options, registry, mesh, gateway, heartbeat, (text) => plain.status(text), signal, began),
+        givenUp,
+      );
     heartbeat.waitFor(null);
     const stays = options.serve || (options.rounds === undefined && !options.headless);
     if (stays && !signal.aborted) {
@@ -129,6 +133,7 @@ async function playRun(
   mesh: Mesh,
   gateway: GatewayClient,
   heartbeat: Heartbeat,
+  status: RunPrinter['status'],
   signal: AbortSignal,
   began: number,
 ): Promise<void> {
@@ -158,7 +163,8 @@ async function playRun(
       evaluateEvery: options.evalEvery,
       signal,
       passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
-      watch: async () => printer.status(inFlightWords(await gateway.roundsUnderWay(run))),
+      // Not through the heartbeat: a status line that replaces itself is no line that a log would have.
+      watch: async () => status(inFlightWords(await gateway.roundsUnderWay(run))),
     };
     for await (const line of followRun(followed)) {
       if (signal.aborted) return;
