@@ -51,6 +51,7 @@ export async function playRun(recipe: string, rounds: number, seed: number): Pro
       waiting: nothing,
       stopped: nothing,
       notice: nothing,
+      status: nothing,
     },
     EVALUATED,
   );

@@ -20,6 +20,7 @@ function open() {
     finished: nothing,
     stopped: nothing,
     waiting: nothing,
+    status: nothing,
     notice: (text) => notices.push(text),
   };
   return { heartbeat: openHeartbeat(printer), notices };
