@@ -4,8 +4,8 @@ import type { Engine } from '../../core/policy.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Played } from './record.ts';
 
-/** Time of a run by engine, against ONNX Runtime: measured on one claim, which is as near as an estimate needs (docs/log). */
-const ENGINE_TIME: Readonly<Record<Engine, number>> = { onnx: 1, kernels: 0.6, 'kernels-plain': 0.7 };
+/** Processor time of a run by engine, against ONNX Runtime: two rounds and two evaluations of rise, one thread, without the start of the process. */
+const ENGINE_TIME: Readonly<Record<Engine, number>> = { onnx: 1, kernels: 0.4, 'kernels-plain': 0.46 };
 
 /**
  * Minutes of processor time by arm, for all of its seeds. An arm that the record lacks is taken for an average one. Undefined where there is

@@ -1,7 +1,7 @@
 /** Draws 95 % intervals as SVG text: one row per name, a dot with its interval for each series, and a line at 0. It is not interactive. */
 import { COLOURS, escapeXml } from './line-chart.ts';
 
-export interface IntervalSeries {
+interface IntervalSeries {
   readonly name: string;
   /** In the order of the names; undefined where it was not measured. */
   readonly intervals: readonly (

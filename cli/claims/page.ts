@@ -27,7 +27,7 @@ const spread = (values: readonly number[]) =>
 const ofPoint = (point: Summary['heldout'][number] | undefined, figure: string) =>
   point ? figureOf(point, figure) : Number.NaN;
 
-export const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
+const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
 
 /** SVG pictures by file name, one per figure: a line for each arm (its mean over seeds), with a line for each seed behind it. */
 export function pictures(record: Judged): Map<string, string> {

@@ -40,7 +40,7 @@ function seedsPlayed(claim: Claim, arm: Arm, { quick, pilot, seeds }: PlaySettin
 }
 
 /** The runs of a claim, arm by arm, as the settings ask for them. Throws `wrong-input` for an arm that the claim lacks. */
-export function runsOf(
+function runsOf(
   recipe: Recipe,
   settings: PlaySettings,
 ): readonly { readonly arm: Arm; readonly runs: ArmRun[] }[] {

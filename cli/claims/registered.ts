@@ -23,8 +23,8 @@ import type { Engine } from '../../core/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { readStart } from '../shared/import-policy.ts';
 
-export const registrationFile = (recipe: string) => join('claims', 'registered', `${recipe}.json`);
-export const attemptsFile = (recipe: string) => join('claims', 'attempts', `${recipe}.json`);
+const registrationFile = (recipe: string) => join('claims', 'registered', `${recipe}.json`);
+const attemptsFile = (recipe: string) => join('claims', 'attempts', `${recipe}.json`);
 
 async function readJson<S extends v.GenericSchema>(
   file: string,

@@ -5,7 +5,7 @@ import { atEnd, highest, rise } from './curves.ts';
 /** Differences of accuracy below this are of no interest; eight seeds find twice as much in nine cases of ten (docs/decisions/0012-one-rule.md). */
 export const POINTS = 0.05;
 /** A control may drift by so much of a held-out figure and no more. */
-export const DRIFT = 0.03;
+const DRIFT = 0.03;
 
 /** What a figure of the held-out evaluation is called. */
 const CALLED: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { type Arm, armSeeds, type Claim, type Condition, claimOf, seedsOf } from
 import { boundOf } from './rule.ts';
 
 /** The rounds between two evaluations, for a claim that does not set them. */
-export const EVALUATE_EVERY = 5;
+const EVALUATE_EVERY = 5;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const texts = v.array(v.string());
