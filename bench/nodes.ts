@@ -18,7 +18,7 @@ import { childrenNamed, cpuMs } from './process-cpu.ts';
 import { summarise } from './statistics.ts';
 
 const POLL_MS = 50;
-const RUN = { recipe: 'trio', tasks: 48, groupSize: 16 };
+const RUN = { recipe: 'trio', tasks: 32, groupSize: 16 };
 
 interface Turn {
   readonly nodes: number;

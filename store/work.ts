@@ -169,6 +169,14 @@ export const releaseOf = (node: string, lease?: string) =>
   sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, leased_until = NULL
       WHERE state = 'leased' AND node = ${node} AND (${lease ?? null} IS NULL OR lease = ${lease ?? null})`;
 
+/** Statements that open what is leased of a round that shows no progress, and count it as lost by those who held it. */
+export const releaseRound = (round: string) =>
+  [
+    sql`UPDATE nodes SET lost = lost + (SELECT count(*) FROM work WHERE round = ${round} AND state = 'leased' AND node = nodes.id)
+        WHERE EXISTS (SELECT 1 FROM work WHERE round = ${round} AND state = 'leased' AND node = nodes.id)`,
+    sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, leased_until = NULL WHERE round = ${round} AND state = 'leased'`,
+  ] as const;
+
 /** Opens one request again that an isolate leased and has no time for. */
 export const releaseWork = (db: Database, id: string, lease: string) =>
   writeAll(db, [

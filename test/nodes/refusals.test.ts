@@ -218,3 +218,29 @@ test('a revoked token opens nothing, and what it held is open again', async () =
   expect((await lease(first!)).id).toBe(held.id);
   await expect(scene.gateway.makeNode('third')).rejects.toMatchObject({ code: 'node.exists' });
 }, 120_000);
+
+test('who keeps a lease alive and answers nothing loses it once the round has stalled', async () => {
+  const held = await lease(first!);
+  expect((await post('/api/work/heartbeat', { lease: held.lease }, first!.token)).status).toBe(200);
+  const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+  await db.prepare('UPDATE rounds SET touched_at = touched_at - 3600000').run();
+  const before = (await scene.gateway.listNodes())[0]!.lost;
+  await scene.mesh.cron();
+  expect(await refusal(await post('/api/work/heartbeat', { lease: held.lease }, first!.token))).toBe(
+    '409 lease.expired',
+  );
+  expect((await scene.gateway.listNodes())[0]!.lost).toBeGreaterThan(before);
+  // The mesh goes on by itself, although both nodes are there: what was held is sampled without them.
+  await expect
+    .poll(
+      async () => {
+        const row = await db
+          .prepare('SELECT state FROM work WHERE id = ?')
+          .bind(held.id)
+          .first<{ state: string }>();
+        return row?.state;
+      },
+      { timeout: 90_000 },
+    )
+    .toBe('closed');
+}, 120_000);

@@ -18,12 +18,12 @@ import {
 import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
 import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
+import { giveUpTraining } from '../../store/give-up-training.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
 import { isSettled } from '../../store/pending-manifest.ts';
 import { getPolicy } from '../../store/policies.ts';
 import { judgeVersions } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
-import { giveUpTraining } from '../../store/give-up-training.ts';
 import { getRound, setReport } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';

@@ -4,8 +4,8 @@
  */
 import { writeAll } from '../../store/database.ts';
 import { groupsOf } from '../../store/groups.ts';
-import { pendingManifest } from '../../store/pending-manifest.ts';
 import { nodesNow } from '../../store/nodes.ts';
+import { pendingManifest } from '../../store/pending-manifest.ts';
 import { nextVersion } from '../../store/policies.ts';
 import {
   claimRedrive,
@@ -16,15 +16,15 @@ import {
   stalledRounds,
 } from '../../store/rounds.ts';
 import { advanceRun, forgetDeliveries, stuckRuns } from '../../store/runs.ts';
-import { forgetWork, takeBack } from '../../store/work.ts';
+import { forgetWork, releaseRound, takeBack } from '../../store/work.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
 import { continueGroup } from './continue-group.ts';
 import { prune } from './prune.ts';
-import type { Services } from './services.ts';
 import { sendScored } from './send-scored.ts';
+import type { Services } from './services.ts';
 import { accounted } from './usage.ts';
 import { sendProposal } from './webhook.ts';
 
@@ -93,6 +93,8 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
     const reason = `No progress in stage ${row.stage} after it was driven on again and again.`;
     return failRound(db, row.id, [row.stage], reason, now());
   }
+  // Whoever holds something of it may hold it for ever; the stages sample by themselves until there is progress.
+  if (row.stage !== 'training') await writeAll(db, releaseRound(row.id));
   if (row.stage === 'proposing') return sendProposal(services, row.spec);
   if (row.stage === 'rollout') {
     await sendRollouts(services, row);

@@ -63,11 +63,13 @@ export interface SharedList {
 
 export async function sharedList(
   { db, bucket, now }: StageMesh,
-  { id: round }: RoundRow,
+  { id: round, redrives }: RoundRow,
   stage: WorkerStage,
   items: readonly Item[],
 ): Promise<SharedList> {
-  const { any, live } = await nodesNow(db, now());
+  const { any, live: there } = await nodesNow(db, now());
+  // A round that shows no progress is not left to nodes: one that holds requests for ever would hold the round for ever.
+  const live = there && redrives === 0;
   const loaded = new Set<string>();
   let rows: readonly WorkRow[] = [];
   return {
