@@ -16,6 +16,7 @@ import {
   versionFile,
 } from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
+import { refuseCostlyPatterns } from '../core/text/pattern-cost.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
 import { readSafetensors } from '../model/safetensors.ts';
@@ -127,6 +128,29 @@ export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise
   const config = parseConfig(parseJson(text));
   for (const file of Object.keys(manifest.files) as VersionFile[])
     if (holdsWeights(file)) checkCheckpoint(config, readSafetensors(await bytesOf(file)));
+}
+
+/**
+ * Refuses a tokenizer whose regular expressions may take long, whoever stored it: the Workers run them and cannot be interrupted. The
+ * tokenizer of the parent version was checked before.
+ */
+export async function verifyTokenizer(bucket: R2Bucket, manifest: Manifest): Promise<void> {
+  const { policy: name, version, parent } = manifest;
+  const entry = manifest.files['tokenizer.json'];
+  if (!entry) return;
+  const before = parent === null ? null : await readManifest(bucket, { name, version: parent });
+  if (before?.files['tokenizer.json']?.sha256 === entry.sha256) return;
+  if (entry.bytes > CHECKED_BYTES)
+    throw refused(`The tokenizer.json has ${entry.bytes} bytes.`, `at most ${CHECKED_BYTES}`);
+  const object = await bucket.get(versionKey({ name, version }, 'tokenizer.json'));
+  if (!object) throw refused('The file tokenizer.json is not stored.', 'every file of the manifest');
+  let json: unknown;
+  try {
+    json = JSON.parse(await object.text());
+  } catch {
+    throw refused('The tokenizer.json is no JSON.', 'a Hugging Face tokenizer.json');
+  }
+  refuseCostlyPatterns(json);
 }
 
 function parseJson(text: string): unknown {

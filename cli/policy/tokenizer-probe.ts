@@ -6,6 +6,7 @@
 import { createContext, Script } from 'node:vm';
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers';
 import { wrongInput } from '../../core/errors.ts';
+import { patternsOf } from '../../core/text/pattern-cost.ts';
 
 /** The limit for all texts together. A normal tokenizer takes 100 ms. */
 const LIMIT_MS = 5_000;
@@ -19,14 +20,6 @@ const ENDS = ['', '\u0001', '!', 'a'];
 /** How many characters and runs of a pattern are tried: no pattern in use has more. */
 const MOST_CHARACTERS = 24;
 const MOST_RUNS = 64;
-
-/** The texts of all `{"Regex": …}` in a tokenizer.json. */
-export function patternsOf(json: unknown): string[] {
-  if (typeof json !== 'object' || json === null) return [];
-  return Object.entries(json).flatMap(([key, value]) =>
-    key === 'Regex' && typeof value === 'string' ? [value] : patternsOf(value),
-  );
-}
 
 /** Texts on which a bad pattern takes long: repetitions of its characters, of pairs of them, and of what it spells out. */
 export function hardTexts(pattern: string): string[] {

@@ -27,6 +27,26 @@ function range(first: number, second?: number, step = 1): number[] {
   return Array.from({ length: count }, (_, i) => start + i * step);
 }
 
+/**
+ * What a template may cost in all: one for each expression and statement that is run, one for each element of a list and one for sixteen
+ * characters of a text that comes of it. A long conversation with tools costs some ten thousands. A Worker cannot interrupt a template, so
+ * this is what ends one that loops without measure.
+ */
+const MOST_COST = 300_000;
+
+class BoundedInterpreter extends Interpreter {
+  #cost = 0;
+
+  override evaluate(...[statement, environment]: Parameters<Interpreter['evaluate']>) {
+    const result = super.evaluate(statement, environment);
+    const { value } = result as { readonly value: unknown };
+    this.#cost +=
+      1 + (Array.isArray(value) ? value.length : typeof value === 'string' ? value.length >> 4 : 0);
+    if (this.#cost > MOST_COST) throw new Error('it runs too long');
+    return result;
+  }
+}
+
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Copies only the fields that are there: a template that asks whether a name `is defined` must not find it undefined. */
@@ -69,7 +89,7 @@ export function openTemplate(source: string, variables: Readonly<Record<string, 
     const environment = new Environment();
     for (const [name, value] of Object.entries(input)) environment.set(name, value);
     try {
-      return String(new Interpreter(environment).run(program).value);
+      return String(new BoundedInterpreter(environment).run(program).value);
     } catch (cause) {
       const roles = messages.map(({ role }) => role).join(', ');
       throw wrongInput(

@@ -149,6 +149,23 @@ describe('versions', () => {
   });
 });
 
+describe('a tokenizer put there with the learner’s token', () => {
+  test('becomes no version where one of its expressions may take long', async () => {
+    const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
+    const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json'])) as object;
+    const slow = { ...tokenizer, normalizer: { type: 'Replace', pattern: { Regex: '(a+)+$' }, content: '' } };
+    const about = { policy: 'slow', version: 0, parent: null, groups: [], round: null, settings: {} };
+    const bytes = new TextEncoder().encode(JSON.stringify(slow));
+    await expect(
+      scene.gateway.putVersion({ ...files, 'tokenizer.json': bytes }, about),
+    ).rejects.toMatchObject({
+      kind: 'wrong-input',
+      code: 'tokenizer.pattern',
+    });
+    expect(await scene.gateway.getPolicy('slow')).toBeNull();
+  });
+});
+
 describe('tokens', () => {
   test('writing needs the learner’s, and nothing that looks like it', async () => {
     const routes: [string, string][] = [

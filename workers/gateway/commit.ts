@@ -11,7 +11,13 @@ import { pendingManifest, writeManifest } from '../../store/pending-manifest.ts'
 import { commitVersion, createPolicy, getPolicy, getVersion, nextVersion } from '../../store/policies.ts';
 import { getRound, roundBefore } from '../../store/rounds.ts';
 import { dueRounds, getRun } from '../../store/runs.ts';
-import { committedAlready, readManifest, verifyFiles, verifyModel } from '../../store/versions.ts';
+import {
+  committedAlready,
+  readManifest,
+  verifyFiles,
+  verifyModel,
+  verifyTokenizer,
+} from '../../store/versions.ts';
 import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
@@ -33,6 +39,7 @@ export async function commit(services: Services, asked: Manifest): Promise<Commi
     await refuseUnfit(services, asked);
     await verifyFiles(bucket, asked);
     await verifyModel(bucket, asked);
+    await verifyTokenizer(bucket, asked);
     await writeManifest(db, bucket, asked);
   }
   // A manifest that was noted and written defines the version, even if another learner did it.

@@ -2,6 +2,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type FailureKind, RollmeshError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/schema/answers.ts';
+import { causesOf } from '../../store/database.ts';
 
 export class HttpError extends Error {
   readonly status: ContentfulStatusCode;
@@ -34,6 +35,19 @@ const STATUS: Readonly<Record<FailureKind, ContentfulStatusCode>> = {
 
 export function errorResponse(error: unknown): { status: ContentfulStatusCode; body: Refusal } {
   const known = error instanceof HttpError || error instanceof RollmeshError;
+  if (!known && isDamaged(error)) {
+    const next =
+      'Restore the state folder from a copy; a local mesh begins anew with `npm start -- --fresh`.';
+    return {
+      status: 500,
+      body: bodyOf(
+        'database.damaged',
+        'The database or the index of the objects is damaged.',
+        undefined,
+        next,
+      ),
+    };
+  }
   if (!known) {
     const body = bodyOf('internal', 'The gateway failed.', undefined, 'Try again; the log has the cause.');
     return { status: 500, body };
@@ -42,6 +56,10 @@ export function errorResponse(error: unknown): { status: ContentfulStatusCode; b
     error instanceof HttpError ? [error.status, error.message] : [STATUS[error.kind], error.what];
   return { status, body: bodyOf(error.code, message, error.expected, error.next) };
 }
+
+/** What SQLite says of a file whose pages are not what they were; drizzle wraps it. */
+const isDamaged = (error: unknown): boolean =>
+  /SQLITE_CORRUPT|SQLITE_NOTADB|malformed|file is not a database/i.test(causesOf(error));
 
 const bodyOf = (code: string, message: string, expected?: string, next?: string): Refusal => ({
   error: { code, message, expected: expected ?? null, next: next ?? null },

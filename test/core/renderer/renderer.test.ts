@@ -266,3 +266,25 @@ test('a template has no clock, switches are given by name, and tools may have a 
   expect(open(two).renderer.begin([user('x')]).text).toBe('plain');
   expect(open(two).renderer.begin([user('x')], [weather]).text).toBe('with 1 tools');
 });
+
+test.each([
+  ['nested loops', '{% set r = range(9999) %}{% for i in r %}{% for j in r %}{% endfor %}{% endfor %}'],
+  [
+    'nested loops that write',
+    '{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}',
+  ],
+  [
+    'a text that doubles',
+    "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+  ],
+])('a template that does not end is ended: %s', (_, template) => {
+  const began = performance.now();
+  const endless = versionFiles({ eos_token: '<|im_end|>', chat_template: template });
+  expect(() => open(endless).renderer.begin([user('x')])).toThrow(/it runs too long/);
+  expect(performance.now() - began).toBeLessThan(20_000);
+});
+
+test('a long conversation is far from that bound', () => {
+  const talk = Array.from({ length: 60 }, (_, i) => (i % 2 ? assistant : user)('word '.repeat(200)));
+  expect(rendered(qwen, talk).length).toBeGreaterThan(60_000);
+});

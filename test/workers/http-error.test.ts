@@ -1,0 +1,22 @@
+/** What the gateway answers of an error: its own in words, the database's damage by name, any other without its cause. */
+import { expect, test } from 'vitest';
+import { errorResponse } from '../../workers/gateway/http-error.ts';
+
+test('a damaged database is named, with a way on, however deep its error is wrapped', () => {
+  for (const words of [
+    'D1_ERROR: database disk image is malformed: SQLITE_CORRUPT',
+    'file is not a database: SQLITE_NOTADB',
+  ]) {
+    const wrapped = new Error('Failed query: select * from rounds', { cause: new Error(words) });
+    const { status, body } = errorResponse(wrapped);
+    expect(status).toBe(500);
+    expect(body.error).toMatchObject({ code: 'database.damaged', next: expect.stringContaining('--fresh') });
+    expect(JSON.stringify(body)).not.toMatch(/select|SQLITE|D1_ERROR/);
+  }
+});
+
+test('anything else that is not ours tells nothing', () => {
+  const { status, body } = errorResponse(new TypeError('x is not a function at /secret/path.ts:3:1'));
+  expect([status, body.error.code]).toEqual([500, 'internal']);
+  expect(JSON.stringify(body)).not.toContain('secret');
+});
