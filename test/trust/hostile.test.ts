@@ -205,6 +205,22 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
         wrongFields({ kind: ['zero', null, 0], code: [null, 'x'.repeat(65)], message: [7, 'x'.repeat(501)] }),
       ],
     ),
+    learner(
+      'round given up',
+      'POST',
+      `/api/rounds/${'0'.repeat(32)}/failure`,
+      json({ kind: 'give-up', code: 'x', message: 'x', attempts: 5 }),
+      404,
+      [
+        wrongPaths(3),
+        brokenJson,
+        wrongFields({
+          kind: ['zero', null, 0],
+          attempts: [null, -1, '5', 0.5],
+          message: [7, 'x'.repeat(501)],
+        }),
+      ],
+    ),
     learner('stop', 'POST', `/api/runs/${'0'.repeat(32)}/stop`, json({ reason: 'test' }), 404, [
       wrongPaths(3),
       brokenJson,
@@ -212,6 +228,15 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
     ]),
     learner('object', 'GET', `/api/objects/rounds/${round}/proposals.json`, text(''), 200, [wrongPaths(3)]),
     learner('replay', 'POST', `/api/dead-letters/${'0'.repeat(32)}/replay`, text(''), 404, [wrongPaths(3)]),
+    learner('replay of all', 'POST', '/api/dead-letters/replay', text(''), 200, [
+      // A longer path may be that of a single replay, which has an entry of its own.
+      fc.constantFrom(
+        ...['/', '//', '/x', '%00', ';x'].map((tail) => (request: RawRequest) => ({
+          ...request,
+          path: request.path + tail,
+        })),
+      ),
+    ]),
   ];
 }
 
@@ -319,8 +344,49 @@ test('each of the four tokens opens its own doors, and no other', async () => {
   expect(learners.length).toBeGreaterThanOrEqual(8);
   for (const { name, right } of learners)
     expect([name, await opened(right(0))]).toEqual([name, ['LEARNER_TOKEN']]);
-  for (const path of ['/api/runs', '/api/rounds', '/api/policies', '/api/dead-letters', '/metrics']) {
-    const read = { method: 'GET', path, headers: {}, body: text('') };
+  for (const path of READS) {
+    const read = {
+      method: 'GET',
+      path: path.replaceAll(/:\w+/g, '0'.repeat(32)),
+      headers: {},
+      body: text(''),
+    };
     expect([path, await opened(read)]).toEqual([path, ['LEARNER_TOKEN', 'READ_TOKEN']]);
   }
+});
+
+/** The routes of the reading API, which the reading token opens. */
+const READS = [
+  '/metrics',
+  '/api/dead-letters',
+  '/api/runs',
+  '/api/runs/:id',
+  '/api/rounds',
+  '/api/rounds/:id',
+  '/api/rounds/:id/groups',
+  '/api/rounds/:id/groups/:group',
+  '/api/policies',
+  '/api/policies/:name',
+  '/api/samples/:id',
+];
+/** Open to everybody: the page's files and the sign of life. */
+const OPEN = ['/healthz', '/*'];
+
+test('every route of the gateway is tried here', async () => {
+  // Not by its literal name, since the Workers are compiled against other types than the tests.
+  const app: string = '../../workers/gateway/app.ts';
+  const { gatewayApp } = (await import(app)) as {
+    gatewayApp: (services: object) => { routes: readonly { method: string; path: string }[] };
+  };
+  // Nothing is asked of the services while the routes are put together.
+  const table = gatewayApp({}).routes.filter(({ method }) => method !== 'ALL');
+  const shapeOf = (path: string) =>
+    new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.+')}$`);
+  const tried = routes.map((route) => route.right(0));
+  const untried = table.filter(({ method, path }) => {
+    if (method === 'GET' && [...READS, ...OPEN].includes(path)) return false;
+    return !tried.some((request) => request.method === method && shapeOf(path).test(request.path));
+  });
+  expect(untried.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  expect(table.length).toBeGreaterThan(20);
 });
