@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
+import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
@@ -26,6 +27,8 @@ interface SoakOptions {
   readonly json: boolean;
   readonly out?: string;
 }
+
+type SoakArguments = Omit<SoakOptions, 'kills'> & { readonly kills?: number; readonly damage?: number };
 
 /** A kill comes up to so many ms after its log line, so that it hits anything that follows the line. */
 const JITTER_MS = 250;
@@ -136,8 +139,11 @@ async function run(options: SoakOptions): Promise<boolean> {
 
 export const command = (): Command =>
   new Command(calledAs('soak'))
-    .description('Kills mesh and learner at every stage, with faults at the edges, and checks the books.')
-    .requiredOption('--kills <n>', 'processes to kill', whole(0))
+    .description(
+      'Kills mesh and learner at every stage, with faults at the edges, or damages files at rest, and checks what a run comes to.',
+    )
+    .option('--kills <n>', 'processes to kill', whole(0))
+    .option('--damage <n>', 'instead: so many runs, each with one file damaged at rest', whole(1))
     .option('--seed <n>', 'seed of kills and faults, and of the run', whole(0), 0)
     .option('--minutes <n>', 'no more kills after so long', whole(1))
     .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
@@ -149,6 +155,14 @@ export const command = (): Command =>
     .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
     .option('--out <file>', 'also write the result there')
     .option('--json', 'print the result as one JSON object', false)
-    .action(async (options: SoakOptions) => {
-      if (!(await run(options))) process.exitCode = 1;
+    .action(async ({ kills, damage, ...options }: SoakArguments) => {
+      if ((kills === undefined) === (damage === undefined))
+        throw wrongInput('soak.what', 'One of --kills and --damage must be given.', {
+          expected: '`npm run soak -- --kills 20` or `npm run soak -- --damage 27`',
+        });
+      const right =
+        kills === undefined
+          ? await (await import('./damage-soak.ts')).damageSoak({ ...options, damage: damage! })
+          : await run({ ...options, kills });
+      if (!right) process.exitCode = 1;
     });

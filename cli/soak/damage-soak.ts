@@ -1,0 +1,95 @@
+/** `npm run soak -- --damage N`: N runs, each with one damaged file. Every kind of file and of damage comes once before any comes again. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { thisMachine } from '../../bench/machine.ts';
+import { Random } from '../../core/random.ts';
+import { DAMAGE_TARGETS, DAMAGES } from '../../faults/damage.ts';
+import { duration } from '../shared/figures.ts';
+import { type DamageCase, type DamageResult, MOMENTS, playDamage, prepareDamage } from './damage-run.ts';
+
+export interface DamageSoakOptions {
+  readonly damage: number;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly tasks: number;
+  readonly groupSize: number;
+  readonly json: boolean;
+  readonly out?: string;
+}
+
+/** How long a terminal may stand still, ms. */
+const SILENCE_MS = 30_000;
+const JITTER_MS = 300;
+
+/** Draws the cases; the optimiser's file is there from the first commit on. */
+function drawCases({ damage, rounds }: DamageSoakOptions, random: Random): DamageCase[] {
+  const cases: DamageCase[] = [];
+  const all = DAMAGE_TARGETS.flatMap((target) => DAMAGES.map((how) => ({ target, damage: how })));
+  while (cases.length < damage)
+    for (const one of random.shuffle(all).slice(0, damage - cases.length)) {
+      const first = one.target === 'optimiser' ? Math.min(2, rounds) : 1;
+      const round = first + random.int(rounds - first + 1);
+      // After the last commit nothing is left to be disturbed.
+      const events = round === rounds ? MOMENTS.slice(0, -1) : MOMENTS;
+      cases.push({ ...one, round, event: random.pick(events), delayMs: random.int(JITTER_MS) });
+    }
+  return cases;
+}
+
+function recordOf({ seed, rounds, tasks, groupSize }: DamageSoakOptions, results: readonly DamageResult[]) {
+  const count = (ending: DamageResult['ending']) => results.filter((one) => one.ending === ending).length;
+  return {
+    kind: 'damage-soak',
+    machine: thisMachine(),
+    seed,
+    rounds,
+    tasks,
+    groupSize,
+    runs: results.length,
+    same: count('same'),
+    named: count('named'),
+    wrong: count('wrong'),
+    silences: results.filter(({ silenceMs }) => silenceMs > SILENCE_MS).length,
+    longestSilenceMs: Math.max(0, ...results.map(({ silenceMs }) => silenceMs)),
+    results,
+  };
+}
+
+const lineOf = ({
+  target,
+  damage,
+  event,
+  round,
+  ending,
+  said,
+  wayOn,
+  silenceMs,
+  wallMs,
+}: DamageResult): string =>
+  `${ending.toUpperCase().padEnd(5)}  ${target}: ${damage}, round ${round} after ${event} (${duration(wallMs)}, silent ${duration(silenceMs)} at most)` +
+  `${said === null ? '' : `\n       ${said}`}${wayOn === null ? '' : `\n       It went on: ${wayOn}.`}`;
+
+/** @returns whether every run came to the right versions or named its loss, and no terminal stood still */
+export async function damageSoak(options: DamageSoakOptions): Promise<boolean> {
+  const random = new Random(`damage/${options.seed}`);
+  const { seed, rounds, tasks, groupSize } = options;
+  const soak = await prepareDamage({ recipe: 'trio', seed, rounds, freeze: [], tasks, groupSize });
+  const results: DamageResult[] = [];
+  for (const one of drawCases(options, random)) {
+    const result = await playDamage(soak, one, random);
+    results.push(result);
+    if (!options.json) console.log(lineOf(result));
+    // Written after each run, so that a soak that is interrupted leaves what it found.
+    if (options.out) {
+      mkdirSync(dirname(resolve(options.out)), { recursive: true });
+      writeFileSync(options.out, `${JSON.stringify(recordOf(options, results), null, 2)}\n`);
+    }
+  }
+  const { results: _, ...record } = recordOf(options, results);
+  console.log(
+    options.json
+      ? JSON.stringify(record)
+      : `\n${record.runs} runs: ${record.same} with the versions of the reference run, ${record.named} with a loss that was named, ${record.wrong} wrong; ${record.silences} stood still for more than ${duration(SILENCE_MS)}.`,
+  );
+  return record.wrong === 0 && record.silences === 0;
+}
