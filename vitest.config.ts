@@ -1,5 +1,6 @@
 import './install/require-node.mjs';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
 const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'tasks', 'workers'];
@@ -11,6 +12,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     fileParallelism: true,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'unit', include: unit } },
       { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: unit } },

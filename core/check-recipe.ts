@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { wrongInput } from './errors.ts';
 import type { Recipe } from './recipe.ts';
+import { FORMER_RECIPE } from './schema/former-names.ts';
 import { name } from './schema/sample.ts';
 
 const text = v.pipe(v.string('a text'), v.minLength(1, 'a text that is not empty'));
@@ -23,14 +24,17 @@ const FIELDS = {
   title: text,
   paper: v.looseObject({ title: text, year: count(0), source: v.optional(text) }, 'title, year and source'),
   summary: text,
-  method: v.strictObject(
-    { setting: text, roles: text, rewards: text, credit: text, objective: text, schedule: text },
-    'its method in six texts',
+  method: v.optional(
+    v.strictObject(
+      { setting: text, roles: text, rewards: text, credit: text, objective: text, schedule: text },
+      'its method in six texts',
+    ),
   ),
   differences: v.array(text, 'a list of texts'),
   claim: v.optional(v.looseObject({}, 'a claim')),
   startPolicy: name,
   taskName: text,
+  writtenAs: v.optional(text),
   stop: v.optional(text),
   tasks: count(1),
   groupSize: count(1),
@@ -81,7 +85,11 @@ function told(issues: readonly v.BaseIssue<unknown>[]): string {
     if (path === undefined) wrong.push(`it is ${received}`);
     else if (type !== 'strict_object')
       wrong.push(`${field} is ${received}, expected ${message.replace(/^Expected /, '')}`);
-    else (expected === 'never' ? unknown : missing).push(field);
+    else if (expected !== 'never') missing.push(field);
+    else {
+      const present = FORMER_RECIPE[String(path[0]?.key)];
+      unknown.push(present === undefined ? field : `${field}, which is called \`${present}\` now`);
+    }
   }
   return [
     ...(unknown.length ? [`a recipe has no field ${unknown.join(', ')}`] : []),

@@ -54,7 +54,8 @@ export interface Recipe extends StageRecipe {
   readonly paper: Paper;
   /** One paragraph: which roles there are, and what each is paid for. */
   readonly summary: string;
-  readonly method: Method;
+  /** A shipped recipe has one; another need not. */
+  readonly method?: Method;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
   /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
@@ -63,6 +64,11 @@ export interface Recipe extends StageRecipe {
   readonly startPolicy: string;
   /** Name of its task family, for reports. */
   readonly taskName: string;
+  /**
+   * For a family of your own: the name of a known one in whose notation its tasks, answers and judgments are written, so that a policy
+   * that was taught the known one can speak it.
+   */
+  readonly writtenAs?: string;
   /** Defaults of a run. */
   readonly tasks: number;
   readonly groupSize: number;

@@ -109,9 +109,11 @@ export function questionRecipeFrom(given: unknown): Recipe {
     name: questionRecipeName(data),
     startPolicy: data.start,
     sets: Object.fromEntries(sets),
-    method: {
-      ...recipe.method,
-      setting: `Questions and reference answers come from files (${data.name}); the policy is asked in messages by its own chat template. A solution counts as one step, and a verifier answers yes or no to the whole.`,
-    },
+    ...(recipe.method && {
+      method: {
+        ...recipe.method,
+        setting: `Questions and reference answers come from files (${data.name}); the policy is asked in messages by its own chat template. A solution counts as one step, and a verifier answers yes or no to the whole.`,
+      },
+    }),
   };
 }

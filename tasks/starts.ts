@@ -41,10 +41,12 @@ export function expectSpeaks({
   name,
   startPolicy,
   taskName,
+  writtenAs = taskName,
   roles,
 }: Pick<StageRecipe, 'name' | 'roles'> & {
   readonly startPolicy: string;
   readonly taskName: string;
+  readonly writtenAs?: string;
 }): void {
   const known = Object.hasOwn(STARTS, startPolicy) ? STARTS[startPolicy]! : null;
   if (!known) return;
@@ -53,12 +55,12 @@ export function expectSpeaks({
       expected: `one of what ${startPolicy} was taught: ${can.join(', ')}`,
       next: `Begin from another policy: ${
         Object.entries(STARTS)
-          .filter(([, other]) => other.families.includes(taskName))
+          .filter(([, other]) => other.families.includes(writtenAs))
           .map(([other]) => other)
           .join(', ') || 'none of the shipped ones speaks this family'
-      }.`,
+      }. A family of your own that is written as one of these says so in the recipe's \`writtenAs\`.`,
     });
-  if (!known.families.includes(taskName)) throw refused(`the family "${taskName}"`, known.families);
+  if (!known.families.includes(writtenAs)) throw refused(`the family "${writtenAs}"`, known.families);
   for (const [role, { speaksAs = role }] of Object.entries(roles))
     if (!known.roles.includes(speaksAs))
       throw refused(

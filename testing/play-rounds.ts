@@ -1,13 +1,13 @@
 /** Plays a short run of a recipe in this process: its start policy samples, the learner trains it on the CPU, all files stay in memory. */
 import { fileURLToPath } from 'node:url';
 import { readStart } from '../cli/shared/import-policy.ts';
-import { playInProcess } from '../cli/start/in-process.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { registry } from '../core/registry.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
 import { HELD_OUT } from '../core/split.ts';
 import { type RunOrder, runOf } from '../recipes/run-order.ts';
+import { playInProcess } from '../run/in-process.ts';
 import { MemoryRunStore } from '../run/run-store.ts';
 
 export interface PlayOptions extends Partial<Omit<RunOrder, 'recipe'>> {
@@ -47,10 +47,6 @@ export async function playRounds(
       finished: (all) => {
         summary = all;
       },
-      waiting: () => {},
-      stopped: () => {},
-      notice: () => {},
-      status: () => {},
     },
     HELD_OUT,
     module === undefined ? undefined : { modules: [{ recipe, file: fileURLToPath(module) }] },

@@ -7,11 +7,11 @@ import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { playInProcess } from '../../run/in-process.ts';
 import { MemoryRunStore } from '../../run/run-store.ts';
 import { fail } from '../shared/fail.ts';
 import { readStart } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
-import { playInProcess } from '../start/in-process.ts';
 import { jsonPrinter } from '../start/run-printer.ts';
 import { EVALUATIONS, type Evaluations } from './run-arms.ts';
 

@@ -8,12 +8,12 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import type { EvaluationTasks } from '../../core/split.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { playInProcess } from '../../run/in-process.ts';
 import type { RunStore } from '../../run/run-store.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
 import { ensureShipped, importPolicy, startsOf } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
-import { playInProcess } from './in-process.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 export async function runInOneProcess(

@@ -7,6 +7,8 @@ import * as v from 'valibot';
 /** Present names by the former ones. */
 type Names = Readonly<Record<string, string>>;
 
+/** A recipe. */
+export const FORMER_RECIPE: Names = { start: 'startPolicy', group: 'groupSize' };
 /** Settings of a run. */
 export const FORMER_SETTINGS = { group: 'groupSize', reward: 'rewardFunction' } as const satisfies Names;
 /** A scored group. */

@@ -50,6 +50,7 @@ export default defineRecipe({
   },
   differences: [],
   startPolicy: 'arithmetic-base',
+  writtenAs: 'arithmetic',
   tasks: 16,
   groupSize: 8,
   variants: {},

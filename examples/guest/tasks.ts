@@ -10,8 +10,9 @@ const draw = (random: Random): string =>
 const isHeldOut = (task: string): boolean => isHeldOutKey(NAME, task) || arithmetic.isHeldOut(task);
 
 export const tasks: TaskFamily = {
-  // Name, prompts, grammar and oracle are those of arithmetic, which the start policy was taught.
+  // Prompts, grammar and oracle are those of arithmetic, which the start policy was taught: `writtenAs` in recipe.ts says so.
   ...arithmetic,
+  name: NAME,
   random: draw,
   isHeldOut,
   heldOut: heldOutTasks(

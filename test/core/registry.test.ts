@@ -41,14 +41,20 @@ describe('a recipe of unknown origin', () => {
     expect(checkRecipe(recipe, 'it')).toBe(recipe);
   });
 
-  test('without a claim it still is', () => {
-    const { claim: _, ...own } = dapo;
+  test('without a claim and a method section it still is', () => {
+    const { claim: _, method: __, ...own } = dapo;
     expect(checkRecipe(own, 'it')).toBe(own);
   });
 
   const { learn: _, ...unlearned } = dapo;
+  const { groupSize: __, ...withoutSize } = dapo;
   test.each<[string, unknown, RegExp]>([
     ['a wrong field', { ...unlearned, teach: dapo.learn }, /has no field `teach`; it lacks `learn`/],
+    [
+      'a field under its former name',
+      { ...withoutSize, group: 8 },
+      /has no field `group`, which is called `groupSize` now; it lacks `groupSize`/,
+    ],
     ['a value of another kind', { ...dapo, tasks: '64' }, /`tasks` is "64", expected a whole number from 1/],
     ['a group of none', { ...dapo, groupSize: 0 }, /`groupSize` is 0, expected a whole number from 1/],
     [

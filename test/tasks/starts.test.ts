@@ -37,6 +37,12 @@ describe('a recipe and its start', () => {
       /trio begins from arithmetic-terse, which was not taught the role "proposer".*solver/s,
     );
   });
+  test('that was taught the notation in which a family of its own is written is accepted', () => {
+    const own = { ...trio, taskName: 'sums of three' };
+    expect(() => expectSpeaks(own)).toThrow(/not taught the family "sums of three".*`writtenAs`/s);
+    expect(() => expectSpeaks({ ...own, writtenAs: 'arithmetic' })).not.toThrow();
+    expect(() => expectSpeaks({ ...own, writtenAs: 'programs' })).toThrow(/the family "programs"/);
+  });
   test('that is not shipped is not judged', () => {
     expect(() => expectSpeaks({ ...trio, startPolicy: 'my-own' })).not.toThrow();
     expect(runOf(shipped, { recipe: 'trio', seed: 0, rounds: 1, freeze: [] }).recipe).toBe(trio);

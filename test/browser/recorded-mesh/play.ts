@@ -1,6 +1,6 @@
 /** Plays short runs in this process and keeps their records: what the mesh would have stored in R2 and D1. */
 import { readStart } from '../../../cli/shared/import-policy.ts';
-import { playInProcess } from '../../../cli/start/in-process.ts';
+import { playInProcess } from '../../../run/in-process.ts';
 import type { VersionFiles } from '../../../core/schema/policy.ts';
 import type { EvaluationReport } from '../../../core/schema/report.ts';
 import { keys, type RoundSpec, roundOf } from '../../../core/schema/round.ts';
@@ -48,10 +48,6 @@ export async function playRun(recipe: string, rounds: number, seed: number): Pro
       },
       round: (line) => lines.push(line),
       finished: nothing,
-      waiting: nothing,
-      stopped: nothing,
-      notice: nothing,
-      status: nothing,
     },
     EVALUATED,
   );

@@ -20,11 +20,22 @@ test.each(recipes)('$name reads as a method section: every part, in order, in wh
   expect(headings).not.toContain(-1);
   expect(headings).toEqual([...headings].sort((a, b) => a - b));
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
-  for (const [part, text] of Object.entries(recipe.method)) {
+  expect(recipe.method).toBeDefined();
+  for (const [part, text] of Object.entries(recipe.method ?? {})) {
     // A formula may begin a paragraph.
     expect([part, text]).toEqual([part, expect.stringMatching(/^[^\s].{25,}[.]$/s)]);
     expect(text).not.toMatch(/ {2}|\n/);
   }
+});
+
+test('a recipe without a method section is told by its summary, roles, rewards and sizes', () => {
+  const { method: _, ...own } = shipped.find('dapo');
+  const words = describeRecipe(own);
+  for (const heading of ['Setting', 'Roles', 'Rewards', 'Schedule'])
+    expect(words).toContain(`\n${heading}\n`);
+  expect(words).not.toContain('Credit assignment');
+  expect(words).not.toContain('undefined');
+  expect(words.replace(/\s+/g, ' ')).toContain('version 0 is models/arithmetic-verbose');
 });
 
 test('it tells what may be asked for: rewards, variants, frozen roles and where the run begins', () => {

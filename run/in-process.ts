@@ -1,0 +1,73 @@
+/** Does a run in this process over a given store: it provides the device and the runtime for `runInProcess`, and tells a listener what happens. */
+import { textOf } from '../core/renderer/policy-text.ts';
+import type { EvaluationReport } from '../core/schema/report.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import type { RoundLine, Summary } from '../core/schema/summary.ts';
+import type { EvaluationTasks } from '../core/split.ts';
+import { nodeEngines } from '../infer/node-engines.ts';
+import { OpenPolicies } from '../infer/open-policies.ts';
+import { openDevice } from '../learner/device/device.ts';
+import { objectiveModules } from '../learner/train/objective-modules.ts';
+import { RoundTrainer } from '../learner/train/round-trainer.ts';
+import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
+import type { RunStore } from './run-store.ts';
+import { progressOf, runInProcess } from './single-process.ts';
+
+/** The learner's device, and how often a version is evaluated. */
+export interface InProcessOptions {
+  readonly device: 'auto' | 'cpu' | 'webgpu';
+  readonly threads?: number;
+  readonly revectorize: boolean;
+  /** Evaluate every so many rounds. */
+  readonly evalEvery: number;
+}
+
+/** What is told of a run while it goes on. */
+export interface RunListener {
+  started(start: {
+    readonly settings: RunSettings;
+    readonly rounds: number;
+    /** The learner's device, in words. */
+    readonly device: string;
+    /** Rounds that an earlier start finished. */
+    readonly done?: number;
+    /** The version that the run begins from, where it has no rounds yet. */
+    readonly from?: number;
+  }): void;
+  /** The version that the run began from is evaluated. */
+  evaluatedStart(evaluation: EvaluationReport): void;
+  round(line: RoundLine): void;
+  finished(summary: Summary): void;
+}
+
+/** Does the run; its policy must be in the store. `recipes`: those that came from modules, for the objectives that they bring. */
+export async function playInProcess(
+  { recipe, settings, rounds }: OrderedRun,
+  { device: kind, threads, revectorize, evalEvery }: InProcessOptions,
+  store: RunStore,
+  listener: RunListener,
+  evaluationTasks?: EvaluationTasks,
+  recipes?: { readonly modules: Parameters<typeof objectiveModules>[0] },
+): Promise<void> {
+  const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
+  const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
+  const start = await store.loadVersion({ name: settings.policy, version: 0 });
+  listener.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
+  const summary = await runInProcess({
+    recipe,
+    settings,
+    rounds,
+    evaluateEvery: evalEvery,
+    store,
+    trainer: new RoundTrainer({ objectives: objectiveModules(recipes?.modules ?? []) }),
+    ...textOf(start, settings.policy),
+    use: policies.use,
+    roles: bindingsOf(recipe, settings),
+    evaluationTasks,
+    onStart: (report) => report.evaluation && listener.evaluatedStart(report.evaluation),
+    onRound: (line) => listener.round(line),
+  });
+  listener.finished(summary);
+  await policies.dispose();
+  device.close();
+}

@@ -1,0 +1,82 @@
+/** Wrong input to the commands that let a recipe of one's own in: each is refused by its own code, and nothing is written. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { command as init } from '../../cli/init.ts';
+import { command as start } from '../../cli/start/command.ts';
+
+let folder: string;
+let state: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollmesh-doors-'));
+  state = join(folder, 'state');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A module whose recipe is trio but for what `change` says of `trio`. */
+function moduleWith(name: string, change: string): string {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(
+    file,
+    `import { trio } from ${JSON.stringify(resolve('recipes/trio/recipe.ts'))};\nexport default { ...trio, name: '${name}', ${change} };\n`,
+  );
+  return file;
+}
+
+const started = (...options: string[]) =>
+  start()
+    .exitOverride()
+    .parseAsync(['--state', state, '--headless', '--rounds', '1', ...options], { from: 'user' });
+
+test.each<[string, () => string[], string, RegExp]>([
+  ['a name that no recipe has', () => ['--recipe', 'trioo'], 'recipe.unknown', /no recipe "trioo"/],
+  [
+    'a path where no module is',
+    () => ['--recipe', join(folder, 'none.ts')],
+    'recipe.path',
+    /no recipe module .*none\.ts/,
+  ],
+  [
+    'a start policy that cannot speak the family',
+    () => ['--recipe', moduleWith('mute', "startPolicy: 'programs'")],
+    'recipe.start',
+    /mute begins from programs, which was not taught the family "arithmetic"/,
+  ],
+  [
+    'a recipe with a wrong field',
+    () => ['--recipe', moduleWith('wrong', 'teach: () => ({})')],
+    'recipe.invalid',
+    /no field `teach`/,
+  ],
+  [
+    'a reward function that the recipe lacks',
+    () => ['--reward', 'money'],
+    'run.reward',
+    /no --reward "money"/,
+  ],
+  ['a variant that the recipe lacks', () => ['--variant', 'odd'], 'run.variant', /no --variant "odd"/],
+])('start with %s', async (_, options, code, said) => {
+  await expect(started(...options())).rejects.toMatchObject({
+    kind: 'wrong-input',
+    code,
+    message: expect.stringMatching(said),
+  });
+  expect(existsSync(state)).toBe(false);
+});
+
+test('start with an option under its former name', async () => {
+  await expect(started('--group', '4')).rejects.toThrow(/--group-size now/);
+  expect(existsSync(state)).toBe(false);
+});
+
+test('init into a folder that is not empty', async () => {
+  const full = join(folder, 'full');
+  mkdirSync(full);
+  writeFileSync(join(full, 'mine'), '');
+  await expect(init().exitOverride().parseAsync([full], { from: 'user' })).rejects.toMatchObject({
+    kind: 'wrong-input',
+    code: 'init.folder',
+  });
+  expect(readdirSync(full)).toEqual(['mine']);
+});
