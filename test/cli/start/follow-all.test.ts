@@ -29,7 +29,7 @@ function done(run: RunState, index: number): RoundState {
     failures: [],
     reason: null,
     version: index,
-    report: { start: { evaluation: undefined } as never },
+    report: {},
     usage: null,
     createdAt: 1,
     rolloutAt: 1,
