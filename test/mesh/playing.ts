@@ -28,6 +28,7 @@ export interface Played {
 }
 
 export interface Playing {
+  readonly gateway: GatewayClient;
   /** Plays the order's rounds. */
   readonly play: (order: RunOrder) => Promise<Played>;
   /** Stores version 0 of a policy that an order names. */
@@ -68,6 +69,7 @@ export async function openPlaying(
   );
   const imported = new Map<string, VersionFiles>();
   return {
+    gateway,
     async play(order) {
       const run = runOf(recipes, order);
       await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
