@@ -57,13 +57,24 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
       expect(shown[i]).toContain(`reward ${rewards.reward.toFixed(2)}`);
       for (const number of text.completion.match(/-?\d+/g) ?? []) expect(shown[i]).toContain(number);
     }
+    // the button that no other board has
+    await page.locator('.solution .replay button').first().click();
+    const said = page.locator('.solution .replay [role=status]').first();
+    await said.locator('.good').waitFor({ timeout: 25_000 });
+    expect(await said.innerText()).toContain(`same bits: ${samples[0].ids.length} token`);
+
+    // one held-out task, as the only version there is answers it
+    await page.goto(`${mesh.url}/#run=${run}&view=held-out`);
+    await page.waitForSelector('.version .token', { timeout: 25_000 });
+    expect(await page.locator('.version h3').allInnerTexts()).toEqual(['Version 0']);
+    expect(await page.locator('select[aria-label="Held-out task"] option').count()).toBeGreaterThanOrEqual(8);
     expect(complaints).toEqual([]);
     await page.close();
 
     // pages of the history: nothing lies before the first round
     expect((await api(`/api/rounds?run=${run}&before=2`)).rounds).toHaveLength(1);
     expect((await api(`/api/rounds?run=${run}&before=1`)).rounds).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test('every file of the page and of the API comes under the security policy', async () => {
     for (const path of ['/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {
