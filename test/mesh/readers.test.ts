@@ -13,7 +13,7 @@ beforeAll(async () => {
   scene = await openScene();
   ({ round, run } = await scene.order({ recipe: 'trio', seed: 5, tasks: 4, groupSize: 2, rounds: 1 }));
   await scene.reach(round, ['training']);
-}, 60_000);
+}, 180_000);
 afterAll(() => scene.stop());
 
 const at = (path: string, init?: RequestInit) => fetch(new URL(path, scene.mesh.url), init);
