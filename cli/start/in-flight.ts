@@ -4,7 +4,7 @@ import type { RoundAnswer } from '../../core/schema/answers.ts';
 type Listed = Pick<RoundAnswer, 'index' | 'stage' | 'expected' | 'groups' | 'roles' | 'report'>;
 
 /** The versions that a round samples with, such as "version 3" or "versions 0 and 3". */
-export function versionsOf({ roles }: Pick<Listed, 'roles'>): string {
+function versionsOf({ roles }: Pick<Listed, 'roles'>): string {
   const versions = [...new Set(Object.values(roles).map(({ version }) => version))].sort((a, b) => a - b);
   return `version${versions.length > 1 ? 's' : ''} ${versions.join(' and ')}`;
 }
