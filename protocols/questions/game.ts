@@ -1,5 +1,6 @@
 /** Questions of files as a game that a recipe's own shape of round can be played on, in place of its task family. */
 import { Random } from '../../core/random.ts';
+import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
@@ -27,3 +28,11 @@ export const questionGame = (
     return admitTasks(round, drawFileTasks(random, questions.tasks.sources, count).map(writeTask));
   },
 });
+
+/** A recipe with another shape of round, played on questions: its claim was measured on its own family, and its stop is of that notation. */
+export function onQuestions(
+  { claim: _claim, stop: _stop, ...recipe }: Recipe,
+  shape: RoundShape & Partial<Pick<Recipe, 'learn'>>,
+): Recipe {
+  return { ...recipe, ...shape };
+}

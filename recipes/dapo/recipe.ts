@@ -15,7 +15,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import type { QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
@@ -157,7 +157,5 @@ export const dapo: Recipe = {
 const PUBLISHED_BUFFER = 0.2;
 
 /** The recipe on questions of files, for any policy. */
-export function dapoOn(game: QuestionGame): Recipe {
-  const { claim: _claim, ...recipe } = dapo;
-  return { ...recipe, ...played(game, Math.max(1, Math.floor(PUBLISHED_BUFFER * game.maxNew))) };
-}
+export const dapoOn = (game: QuestionGame): Recipe =>
+  onQuestions(dapo, played(game, Math.max(1, Math.floor(PUBLISHED_BUFFER * game.maxNew))));

@@ -20,7 +20,7 @@ import type {
 } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import type { QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { type SolverGame, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../tasks/chains/family.ts';
@@ -189,7 +189,4 @@ export const prime: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy. */
-export function primeOn(game: QuestionGame): Recipe {
-  const { claim: _claim, ...recipe } = prime;
-  return { ...recipe, ...played(game) };
-}
+export const primeOn = (game: QuestionGame): Recipe => onQuestions(prime, played(game));

@@ -5,7 +5,7 @@ import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import type { QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import {
   JUDGE,
@@ -116,7 +116,4 @@ export const rise: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy. */
-export function riseOn(game: QuestionGame): Recipe {
-  const { claim: _claim, ...recipe } = rise;
-  return { ...recipe, ...played(game) };
-}
+export const riseOn = (game: QuestionGame): Recipe => onQuestions(rise, played(game));

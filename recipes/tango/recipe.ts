@@ -11,7 +11,7 @@ import type { Sample } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import type { QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import {
   JUDGE,
@@ -187,7 +187,4 @@ export const tango: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy. */
-export function tangoOn(game: QuestionGame): Recipe {
-  const { claim: _claim, ...recipe } = tango;
-  return { ...recipe, ...played(game) };
-}
+export const tangoOn = (game: QuestionGame): Recipe => onQuestions(tango, played(game));

@@ -14,7 +14,7 @@ import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
-import type { QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -177,7 +177,5 @@ export const ttrl: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy: it trains on the held-out ones, whose reference answers only the evaluation reads. */
-export function ttrlOn({ family, maxNew }: QuestionGame): Recipe {
-  const { claim: _claim, ...recipe } = ttrl;
-  return { ...recipe, ...played({ family, tests: (asked) => family.heldOut(asked), maxNew }) };
-}
+export const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
+  onQuestions(ttrl, played({ family, tests: (asked) => family.heldOut(asked), maxNew }));
