@@ -127,7 +127,9 @@ function planTraining(
     readState(classCounts, recipeState) ?? [],
     verdictReward,
   );
-  return { updates: [update('verifier', JUDGE, items)], recipeState: counts, figures };
+  // Where no solution can be read there is no verdict.
+  const updates = items.length ? [update('verifier', JUDGE, items)] : [];
+  return { updates, recipeState: counts, figures };
 }
 
 /** The shape of its rounds and what they teach, over a family. */

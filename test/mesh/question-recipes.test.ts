@@ -8,7 +8,7 @@ import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
-import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { openPlaying } from './playing.ts';
 
@@ -45,9 +45,7 @@ function checkpointFolder(name: string, model: string, template: string): string
 }
 
 const CASES = [
-  { recipe: 'tango', model: 'llama', template: SMOLLM_TEMPLATE, trained: 'verifier.safetensors' },
   { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
-  { recipe: 'dapo', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
 ] as const;
 
 describe.each(CASES)(
