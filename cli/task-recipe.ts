@@ -9,6 +9,7 @@ import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
+import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import {
   isQuestionRecipe,
@@ -19,6 +20,8 @@ import {
   questionRecipeSettings,
   refuseQuestions,
 } from '../recipes/on-questions.ts';
+import { sftFrom, sftSettings } from '../recipes/sft/recipe.ts';
+import { exampleIdentity, readConversations, readPairs } from '../tasks/file/read-examples.ts';
 import type { PlacedTask } from '../tasks/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../tasks/file/task-set.ts';
 import { WORDS, wordsTaskSet } from '../tasks/words/task-set.ts';
@@ -26,6 +29,7 @@ import {
   addTaskFileOptions,
   readTaskFiles,
   type TaskFileOptions,
+  taskFileBytes,
   taskFileSettings,
 } from './policy/task-file-options.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
@@ -72,13 +76,24 @@ export function weighted(text: string): { path: string; weight: number } {
   });
 }
 
-async function heldOutBy({ heldOut, splitBy, ...options }: TaskRecipeOptions): Promise<HeldOutBy> {
+async function heldOutBy(
+  { heldOut, splitBy }: TaskRecipeOptions,
+  read: (path: string) => Promise<PlacedTask[]>,
+): Promise<HeldOutBy> {
   const share = Number(heldOut);
-  if (heldOut.trim() === '' || Number.isNaN(share))
-    return { tasks: await readTaskFiles([heldOut], taskFileSettings(options)) };
+  if (heldOut.trim() === '' || Number.isNaN(share)) return { tasks: await read(heldOut) };
   if (share > 0 && share < 1) return { share, ...(splitBy === undefined ? {} : { by: splitBy }) };
   throw wrongInput('tasks.held-out', `A share of ${heldOut} cannot be held out.`, {
     expected: 'a share between 0 and 1, or a file of held-out tasks',
+  });
+}
+
+function expectSize(data: object): void {
+  const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
+  if (bytes <= MOST_BYTES) return;
+  throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
+    expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
+    next: 'Train on fewer of them at a time, or on shorter ones.',
   });
 }
 
@@ -105,15 +120,17 @@ type NamedTasks = Pick<TaskSet, 'sources' | 'heldOut'> & {
   readonly report: readonly string[];
 };
 
-async function fileTasks(options: TaskRecipeOptions): Promise<NamedTasks> {
+/** The tasks of the files that the options name. `identity`: what makes a task a repeat of another, as for `taskSet`. */
+async function fileTasks(
+  options: TaskRecipeOptions,
+  readFile: (path: string) => Promise<PlacedTask[]>,
+  identity?: (task: PlacedTask) => string,
+): Promise<NamedTasks> {
   const files = options.tasks.map(weighted);
   const read = await Promise.all(
-    files.map(async ({ path, weight }) => ({
-      weight,
-      tasks: await readTaskFiles([path], taskFileSettings(options)),
-    })),
+    files.map(async ({ path, weight }) => ({ weight, tasks: await readFile(path) })),
   );
-  const { report, sources, heldOut } = taskSet(read, await heldOutBy(options));
+  const { report, sources, heldOut } = taskSet(read, await heldOutBy(options, readFile), identity);
   return {
     name: files.map(({ path }) => basename(path)).join(', '),
     sources: sources.filter(({ tasks }) => tasks.length > 0),
@@ -131,6 +148,10 @@ const WORDS_SETTINGS = {
 
 const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report: [], ...wordsTaskSet() });
 
+/** Questions of the files. */
+const questionTasks = (options: TaskRecipeOptions): Promise<NamedTasks> =>
+  fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options)));
+
 /** Data of a recipe other than grpo. */
 async function readQuestionRecipe(
   recipe: QuestionRecipeData['recipe'],
@@ -143,7 +164,7 @@ async function readQuestionRecipe(
     });
   const isGenerated = options.tasks.length === 0;
   const given = isGenerated ? WORDS_SETTINGS : {};
-  const { report, ...tasks } = isGenerated ? generatedTasks() : await fileTasks(options);
+  const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
   const data = v.parse(questionRecipeData, {
     recipe,
     ...tasks,
@@ -152,24 +173,15 @@ async function readQuestionRecipe(
     extract: options.extract,
     settings: withSettings(questionRecipeSettings, given, options.set),
   });
-  return { data: expectSmall(data), report };
-}
-
-/** Throws where the data is too large for a Worker. */
-function expectSmall<T>(data: T): T {
-  const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
-  if (bytes <= MOST_BYTES) return data;
-  throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
-    expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
-    next: 'Train on fewer of them at a time, or on shorter ones.',
-  });
+  expectSize(data);
+  return { data, report };
 }
 
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
 export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
   const isGenerated = options.tasks.length === 0;
   const settings = withSettings(grpoSettings, isGenerated ? WORDS_SETTINGS : {}, options.set);
-  const { report, ...tasks } = isGenerated ? generatedTasks() : await fileTasks(options);
+  const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
   const { rewards, bundles, modules } = await readRewards(
     options.reward,
     tasks.sources.flatMap((source) => source.tasks),
@@ -182,48 +194,99 @@ export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRe
     settings,
     ...(rewards.length ? { rewards } : {}),
   });
-  expectSmall(data);
+  expectSize(data);
   return { data, bundles, modules, report };
 }
 
-/** What a generated module imports: the same file that the rest of the program has, so that a bundle has it once. */
-const LIBRARY = moduleFile('recipes/grpo/from-data');
+/** A recipe that a function of this program makes from data. */
+interface WrittenRecipe {
+  readonly name: string;
+  /** The function, and its module by the path without an extension. */
+  readonly maker: { readonly name: string; readonly module: string };
+  readonly data: object;
+  readonly bundles: readonly BundledReward[];
+}
 
 /** Writes the recipe under `folder` and returns the path of its module. Equal data gives the same path. */
-export async function writeTaskRecipe(
-  folder: string,
-  { data, bundles }: Pick<TaskRecipeData, 'data' | 'bundles'>,
-): Promise<string> {
+async function writeRecipe(folder: string, { name, maker, data, bundles }: WrittenRecipe): Promise<string> {
   const into = resolve(folder);
   await mkdir(into, { recursive: true });
-  const file = join(into, `${grpoName(data)}.mjs`);
+  const file = join(into, `${name}.mjs`);
   const rewardFile = ({ hash }: BundledReward) => `reward-${hash}.mjs`;
   for (const bundle of bundles) await writeFile(join(into, rewardFile(bundle)), bundle.text);
+  const named = bundles.map(({ hash }, i) => `'${hash}': reward${i}`).join(', ');
+  const modules = bundles.length ? `, { ${named} }` : '';
   const lines = [
     '/** Written by rollmesh from files of tasks: do not edit. */',
-    `import { grpoFrom } from ${JSON.stringify(LIBRARY)};`,
+    // The same file that the rest of the program has, so that a bundle has it once.
+    `import { ${maker.name} } from ${JSON.stringify(moduleFile(maker.module))};`,
     ...bundles.map((bundle, i) => `import reward${i} from './${rewardFile(bundle)}';`),
     '',
     // The data is parsed as JSON: in an object literal a key such as __proto__ would mean something else.
-    `export default grpoFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}), { ${bundles.map(({ hash }, i) => `'${hash}': reward${i}`).join(', ')} });`,
+    `export default ${maker.name}(JSON.parse(${JSON.stringify(JSON.stringify(data))})${modules});`,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   return file;
 }
 
-/** Writes the module of a recipe other than grpo, as `writeTaskRecipe` does. */
-async function writeQuestionRecipe(folder: string, data: QuestionRecipeData): Promise<string> {
-  const into = resolve(folder);
-  await mkdir(into, { recursive: true });
-  const file = join(into, `${questionRecipeName(data)}.mjs`);
-  const lines = [
-    '/** Written by rollmesh from files of tasks: do not edit. */',
-    `import { questionRecipeFrom } from ${JSON.stringify(moduleFile('recipes/on-questions'))};`,
-    '',
-    `export default questionRecipeFrom(JSON.parse(${JSON.stringify(JSON.stringify(data))}));`,
-  ];
-  await writeFile(file, `${lines.join('\n')}\n`);
-  return file;
+/** Writes the recipe of `grpo` over files under `folder` and returns the path of its module. */
+export const writeTaskRecipe = (
+  folder: string,
+  { data, bundles }: Pick<TaskRecipeData, 'data' | 'bundles'>,
+): Promise<string> =>
+  writeRecipe(folder, {
+    name: grpoName(data),
+    maker: { name: 'grpoFrom', module: 'recipes/grpo/from-data' },
+    data,
+    bundles,
+  });
+
+/** The recipes over examples: what they read, and how they are made from data. */
+const EXAMPLES = {
+  sft: {
+    wanted: 'files of conversations',
+    read: readConversations,
+    settings: sftSettings,
+    from: sftFrom,
+    maker: { name: 'sftFrom', module: 'recipes/sft/recipe' },
+  },
+  dpo: {
+    wanted: 'files of pairs of answers',
+    read: readPairs,
+    settings: dpoSettings,
+    from: dpoFrom,
+    maker: { name: 'dpoFrom', module: 'recipes/dpo/recipe' },
+  },
+} as const;
+type ExampleRecipe = keyof typeof EXAMPLES;
+const isExampleRecipe = (recipe: string): recipe is ExampleRecipe => Object.hasOwn(EXAMPLES, recipe);
+
+/** The recipe over examples of the files. Throws where the files or the settings are wrong. */
+async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): Promise<TaskRecipe> {
+  const { read, settings, from, maker } = EXAMPLES[kind];
+  if (options.reward !== undefined)
+    throw wrongInput(
+      'run.reward',
+      `Recipe ${kind} rewards nobody, and --reward ${options.reward} is given.`,
+      {
+        expected: 'no --reward: its files say what is right',
+      },
+    );
+  const readFile = async (path: string) => read(basename(path), await taskFileBytes(path), options.system);
+  const { report, ...set } = await fileTasks(options, readFile, exampleIdentity);
+  const data = {
+    ...set,
+    start: options.start,
+    settings: withSettings<object>(settings, {}, options.set),
+  };
+  expectSize(data);
+  const recipe = from(data);
+  return {
+    recipe,
+    report,
+    isWeighted: false,
+    write: (folder) => writeRecipe(folder, { name: recipe.name, maker, data, bundles: [] }),
+  };
 }
 
 /** The options of a command that trains on files. */
@@ -280,15 +343,16 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   const { recipe, tasks, policy } = options;
   const files = tasks?.files ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
-  if (recipe !== 'grpo') {
+  const isOnExamples = isExampleRecipe(recipe);
+  if (recipe !== 'grpo' && !isOnExamples) {
     // Without files the recipe plays its own family.
     if (files.length === 0 && !(isOnQuestions && policy === WORDS)) return null;
     if (!isOnQuestions) refuseQuestions(recipe);
   }
-  if (files.length === 0 && policy !== WORDS)
-    throw wrongInput('run.tasks', 'Recipe grpo has no tasks.', {
-      expected: 'files of questions with their answers',
-      next: `Name them with --tasks FILE.jsonl (repeat for several), or train --policy ${WORDS}, for which questions are generated.`,
+  if (files.length === 0 && (isOnExamples || policy !== WORDS))
+    throw wrongInput('run.tasks', `Recipe ${recipe} has no tasks.`, {
+      expected: isOnExamples ? EXAMPLES[recipe].wanted : 'files of questions with their answers',
+      next: `Name them with --tasks FILE.jsonl (repeat for several)${isOnExamples ? '' : `, or train --policy ${WORDS}, for which questions are generated`}.`,
     });
   if (policy === undefined)
     throw wrongInput('run.policy', 'No policy is named that is to be trained on the files.', {
@@ -296,13 +360,16 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
       next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
   const asked = { ...options, tasks: files, start: files.length ? START : WORDS };
+  if (isOnExamples) return exampleRecipe(recipe, asked);
   if (isOnQuestions) {
     const { data, report } = await readQuestionRecipe(recipe, asked);
+    const made = questionRecipeFrom(data);
+    const maker = { name: 'questionRecipeFrom', module: 'recipes/on-questions' };
     return {
-      recipe: questionRecipeFrom(data),
+      recipe: made,
       report,
       isWeighted: false,
-      write: (folder) => writeQuestionRecipe(folder, data),
+      write: (folder) => writeRecipe(folder, { name: questionRecipeName(data), maker, data, bundles: [] }),
     };
   }
   const read = await readTaskRecipe(asked);

@@ -75,9 +75,20 @@ export type PreferenceObjective =
   | { readonly kind: 'dpo'; readonly beta: number; readonly level?: 'sum' | 'mean' }
   | { readonly kind: 'ipo'; readonly tau: number; readonly level?: 'sum' | 'mean' }
   | { readonly kind: 'spin'; readonly lambda: number }
-  | { readonly kind: 'sppo'; readonly beta: number };
+  | { readonly kind: 'sppo'; readonly beta: number }
+  | {
+      readonly kind: 'kto';
+      readonly beta: number;
+      /** The KL of the policy to the reference, nats a response, at least 0. */
+      readonly baseline: number;
+      readonly desirable: number;
+      readonly undesirable: number;
+    }
+  /** These two need no reference, and none is scored. */
+  | { readonly kind: 'simpo'; readonly beta: number; readonly gamma: number }
+  | { readonly kind: 'orpo'; readonly lambda: number };
 
-/** A loss on pairs of responses against a frozen reference, as a mean over pairs. */
+/** A loss on pairs of responses, most of them against a frozen reference, as a mean over pairs. */
 export interface PreferencePart extends Part {
   readonly kind: 'preference';
   readonly pairs: readonly PreferencePair[];

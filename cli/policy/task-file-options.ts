@@ -68,13 +68,16 @@ export async function readTaskFiles(
   settings: TaskFileSettings,
 ): Promise<PlacedTask[]> {
   const tasks: PlacedTask[] = [];
-  for (const path of paths) {
-    const bytes = await readOptional(path);
-    if (!bytes)
-      throw wrongInput('file.unreadable', `There is no file ${path}.`, {
-        expected: 'a .jsonl, .csv or .parquet file of tasks',
-      });
-    tasks.push(...(await readTasks(basename(path), bytes, settings)));
-  }
+  for (const path of paths)
+    tasks.push(...(await readTasks(basename(path), await taskFileBytes(path), settings)));
   return tasks;
+}
+
+/** Throws `file.unreadable` where there is no such file. */
+export async function taskFileBytes(path: string): Promise<Uint8Array> {
+  const bytes = await readOptional(path);
+  if (bytes) return bytes;
+  throw wrongInput('file.unreadable', `There is no file ${path}.`, {
+    expected: 'a .jsonl, .csv or .parquet file of tasks',
+  });
 }

@@ -6,14 +6,17 @@ import * as tf from '../tfjs.ts';
 import { meanPerSequence, type Sequences, sumPerSequence } from './sequences.ts';
 import { masked } from './tokens.ts';
 
-export interface ScoredResponses {
+export interface ResponseTokens {
   /** log π of each response token, nats [T]; the gradient flows through these. */
   readonly logprobs: tf.Tensor1D;
-  /** The same under the frozen reference, nats [T]. */
-  readonly reference: tf.Tensor1D;
   /** 1 on tokens of the response, 0 elsewhere [T]. */
   readonly mask: tf.Tensor1D;
   readonly sequences: Sequences;
+}
+
+export interface ScoredResponses extends ResponseTokens {
+  /** The same log-probabilities under the frozen reference, nats [T]. */
+  readonly reference: tf.Tensor1D;
 }
 
 export interface Pairs {
@@ -38,6 +41,10 @@ export function responseLogRatios(responses: ScoredResponses, level: 'sum' | 'me
   const log: tf.Tensor1D = tf.sub(masked(responses.logprobs, mask), masked(responses.reference, mask));
   return level === 'sum' ? sumPerSequence(log, sequences) : meanPerSequence(log, mask, sequences);
 }
+
+/** Mean over a response's tokens of log π, nats [sequences]. */
+export const responseLogProbs = ({ logprobs, mask, sequences }: ResponseTokens): tf.Tensor1D =>
+  meanPerSequence(masked(logprobs, mask), mask, sequences);
 
 /** Values [n] of the chosen minus those of the rejected -> [P]. */
 export const pairMargins = (values: tf.Tensor1D, { chosen, rejected }: Pairs): tf.Tensor1D =>

@@ -8,7 +8,6 @@ import { EXTRACTIONS } from '../../core/checkers/extract.ts';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { message } from '../../core/renderer/message.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
 import {
   adapterSettings,
@@ -19,6 +18,7 @@ import {
 } from '../../protocols/method-settings.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
+import { storedHeldOut, storedSources } from '../../tasks/file/stored-set.ts';
 import { grpoOn } from './recipe.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
@@ -49,15 +49,6 @@ export const grpoSettings = v.strictObject({
   ...lossEntries,
 });
 
-const task = v.object({
-  messages: v.pipe(v.array(message), v.minLength(1)),
-  answer: v.string(),
-  metadata: v.record(v.string(), v.unknown()),
-  difficulty: v.nullable(v.number()),
-  file: v.string(),
-  line: count,
-});
-
 export const grpoData = v.strictObject({
   /** Of the set of questions, for reports. */
   name: v.pipe(v.string(), v.minLength(1)),
@@ -65,11 +56,8 @@ export const grpoData = v.strictObject({
   start: v.string(),
   checker: v.string(),
   extract: v.pipe(v.array(v.picklist(EXTRACTIONS)), v.minLength(1)),
-  sources: v.pipe(
-    v.array(v.object({ weight: positive, tasks: v.pipe(v.array(task), v.minLength(1)) })),
-    v.minLength(1),
-  ),
-  heldOut: v.pipe(v.array(task), v.minLength(1)),
+  sources: storedSources,
+  heldOut: storedHeldOut,
   settings: grpoSettings,
   /** The default reward, where it is a weighted sum. */
   rewards: v.exactOptional(rewardSum),

@@ -26,7 +26,7 @@ const SHOWN = 10;
 const messagesSchema = v.pipe(v.array(message), v.minLength(1));
 
 /** Ends the reading of a row, with what is wrong with it. */
-class RowFault extends Error {}
+export class RowFault extends Error {}
 
 /** `{"task": "3+4-9"}` is a task of the arithmetic family: its own question, and the answer is the oracle's. */
 function fromTask(row: Row['value']): Row['value'] {
@@ -114,39 +114,49 @@ function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
   return task;
 }
 
+const TASK = 'an object like {"question": "…", "answer": "…", "metadata": {…}} on every line';
+
 /**
  * All tasks of a file, in its order.
  *
  * @throws RollmeshError `tasks.lines` with the number and the fault of every line that is wrong (the first ten in words), `tasks.empty`,
  * or the errors of a file that cannot be read at all.
  */
-export async function readTasks(
+export const readTasks = (
   name: string,
   bytes: Uint8Array,
   settings: TaskFileSettings,
+): Promise<PlacedTask[]> => readEach(name, bytes, (row) => taskOf(row, settings), TASK);
+
+/** Every row of a file by `make`, which throws RowFault for one that is wrong. `expected`: what a row should be. Throws as `readTasks`. */
+export async function readEach(
+  name: string,
+  bytes: Uint8Array,
+  make: (row: Row['value']) => FileTask,
+  expected: string,
 ): Promise<PlacedTask[]> {
   const { rows, faults } = await readRows(name, bytes);
   const wrong: Fault[] = [...faults];
   const tasks: PlacedTask[] = [];
   for (const { line, value } of rows)
     try {
-      tasks.push({ ...taskOf(value, settings), file: name, line });
+      tasks.push({ ...make(value), file: name, line });
     } catch (error) {
       if (!(error instanceof RowFault)) throw error;
       wrong.push({ line, what: error.message });
     }
-  if (wrong.length) throw faultsError(name, wrong);
+  if (wrong.length) throw faultsError(name, wrong, expected);
   if (tasks.length) return tasks;
   throw wrongInput('tasks.empty', `The file ${name} has no tasks.`, { expected: 'at least one' });
 }
 
-function faultsError(name: string, faults: readonly Fault[]) {
+function faultsError(name: string, faults: readonly Fault[], expected: string) {
   const sorted = [...faults].sort((a, b) => a.line - b.line);
   const lines = sorted.slice(0, SHOWN).map(({ line, what }) => `line ${line}: ${what}`);
   const more = sorted.length > SHOWN ? [`and ${sorted.length - SHOWN} more`] : [];
   const count = sorted.length === 1 ? 'A line' : `${sorted.length} lines`;
   return wrongInput('tasks.lines', `${count} of ${name} cannot be used: ${[...lines, ...more].join('; ')}.`, {
-    expected: 'an object like {"question": "…", "answer": "…", "metadata": {…}} on every line',
+    expected,
     next: 'Correct the file; nothing was trained on it.',
   });
 }

@@ -62,8 +62,15 @@ function splitKey(task: PlacedTask, by: string | undefined): string {
   );
 }
 
-/** Throws `wrong-input` where a side would be left empty. */
-export function taskSet(sources: readonly TaskSource[], heldOutBy: HeldOutBy): TaskSet {
+/**
+ * `identity` says what makes a task a repeat of another; by default a question is trained on once, whatever its answer. Throws
+ * `wrong-input` where a side would be left empty.
+ */
+export function taskSet(
+  sources: readonly TaskSource[],
+  heldOutBy: HeldOutBy,
+  identity: (task: PlacedTask) => string = questionKey,
+): TaskSet {
   const duplicates: Repeat[] = [];
   const contradictions: Repeat[] = [];
   const leaks: Repeat[] = [];
@@ -71,7 +78,7 @@ export function taskSet(sources: readonly TaskSource[], heldOutBy: HeldOutBy): T
   /** The first task of every question, repeats reported. */
   const distinct = (tasks: readonly PlacedTask[], seen: Map<string, PlacedTask>): PlacedTask[] =>
     tasks.filter((task) => {
-      const key = questionKey(task);
+      const key = identity(task);
       const first = seen.get(key);
       if (!first) seen.set(key, task);
       else

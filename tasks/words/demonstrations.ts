@@ -8,8 +8,8 @@ import type { Message } from '../../core/renderer/message.ts';
 import { proposerMessages, retryMessages, verifierMessages } from '../../core/renderer/role-messages.ts';
 import { openTemplate } from '../../core/renderer/template.ts';
 import type { Demonstration } from '../demonstration.ts';
-import { drawReading } from './reading.ts';
 import { drawQuestion, FAMILIES, type Family, type WordQuestion } from './questions.ts';
+import { drawReading } from './reading.ts';
 import { END, WORDS_TEMPLATE } from './template.ts';
 
 /** How often a question of each family is drawn. */

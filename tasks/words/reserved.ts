@@ -4,8 +4,9 @@
  * question in these alone is trained on, and no step of a worked solution states a sum, difference, product or quotient of two numbers
  * from 10 that an evaluation question asks for.
  */
-import type { Fact, Operator } from './steps.ts';
+
 import { RESERVED_KEYS } from './reserved-keys.ts';
+import type { Fact, Operator } from './steps.ts';
 
 const reserved: ReadonlySet<string> = new Set(RESERVED_KEYS);
 

@@ -3,8 +3,11 @@ import { wrongInput } from '../../../core/errors.ts';
 import type { PreferencePart } from '../../../core/training-plan.ts';
 import { dpo } from '../../losses/dpo.ts';
 import { ipo } from '../../losses/ipo.ts';
+import { kto } from '../../losses/kto.ts';
 import { nll } from '../../losses/nll.ts';
-import type { PairLoss, Pairs, ScoredResponses } from '../../losses/pairs.ts';
+import { orpo } from '../../losses/orpo.ts';
+import type { PairLoss, Pairs, ResponseTokens, ScoredResponses } from '../../losses/pairs.ts';
+import { simpo } from '../../losses/simpo.ts';
 import { spin } from '../../losses/spin.ts';
 import { sppo } from '../../losses/sppo.ts';
 import * as tf from '../../tfjs.ts';
@@ -18,10 +21,13 @@ import {
   unitWeights,
 } from './kind.ts';
 
+const isReferenceFree = ({ objective }: PreferencePart): boolean =>
+  objective.kind === 'simpo' || objective.kind === 'orpo';
+
 export const preference: PartKind<PreferencePart> = {
   readout: 'logprobs',
   monitor: { name: 'accuracy', per: 'unit' },
-  references: ({ reference }) => [reference],
+  references: (part) => (isReferenceFree(part) ? [] : [part.reference]),
 
   sequences: ({ pairs, objective }) =>
     pairs.map(({ chosen, rejected, winRates }, i) => {
@@ -52,10 +58,8 @@ export const preference: PartKind<PreferencePart> = {
 
 function pairLoss(part: PreferencePart, logprobs: tf.Tensor1D, slice: PartSlice): PairLoss {
   const { objective } = part;
-  const reference = packed(slice.scores.map((score) => score.reference(part.reference)));
-  const responses: ScoredResponses = {
+  const tokens: ResponseTokens = {
     logprobs,
-    reference,
     mask: tf.onesLike(logprobs),
     sequences: sequencesOf(slice.units),
   };
@@ -65,7 +69,13 @@ function pairLoss(part: PreferencePart, logprobs: tf.Tensor1D, slice: PartSlice)
       'int32',
     );
   const pairs: Pairs = { chosen: indices(0), rejected: indices(1), pairWeights: unitWeights(slice) };
+  if (objective.kind === 'simpo') return simpo(tokens, pairs, objective);
+  if (objective.kind === 'orpo') return orpo(tokens, pairs, objective);
+  const reference = packed(slice.scores.map((score) => score.reference(part.reference)));
+  const responses: ScoredResponses = { ...tokens, reference };
   switch (objective.kind) {
+    case 'kto':
+      return kto(responses, pairs, objective);
     case 'dpo':
       return dpo(responses, pairs, objective);
     case 'ipo': {

@@ -5,6 +5,9 @@ import { Random } from '../../../core/random.ts';
 import { dpo } from '../../../learner/losses/dpo.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
 import { ipo } from '../../../learner/losses/ipo.ts';
+import { kto } from '../../../learner/losses/kto.ts';
+import { orpo } from '../../../learner/losses/orpo.ts';
+import { simpo } from '../../../learner/losses/simpo.ts';
 import { spin } from '../../../learner/losses/spin.ts';
 import { sppo } from '../../../learner/losses/sppo.ts';
 import { turnBradleyTerry } from '../../../learner/losses/turn-bradley-terry.ts';
@@ -36,6 +39,9 @@ const logRatios = (x: readonly number[], { old, mask, sequence, sequences }: Bat
     const sum = mine.reduce((a, b) => a + b, 0);
     return level === 'sum' || mine.length === 0 ? sum : sum / mine.length;
   });
+/** Mean log-probability of each response; a response without tokens gets −1e-6, whose odds are finite. */
+const meanLogProbs = (x: readonly number[], batch: Batch) =>
+  logRatios(x, { ...batch, old: batch.old.map(() => 0) }, 'mean');
 const overPairs = (f: (pair: (typeof PAIRS)[number]) => number): number =>
   PAIRS.reduce((sum, pair) => sum + pair.weight * f(pair), 0);
 
@@ -64,6 +70,23 @@ const formulas: Record<string, Formula> = {
         0.5 *
         ((log[p.chosen]! - 10 * (p.winRates[0] - 0.5)) ** 2 +
           (log[p.rejected]! - 10 * (p.winRates[1] - 0.5)) ** 2),
+    );
+  },
+  SimPO: (x, batch) => {
+    const log = meanLogProbs(x, batch);
+    return overPairs((p) => -Math.log(sigmoid(2 * (log[p.chosen]! - log[p.rejected]!) - 0.5)));
+  },
+  ORPO: (x, batch) => {
+    const odds = meanLogProbs(x, batch).map((log) => Math.log(Math.exp(log) / (1 - Math.exp(log))));
+    return overPairs((p) => -0.3 * Math.log(sigmoid(odds[p.chosen]! - odds[p.rejected]!)));
+  },
+  KTO: (x, batch) => {
+    const log = logRatios(x, batch, 'sum');
+    return overPairs(
+      (p) =>
+        0.5 *
+        (1.2 * (1 - sigmoid(0.4 * (log[p.chosen]! - 0.25))) +
+          0.8 * (1 - sigmoid(0.4 * (0.25 - log[p.rejected]!)))),
     );
   },
   'turn-level Bradley–Terry': (x, batch) => {
@@ -114,6 +137,12 @@ function lossOf(name: string, batch: Batch, logprobs: tf.Tensor1D): tf.Scalar {
       };
       return sppo(responses, { ...pairs, ...winRates }, { beta: 0.1 }).loss;
     }
+    case 'SimPO':
+      return simpo(responses, pairs, { beta: 2, gamma: 0.5 }).loss;
+    case 'ORPO':
+      return orpo(responses, pairs, { lambda: 0.3 }).loss;
+    case 'KTO':
+      return kto(responses, pairs, { beta: 0.4, baseline: 0.25, desirable: 1.2, undesirable: 0.8 }).loss;
     case 'turn-level Bradley–Terry': {
       const trajectories = { index: indices(TRAJECTORY), count: 3 };
       return turnBradleyTerry(responses, trajectories, pairsOf(TRAJECTORY_PAIRS), { beta: 0.5 }).loss;

@@ -1,0 +1,177 @@
+/**
+ * The shape of round over examples from files: nobody samples. A round's groups hold the tokens of its examples, as the policy's own
+ * renderer writes them, so that records, audit and training see what was learned from as they see rollouts.
+ */
+import { Random } from '../../core/random.ts';
+import type { RoundShape } from '../../core/recipe.ts';
+import type { Message } from '../../core/renderer/message.ts';
+import type { Renderer } from '../../core/renderer/renderer.ts';
+import { type EvaluationContext, type RoundContext, refOf } from '../../core/round-context.ts';
+import { rolloutId } from '../../core/sample-ids.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import type { RunSettings } from '../../core/schema/round.ts';
+import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
+import type { Sequence } from '../../core/training-plan.ts';
+import { drawFileTasks } from '../../tasks/file/sampler.ts';
+import type { FileTask } from '../../tasks/file/task.ts';
+import type { TaskSet } from '../../tasks/file/task-set.ts';
+import { admitTasks } from '../drawn-tasks.ts';
+import { readTask, writeTask } from '../questions/task-text.ts';
+import { SOLVER } from '../solver.ts';
+
+export interface Examples {
+  /** Name of the set, for reports. */
+  readonly name: string;
+  readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
+  /** Held-out examples of an evaluation at most, the first ones. */
+  readonly examined: number;
+}
+
+/** Spans of a dialogue that the assistant wrote, each with everything before it as its prompt. */
+function spansOf(renderer: Renderer, messages: readonly Message[]): Sequence[] {
+  const { ids, mask } = renderer.demonstrate(messages);
+  const spans: Sequence[] = [];
+  for (let from = mask.indexOf(1); from >= 0; ) {
+    const end = mask.indexOf(0, from);
+    const to = end < 0 ? ids.length : end;
+    spans.push({ prompt: ids.slice(0, from), ids: ids.slice(from, to) });
+    from = mask.indexOf(1, to);
+  }
+  return spans;
+}
+
+const answered = ({ messages }: FileTask, content: string): Message[] => [
+  ...messages,
+  { role: 'assistant', content },
+];
+
+/** Every answer of the assistant in a conversation. */
+export const conversationSpans = (renderer: Renderer, task: FileTask): Sequence[] =>
+  spansOf(renderer, answered(task, task.answer));
+
+/** The two answers of a pair: the chosen one, then the rejected one. */
+export const pairSpans = (renderer: Renderer, task: FileTask): [Sequence, Sequence] => {
+  const [chosen, rejected] = [task.answer, String(task.metadata.rejected)].map(
+    (answer) => spansOf(renderer, answered(task, answer)).at(-1)!,
+  );
+  return [chosen!, rejected!];
+};
+
+/**
+ * The examples of a round: every example once before any comes again, in an order of the run's own for each pass. Files with different
+ * weights are drawn from by their weights instead.
+ */
+function examplesOf(
+  { sources }: Examples['tasks'],
+  {
+    id,
+    run,
+    index,
+    settings,
+  }: { id: string; run: string; index: number; settings: Pick<RunSettings, 'tasks'> },
+): FileTask[] {
+  if (new Set(sources.map(({ weight }) => weight)).size > 1)
+    return drawFileTasks(new Random(`${id}/tasks`), sources, settings.tasks);
+  const all = sources.flatMap(({ tasks }) => tasks);
+  const count = Math.min(settings.tasks, all.length);
+  const passes = new Map<number, FileTask[]>();
+  return Array.from({ length: count }, (_, i) => {
+    const at = (index - 1) * count + i;
+    const pass = Math.floor(at / all.length);
+    const order = passes.get(pass) ?? new Random(`${run}/pass/${pass}`).shuffle(all);
+    passes.set(pass, order);
+    return order[at % all.length]!;
+  });
+}
+
+/** A sequence as a record's sample. Nobody sampled it: its log-probabilities are zeros, and no ratio is ever taken to them. */
+function given(
+  context: RoundContext,
+  { group }: AdmittedTask,
+  place: number,
+  { prompt, ids }: Sequence,
+): Sample {
+  const fits = prompt.length + ids.length <= context.contextLength;
+  return {
+    id: rolloutId(group, SOLVER, place),
+    role: SOLVER,
+    policy: { ...refOf(context.round, SOLVER) },
+    prompt: [...prompt],
+    ids: [...ids],
+    logprobs: ids.map(() => 0),
+    stopped: true,
+    outcome: fits ? 'ok' : 'too-long',
+    rewards: {},
+  };
+}
+
+interface ExampleRound extends Examples {
+  readonly spans: (renderer: Renderer, task: FileTask) => readonly Sequence[];
+  /** Scores held-out examples: their spans [examples] with the log-probabilities of each span's tokens, nats. */
+  readonly examine: (examples: readonly (readonly Float64Array[])[]) => Evaluation;
+}
+
+async function evaluate(
+  { tasks, examined, spans, examine }: ExampleRound,
+  context: EvaluationContext,
+): Promise<Evaluation> {
+  const renderer = context.renderer();
+  const { heldOut, most } = context.evaluationTasks;
+  const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
+  const examples = side
+    .slice(0, Math.min(examined, most))
+    .map((task) => spans(renderer, task))
+    .filter((sequences) =>
+      sequences.every(({ prompt, ids }) => prompt.length + ids.length <= context.contextLength),
+    );
+  const scores = await context.score(
+    SOLVER,
+    examples.flatMap((sequences) => sequences.map(({ prompt, ids }) => [...prompt, ...ids])),
+  );
+  let at = 0;
+  return examine(
+    examples.map((sequences) =>
+      sequences.map(({ ids }) => Float64Array.from(scores[at++]!.logprobs.slice(-ids.length))),
+    ),
+  );
+}
+
+export function exampleRound(examples: ExampleRound): RoundShape {
+  return {
+    taskName: examples.name,
+    rewards: { none: { description: 'nothing is rewarded: the files say what is right', usesGold: true } },
+    roles: {
+      [SOLVER]: { description: 'learns from examples', sampling: { maxNew: 1, temperature: 1 } },
+    },
+    freezable: [],
+    propose: async ({ round }) => admitTasks(round, examplesOf(examples.tasks, round).map(writeTask)),
+    rollOut: async (context, tasks) =>
+      tasks.map((task): RolloutGroup => {
+        const sequences = examples.spans(context.renderer(), readTask(task.task));
+        const samples = sequences.map((sequence, place) => given(context, task, place, sequence));
+        // A group is learned from whole: where one of its answers does not fit, all are left out.
+        const isWhole = samples.every(({ outcome }) => outcome === 'ok');
+        return {
+          round: context.round.id,
+          ...task,
+          samples: isWhole ? samples : samples.map((sample) => ({ ...sample, outcome: 'too-long' as const })),
+        };
+      }),
+    judge: async (_, groups) =>
+      groups.map((group) => {
+        const unknown = group.samples.map(() => null);
+        return { ...group, judgments: [], gold: unknown, truth: unknown };
+      }),
+    evaluate: (context) => evaluate(examples, context),
+  };
+}
+
+/** The sum of some numbers. */
+export const total = (values: ArrayLike<number>): number => {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum;
+};
+
+/** An evaluation of nothing: every held-out example is longer than the policy's positions. */
+export const nothingExamined = (): Evaluation => evaluation({ n: 0, accuracy: 0 });

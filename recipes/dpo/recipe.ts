@@ -1,0 +1,189 @@
+/**
+ * dpo: direct preference optimisation (Rafailov et al. 2023) on pairs of answers from files. Its variants are the losses that came after it,
+ * on the same pairs.
+ */
+import * as v from 'valibot';
+import { wrongInput } from '../../core/errors.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type {
+  LearnTools,
+  PreferenceObjective,
+  PreferencePair,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
+import { exampleRound, nothingExamined, pairSpans, total } from '../../protocols/examples/round.ts';
+import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
+import { expectSchedule } from '../../protocols/method-settings.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+
+const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
+const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
+
+export const dpoSettings = v.strictObject({
+  ...exampleEntries(1e-6),
+  /** How strongly the loss holds to the reference; default 0.1, and 2 for SimPO. */
+  beta: v.exactOptional(positive),
+  /** SimPO's margin. */
+  gamma: v.optional(notNegative, 1),
+  /** ORPO's weight of the odds ratio. */
+  lambda: v.optional(positive, 0.1),
+  /** KTO's weights of chosen and of rejected answers. */
+  desirable: v.optional(notNegative, 1),
+  undesirable: v.optional(notNegative, 1),
+  /** Weight of the chosen answer's negative log-likelihood beside the loss; default 0, and 1 for ORPO. */
+  sft: v.exactOptional(notNegative),
+});
+export const dpoData = exampleData(dpoSettings);
+export type DpoData = v.InferOutput<typeof dpoData>;
+type Settings = DpoData['settings'];
+
+const VARIANTS = {
+  ipo: 'IPO (Azar et al. 2023): the margin of mean log-ratios is fitted to 1/(2β)',
+  kto: 'KTO (Ethayarajh et al. 2024): each answer for itself, against the KL to the reference over mismatched answers',
+  simpo: 'SimPO (Meng et al. 2024): mean log-probabilities with a margin, and no reference',
+  orpo: 'ORPO (Hong et al. 2024): the odds ratio beside the likelihood of the chosen answer, and no reference',
+} as const;
+
+/** Version 0, which the policy began as. */
+const REFERENCE = { set: MAIN_SET, version: 0 } as const;
+
+/**
+ * KTO's baseline: the KL of the policy to the reference, nats an answer, estimated on answers to other questions: the mean over pairs of
+ * log π/ref of the next pair's answers, at least 0.
+ */
+async function klBaseline(
+  pairs: readonly PreferencePair[],
+  { score }: Pick<LearnTools, 'score'>,
+): Promise<number> {
+  if (pairs.length < 2) return 0;
+  const mismatched = pairs.flatMap(({ chosen }, i) => {
+    const next = pairs[(i + 1) % pairs.length]!;
+    return [next.chosen, next.rejected].map(({ ids }) => ({ prompt: chosen.prompt, ids }));
+  });
+  const own = await score(MAIN_SET, mismatched);
+  const reference = await score(MAIN_SET, mismatched, REFERENCE.version);
+  return Math.max(0, (total(own.map(total)) - total(reference.map(total))) / mismatched.length);
+}
+
+async function objectiveOf(
+  variant: string | undefined,
+  { beta, gamma, lambda, desirable, undesirable }: Settings,
+  pairs: readonly PreferencePair[],
+  tools: Pick<LearnTools, 'score'>,
+): Promise<PreferenceObjective> {
+  switch (variant) {
+    case undefined:
+      return { kind: 'dpo', beta: beta ?? 0.1 };
+    case 'ipo':
+      return { kind: 'ipo', tau: beta ?? 0.1 };
+    case 'kto':
+      return {
+        kind: 'kto',
+        beta: beta ?? 0.1,
+        baseline: await klBaseline(pairs, tools),
+        desirable,
+        undesirable,
+      };
+    case 'simpo':
+      return { kind: 'simpo', beta: beta ?? 2, gamma };
+    case 'orpo':
+      return { kind: 'orpo', lambda };
+  }
+  throw wrongInput('recipe.variant', `Recipe dpo has no variant ${JSON.stringify(variant)}.`, {
+    expected: `one of ${Object.keys(VARIANTS).join(', ')}`,
+  });
+}
+
+export async function planPairs(
+  { groups, round }: Pick<RoundRecords, 'groups' | 'round'>,
+  tools: Pick<LearnTools, 'score'>,
+  settings: Settings,
+): Promise<TrainingPlan> {
+  const whole = groups.filter(({ samples }) => samples.every(({ outcome }) => outcome === 'ok'));
+  const pairs = whole.map(({ samples }): PreferencePair => {
+    const [chosen, rejected] = samples.map(({ prompt, ids }) => ({ prompt, ids }));
+    return { chosen: chosen!, rejected: rejected! };
+  });
+  const { variant } = round.settings;
+  const objective = await objectiveOf(variant, settings, pairs, tools);
+  const sft = settings.sft ?? (variant === 'orpo' ? 1 : 0);
+  const part = {
+    kind: 'preference',
+    role: SOLVER,
+    weight: 1,
+    pairs,
+    objective,
+    reference: REFERENCE,
+    sft,
+  } as const;
+  return {
+    updates: pairs.length ? [{ set: MAIN_SET, epochs: settings.epochs, parts: [part] }] : [],
+    figures: {
+      tooLong: groups.length - whole.length,
+      ...(objective.kind === 'kto' ? { baseline: objective.baseline } : {}),
+    },
+  };
+}
+
+/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+export function dpoFrom(given: unknown): Recipe {
+  const data = v.parse(dpoData, given);
+  const { examined, optimizer, adapter } = data.settings;
+  expectSchedule(optimizer);
+  return {
+    name: `dpo-${deriveId('dpo', JSON.stringify(data)).slice(0, 10)}`,
+    title: 'Direct preference optimisation on pairs of answers',
+    paper: {
+      title: 'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',
+      year: 2023,
+      source: 'arXiv:2305.18290',
+    },
+    summary:
+      'A policy learns from pairs of answers, of which one is preferred, to make the preferred one likelier than the other, relative to the policy that it began as.',
+    method: {
+      setting:
+        'Questions with a chosen and a rejected answer come from files. The policy is any that the mesh can train.',
+      roles: 'Nobody samples: a round’s groups hold the tokens of both answers.',
+      rewards: 'None: the files say which answer is preferred.',
+      credit: 'The loss is of whole answers; the question carries no loss.',
+      objective:
+        'The loss of a pair is −log σ(β [log p(chosen)/p₀(chosen) − log p(rejected)/p₀(rejected)]), p₀ being version 0. The other losses are variants by their names.',
+      schedule: 'Every pair is learned from once before any comes again.',
+    },
+    differences: [
+      'The reference is version 0 of the policy, which need not have been fine-tuned on the chosen answers.',
+    ],
+    start: data.start,
+    tasks: 32,
+    group: 1,
+    variants: VARIANTS,
+    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
+    ...exampleRound({
+      name: data.name,
+      tasks: data,
+      examined,
+      spans: pairSpans,
+      examine: (examples) => {
+        if (examples.length === 0) return nothingExamined();
+        const means = examples.map((pair) => pair.map((tokens) => total(tokens) / tokens.length));
+        const margins = means.map(([chosen, rejected]) => chosen! - rejected!);
+        // The main score needs no reference: is a token of the chosen answer likelier than one of the rejected answer?
+        return evaluation(
+          {
+            n: examples.length,
+            accuracy: margins.filter((margin) => margin > 0).length / margins.length,
+          },
+          {
+            margin: total(margins) / margins.length,
+            chosenLikelihood: total(means.map(([chosen]) => chosen!)) / means.length,
+          },
+        );
+      },
+    }),
+    learn: (records, tools) => planPairs(records, tools, data.settings),
+  };
+}

@@ -1,0 +1,73 @@
+/** sft: supervised fine-tuning on conversations from files. The assistant's tokens are learned, as the policy's own renderer writes them. */
+import * as v from 'valibot';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { conversationSpans, exampleRound, nothingExamined, total } from '../../protocols/examples/round.ts';
+import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
+import { expectSchedule } from '../../protocols/method-settings.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+
+export const sftSettings = v.strictObject(exampleEntries(2e-5));
+export const sftData = exampleData(sftSettings);
+export type SftData = v.InferOutput<typeof sftData>;
+
+/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+export function sftFrom(given: unknown): Recipe {
+  const data = v.parse(sftData, given);
+  const { epochs, examined, optimizer, adapter } = data.settings;
+  expectSchedule(optimizer);
+  return {
+    name: `sft-${deriveId('sft', JSON.stringify(data)).slice(0, 10)}`,
+    title: 'Supervised fine-tuning on conversations',
+    paper: {
+      title: 'Training language models to follow instructions with human feedback',
+      year: 2022,
+      source: 'arXiv:2203.02155',
+    },
+    summary: 'A policy learns to write the assistant’s messages of conversations from files.',
+    method: {
+      setting: 'Conversations come from files. The policy is any that the mesh can train.',
+      roles: 'Nobody samples: a round’s groups hold the tokens of its conversations.',
+      rewards: 'None.',
+      credit:
+        'Every token that the assistant wrote counts the same, its end included; all others carry no loss.',
+      objective: 'The negative log-likelihood, as a mean over the tokens of an optimiser step.',
+      schedule: 'Every conversation is learned from once before any comes again.',
+    },
+    differences: ['This is the first of the paper’s three steps.'],
+    start: data.start,
+    tasks: 32,
+    group: 1,
+    variants: {},
+    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
+    ...exampleRound({
+      name: data.name,
+      tasks: data,
+      examined,
+      spans: conversationSpans,
+      examine: (examples) => {
+        const spans = examples.flat();
+        const tokens = total(spans.map(({ length }) => length));
+        if (tokens === 0) return nothingExamined();
+        const nll = -total(spans.map(total)) / tokens;
+        // The main score is the geometric mean of the tokens' probabilities, 1/perplexity.
+        return evaluation(
+          { n: examples.length, accuracy: Math.exp(-nll) },
+          { nll, perplexity: Math.exp(nll), tokens },
+        );
+      },
+    }),
+    learn: ({ groups }) => {
+      const whole = groups.filter(({ samples }) => samples.every(({ outcome }) => outcome === 'ok'));
+      const items = whole.flatMap(({ samples }) => samples.map(({ prompt, ids }) => ({ prompt, ids })));
+      return {
+        updates: items.length
+          ? [{ set: MAIN_SET, epochs, parts: [{ kind: 'sft', role: SOLVER, weight: 1, items }] }]
+          : [],
+        figures: { tooLong: groups.length - whole.length },
+      };
+    },
+  };
+}
