@@ -86,6 +86,7 @@ export {
   sampleOf,
   samplingOf,
 } from './core/round-context.ts';
+export { defineConfig, type RunConfig } from './core/run-config.ts';
 export { type Evaluation, evaluation, type HeldOut } from './core/schema/evaluation.ts';
 export { MAIN_SET } from './core/schema/policy.ts';
 export type { RoleBinding, RoundSpec, RunSettings } from './core/schema/round.ts';

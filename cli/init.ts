@@ -1,4 +1,7 @@
-/** `rollmesh init FOLDER`: makes a project with its own recipe, tasks, Workers and a test: a copy of examples/guest, named like the folder. */
+/**
+ * `rollmesh init FOLDER`: makes a project, named like the folder: a copy of examples/guest, with a recipe of its own, tasks, Workers and a
+ * test; or with `--tasks` of examples/tasks, with a file of questions, a reward and a configuration.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -13,9 +16,12 @@ const TEMPLATE_NAME = 'my-run';
 /** The folder in which a project finds the files of the installed package. */
 const PACKAGE = 'node_modules/rollmesh';
 
+/** What a new project begins as: a folder of examples/. */
+type Template = 'guest' | 'tasks';
+
 /** The files of a new project by path. */
-export function projectFiles(name: string): Map<string, string> {
-  const folder = installed('examples', 'guest');
+export function projectFiles(name: string, template: Template = 'guest'): Map<string, string> {
+  const folder = installed('examples', template);
   const templates = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) =>
@@ -31,7 +37,9 @@ export function projectFiles(name: string): Map<string, string> {
     }),
   );
   files.set('package.json', withVersions(files.get('package.json')!));
-  files.set('wrangler.toml', guestConfig(readFileSync(installed('wrangler.toml'), 'utf8')));
+  // A project on files of tasks has no Workers of its own: those of the package are started.
+  if (template === 'guest')
+    files.set('wrangler.toml', guestConfig(readFileSync(installed('wrangler.toml'), 'utf8')));
   return files;
 }
 
@@ -66,7 +74,7 @@ const guestConfig = (text: string): string =>
     .replaceAll(/(database_id = "[^"]*") \}/g, `$1, migrations_dir = "${PACKAGE}/migrations" }`);
 
 /** Writes the project. Throws `wrong-input`, before writing, where the folder is not empty or its name cannot be a recipe's. */
-export function writeProject(path: string): readonly string[] {
+export function writeProject(path: string, template: Template = 'guest'): readonly string[] {
   const folder = resolve(path);
   const name = basename(folder);
   if (!v.is(projectName, name))
@@ -79,7 +87,7 @@ export function writeProject(path: string): readonly string[] {
       expected: 'a folder that is empty or does not exist yet',
       next: 'Choose another one; nothing was written.',
     });
-  const files = projectFiles(name);
+  const files = projectFiles(name, template);
   for (const [file, text] of files) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
@@ -90,8 +98,12 @@ export function writeProject(path: string): readonly string[] {
 export const command = (): Command =>
   new Command(calledAs('init'))
     .description('Writes a project with a recipe of your own: recipe, tasks, Workers, a test.')
-    .argument('<folder>', 'folder to write; its name becomes the name of the recipe')
-    .action((folder: string) => {
-      for (const file of writeProject(folder)) console.log(join(folder, file));
+    .argument('<folder>', 'folder to write; its name becomes the name of the project')
+    .option(
+      '--tasks',
+      'a project without a recipe of its own: a file of questions, a reward, a configuration',
+    )
+    .action((folder: string, { tasks }: { readonly tasks?: boolean }) => {
+      for (const file of writeProject(folder, tasks ? 'tasks' : 'guest')) console.log(join(folder, file));
       console.log(`\nNext: cd ${folder} && npm install && npm test && npm start`);
     });

@@ -11,6 +11,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { BUILT } from '../mesh/installation.ts';
 import { recipes, shipped } from '../recipes/index.ts';
+import { readTypeScript } from './typescript-modules.ts';
 
 /** A recipe that came from a module of the user. */
 export interface RecipeModule {
@@ -128,12 +129,4 @@ const exportsOf = (loaded: object) => {
   return names.length
     ? `It exports ${names.join(', ')}: make the recipe the default.`
     : 'It exports nothing.';
-};
-
-let typeScript: Promise<unknown> | undefined;
-
-/** Lets this process import TypeScript modules from now on. The project's own sources are run with it from the start. */
-const readTypeScript = (): Promise<unknown> => {
-  typeScript ??= import('tsx/esm/api').then(({ register }) => register());
-  return typeScript;
 };

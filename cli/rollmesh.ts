@@ -10,7 +10,11 @@ interface Entry {
   readonly description: string;
   /** Put before the arguments, where the command is a short name of another's subcommand. */
   readonly before?: readonly string[];
-  readonly load: () => Promise<{ readonly command: () => Command }>;
+  readonly load: () => Promise<{
+    readonly command: () => Command;
+    /** What the command makes of its arguments before they are parsed. */
+    readonly prepare?: (args: readonly string[]) => Promise<string[]>;
+  }>;
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
@@ -89,8 +93,11 @@ async function run(args: readonly string[]): Promise<void> {
   await import(pathToFileURL(installed('install', 'require-node.mjs')).href);
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
-    const { command } = await entry.load();
-    await command().parseAsync([...(entry.before ?? []), ...args.slice(1)], { from: 'user' });
+    const { command, prepare } = await entry.load();
+    const own = args.slice(1);
+    await command().parseAsync([...(entry.before ?? []), ...((await prepare?.(own)) ?? own)], {
+      from: 'user',
+    });
     return;
   }
   const program = new Command('rollmesh')

@@ -169,6 +169,10 @@ export const startCommand = (): Command =>
       '--policy <name>',
       'policy to train: one you imported (default: the start policy under a name of the run)',
     )
+    .option(
+      '--config <file>',
+      'module that says what these flags say (default: rollmesh.config.ts in the working directory, where there is one)',
+    )
     .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
     .option('--in-process', 'one process, without queues and Workers', false)
     .option('--serve', 'no rounds of its own: wait for webhooks until Ctrl-C', false)

@@ -22,6 +22,8 @@ import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 
+export { withConfig as prepare } from '../run-config-file.ts';
+
 export const command = (): Command =>
   addTrainingTaskOptions(startCommand()).action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
     const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));

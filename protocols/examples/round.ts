@@ -160,7 +160,7 @@ export function exampleRound(examples: ExampleRound): RoundShape {
     judge: async (_, groups) =>
       groups.map((group) => {
         const unknown = group.samples.map(() => null);
-        return { ...group, judgments: [], gold: unknown, truth: unknown };
+        return { ...group, judgments: [], answersExact: unknown, solutionsExact: unknown };
       }),
     evaluate: (context) => evaluate(examples, context),
   };

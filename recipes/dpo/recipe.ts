@@ -157,9 +157,9 @@ export function dpoFrom(given: unknown): Recipe {
     differences: [
       'The reference is version 0 of the policy, which need not have been fine-tuned on the chosen answers.',
     ],
-    start: data.start,
+    startPolicy: data.start,
     tasks: 32,
-    group: 1,
+    groupSize: 1,
     variants: VARIANTS,
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({

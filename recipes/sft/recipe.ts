@@ -37,9 +37,9 @@ export function sftFrom(given: unknown): Recipe {
       schedule: 'Every conversation is learned from once before any comes again.',
     },
     differences: ['This is the first of the paper’s three steps.'],
-    start: data.start,
+    startPolicy: data.start,
     tasks: 32,
-    group: 1,
+    groupSize: 1,
     variants: {},
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({

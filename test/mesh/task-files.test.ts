@@ -112,3 +112,41 @@ test('a shipped recipe is played with settings of the method', { timeout: 240_00
     await playing.stop();
   }
 });
+
+test.each(['sft', 'dpo'])(
+  '%s learns from a file, in the mesh as in one process',
+  { timeout: 240_000 },
+  async (recipe) => {
+    const file = join(root, `${recipe}.jsonl`);
+    const rows = Array.from({ length: 20 }, (_, i) =>
+      recipe === 'sft'
+        ? { question: `${i % 10}+${i % 7}`, answer: `<answer>${(i % 10) + (i % 7)}` }
+        : {
+            question: `${i % 10}+${i % 7}`,
+            chosen: `<answer>${(i % 10) + (i % 7)}`,
+            rejected: `<answer>${i}9`,
+          },
+    );
+    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const files = await taskRecipe({
+      recipe,
+      policy: 'arithmetic-base',
+      tasks: { files: [file] },
+      heldOut: '0.2',
+      checker: 'auto',
+      extract: ['whole'],
+      set: ['optimizer.learningRate=1e-4', 'optimizer.schedule=linear', 'optimizer.totalSteps=30'],
+    });
+    const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
+    const start = 'arithmetic-base';
+    const playing = await openPlaying([start], { recipes: modules.map((module) => module.file) }, registry);
+    try {
+      const order = { recipe: named[0]!.name, seed: 0, rounds: 2, freeze: [], tasks: 6, policy: start };
+      const { mesh, alone, before } = await playing.play(order);
+      expect(mesh).toEqual(alone);
+      expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+    } finally {
+      await playing.stop();
+    }
+  },
+);

@@ -77,7 +77,10 @@ const formulas: Record<string, Formula> = {
     return overPairs((p) => -Math.log(sigmoid(2 * (log[p.chosen]! - log[p.rejected]!) - 0.5)));
   },
   ORPO: (x, batch) => {
-    const odds = meanLogProbs(x, batch).map((log) => Math.log(Math.exp(log) / (1 - Math.exp(log))));
+    const odds = meanLogProbs(x, batch).map((log) => {
+      const p = Math.exp(Math.min(log, -1e-6));
+      return Math.log(p / (1 - p));
+    });
     return overPairs((p) => -0.3 * Math.log(sigmoid(odds[p.chosen]! - odds[p.rejected]!)));
   },
   KTO: (x, batch) => {
