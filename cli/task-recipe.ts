@@ -9,6 +9,7 @@ import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
+import { readSecrets } from '../mesh/secrets.ts';
 import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import {
@@ -97,6 +98,14 @@ function expectSize(data: object): void {
   });
 }
 
+/** Throws `reward.secret` where requests to a service could not be signed. */
+function expectRewardSecret(url: string): void {
+  if (readSecrets('.').REWARD_SECRET) return;
+  throw wrongInput('reward.secret', `Requests to ${url} cannot be signed: .dev.vars has no REWARD_SECRET.`, {
+    expected: 'a line REWARD_SECRET=…, a random text that the service has, too',
+  });
+}
+
 /** The rewards of the option as data, and their modules, each tried on some of the tasks. */
 async function readRewards(option: string | undefined, tasks: readonly PlacedTask[]) {
   const rewards = [];
@@ -110,7 +119,10 @@ async function readRewards(option: string | undefined, tasks: readonly PlacedTas
       bundles.push(bundle);
       modules[bundle.hash] = module;
       rewards.push({ name, weight, from: { module: bundle.hash } });
-    } else rewards.push({ name, weight, from });
+    } else {
+      if ('url' in from) expectRewardSecret(from.url);
+      rewards.push({ name, weight, from });
+    }
   return { rewards, bundles, modules };
 }
 

@@ -13,6 +13,8 @@ export interface RewardInfo {
   readonly usesGold: boolean;
   /** Under this reward no role at all is rewarded by the exact checker, also none that is under the others. */
   readonly labelFree?: true;
+  /** Services that give some of it: their answers are recorded, and an audit cannot repeat them. */
+  readonly services?: readonly string[];
 }
 
 /** What a role's reward is given for: its whole answer, each turn of an episode, each step of an answer, or each token. */

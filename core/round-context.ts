@@ -11,6 +11,7 @@ import type {
 } from './policy.ts';
 import type { PolicyText } from './renderer/policy-text.ts';
 import type { Renderer } from './renderer/renderer.ts';
+import type { AskService } from './reward-service.ts';
 import type { RoleSettings, StageRecipe } from './role.ts';
 import type { Outcome } from './schema/outcome.ts';
 import type { RoundSpec } from './schema/round.ts';
@@ -37,6 +38,8 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
   ) => Promise<Completion[][]>;
   /** The recipe state that the last round's training plan left; undefined in the first round. */
   readonly recipeState: () => Promise<unknown>;
+  /** Asks a reward service about a group, once: later calls, and audits, get the recorded answer. */
+  readonly askService: AskService;
 }
 
 /** The round context of an evaluation: all roles at one version. Only here are scores: they are not recorded, so no audited stage may use them. */
@@ -62,12 +65,24 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly recipeState: () => Promise<unknown>;
+  /** Default: no service can be asked. */
+  readonly askService?: AskService | undefined;
   /** Default: all held-out tasks. */
   readonly evaluationTasks?: EvaluationTasks | undefined;
 }
 
 const noRenderer = (): Renderer => {
   throw new Error('internal: this stage was opened without a renderer');
+};
+
+const noService: AskService = ({ reward }) => {
+  throw wrongInput(
+    'reward.service',
+    `The reward ${reward} comes from a service, and none can be asked here.`,
+    {
+      expected: 'a run in the mesh or in one process',
+    },
+  );
 };
 
 export function openRoundContext<R extends StageRecipe>({
@@ -78,6 +93,7 @@ export function openRoundContext<R extends StageRecipe>({
   contextLength = Number.POSITIVE_INFINITY,
   use,
   recipeState,
+  askService = noService,
   evaluationTasks = HELD_OUT,
 }: RoundContextParts<R>): RoundContext<R> {
   return {
@@ -87,6 +103,7 @@ export function openRoundContext<R extends StageRecipe>({
     renderer,
     contextLength,
     recipeState,
+    askService,
     evaluationTasks,
     // Without prompts no session is opened: a stage whose groups are all off-grammar never loads the judge.
     generate: (role, prompts, change = {}) =>

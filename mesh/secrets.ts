@@ -13,8 +13,10 @@ export const OPTIONAL_NAMES = [
   'CALLBACK_URL',
   'CALLBACK_SECRET',
 ] as const;
+/** Signs requests to reward services: for the judge, and for a run in one process. */
+const REWARD_SECRET = 'REWARD_SECRET';
 export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>> &
-  Readonly<Partial<Record<(typeof OPTIONAL_NAMES)[number], string>>>;
+  Readonly<Partial<Record<(typeof OPTIONAL_NAMES)[number] | typeof REWARD_SECRET, string>>>;
 
 const OWNER_ONLY = 0o600;
 
@@ -51,5 +53,7 @@ export const readSecrets = (root: string): Partial<Secrets> => named(readVars(jo
 
 const named = (vars: ReadonlyMap<string, string>): Partial<Secrets> =>
   Object.fromEntries(
-    [...SECRET_NAMES, ...OPTIONAL_NAMES].flatMap((name) => (vars.has(name) ? [[name, vars.get(name)!]] : [])),
+    [...SECRET_NAMES, ...OPTIONAL_NAMES, REWARD_SECRET].flatMap((name) =>
+      vars.has(name) ? [[name, vars.get(name)!]] : [],
+    ),
   );

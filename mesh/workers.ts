@@ -11,7 +11,7 @@ const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
-  judge: ['MESH_KEY'],
+  judge: ['MESH_KEY', 'REWARD_SECRET'],
 };
 
 /** Keeps wrangler from reading .dev.vars, which would give every Worker all secrets and print a line for each. */

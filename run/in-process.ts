@@ -6,6 +6,7 @@ import type { RoundLine, Summary } from '../core/schema/summary.ts';
 import type { EvaluationTasks } from '../core/split.ts';
 import { nodeEngines } from '../infer/node-engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
+import { httpService } from '../infer/remote/reward-service.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
@@ -40,7 +41,7 @@ export interface RunListener {
   finished(summary: Summary): void;
 }
 
-/** Does the run; its policy must be in the store. `recipes`: those that came from modules, for the objectives that they bring. */
+/** Does the run; its policy must be in the store. `recipes`: those that came from modules, for the objectives that they bring. `rewardSecret` signs requests to reward services. */
 export async function playInProcess(
   { recipe, settings, rounds }: OrderedRun,
   { device: kind, threads, revectorize, evalEvery }: InProcessOptions,
@@ -48,6 +49,7 @@ export async function playInProcess(
   listener: RunListener,
   evaluationTasks?: EvaluationTasks,
   recipes?: { readonly modules: Parameters<typeof objectiveModules>[0] },
+  rewardSecret?: string,
 ): Promise<void> {
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
@@ -64,6 +66,7 @@ export async function playInProcess(
     use: policies.use,
     roles: bindingsOf(recipe, settings),
     evaluationTasks,
+    askService: rewardSecret === undefined ? undefined : httpService({ secret: rewardSecret, now: Date.now }),
     onStart: (report) => report.evaluation && listener.evaluatedStart(report.evaluation),
     onRound: (line) => listener.round(line),
   });

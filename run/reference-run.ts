@@ -5,6 +5,7 @@
 import { playStages } from '../core/play-stages.ts';
 import { sha256Hex } from '../core/random.ts';
 import { textOf } from '../core/renderer/policy-text.ts';
+import type { AskService } from '../core/reward-service.ts';
 import { openRoundContext } from '../core/round-context.ts';
 import { nextRounds } from '../core/rounds-ahead.ts';
 import { fileEntries, type VersionFile, type VersionFiles } from '../core/schema/policy.ts';
@@ -21,10 +22,11 @@ export type FileHashes = Partial<Record<VersionFile, string>>;
 export const hashesOf = (files: VersionFiles): FileHashes =>
   Object.fromEntries(fileEntries(files).map(([file, bytes]) => [file, sha256Hex(bytes)]));
 
-/** Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. */
+/** Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. `askService`: for rewards of services. */
 export async function referenceRun(
   { recipe, settings, rounds }: OrderedRun,
   start: VersionFiles,
+  askService?: AskService,
 ): Promise<FileHashes[]> {
   const versions: VersionFiles[] = [start];
   const load = (version: number) => Promise.resolve(versions[version]!);
@@ -37,7 +39,7 @@ export async function referenceRun(
     const [round] = nextRounds(progress, [...versions.keys()].toReversed());
     if (!round) throw new Error(`internal: round ${index} is not due`);
     const recipeState = () => Promise.resolve(recipeStateOf(versions[newestOf(round).version]!));
-    const context = openRoundContext({ recipe, round, ...text, recipeState, use: policies.use });
+    const context = openRoundContext({ recipe, round, ...text, recipeState, askService, use: policies.use });
     const records = await playStages(context);
     const { files } = await trainer.train({ recipe, round, ...records, parent, next: index, load });
     versions.push(files);

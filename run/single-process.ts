@@ -2,12 +2,13 @@
  * Plays a whole run in one process, with the same stages, ids and trainer as the mesh but without queues and Workers.
  * It serves quick runs, claims and tests; the same settings give the same tokens as on the mesh.
  */
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
 import { proposalOutcomes } from '../core/play-episodes.ts';
 import { playStages } from '../core/play-stages.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { PolicyText } from '../core/renderer/policy-text.ts';
+import { type AskService, scores, serviceKey } from '../core/reward-service.ts';
 import { openRoundContext, type RoundContextParts } from '../core/round-context.ts';
 import { evaluateVersion, reportRound } from '../core/round-report.ts';
 import { nextRounds } from '../core/rounds-ahead.ts';
@@ -44,6 +45,8 @@ export interface InProcessRun {
   readonly contextLength?: number;
   /** Runs `work` with the policy of exactly this version and parameter set. */
   readonly use: RoundContextParts['use'];
+  /** Asks a reward service; by default none can be asked. */
+  readonly askService?: AskService | undefined;
   /** The weights that each role uses. */
   readonly roles: Readonly<Record<string, RoleBinding>>;
   /** The evaluation tasks; by default all held-out tasks. */
@@ -119,9 +122,21 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
   return summarize(settings, recipe, start, lines, Math.round(performance.now() - started));
 }
 
+/** A service that is asked once about a group; a run that goes on takes the recorded answer. */
+const recordedOnce =
+  (ask: AskService, store: RunStore): AskService =>
+  async (question) => {
+    const key = serviceKey(question);
+    const recorded = await store.getRecord(key);
+    if (recorded !== undefined) return v.parse(scores, recorded);
+    const answered = await ask(question);
+    await store.putRecord(key, answered);
+    return answered;
+  };
+
 /** The parts from which the context of a round, or of an evaluation like it, is opened. */
 const partsOf = (
-  { recipe, tokenizer, renderer, contextLength, use, store, evaluationTasks }: InProcessRun,
+  { recipe, tokenizer, renderer, contextLength, use, store, askService, evaluationTasks }: InProcessRun,
   round: RoundSpec,
 ): RoundContextParts<Recipe> => ({
   recipe,
@@ -131,6 +146,7 @@ const partsOf = (
   contextLength,
   use,
   evaluationTasks,
+  askService: askService && recordedOnce(askService, store),
   recipeState: async () => recipeStateOf(await store.loadVersion(newestOf(round))),
 });
 

@@ -35,6 +35,8 @@ export interface AuditReport {
   readonly groups: number;
   readonly proposals: number;
   readonly sealChecked: boolean;
+  /** Services whose recorded answers were taken as they are: asked again, they need not answer the same. */
+  readonly services: readonly string[];
   readonly classes: readonly AuditRow[];
   readonly findings: readonly Finding[];
   readonly wallMs: number;
@@ -68,6 +70,7 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
     fraction: order.fraction,
     groups: stored.groups.length,
     proposals: proposalOutcomes(stored.proposals).length,
+    services: record.recipe.rewards[spec.settings.rewardFunction]?.services ?? [],
     sealChecked: order.meshKey !== undefined,
     classes: AUDIT_CLASSES.map((name) => ({
       class: name,

@@ -38,6 +38,9 @@ export function auditLines(report: AuditReport): string[] {
     findings.length > SHOWN ? [`  … and ${findings.length - SHOWN} more; --json has all of them.`] : [];
   return [
     `Round ${index} (${round}): ${groups} groups, ${proposals} proposals; all read again, ${percent(fraction)} drawn again, in ${duration(wallMs)}.`,
+    ...report.services.map(
+      (url) => `The rewards of ${url} are taken as recorded: a service need not answer the same again.`,
+    ),
     ...(report.sealChecked ? [] : ['No MESH_KEY: seals were not checked.']),
     '',
     `  ${''.padEnd(42)}${column('checked')}${column('equal')}${column('differing')}`,

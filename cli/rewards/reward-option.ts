@@ -11,7 +11,7 @@ import { TOTAL } from '../../protocols/questions/weighted-reward.ts';
 export interface AskedReward {
   readonly name: string;
   readonly weight: number;
-  readonly from: { readonly builtIn: string } | { readonly module: string };
+  readonly from: { readonly builtIn: string } | { readonly module: string } | { readonly url: string };
 }
 
 const BUILT_IN = Object.keys(QUESTION_REWARDS);
@@ -24,6 +24,20 @@ const moduleName = (path: string) =>
     .replace(/\.[cm]?[jt]s$/, '')
     .toLowerCase();
 
+/** The stream's name for a service: the last part of its path, or its host. */
+const serviceName = ({ pathname, hostname }: URL) =>
+  (pathname.split('/').filter(Boolean).at(-1) ?? hostname).toLowerCase();
+
+/** Throws `reward.url` for an address that would send tasks and answers in the clear, or carries a password. */
+function serviceUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isLocal = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url && !url.username && !url.password && (url.protocol === 'https:' || isLocal)) return url;
+  throw wrongInput('reward.url', `The service ${text} cannot be asked.`, {
+    expected: 'an https address without a password, or http on this machine',
+  });
+}
+
 function asked(text: string): AskedReward {
   const at = /^(.+)=([^=]+)$/.exec(text.trim());
   const source = at ? at[1]!.trim() : text.trim();
@@ -33,10 +47,14 @@ function asked(text: string): AskedReward {
       expected: 'a number other than 0, as in checker=1,./length.ts=0.2',
     });
   if (BUILT_IN.includes(source)) return { name: source, weight, from: { builtIn: source } };
+  if (/^https?:/.test(source)) {
+    const url = serviceUrl(source);
+    return { name: serviceName(url), weight, from: { url: url.href } };
+  }
   if (isModule(source)) return { name: moduleName(source), weight, from: { module: source } };
   const meant = nearest(source, BUILT_IN);
   throw wrongInput('reward.unknown', `There is no reward ${JSON.stringify(source)}.`, {
-    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, or the path of a module such as ./reward.ts`,
+    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, the path of a module such as ./reward.ts, or the address of a service`,
   });
 }
 
@@ -56,7 +74,7 @@ export function parseRewards(text: string): AskedReward[] | null {
     if (name === TOTAL || !v.is(nameSchema, name))
       throw wrongInput('reward.name', `A reward cannot have the name ${JSON.stringify(name)}.`, {
         expected: `lower-case letters, digits and dashes, and not ${TOTAL}, which is the sum`,
-        next: 'Rename the file of the module.',
+        next: 'Rename the file of the module, or the last part of the service’s path.',
       });
   }
   return rewards;

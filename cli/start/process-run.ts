@@ -40,7 +40,7 @@ export async function runInOneProcess(
         next: 'Go on without --in-process, or choose another --seed or another --state.',
       });
     const store = gatewayRunStore(gateway, join(stateDir, 'in-process'));
-    await playInProcess(run, options, store, printer, evaluationTasks, recipes);
+    await playInProcess(run, options, store, printer, evaluationTasks, recipes, mesh.secrets.REWARD_SECRET);
   } finally {
     await stop();
   }

@@ -7,6 +7,7 @@ import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
 import { Random } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
+import type { AskService } from '../reward-service.ts';
 import { openRoundContext, type RoundContext } from '../round-context.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
@@ -82,10 +83,36 @@ export async function redrawRound(
 }
 
 const stageOf = (
-  { recipe, round }: RoundRecord,
+  record: RoundRecord,
   { tokenizer, renderer, contextLength, recipeState }: AuditTools,
   use: AuditTools['use'],
-): RoundContext => openRoundContext({ recipe, round, tokenizer, renderer, contextLength, recipeState, use });
+): RoundContext => {
+  const { recipe, round } = record;
+  const askService = recordedService(record);
+  return openRoundContext({
+    recipe,
+    round,
+    tokenizer,
+    renderer,
+    contextLength,
+    recipeState,
+    askService,
+    use,
+  });
+};
+
+/** A service cannot be asked again for the same answer, so that its answers are taken as they are recorded. */
+const recordedService =
+  ({ groups }: Pick<RoundRecord, 'groups'>): AskService =>
+  async ({ group, reward, rollouts }) => {
+    const recorded = new Map(
+      groups.find((one) => one.group === group)?.samples.map((sample) => [sample.id, sample] as const),
+    );
+    return rollouts.map(({ id }) => {
+      const { rewards, missing } = recorded.get(id) ?? {};
+      return rewards?.[reward] ?? missing?.[reward] ?? 'not-rated';
+    });
+  };
 
 /** A round context in which every role plays its record back. Each sample played is checked; one that no policy could write is noted. */
 function replayOf(

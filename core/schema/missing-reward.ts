@@ -7,17 +7,21 @@ export const MISSING_REWARDS = {
   threw: 'the module threw an error',
   'out-of-steps': 'the module did not end within its steps',
   'not-a-number': 'what was given is not a finite number',
+  'timed-out': 'the service did not answer in time',
+  unreachable: 'the service could not be reached',
+  refused: 'the service answered with a status other than success, such as a redirect',
+  unreadable: 'the answer is not what was asked for: no JSON, or not one reward for each rollout',
+  'too-large': 'the answer is longer than is read',
 } as const;
 export type MissingReward = keyof typeof MISSING_REWARDS;
 
 const isMissingReward = (value: unknown): value is MissingReward =>
   typeof value === 'string' && Object.hasOwn(MISSING_REWARDS, value);
 
-/** By the name of the reward. */
-export const missingRewards = v.record(
-  v.string(),
-  v.custom<MissingReward>(
-    isMissingReward,
-    'Expected a kind of missing reward that this version knows (core/schema/missing-reward.ts)',
-  ),
+export const missingReward = v.custom<MissingReward>(
+  isMissingReward,
+  'Expected a kind of missing reward that this version knows (core/schema/missing-reward.ts)',
 );
+
+/** By the name of the reward. */
+export const missingRewards = v.record(v.string(), missingReward);

@@ -7,6 +7,7 @@ import {
   builtInPart,
   modulePart,
   type RewardPart,
+  servicePart,
   type WeightedReward,
   weightedReward,
 } from './weighted-reward.ts';
@@ -19,8 +20,12 @@ export const rewardSum = v.pipe(
       /** The stream's name in the record. */
       name: v.string(),
       weight: v.pipe(v.number(), v.finite()),
-      /** A reward of the protocol by its name, or a module by the hash of its text. */
-      from: v.union([v.strictObject({ builtIn }), v.strictObject({ module: v.string() })]),
+      /** A reward of the protocol by its name, a module by the hash of its text, or a service by its address. */
+      from: v.union([
+        v.strictObject({ builtIn }),
+        v.strictObject({ module: v.string() }),
+        v.strictObject({ url: v.pipe(v.string(), v.url()) }),
+      ]),
     }),
   ),
   v.minLength(1),
@@ -32,6 +37,7 @@ function partOf(
   modules: Readonly<Record<string, BoundedModule>>,
 ): RewardPart {
   if ('builtIn' in from) return builtInPart(name, weight, QUESTION_REWARDS[from.builtIn]);
+  if ('url' in from) return servicePart(name, weight, from.url);
   const module = modules[from.module];
   if (module) return modulePart(name, weight, module);
   throw wrongInput('reward.missing', `The reward module ${name} (${from.module}) was not passed in.`, {

@@ -4,10 +4,13 @@ import { parseNumber } from '../../core/checkers/number.ts';
 import type { RewardRollout, RewardTask } from '../../core/reward-function.ts';
 import { majorityRewards } from '../../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../../core/role.ts';
+import type { RoundContext } from '../../core/round-context.ts';
 import { coinOf } from '../gold.ts';
 
 /** A group's answers as rewards see them; lists are [samples]. */
-export interface QuestionEvidence {
+export interface QuestionEvidence extends Pick<RoundContext, 'askService'> {
+  readonly round: string;
+  readonly group: string;
   readonly sampleIds: readonly string[];
   /** What was read from each text; null where nothing was. */
   readonly answers: readonly (string | null)[];

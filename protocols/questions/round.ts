@@ -78,11 +78,14 @@ async function rollOut(
   });
 }
 
-function pay(questions: Questions, context: RoundContext, group: RolloutGroup): ScoredGroup {
+async function pay(questions: Questions, context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
   const checked = checkedGroup(questions, context.renderer(), group);
   const right = checked.map(({ outcome }) => outcome === 'right');
   const reward = rewardNamed(questions.rewards, context.round.settings.rewardFunction);
-  const paid = payByReward(reward, {
+  const paid = await payByReward(reward, {
+    askService: context.askService,
+    round: context.round.id,
+    group: group.group,
     sampleIds: group.samples.map(({ id }) => id),
     answers: checked.map(({ answer }) => answer),
     rollouts: checked.map(({ text, answer, ended, tokens }) => ({ text, answer, ended, tokens })),
@@ -135,7 +138,7 @@ export function questionRound(questions: Questions): RoundShape {
         drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks).map(writeTask),
       ),
     rollOut: (context, admitted) => rollOut(questions, context, admitted),
-    judge: async (context, groups) => groups.map((group) => pay(questions, context, group)),
+    judge: (context, groups) => Promise.all(groups.map((group) => pay(questions, context, group))),
     evaluate: (context) => examine(questions, context),
     ...(isRated ? { describe: { difficulty: (task: string) => readTask(task).difficulty! } } : {}),
   };

@@ -3,13 +3,10 @@
  * is missing the sum is missing too: the sum of the others would be on another scale than its siblings'.
  */
 import { type BoundedModule, scoreByModule } from '../../core/reward-function.ts';
+import type { Score } from '../../core/reward-service.ts';
 import type { RewardInfo } from '../../core/role.ts';
-import type { MissingReward } from '../../core/schema/missing-reward.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { QuestionEvidence, QuestionReward } from './rewards.ts';
-
-/** A number, or why there is none. */
-export type Score = number | MissingReward;
 
 /** One of the rewards in a sum. */
 export interface RewardPart extends RewardInfo {
@@ -17,7 +14,7 @@ export interface RewardPart extends RewardInfo {
   readonly name: string;
   readonly weight: number;
   /** [samples] */
-  readonly score: (evidence: QuestionEvidence) => readonly Score[];
+  readonly score: (evidence: QuestionEvidence) => readonly Score[] | Promise<readonly Score[]>;
 }
 
 export interface WeightedReward extends RewardInfo {
@@ -30,6 +27,9 @@ export const TOTAL = 'reward';
 export const weightedReward = (parts: readonly RewardPart[]): WeightedReward => ({
   description: parts.map(({ name, weight }) => `${weight} × ${name}`).join(' + '),
   usesGold: parts.some(({ usesGold }) => usesGold),
+  ...(parts.some(({ services }) => services)
+    ? { services: parts.flatMap(({ services = [] }) => services) }
+    : {}),
   parts,
 });
 
@@ -51,16 +51,34 @@ export const modulePart = (name: string, weight: number, module: BoundedModule):
   score: ({ rollouts, task }) => rollouts.map((rollout) => scoreByModule(module, rollout, task())),
 });
 
+/** The answers of an HTTP service as a part of a sum. */
+export const servicePart = (name: string, weight: number, url: string): RewardPart => ({
+  name,
+  weight,
+  description: `the service ${url}`,
+  usesGold: true,
+  services: [url],
+  score: ({ askService, round, group, sampleIds, rollouts, task }) =>
+    askService({
+      url,
+      reward: name,
+      round,
+      group,
+      task: task(),
+      rollouts: rollouts.map((rollout, i) => ({ id: sampleIds[i]!, ...rollout })),
+    }),
+});
+
 type Paid = Pick<Sample, 'rewards' | 'missing'>;
 
 /** The rewards of a group's samples, [samples]. */
-export function payByReward(
+export async function payByReward(
   reward: QuestionReward | WeightedReward,
   evidence: QuestionEvidence,
-): readonly Paid[] {
+): Promise<readonly Paid[]> {
   if ('pay' in reward) return reward.pay(evidence).map((value) => ({ rewards: { [TOTAL]: value ?? null } }));
   const { parts } = reward;
-  const scores = parts.map(({ score }) => score(evidence));
+  const scores = await Promise.all(parts.map(({ score }) => score(evidence)));
   return evidence.sampleIds.map((_, i) =>
     paidSample(
       parts,

@@ -169,9 +169,17 @@ describe('sums', () => {
     expect(() => parseRewards('checker=x')).toThrow(/weight x/);
     expect(() => parseRewards('./a/one.ts,./b/one.ts')).toThrow(/Two rewards have the name one/);
     expect(() => parseRewards('./reward.ts')).toThrow(/cannot have the name "reward"/);
+    expect(parseRewards('checker,https://example.org/rate/style=0.5')?.[1]).toEqual({
+      name: 'style',
+      weight: 0.5,
+      from: { url: 'https://example.org/rate/style' },
+    });
+    expect(parseRewards('http://127.0.0.1:9/x')?.[0]?.name).toBe('x');
+    expect(() => parseRewards('http://example.org/x')).toThrow(/Expected an https address/);
+    expect(() => parseRewards('https://me:secret@example.org/x')).toThrow(/without a password/);
   });
 
-  test('a sum is missing where one of its rewards is, and the report counts why', () => {
+  test('a sum is missing where one of its rewards is, and the report counts why', async () => {
     const parts = [
       { name: 'right', weight: 1, description: '', usesGold: true, score: () => [1, 0, 1] },
       {
@@ -183,13 +191,16 @@ describe('sums', () => {
       },
     ];
     const evidence = {
+      round: 'r',
+      group: 'g',
+      askService: () => Promise.reject(new Error('no service here')),
       sampleIds: ['a', 'b', 'c'],
       answers: [],
       rollouts: [],
       answersExact: () => [],
       task: () => task,
     };
-    const paid = payByReward({ description: '', usesGold: true, parts }, evidence);
+    const paid = await payByReward({ description: '', usesGold: true, parts }, evidence);
     expect(paid).toEqual([
       { rewards: { [TOTAL]: 1.25, right: 1, short: 0.5 } },
       { rewards: { [TOTAL]: 0.125, right: 0, short: 0.25 } },

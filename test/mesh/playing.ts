@@ -7,6 +7,7 @@ import { PullQueue } from '../../api/pull-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
 import { ensureShipped, importPolicy } from '../../cli/shared/import-policy.ts';
 import type { Registry } from '../../core/registry.ts';
+import type { AskService } from '../../core/reward-service.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
@@ -44,6 +45,7 @@ export async function openPlaying(
   starts: Iterable<string>,
   options: MeshOptions = {},
   recipes: Registry = shipped,
+  askService?: AskService,
 ): Promise<Playing> {
   const state = mkdtempSync(join(tmpdir(), 'rollmesh-playing-'));
   const stop = new AbortController();
@@ -77,6 +79,7 @@ export async function openPlaying(
       const alone = await referenceRun(
         run,
         own ?? (await readPolicyFolder(join('models', run.recipe.startPolicy))),
+        askService,
       );
       const id = runIdOf(run.settings);
       for (;;) {

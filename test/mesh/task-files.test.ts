@@ -1,17 +1,35 @@
 /** Files of tasks and a checkpoint from outside: the mesh and one process come to the same bytes. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { afterAll, expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { taskRecipe } from '../../cli/task-recipe.ts';
+import { taskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
+import { httpService } from '../../infer/remote/reward-service.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
+import { grpoData } from '../../recipes/grpo/from-data.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+import { verifySignature } from '../../workers/gateway/signature.ts';
 import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { openPlaying } from './playing.ts';
+
+const signatureOf = (headers: IncomingMessage['headers']) => ({
+  standard: {
+    id: String(headers['webhook-id']),
+    timestamp: String(headers['webhook-timestamp']),
+    signature: String(headers['webhook-signature']),
+  },
+  own: undefined,
+  github: undefined,
+  githubDelivery: undefined,
+});
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-task-files-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -37,7 +55,7 @@ function checkpoint(): VersionFiles {
 }
 
 test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
-  timeout: 240_000,
+  timeout: 480_000,
 }, async () => {
   const file = join(root, 'say.jsonl');
   // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
@@ -85,7 +103,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
   }
 });
 
-test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
+test('a shipped recipe is played with settings of the method', { timeout: 480_000 }, async () => {
   const set = [
     'objective.kind=gspo',
     'optimizer.schedule=cosine',
@@ -115,7 +133,7 @@ test('a shipped recipe is played with settings of the method', { timeout: 240_00
 
 test.each(['sft', 'dpo'])(
   '%s learns from a file, in the mesh as in one process',
-  { timeout: 240_000 },
+  { timeout: 480_000 },
   async (recipe) => {
     const file = join(root, `${recipe}.jsonl`);
     const rows = Array.from({ length: 20 }, (_, i) =>
@@ -150,3 +168,88 @@ test.each(['sft', 'dpo'])(
     }
   },
 );
+
+test('a service is asked once about a group, and its answers are taken from the record', {
+  timeout: 480_000,
+}, async () => {
+  const asked = new Map<string, number>();
+  const secret = 'a-secret-for-rewards';
+  const service = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      verifySignature(
+        signatureOf(request.headers),
+        new TextEncoder().encode(body),
+        [secret],
+        Date.now() / 1000,
+      );
+      const { group, rollouts } = JSON.parse(body) as { group: string; rollouts: { tokens: number }[] };
+      asked.set(group, (asked.get(group) ?? 0) + 1);
+      // The second rollout of every group is not rated.
+      response.end(
+        JSON.stringify({ rewards: rollouts.map(({ tokens }, i) => (i === 1 ? null : 1 / tokens)) }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/rate`;
+  const start = 'arithmetic-base';
+  const tasks = Array.from({ length: 20 }, (_, i): PlacedTask => {
+    const question = `${i % 10}+${Math.floor(i / 10)}`;
+    const messages = [{ role: 'user' as const, content: question }];
+    return {
+      messages,
+      answer: String((i % 10) + Math.floor(i / 10)),
+      metadata: {},
+      difficulty: null,
+      file: 'f',
+      line: i + 1,
+    };
+  });
+  const data = {
+    name: 'sums',
+    start,
+    checker: 'number',
+    extract: ['answer' as const],
+    sources: [{ weight: 1, tasks: tasks.slice(4) }],
+    heldOut: tasks.slice(0, 4),
+    settings: { maxNew: 26 },
+    rewards: [
+      { name: 'checker', weight: 1, from: { builtIn: 'checker' as const } },
+      { name: 'rate', weight: 0.5, from: { url } },
+    ],
+  };
+  const file = await writeTaskRecipe(join(root, 'recipes'), {
+    data: v.parse(grpoData, data),
+    bundles: [],
+  });
+  const { registry, named, modules } = await openRecipes([file]);
+  const playing = await openPlaying(
+    [start],
+    { recipes: modules.map((module) => module.file), vars: { REWARD_SECRET: secret } },
+    registry,
+    httpService({ secret, now: Date.now }),
+  );
+  try {
+    const order = {
+      recipe: named[0]!.name,
+      seed: 0,
+      rounds: 1,
+      freeze: [],
+      tasks: 4,
+      groupSize: 4,
+      policy: start,
+    };
+    const { mesh, alone, before } = await playing.play(order);
+    expect(mesh).toEqual(alone);
+    expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+    // Once by the mesh, whatever the audit reads again, and once by the one process.
+    expect([...asked.values()]).toEqual([2, 2, 2, 2]);
+  } finally {
+    await playing.stop();
+    service.close();
+  }
+});

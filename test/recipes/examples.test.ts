@@ -213,7 +213,8 @@ describe('rounds', { timeout: 180_000 }, () => {
   }
 
   test('sft makes held-out answers likelier, again to the same bytes', async () => {
-    const rows = sums.map(({ task, answer }) => ({ question: task, answer: `<answer>${answer}` }));
+    // One answer to every question: what is learned on some holds for the others.
+    const rows = sums.map(({ task }) => ({ question: task, answer: '<answer>0' }));
     const tasks = await readConversations('sums.jsonl', lines(rows));
     const { sources, heldOut } = taskSet([{ tasks, weight: 1 }], { share: 0.2 }, exampleIdentity);
     const data = {

@@ -3,10 +3,13 @@ import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
+import { type AskService, scores, serviceKey } from '../../core/reward-service.ts';
 import type { RoundContextParts } from '../../core/round-context.ts';
 import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
+import { httpService } from '../../infer/remote/reward-service.ts';
 import type { Database } from '../../store/database.ts';
+import { putJsonOnce, readJson } from '../../store/objects.ts';
 import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
 import { committedManifest, missingVersion } from '../../store/versions.ts';
@@ -20,6 +23,8 @@ export interface StageMesh {
   readonly bucket: R2Bucket;
   readonly session: PolicySession;
   readonly now: () => number;
+  /** Signs requests to reward services; absent = none can be asked. */
+  readonly rewardSecret?: string | undefined;
   /** Estimated milliseconds of CPU time that an invocation may take for completions. */
   readonly cpuBudgetMs: number;
   /** While there are nodes: whether isolates sample beside them, or leave all to them. */
@@ -46,9 +51,24 @@ export async function stageParts(
     recipe: mesh.recipes.find(spec.settings.recipe),
     round: spec,
     ...(await loadText(mesh, newest)),
+    askService: mesh.rewardSecret === undefined ? undefined : askedOnce(mesh, mesh.rewardSecret),
     recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
   };
 }
+
+/**
+ * A service that is asked once about a group. Two deliveries of a message may ask at the same time: the first answer that is stored is the
+ * answer, since the group's record has to be the same bytes whichever delivery writes it.
+ */
+const askedOnce =
+  ({ bucket, now }: Pick<StageMesh, 'bucket' | 'now'>, secret: string): AskService =>
+  async (question) => {
+    const key = serviceKey(question);
+    const stored = await readJson(bucket, key, scores);
+    if (stored) return stored;
+    await putJsonOnce(bucket, key, await httpService({ secret, now })(question));
+    return (await readJson(bucket, key, scores))!;
+  };
 
 /** The versions that a round names with the hashes of their manifests. Throws `missing-version` where one is not usable. */
 async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, spec: RoundSpec) {

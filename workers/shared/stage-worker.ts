@@ -21,6 +21,8 @@ export interface StageEnv {
   readonly CPU_BUDGET_SECONDS?: string;
   /** `rest`: isolates sample nothing while there are nodes; else they take from the same list. */
   readonly ISOLATES_WITH_NODES?: string;
+  /** Signs requests to reward services; only the judge needs it. */
+  readonly REWARD_SECRET?: string;
 }
 
 /** What a Worker is made for. */
@@ -54,6 +56,7 @@ export function meshOf(env: StageEnv, recipes: Registry): StageMesh {
     bucket,
     session: sessionOf({ db, bucket }),
     now: () => Date.now(),
+    rewardSecret: env.REWARD_SECRET,
     cpuBudgetMs: cpuBudgetMs(env.CPU_BUDGET_SECONDS),
     besideNodes: env.ISOLATES_WITH_NODES !== 'rest',
   };
