@@ -36,7 +36,7 @@ function onSignal(stop: () => void): void {
 }
 
 /** On one machine, isolates would only take the cores of the nodes; and a node that is killed should cost a demonstration little time. */
-const LOCAL_NODES = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '10' };
+const LOCAL_NODES = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '20' };
 
 /** The reason for which a run is no longer followed if nobody stopped it. */
 const FAILED = new Error('The command has failed.');
