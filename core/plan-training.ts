@@ -12,7 +12,7 @@ import type { LearnTools, RoundRecords, TrainingPlan } from './training-plan.ts'
 export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'> &
   Partial<Pick<Recipe, 'roles'>>;
 
-export interface TaughtLesson extends TrainingPlan {
+export interface TaughtPlan extends TrainingPlan {
   /** What the round's proposals earned, by the id of their first sample; empty where the recipe does not pay for proposals. */
   readonly earnings: Earnings;
 }
@@ -21,7 +21,7 @@ export async function planTraining(
   recipe: Pick<TaughtRecipe, 'name' | 'learn' | 'state' | 'payProposals' | 'roles'>,
   records: RoundRecords,
   tools: LearnTools,
-): Promise<TaughtLesson> {
+): Promise<TaughtPlan> {
   const { earnings, records: paid } = payProposals(recipe, records, tools);
   const plan = await recipe.learn(paid, tools);
   checkState(recipe, plan.recipeState);

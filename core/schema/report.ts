@@ -4,7 +4,7 @@ import { usageCounts } from '../cost/usage.ts';
 import { evaluationResult } from './evaluation.ts';
 import { count, figures, measured } from './numbers.ts';
 
-/** Judgments by verdict and truth; void = no valid verdict. */
+/** Judgments by verdict and by the oracle’s word; void = no valid verdict. */
 export const judgeConfusion = v.object({
   rightAsRight: count,
   rightAsWrong: count,

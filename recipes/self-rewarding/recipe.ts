@@ -48,7 +48,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   const judgments = matches.flatMap((played) => played.map(({ judgment }) => judgment));
   return rated(groups, worth, judgments).map((group, g) => {
     const exact = given[g]!.map(({ answer }) => (answer === null ? null : isExact(group.task, answer)));
-    return { ...group, gold: exact, truth: exact };
+    return { ...group, answersExact: exact, solutionsExact: exact };
   });
 }
 

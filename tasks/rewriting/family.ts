@@ -126,7 +126,7 @@ export function writeProposal(task: string): string {
 
 /**
  * A shortest derivation in which random lines, `errors` times, are replaced by words that do not follow. It always has a wrong
- * line for `errors` > 0; which lines are wrong, `truth` says: a sound line after a wrong one does not follow from it either.
+ * line for `errors` > 0; which lines are wrong, `exactJudgment` says: a sound line after a wrong one does not follow from it either.
  */
 export function flawedDerivation(random: Random, task: string, errors: number): Solution {
   const instance = parseInstance(task);

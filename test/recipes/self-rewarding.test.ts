@@ -5,6 +5,7 @@ import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import { pairsOf, selfRewarding } from '../../recipes/self-rewarding/recipe.ts';
+import { runningTotals } from '../../tasks/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const group = (rewards: readonly (number | null)[]): ScoredGroup => ({
@@ -80,7 +81,11 @@ test('a round: two comparisons of two answers, the share won is the worth of eve
   // 7 wins shown second, and wins shown first: it wins both, 5 none.
   const { groups, plan } = await roundWith((shown) => (shown === '5A 7B' ? 'B' : 'A'));
   expect(groups).toHaveLength(2);
-  for (const { samples, judgments } of groups) {
+  for (const { task, samples, judgments, answersExact, solutionsExact } of groups) {
+    // The oracle's word on 5, 7, 5 and no answer stands beside the rewards, for the monitors.
+    const total = runningTotals(task).at(-1);
+    expect(answersExact).toEqual([total === 5, total === 7, total === 5, null]);
+    expect(solutionsExact).toEqual(answersExact);
     expect(samples.map(({ rewards }) => rewards.reward)).toEqual([0, 1, 0, 0]);
     expect(samples.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'off-grammar']);
     // Each judgment is recorded with the response whose answer is shown first.
