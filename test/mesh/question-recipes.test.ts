@@ -8,7 +8,7 @@ import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
-import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { openPlaying } from './playing.ts';
 
@@ -34,7 +34,9 @@ function checkpointFolder(name: string, model: string, template: string): string
   });
   const json = (value: unknown) => JSON.stringify(value);
   const tokenizer = byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>']);
-  writeFileSync(join(folder, 'config.json'), json(toHfConfig(config)));
+  // Random weights seldom write one certain token: any of 64 characters ends an answer.
+  const ends = Array.from({ length: 64 }, (_, id) => id + 32);
+  writeFileSync(join(folder, 'config.json'), json({ ...toHfConfig(config), eos_token_id: ends }));
   writeFileSync(join(folder, 'tokenizer.json'), json(tokenizer));
   writeFileSync(
     join(folder, 'tokenizer_config.json'),
@@ -45,6 +47,7 @@ function checkpointFolder(name: string, model: string, template: string): string
 }
 
 const CASES = [
+  { recipe: 'tango', model: 'llama', template: SMOLLM_TEMPLATE, trained: 'verifier.safetensors' },
   { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
 ] as const;
 
