@@ -53,6 +53,7 @@ function meshWith(thrown: Error) {
     getPolicy: async () => ({ name: record.round.settings.policy, current: 0, next: 1, versions: [] }),
     getObject: async (key: string) => bytesOf.get(key)!,
     getVersion: () => Promise.reject(thrown),
+    getRoundWork: async () => ({ nodes: [], work: [] }),
     failGroup: async (_: string, group: string) => void failed.push(group),
   };
   const round = {
