@@ -79,7 +79,7 @@ test.each<[string, Readonly<Record<string, string>>, string[], RegExp]>([
   ['the name of a shipped one', { 'a.ts': renamed('trio') }, ['--recipe', './a.ts'], /recipe\.duplicate/],
   [
     'a start that is nowhere',
-    { 'a.ts': renamed('a', ", start: 'nowhere'") },
+    { 'a.ts': renamed('a', ", startPolicy: 'nowhere'") },
     ['--recipe', './a.ts'],
     /start\.unknown: .*"nowhere".*shipped ones/,
   ],

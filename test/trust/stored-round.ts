@@ -160,6 +160,8 @@ export function gatewayOf(round: StoredRound): { gateway: GatewayClient; committ
     const refused = /\/groups\/([0-9a-f]{32})\/failure$/.exec(path)?.[1];
     if (path === at) return answer(stateOf(round));
     if (path === `${at}/groups`) return answer({ groups: round.rows });
+    // No node had a part in the round.
+    if (path === `${at}/work`) return answer({ nodes: [], work: [] });
     if (policy) return answer({ name: policy, current: 0, next: 1, updatedAt: 1, versions: [] });
     if (refused) {
       const failure = JSON.parse(body!) as GroupFailure;

@@ -8,7 +8,7 @@ import { bindingsOf } from '../../../recipes/run-order.ts';
 import type { Database } from '../../../store/database.ts';
 import { markScored } from '../../../store/groups.ts';
 import { putJson } from '../../../store/objects.ts';
-import { commitVersion, createPolicy } from '../../../store/policies.ts';
+import { commitVersion, createPolicy, noteCommit } from '../../../store/policies.ts';
 import { admitTasks, setReport } from '../../../store/rounds.ts';
 import { advanceRun, orderRounds } from '../../../store/runs.ts';
 import type { PlayedRound, PlayedRun } from './play.ts';
@@ -19,7 +19,7 @@ export interface Stored {
 }
 
 async function putVersion(
-  { bucket }: Stored,
+  { db, bucket }: Stored,
   policy: string,
   version: number,
   files: VersionFiles,
@@ -40,6 +40,7 @@ async function putVersion(
     round: round?.spec.id ?? null,
     settings: {},
   };
+  await noteCommit(db, manifest, null);
   await putJson(bucket, keys.version(policy, version, 'manifest.json'), manifest);
   return manifest;
 }
