@@ -22,8 +22,28 @@ test('settings are typed by their schema', () => {
     'optimizer.weightDecay',
     'optimizer.clipNorm',
     'optimizer.minibatches',
+    'optimizer.schedule',
+    'optimizer.totalSteps',
+    'optimizer.floor',
     'adapter.rank',
     'adapter.alpha',
+    // The choices of method that every recipe with a policy gradient takes.
+    'objective.kind',
+    'objective.clipLow',
+    'objective.clipHigh',
+    'objective.dualClip',
+    'objective.maxRatio',
+    'objective.tauPositive',
+    'objective.tauNegative',
+    'objective.delta',
+    'objective.squareWeight',
+    'objective.cap',
+    'estimator',
+    'convention',
+    'aggregation',
+    'kl.weight',
+    'kl.estimator',
+    'entropy',
   ]);
   const set = (...assignments: string[]) => withSettings(grpoSettings, {}, assignments);
   expect(set()).toMatchObject({ maxNew: 256, optimizer: { learningRate: 1e-5 } });

@@ -1,7 +1,6 @@
 /** Quantizes activations and weights to small integers with float32 scales. */
-
-import { bytes, horizontalMax } from '../../../learner/kernels/vector';
 import { packPanels } from './product';
+import { bytes, horizontalMax } from '../../../learner/kernels/vector';
 
 /** Adding 1.5 * 2^23 to a small float leaves it, rounded to an integer (ties to even), in the low bits. */
 const ROUND: f32 = 12582912;
