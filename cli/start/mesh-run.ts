@@ -12,6 +12,7 @@ import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
 import { ensureShipped, startsOf } from '../shared/import-policy.ts';
+import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import { followAll } from './follow-all.ts';
@@ -28,11 +29,12 @@ const aborted = (signal: AbortSignal) =>
   });
 
 /**
- * Calls `stop` on each Ctrl-C and SIGTERM; there may be several, since npm passes on what the terminal also sends itself. It replaces
- * the listeners that Miniflare has set by now, which would end the process at once.
+ * Calls `stop` on each Ctrl-C and SIGTERM, and when npm is ended alone. There may be several calls, since npm passes on what the terminal also
+ * sends itself. It replaces the listeners that Miniflare has set by now, which would end the process at once.
  */
 function onSignal(stop: () => void): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(name).on(name, stop);
+  whenNpmEnds(stop);
 }
 
 /** On one machine, isolates would only take the cores of the nodes; and a node that is killed should cost a demonstration little time. */

@@ -74,7 +74,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     // pages of the history: nothing lies before the first round
     expect((await api(`/api/rounds?run=${run}&before=2`)).rounds).toHaveLength(1);
     expect((await api(`/api/rounds?run=${run}&before=1`)).rounds).toEqual([]);
-  }, 120_000);
+  }, 60_000);
 
   test('every file of the page and of the API comes under the security policy', async () => {
     for (const path of ['/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {

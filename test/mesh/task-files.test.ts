@@ -55,7 +55,7 @@ function checkpoint(): VersionFiles {
 }
 
 test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
-  timeout: 480_000,
+  timeout: 240_000,
 }, async () => {
   const file = join(root, 'say.jsonl');
   // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
@@ -103,7 +103,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
   }
 });
 
-test('a shipped recipe is played with settings of the method', { timeout: 480_000 }, async () => {
+test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
   const set = [
     'objective.kind=gspo',
     'optimizer.schedule=cosine',
@@ -133,7 +133,7 @@ test('a shipped recipe is played with settings of the method', { timeout: 480_00
 
 test.each(['sft', 'dpo'])(
   '%s learns from a file, in the mesh as in one process',
-  { timeout: 480_000 },
+  { timeout: 240_000 },
   async (recipe) => {
     const file = join(root, `${recipe}.jsonl`);
     const rows = Array.from({ length: 20 }, (_, i) =>
@@ -170,7 +170,7 @@ test.each(['sft', 'dpo'])(
 );
 
 test('a service is asked once about a group, and its answers are taken from the record', {
-  timeout: 480_000,
+  timeout: 240_000,
 }, async () => {
   const asked = new Map<string, number>();
   const secret = 'a-secret-for-rewards';
