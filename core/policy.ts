@@ -86,12 +86,22 @@ export interface TokenScores {
   readonly entropy: number[];
 }
 
+/** Sees all completions as far as they have been drawn, [prompts][samples so far]; resolves to false to end the generation there. */
+export type Watch = (soFar: readonly (readonly Completion[])[]) => Promise<boolean>;
+
 export interface Policy {
   readonly ref: PolicyRef;
   /** The number of weights in this process; absent where another computes with them. */
   readonly parameters?: number;
-  /** [prompts] -> [prompts][samples], in the order given. */
-  generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]>;
+  /**
+   * [prompts] -> [prompts][samples], in the order given. An engine that draws token by token calls `watch` after each turn; one that samples
+   * inside a graph does not.
+   */
+  generate(
+    prompts: readonly GeneratePrompt[],
+    settings: SamplingSettings,
+    watch?: Watch,
+  ): Promise<Completion[][]>;
   /** Scores whole sequences at temperature 1, in the order given. */
   score(sequences: readonly TokenIds[]): Promise<TokenScores[]>;
   dispose(): Promise<void>;

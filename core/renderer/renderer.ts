@@ -35,14 +35,16 @@ export interface Renderer {
   readonly stops: TokenIds;
   /** Any of these strings ends an answer, too. */
   readonly stopStrings: readonly string[];
-  /** The sampling settings that end a completion where an answer ends. */
-  ends(): Pick<SamplingSettings, 'stop' | 'grammar'>;
+  /** The sampling settings that end a completion where an answer ends, or where one of `more` strings stands. */
+  ends(more?: readonly string[]): Pick<SamplingSettings, 'stop' | 'grammar'>;
   /** The prompt for the assistant's first answer. Throws `renderer.refused`, `renderer.control-token`. */
   begin(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
   /** The part of a decoded completion before what ended it, and whether anything did. */
   readText(text: string): Answer;
   /** Does the text hold a token that separates messages? In a message it would pass for one. */
   holdsControl(text: string): boolean;
+  /** The text of ids that follow others, whatever they are. */
+  textAfter(context: TokenIds, ids: TokenIds): string;
   /** Decodes a completion, given the ids of its prompt. */
   read(prompt: TokenIds, completion: TokenIds): Answer;
   /** The dialogue with a sampled completion appended, whose ids count in the loss. */
@@ -174,19 +176,21 @@ export function openRenderer({
   const stopTexts = [...stops.map((id) => tokenizer.decode([id])), ...stopStrings];
 
   let ends: ReturnType<Renderer['ends']> | undefined;
+  const endsAt = (strings: readonly string[]) =>
+    strings.length ? { stop: stops, grammar: untilText(strings, tokenTexts(tokenizer)) } : { stop: stops };
 
   return {
     kind,
     stops,
     stopStrings,
-    ends: () => {
-      ends ??= stopStrings.length
-        ? { stop: stops, grammar: untilText(stopStrings, tokenTexts(tokenizer)) }
-        : { stop: stops };
+    ends: (more = []) => {
+      if (more.length) return endsAt([...stopStrings, ...more]);
+      ends ??= endsAt(stopStrings);
       return ends;
     },
     begin,
     ask,
+    textAfter,
     read,
     readText: (text) => {
       const ends = stopTexts.map((stop) => text.indexOf(stop)).filter((end) => end >= 0);

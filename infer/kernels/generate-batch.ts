@@ -50,13 +50,23 @@ interface Draws {
   readonly room: number;
 }
 
-/** Generates completions [prompts][samples]. The settings must have been checked, with maxNew at least 1. It leaves the heap as it was. */
-export function generateBatch(
+/** A batch that is being generated. */
+export interface OpenBatch {
+  /** [prompts][samples]; they grow with every turn. */
+  readonly completions: Completion[][];
+  /** Gives each row that goes on one token. Returns false, and does nothing, where none does. */
+  turn(): boolean;
+  /** Leaves the heap as it was before the batch. */
+  close(): void;
+}
+
+/** Opens a batch: its prompts are prefilled. The settings must have been checked, with maxNew at least 1. */
+export function openBatch(
   decoder: Decoder,
   prompts: readonly BatchPrompt[],
   settings: SamplingSettings,
   generated?: Generated,
-): Completion[][] {
+): OpenBatch {
   const { heap } = decoder;
   const { mark } = heap;
   const { maxNew } = settings;
@@ -68,28 +78,36 @@ export function generateBatch(
   const grammar = grammarOf(decoder, settings);
   const stops = new Set(settings.stop);
   let live = rows.flat();
-  for (let turn = 0; turn < maxNew && live.length > 0; turn++) {
-    runTurn(decoder, work, draws, live, turn);
-    drawTokens(decoder, draws, live, turn, settings, grammar);
-    live = live.filter((row) => {
-      row.completion.stopped = stops.has(row.last) || (grammar?.ends(row.state) ?? false);
-      return !row.completion.stopped;
-    });
-  }
-  if (generated)
-    rows.forEach((ofPrompt, p) => {
-      for (const { prompt, cache, completion } of ofPrompt)
-        generated(
-          // The last token that was drawn has not been read.
-          [...prompts[p]!.ids, ...completion.ids.slice(0, -1)],
-          [
-            { cache: prompt.cache, count: prompt.length },
-            { cache, count: completion.ids.length },
-          ],
-        );
-    });
-  heap.backTo(mark);
-  return rows.map((row) => row.map(({ completion }) => completion));
+  let turn = 0;
+  return {
+    completions: rows.map((row) => row.map(({ completion }) => completion)),
+    turn() {
+      if (turn === maxNew || live.length === 0) return false;
+      runTurn(decoder, work, draws, live, turn);
+      drawTokens(decoder, draws, live, turn, settings, grammar);
+      live = live.filter((row) => {
+        row.completion.stopped = stops.has(row.last) || (grammar?.ends(row.state) ?? false);
+        return !row.completion.stopped;
+      });
+      turn++;
+      return true;
+    },
+    close() {
+      if (generated)
+        rows.forEach((ofPrompt, p) => {
+          for (const { prompt, cache, completion } of ofPrompt)
+            generated(
+              // The last token that was drawn has not been read.
+              [...prompts[p]!.ids, ...completion.ids.slice(0, -1)],
+              [
+                { cache: prompt.cache, count: prompt.length },
+                { cache, count: completion.ids.length },
+              ],
+            );
+        });
+      heap.backTo(mark);
+    },
+  };
 }
 
 /** Prefills a prompt without its last token, which is the first input of its rows. */

@@ -12,6 +12,7 @@ import type {
   SamplingSettings,
   TokenIds,
   TokenScores,
+  Watch,
 } from '../../core/policy.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
@@ -23,7 +24,7 @@ import type { Builds } from './builds.ts';
 import { cacheBytes } from './cache.ts';
 import { Decoder } from './decoder.ts';
 import { ARITHMETIC, formOf } from './forms.ts';
-import { type BatchPrompt, generateBatch } from './generate-batch.ts';
+import { type BatchPrompt, openBatch } from './generate-batch.ts';
 import { KeptTurns } from './kept-turns.ts';
 import { openKernels } from './open-kernels.ts';
 import { scoreSequence } from './score-sequence.ts';
@@ -88,6 +89,8 @@ export class KernelPolicy implements Policy {
   readonly #cacheBytes: number;
   readonly #kept: KeptTurns;
   #decoder: Decoder | undefined;
+  /** A generation that somebody watches, until it has ended: its batch lies on the heap between its turns, so that others wait. */
+  #watched: Promise<void> | undefined;
 
   constructor(ref: PolicyRef, decoder: Decoder) {
     this.ref = ref;
@@ -105,23 +108,49 @@ export class KernelPolicy implements Policy {
     return this.#open().heap.memory.buffer.byteLength;
   }
 
-  async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
+  async generate(
+    prompts: readonly GeneratePrompt[],
+    settings: SamplingSettings,
+    watch?: Watch,
+  ): Promise<Completion[][]> {
     const { vocabSize } = this.#config;
     const { maxNew } = settings;
     checkSettings(settings, vocabSize);
     for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, contextLength(this.#config));
-    const decoder = this.#open();
     if (maxNew === 0)
       return prompts.map(({ sampleIds }) => sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })));
+    while (this.#watched) await this.#watched;
+    const going = this.#generate(prompts, settings, watch);
+    if (watch) {
+      const ended = () => {
+        this.#watched = undefined;
+      };
+      this.#watched = going.then(ended, ended);
+    }
+    return going;
+  }
+
+  async #generate(
+    prompts: readonly GeneratePrompt[],
+    settings: SamplingSettings,
+    watch: Watch | undefined,
+  ): Promise<Completion[][]> {
+    const decoder = this.#open();
     const out: Completion[][] = prompts.map(() => []);
     const known = this.#kept.take(prompts.map(({ ids }) => ids));
-    for (const batch of this.#batches(prompts, maxNew)) {
-      const opened = batch.prompts.map((prompt) => ({ ...prompt, known: known[prompt.prompt] }));
-      generateBatch(decoder, opened, settings, (ids, parts) => this.#kept.put(decoder, ids, parts)).forEach(
-        (completions, i) => {
-          out[opened[i]!.prompt]!.push(...completions);
-        },
-      );
+    let goesOn = true;
+    for (const { prompts: some } of this.#batches(prompts, settings.maxNew)) {
+      const opened = some.map((prompt) => ({ ...prompt, known: known[prompt.prompt] }));
+      const batch = openBatch(decoder, opened, settings, (ids, parts) => this.#kept.put(decoder, ids, parts));
+      batch.completions.forEach((completions, i) => {
+        out[opened[i]!.prompt]!.push(...completions);
+      });
+      try {
+        while (goesOn && batch.turn()) if (watch) goesOn = await watch(out);
+      } finally {
+        batch.close();
+      }
+      if (!goesOn) break;
     }
     return out;
   }
@@ -153,6 +182,7 @@ export class KernelPolicy implements Policy {
   async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
     const { vocabSize } = this.#config;
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
+    while (this.#watched) await this.#watched;
     const decoder = this.#open();
     return sequences.map((ids) =>
       ids.length > 1 ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },

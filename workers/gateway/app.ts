@@ -10,6 +10,7 @@ import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
 import { prometheusText } from './metrics.ts';
+import { modelRoutes } from './model-routes.ts';
 import { nodeReadRoutes, nodeRoutes } from './node-routes.ts';
 import { page, securityHeaders } from './page.ts';
 import { notFound } from './parameters.ts';
@@ -49,6 +50,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     });
   });
+  app.route('/', modelRoutes);
   app.route('/', learnerRoutes);
   app.route('/', nodeRoutes);
   app.route('/api/dead-letters', deadLetterRoutes);

@@ -68,3 +68,20 @@ export const readersOnly = createMiddleware<GatewayTypes>(async function readers
   if (read.some(Boolean) && !bearerMatches(c, read) && !isLearner(c)) throw unauthorized('reader');
   await next();
 });
+
+/**
+ * Lets callers of the model endpoints in: readers, and the learner. They cause work, so a deployed mesh without a reading token answers only
+ * the learner; a local mesh is open to programs of this machine.
+ */
+export const callersOnly = createMiddleware<GatewayTypes>(async function callersOnly(c, next) {
+  const { secrets, settings } = c.var.services;
+  const open = settings.local && !secrets.read.some(Boolean);
+  if (!open && !bearerMatches(c, secrets.read) && !isLearner(c))
+    throw new HttpError(401, 'token.wrong', 'This needs the reader’s token.', {
+      expected: 'Authorization: Bearer <token>, which OpenAI’s clients call the API key',
+      ...(secrets.read.some(Boolean)
+        ? {}
+        : { next: 'Set READ_TOKEN first: without it the endpoints are closed.' }),
+    });
+  await next();
+});

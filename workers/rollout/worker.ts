@@ -4,11 +4,13 @@ import { registry } from '../../core/registry.ts';
 import { answerOrder, redrawOrder } from '../../core/schema/answers.ts';
 import { rolloutMessage } from '../../core/schema/round.ts';
 import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';
 import { meshOf, type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
 import { rollOutGroups } from './roll-out-groups.ts';
 import { answerHeldOut, sampleAgain } from './sample-again.ts';
+import { errorBody, isEndpoint, serve } from './serving/serve.ts';
 
 export interface RolloutEnv extends StageEnv {
   readonly JUDGE: StageQueue<'judge'>;
@@ -32,13 +34,27 @@ export function rolloutWorker(options: WorkerOptions): ExportedHandler<RolloutEn
       },
       options,
     ),
-    async fetch(request, env) {
+    async fetch(request, env, context) {
       const mesh = meshOf(env, recipes);
+      // A reader who goes away must not end work that the isolate's other messages wait for.
+      const keep = <T>(work: Promise<T>): Promise<T> => {
+        context.waitUntil(work.catch(() => undefined));
+        return work;
+      };
+      const { pathname } = new URL(request.url);
+      if (isEndpoint(pathname))
+        try {
+          return await serve(mesh, pathname, await request.json(), keep);
+        } catch (error) {
+          const { status, body } = errorBody(error);
+          if (status >= 500) log('error', 'serving.failed', failureOf(error));
+          return Response.json(body, { status });
+        }
       try {
         const body: unknown = await request.json();
-        const { pathname } = new URL(request.url);
-        if (pathname === '/redraw') return Response.json(await sampleAgain(mesh, v.parse(redrawOrder, body)));
-        return Response.json(await answerHeldOut(mesh, v.parse(answerOrder, body)));
+        if (pathname === '/redraw')
+          return Response.json(await keep(sampleAgain(mesh, v.parse(redrawOrder, body))));
+        return Response.json(await keep(answerHeldOut(mesh, v.parse(answerOrder, body))));
       } catch (error) {
         return Response.json(failureOf(error), { status: 422 });
       }

@@ -1,0 +1,212 @@
+/** The answers of the model endpoints, from what was sampled: OpenAI's objects with vLLM's fields for token ids. */
+import type { TokenIds } from '../policy.ts';
+import type { ToolCall } from './tool-calls.ts';
+
+/** One completion as it is answered. */
+export interface Choice {
+  /** The index of its prompt. */
+  readonly prompt: number;
+  readonly ids: TokenIds;
+  /** Log-probability (nats) of each token under the distribution that it was drawn from. */
+  readonly logprobs: readonly number[];
+  /** The text of each token. */
+  readonly tokens: readonly string[];
+  /** The text without what ended it and without calls of tools. */
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly stopped: boolean;
+}
+
+/** What the answers to one request have in common. */
+export interface Heading {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  /** The exact version, `NAME@VERSION`, with `/SET` where it is not the main one. */
+  readonly model: string;
+  /** What computed it: engine and weights. Equal fingerprints, models, prompts, settings and seeds give equal tokens. */
+  readonly fingerprint: string;
+  /** The seed of the draws, given or made. */
+  readonly seed: number;
+}
+
+/** What the caller wants to see of tokens. */
+export interface Shown {
+  readonly logprobs: boolean;
+  readonly tokenIds: boolean;
+  readonly tokensAsIds: boolean;
+}
+
+export const usageOf = (prompts: readonly TokenIds[], choices: readonly { readonly ids: TokenIds }[]) => {
+  const prompt = prompts.reduce((sum, ids) => sum + ids.length, 0);
+  const completion = choices.reduce((sum, { ids }) => sum + ids.length, 0);
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+};
+
+export const finishOf = ({ calls, stopped }: Pick<Choice, 'calls' | 'stopped'>) =>
+  calls.length ? 'tool_calls' : stopped ? 'stop' : 'length';
+
+const nameOf = (id: number, text: string, { tokensAsIds }: Shown) => (tokensAsIds ? `token_id:${id}` : text);
+
+/** The log-probabilities as chat completions and `/inference/v1/generate` have them. */
+export const chatLogprobs = (choice: Pick<Choice, 'ids' | 'logprobs' | 'tokens'>, shown: Shown) => ({
+  content: choice.ids.map((id, i) => ({
+    token: nameOf(id, choice.tokens[i]!, shown),
+    logprob: choice.logprobs[i]!,
+    bytes: [...new TextEncoder().encode(choice.tokens[i])],
+    top_logprobs: [],
+  })),
+  refusal: null,
+});
+
+/** The log-probabilities as completions have them; `offset`: characters of the completion before these tokens. */
+export function textLogprobs(choice: Pick<Choice, 'ids' | 'logprobs' | 'tokens'>, shown: Shown, offset = 0) {
+  let at = offset;
+  return {
+    tokens: choice.ids.map((id, i) => nameOf(id, choice.tokens[i]!, shown)),
+    token_logprobs: [...choice.logprobs],
+    top_logprobs: null,
+    text_offset: choice.tokens.map((token) => {
+      const here = at;
+      at += token.length;
+      return here;
+    }),
+  };
+}
+
+const headed = ({ id, created, model, fingerprint, seed }: Heading) => ({
+  id,
+  created,
+  model,
+  system_fingerprint: fingerprint,
+  seed,
+});
+
+/** The calls as OpenAI writes them; their ids follow from the request's, so that they differ between requests. */
+export const callsOf = (calls: readonly ToolCall[], { id }: Heading, choice: number) =>
+  calls.map(({ name, arguments: text }, i) => ({
+    id: `call_${id.slice(-16)}${choice.toString(36)}x${i.toString(36)}`,
+    type: 'function' as const,
+    function: { name, arguments: text },
+  }));
+
+export function chatAnswer(heading: Heading, prompt: TokenIds, choices: readonly Choice[], shown: Shown) {
+  return {
+    ...headed(heading),
+    object: 'chat.completion' as const,
+    choices: choices.map((choice, index) => ({
+      index,
+      message: {
+        role: 'assistant' as const,
+        content: choice.calls.length && !choice.text ? null : choice.text,
+        refusal: null,
+        ...(choice.calls.length ? { tool_calls: callsOf(choice.calls, heading, index) } : {}),
+      },
+      logprobs: shown.logprobs ? chatLogprobs(choice, shown) : null,
+      finish_reason: finishOf(choice),
+      ...(shown.tokenIds ? { token_ids: choice.ids } : {}),
+    })),
+    usage: usageOf([prompt], choices),
+    ...(shown.tokenIds ? { prompt_token_ids: prompt } : {}),
+  };
+}
+
+export function completionAnswer(
+  heading: Heading,
+  prompts: readonly TokenIds[],
+  choices: readonly Choice[],
+  shown: Shown,
+) {
+  return {
+    ...headed(heading),
+    object: 'text_completion' as const,
+    choices: choices.map((choice, index) => ({
+      index,
+      text: choice.text,
+      logprobs: shown.logprobs ? textLogprobs(choice, shown) : null,
+      finish_reason: finishOf(choice),
+      ...(shown.tokenIds ? { token_ids: choice.ids, prompt_token_ids: prompts[choice.prompt] } : {}),
+    })),
+    usage: usageOf(prompts, choices),
+  };
+}
+
+/** The answer of vLLM's `/inference/v1/generate`. */
+export function tokensAnswer(
+  heading: Heading,
+  prompts: readonly TokenIds[],
+  choices: readonly Choice[],
+  shown: Shown,
+) {
+  return {
+    ...headed(heading),
+    request_id: heading.id,
+    choices: choices.map((choice, index) => ({
+      index,
+      logprobs: shown.logprobs ? chatLogprobs(choice, shown) : null,
+      finish_reason: finishOf(choice),
+      token_ids: choice.ids,
+    })),
+    prompt_logprobs: null,
+    usage: usageOf(prompts, choices),
+  };
+}
+
+/** A piece of a completion, for a stream: the tokens drawn since the last piece, and the text that is certain now. */
+export interface Piece extends Pick<Choice, 'ids' | 'logprobs' | 'tokens'> {
+  readonly index: number;
+  readonly text: string;
+  /** Characters of the tokens before these. */
+  readonly offset: number;
+}
+
+const finish = (choice: Choice | undefined) => (choice ? finishOf(choice) : null);
+
+/** A chunk of a streamed chat completion; `ended` is there in a choice's last one. */
+export const chatChunk = (heading: Heading, piece: Piece, shown: Shown, first: boolean, ended?: Choice) => ({
+  ...headed(heading),
+  object: 'chat.completion.chunk' as const,
+  choices: [
+    {
+      index: piece.index,
+      delta: {
+        ...(first ? { role: 'assistant' as const } : {}),
+        ...(piece.text || first ? { content: piece.text } : {}),
+        ...(ended?.calls.length
+          ? {
+              tool_calls: callsOf(ended.calls, heading, piece.index).map((call, index) => ({
+                index,
+                ...call,
+              })),
+            }
+          : {}),
+      },
+      logprobs: shown.logprobs ? chatLogprobs(piece, shown) : null,
+      finish_reason: finish(ended),
+      ...(shown.tokenIds ? { token_ids: piece.ids } : {}),
+    },
+  ],
+});
+
+/** A chunk of a streamed completion. */
+export const completionChunk = (heading: Heading, piece: Piece, shown: Shown, ended?: Choice) => ({
+  ...headed(heading),
+  object: 'text_completion' as const,
+  choices: [
+    {
+      index: piece.index,
+      text: piece.text,
+      logprobs: shown.logprobs ? textLogprobs(piece, shown, piece.offset) : null,
+      finish_reason: finish(ended),
+      ...(shown.tokenIds ? { token_ids: piece.ids } : {}),
+    },
+  ],
+});
+
+/** The last chunk of a stream whose caller asked for token counts. */
+export const usageChunk = (
+  heading: Heading,
+  object: 'chat.completion.chunk' | 'text_completion',
+  prompts: readonly TokenIds[],
+  choices: readonly { readonly ids: TokenIds }[],
+) => ({ ...headed(heading), object, choices: [], usage: usageOf(prompts, choices) });

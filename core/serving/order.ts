@@ -1,0 +1,362 @@
+/**
+ * The requests of the model endpoints, read into one form: OpenAI's chat completions and completions, and vLLM's tokens in, tokens out. A
+ * field that would change the answer and is not supported is refused by name; other unknown fields are ignored, as clients send many.
+ */
+import * as v from 'valibot';
+import { wrongInput } from '../errors.ts';
+import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../policy.ts';
+import type { Message, Tool } from '../renderer/message.ts';
+
+/** What a completion goes on from. */
+export type Prompt =
+  | {
+      readonly kind: 'messages';
+      readonly messages: readonly Message[];
+      readonly tools: readonly Tool[] | undefined;
+    }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'ids'; readonly ids: readonly number[] };
+
+export interface ServingOrder {
+  /** As the caller named it: `NAME`, `NAME@VERSION`, either with `/SET`. */
+  readonly model: string;
+  readonly engine: Engine | undefined;
+  readonly weights: SmallerWeights | undefined;
+  readonly prompts: readonly Prompt[];
+  /** Completions of each prompt. */
+  readonly samples: number;
+  /** New tokens at most, stop token included; undefined = what the context leaves. */
+  readonly maxNew: number | undefined;
+  readonly temperature: number;
+  readonly topP: number;
+  /** 0 = off. */
+  readonly topK: number;
+  /** Strings that end a completion; they are not part of its text. */
+  readonly stopStrings: readonly string[];
+  /** Token ids that end a completion, besides the policy's own. */
+  readonly stopIds: readonly number[];
+  /** Does a completion go on past the policy's own end tokens? */
+  readonly ignoreEnds: boolean;
+  /** Equal seeds, prompts, settings and versions give equal tokens; undefined = another draw each time. */
+  readonly seed: number | undefined;
+  readonly stream: boolean;
+  /** Does a last chunk of the stream tell the token counts? */
+  readonly streamUsage: boolean;
+  readonly logprobs: boolean;
+  /** vLLM's `return_token_ids`. */
+  readonly tokenIds: boolean;
+  /** vLLM's `return_tokens_as_token_ids`: tokens are written `token_id:17`. */
+  readonly tokensAsIds: boolean;
+}
+
+/** The most completions that one request may ask for, over all of its prompts. */
+export const MOST_COMPLETIONS = 64;
+/** The most characters of all stop strings together: each may need a state of the automaton that ends a completion. */
+const MOST_STOP_CHARACTERS = 64;
+const MOST_TOOLS = 64;
+
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+const idList = v.pipe(v.array(whole(0, 2 ** 31)), v.minLength(1), v.maxLength(4096));
+
+const stopStrings = v.nullish(
+  v.pipe(
+    v.union([v.string(), v.array(v.string())]),
+    v.transform((stop) => (typeof stop === 'string' ? [stop] : stop)),
+    v.check(
+      (stop) => stop.length <= 16 && !stop.includes(''),
+      'Expected at most 16 strings, none of them empty',
+    ),
+    v.check(
+      (stop) => stop.join('').length <= MOST_STOP_CHARACTERS,
+      `Expected at most ${MOST_STOP_CHARACTERS} characters in all`,
+    ),
+  ),
+  [],
+);
+
+const sampling = {
+  temperature: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(100)), 1),
+  top_p: v.nullish(v.pipe(v.number(), v.gtValue(0), v.maxValue(1)), 1),
+  /** As vLLM has it: 0 and -1 mean all tokens. */
+  top_k: v.nullish(whole(-1, 2 ** 31), 0),
+  n: v.nullish(whole(1, MOST_COMPLETIONS), 1),
+  seed: v.nullish(whole(-(2 ** 53) + 1, 2 ** 53 - 1)),
+  stop: stopStrings,
+  stop_token_ids: v.nullish(v.pipe(v.array(whole(0, 2 ** 31)), v.maxLength(64)), []),
+  ignore_eos: v.nullish(v.boolean(), false),
+  frequency_penalty: v.nullish(v.number()),
+  presence_penalty: v.nullish(v.number()),
+  repetition_penalty: v.nullish(v.number()),
+  min_p: v.nullish(v.number()),
+  logit_bias: v.nullish(v.record(v.string(), v.number())),
+};
+
+const common = {
+  model: v.pipe(v.string(), v.maxLength(160)),
+  ...sampling,
+  stream: v.nullish(v.boolean(), false),
+  stream_options: v.nullish(v.looseObject({ include_usage: v.nullish(v.boolean(), false) })),
+  response_format: v.nullish(v.looseObject({ type: v.string() })),
+  return_token_ids: v.nullish(v.boolean(), false),
+  return_tokens_as_token_ids: v.nullish(v.boolean(), false),
+  engine: v.nullish(v.picklist(ENGINES)),
+  weights: v.nullish(v.picklist(SMALLER_WEIGHTS)),
+};
+
+const textPart = v.object({ type: v.picklist(['text', 'input_text', 'refusal']), text: v.string() });
+const calls = v.pipe(
+  v.array(
+    v.looseObject({
+      id: v.nullish(v.string()),
+      function: v.object({ name: v.string(), arguments: v.string() }),
+    }),
+  ),
+  v.maxLength(MOST_TOOLS),
+);
+const chatMessage = v.looseObject({
+  role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: v.nullish(v.union([v.string(), v.array(textPart)]), ''),
+  name: v.nullish(v.string()),
+  tool_calls: v.nullish(calls),
+  tool_call_id: v.nullish(v.string()),
+});
+
+const tool = v.looseObject({
+  type: v.literal('function'),
+  function: v.looseObject({ name: v.string(), parameters: v.nullish(v.record(v.string(), v.unknown())) }),
+});
+
+const chatRequest = v.looseObject({
+  ...common,
+  messages: v.pipe(v.array(chatMessage), v.minLength(1), v.maxLength(1024)),
+  max_tokens: v.nullish(whole(1, 4096)),
+  max_completion_tokens: v.nullish(whole(1, 4096)),
+  logprobs: v.nullish(v.boolean(), false),
+  top_logprobs: v.nullish(v.number()),
+  tools: v.nullish(v.pipe(v.array(tool), v.maxLength(MOST_TOOLS))),
+  tool_choice: v.nullish(v.unknown()),
+});
+
+const completionRequest = v.looseObject({
+  ...common,
+  prompt: v.union([
+    v.string(),
+    idList,
+    v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(MOST_COMPLETIONS)),
+    v.pipe(v.array(idList), v.minLength(1), v.maxLength(MOST_COMPLETIONS)),
+  ]),
+  max_tokens: v.nullish(whole(1, 4096), 16),
+  logprobs: v.nullish(v.union([v.boolean(), v.number()])),
+  echo: v.nullish(v.boolean()),
+  suffix: v.nullish(v.string()),
+  best_of: v.nullish(v.number()),
+});
+
+const tokensRequest = v.looseObject({
+  model: common.model,
+  token_ids: idList,
+  sampling_params: v.looseObject({
+    ...sampling,
+    max_tokens: v.nullish(whole(1, 4096)),
+    logprobs: v.nullish(v.number()),
+    prompt_logprobs: v.nullish(v.number()),
+  }),
+  stream: v.nullish(v.boolean(), false),
+  engine: common.engine,
+  weights: common.weights,
+});
+
+function read<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, body, { abortEarly: true });
+  if (result.success) return result.output;
+  const issue = result.issues[0];
+  const path = v.getDotPath(issue)?.slice(0, 80);
+  throw wrongInput('serving.request', `${path ? `${path}: ` : ''}${issue.message.slice(0, 200)}.`);
+}
+
+const unsupported = (field: string, next: string) =>
+  wrongInput('serving.unsupported', `${field} is not supported.`, { next });
+
+/** Refuses what would change the answer if it were heeded. */
+function refuse(fields: {
+  readonly frequency_penalty?: number | null | undefined;
+  readonly presence_penalty?: number | null | undefined;
+  readonly repetition_penalty?: number | null | undefined;
+  readonly min_p?: number | null | undefined;
+  readonly logit_bias?: Readonly<Record<string, number>> | null | undefined;
+  readonly response_format?: { readonly type: string } | null | undefined;
+}): void {
+  for (const [field, neutral] of [
+    ['frequency_penalty', 0],
+    ['presence_penalty', 0],
+    ['repetition_penalty', 1],
+    ['min_p', 0],
+  ] as const)
+    if ((fields[field] ?? neutral) !== neutral)
+      throw unsupported(`${field} = ${fields[field]}`, `Leave it out, or set it to ${neutral}.`);
+  if (Object.keys(fields.logit_bias ?? {}).length) throw unsupported('logit_bias', 'Leave it out.');
+  const { type } = fields.response_format ?? { type: 'text' };
+  if (type !== 'text')
+    throw unsupported(
+      `response_format of type ${JSON.stringify(type.slice(0, 40))}`,
+      'Leave it out, and check the text.',
+    );
+}
+
+type Sampling = v.InferOutput<v.ObjectSchema<typeof sampling, undefined>>;
+
+const samplingOf = (request: Sampling) => ({
+  samples: request.n ?? 1,
+  temperature: request.temperature ?? 1,
+  topP: request.top_p ?? 1,
+  topK: Math.max(0, request.top_k ?? 0),
+  stopStrings: request.stop,
+  stopIds: request.stop_token_ids ?? [],
+  ignoreEnds: request.ignore_eos ?? false,
+  seed: request.seed ?? undefined,
+});
+
+type Common = v.InferOutput<v.ObjectSchema<typeof common, undefined>>;
+
+const commonOf = (request: Common) => ({
+  model: request.model,
+  engine: request.engine ?? undefined,
+  weights: request.weights ?? undefined,
+  ...samplingOf(request),
+  stream: request.stream ?? false,
+  streamUsage: request.stream_options?.include_usage ?? false,
+  tokenIds: request.return_token_ids ?? false,
+  tokensAsIds: request.return_tokens_as_token_ids ?? false,
+});
+
+/** The arguments of a call as the object that chat templates write; text that is no JSON stays text. */
+function argumentsOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
+  const { role, content, name, tool_calls: called, tool_call_id: answered } = given;
+  return {
+    role: role === 'developer' ? 'system' : role,
+    content: typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join(''),
+    ...(name ? { name } : {}),
+    ...(called?.length
+      ? {
+          tool_calls: called.map(({ function: { name: wanted, arguments: text } }) => ({
+            type: 'function' as const,
+            function: { name: wanted, arguments: argumentsOf(text) },
+          })),
+        }
+      : {}),
+    ...(answered ? { tool_call_id: answered } : {}),
+  };
+}
+
+/** Tools that are offered and may not be called are left out of the prompt. */
+function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): readonly Tool[] | undefined {
+  if (choice === 'none' || !tools?.length) return undefined;
+  if (choice === undefined || choice === null || choice === 'auto') return tools;
+  throw unsupported('tool_choice other than "auto" and "none"', 'Leave it out: the model decides.');
+}
+
+/** Reads the body of `/v1/chat/completions`. Throws `serving.request`, `serving.unsupported`. */
+export function chatOrder(body: unknown): ServingOrder {
+  const request = read(chatRequest, body);
+  refuse(request);
+  if (request.top_logprobs)
+    throw unsupported(`top_logprobs = ${request.top_logprobs}`, 'Set it to 0: the drawn tokens have theirs.');
+  return {
+    ...commonOf(request),
+    prompts: [
+      {
+        kind: 'messages',
+        messages: request.messages.map(messageOf),
+        tools: toolsOf(request.tools, request.tool_choice),
+      },
+    ],
+    maxNew: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    logprobs: request.logprobs ?? false,
+  };
+}
+
+const isIds = (prompt: readonly unknown[]): prompt is readonly number[] => typeof prompt[0] === 'number';
+
+function promptsOf(prompt: v.InferOutput<typeof completionRequest>['prompt']): Prompt[] {
+  if (typeof prompt === 'string') return [{ kind: 'text', text: prompt }];
+  if (isIds(prompt)) return [{ kind: 'ids', ids: prompt }];
+  return (prompt as readonly (string | number[])[]).map((one) =>
+    typeof one === 'string' ? { kind: 'text', text: one } : { kind: 'ids', ids: one },
+  );
+}
+
+/** Reads the body of `/v1/completions`. Throws `serving.request`, `serving.unsupported`. */
+export function completionOrder(body: unknown): ServingOrder {
+  const request = read(completionRequest, body);
+  refuse(request);
+  if (request.echo) throw unsupported('echo', 'Leave it out: the prompt is yours already.');
+  if (request.suffix) throw unsupported('suffix', 'Leave it out.');
+  if (request.best_of && request.best_of !== (request.n ?? 1))
+    throw unsupported(`best_of = ${request.best_of}`, 'Ask for n completions, and choose among them.');
+  if (typeof request.logprobs === 'number' && request.logprobs > 1)
+    throw unsupported(`logprobs = ${request.logprobs}`, 'Set it to 1: the drawn tokens have theirs.');
+  const prompts = promptsOf(request.prompt);
+  if (prompts.length * (request.n ?? 1) > MOST_COMPLETIONS)
+    throw wrongInput(
+      'serving.request',
+      `n: ${request.n} completions of ${prompts.length} prompts are too many.`,
+      { expected: `at most ${MOST_COMPLETIONS} in all` },
+    );
+  return {
+    ...commonOf(request),
+    prompts,
+    maxNew: request.max_tokens ?? 16,
+    logprobs: request.logprobs !== null && request.logprobs !== undefined && request.logprobs !== false,
+  };
+}
+
+/** Reads the body of `/inference/v1/generate`. Throws `serving.request`, `serving.unsupported`. */
+export function tokensOrder(body: unknown): ServingOrder {
+  const { sampling_params: params, ...request } = read(tokensRequest, body);
+  refuse(params);
+  if (request.stream) throw unsupported('stream', 'Leave it out, or stream from /v1/completions.');
+  if (params.prompt_logprobs !== null && params.prompt_logprobs !== undefined)
+    throw unsupported('prompt_logprobs', 'Leave it out.');
+  if ((params.logprobs ?? 0) > 1)
+    throw unsupported(`logprobs = ${params.logprobs}`, 'Set it to 1: the drawn tokens have theirs.');
+  return {
+    model: request.model,
+    engine: request.engine ?? undefined,
+    weights: request.weights ?? undefined,
+    ...samplingOf(params),
+    prompts: [{ kind: 'ids', ids: request.token_ids }],
+    maxNew: params.max_tokens ?? undefined,
+    stream: false,
+    streamUsage: false,
+    logprobs: params.logprobs !== null && params.logprobs !== undefined,
+    tokenIds: true,
+    tokensAsIds: true,
+  };
+}
+
+/** The parts of a model's name. Throws `serving.model` where it is none. */
+export function modelOf(model: string): {
+  readonly name: string;
+  readonly version: number | undefined;
+  readonly set: string | undefined;
+} {
+  const [, name, version, set] =
+    /^([a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?)(?:@(0|[1-9]\d{0,8}))?(?:\/([a-z0-9-]{1,64}))?$/.exec(model) ??
+    [];
+  if (name === undefined)
+    throw wrongInput('serving.model', `${JSON.stringify(model)} names no model.`, {
+      expected:
+        'NAME for the newest version of a policy, NAME@VERSION for an exact one, with /SET for another set',
+      next: 'GET /v1/models lists them.',
+    });
+  return { name, version: version === undefined ? undefined : Number(version), set };
+}

@@ -1,0 +1,147 @@
+/** Samples the completions that a request of a model endpoint asks for, with one exact version of a policy. */
+import { RollmeshError, wrongInput } from '../../../core/errors.ts';
+import type { Completion, Policy, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy.ts';
+import { deriveId } from '../../../core/random.ts';
+import type { PolicyText } from '../../../core/renderer/policy-text.ts';
+import type { Choice } from '../../../core/serving/answer.ts';
+import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
+import { CALL_TAG, type CallStyle, callStyle, readCalls } from '../../../core/serving/tool-calls.ts';
+import { rowMs } from '../../shared/cpu-budget.ts';
+
+/** A request with its prompts as token ids and everything that sampling them needs. */
+export interface PreparedOrder {
+  readonly prompts: readonly TokenIds[];
+  readonly samplesEach: number;
+  readonly settings: SamplingSettings;
+  /** Strings that the text ends before. */
+  readonly stopStrings: readonly string[];
+  /** Token ids that end a completion. */
+  readonly stops: TokenIds;
+  /** How calls of tools are written; absent where none are offered. */
+  readonly calls: CallStyle | undefined;
+}
+
+interface Read {
+  readonly ids: TokenIds;
+  readonly calls?: CallStyle;
+}
+
+function readPrompt(prompt: Prompt, { renderer, tokenizer }: PolicyText): Read {
+  if (prompt.kind === 'ids') return { ids: prompt.ids };
+  if (prompt.kind === 'text') return { ids: tokenizer.encode(prompt.text) };
+  const { messages, tools } = prompt;
+  const { ids, text } = renderer().begin(messages, tools);
+  if (!tools) return { ids };
+  if (renderer().begin(messages).text === text)
+    throw wrongInput('serving.tools', 'The chat template of this policy does not know tools.', {
+      next: 'Leave `tools` out, or describe them in a message.',
+    });
+  return { ids, calls: callStyle(text) };
+}
+
+/** Throws `wrong-input` as the renderer does, `serving.tools`, and `policy.too-long` where a prompt leaves no room. */
+export function prepare(order: ServingOrder, text: PolicyText): PreparedOrder {
+  const read = order.prompts.map((prompt) => readPrompt(prompt, text));
+  const longest = Math.max(...read.map(({ ids }) => ids.length));
+  const room = text.contextLength - longest;
+  const { maxNew = room, stopStrings } = order;
+  if (room < 1 || maxNew > room)
+    throw wrongInput(
+      'policy.too-long',
+      order.maxNew === undefined || room < 1
+        ? `The prompt has ${longest} tokens.`
+        : `The prompt has ${longest} tokens, and ${maxNew} new ones are asked for.`,
+      {
+        expected: `at most ${text.contextLength} in all`,
+        next: 'Shorten the prompt, or lower max_tokens.',
+      },
+    );
+  const renderer = text.renderer();
+  const { stop, grammar } = order.ignoreEnds
+    ? { stop: [] as TokenIds, grammar: stopStrings.length ? renderer.ends(stopStrings).grammar : undefined }
+    : renderer.ends(stopStrings);
+  const stops = [...new Set([...stop, ...order.stopIds])];
+  return {
+    prompts: read.map(({ ids }) => ids),
+    samplesEach: order.samples,
+    settings: {
+      maxNew,
+      temperature: order.temperature,
+      topP: order.topP,
+      topK: order.topK,
+      stop: stops,
+      ...(grammar ? { grammar } : {}),
+    },
+    stopStrings: order.ignoreEnds ? stopStrings : [...renderer.stopStrings, ...stopStrings],
+    stops,
+    calls: read.find(({ calls }) => calls)?.calls,
+  };
+}
+
+/** The strings before which the text of a stream is held back. */
+export const heldBack = ({ stopStrings, calls }: PreparedOrder): string[] => [
+  ...stopStrings,
+  ...(calls === 'tags' ? [CALL_TAG] : []),
+];
+
+/** The text of a completion of a prompt, without what ended it. Calls of tools are still in it. */
+export function textOf(
+  { prompts, stops, stopStrings }: PreparedOrder,
+  { renderer }: PolicyText,
+  prompt: number,
+  ids: TokenIds,
+): string {
+  const at = ids.findIndex((id) => stops.includes(id));
+  const whole = renderer().textAfter(prompts[prompt]!, at < 0 ? ids : ids.slice(0, at));
+  const ends = stopStrings.map((stop) => whole.indexOf(stop)).filter((end) => end >= 0);
+  return ends.length ? whole.slice(0, Math.min(...ends)) : whole;
+}
+
+export function choiceOf(
+  prepared: PreparedOrder,
+  text: PolicyText,
+  prompt: number,
+  { ids, logprobs, stopped }: Completion,
+): Choice {
+  const whole = textOf(prepared, text, prompt, ids);
+  return {
+    prompt,
+    ids,
+    logprobs,
+    tokens: ids.map((id) => text.tokenizer.decode([id])),
+    stopped,
+    ...(prepared.calls ? readCalls(whole, prepared.calls) : { text: whole, calls: [] }),
+  };
+}
+
+/** `soFar` is called after every turn of an engine that draws token by token, and resolves to false to end there. */
+export async function sample(
+  policy: Policy,
+  prepared: PreparedOrder,
+  seed: number,
+  budgetMs: number,
+  soFar?: (completions: readonly (readonly Completion[])[]) => Promise<boolean>,
+): Promise<Completion[][]> {
+  const { prompts, samplesEach, settings } = prepared;
+  const longest = Math.max(...prompts.map((ids) => ids.length));
+  const needsMs = prompts.length * samplesEach * rowMs(policy, longest + settings.maxNew);
+  if (needsMs > budgetMs)
+    throw new RollmeshError(
+      'over-budget',
+      'serving.budget',
+      `${prompts.length * samplesEach} completions of up to ${settings.maxNew} tokens may take ${Math.ceil(needsMs / 1000)} s of processor time.`,
+      { expected: `at most ${Math.floor(budgetMs / 1000)} s`, next: 'Lower max_tokens or n.' },
+    );
+  return policy.generate(
+    prompts.map((ids, p) => ({
+      ids,
+      sampleIds: Array.from({ length: samplesEach }, (_, s) => deriveId('serving', seed, p, s)),
+    })),
+    settings,
+    soFar,
+  );
+}
+
+/** The exact name of a version, and of its parameter set where it is not the main one. */
+export const nameOf = ({ name, version, set }: PolicyRef): string =>
+  `${name}@${version}${set ? `/${set}` : ''}`;

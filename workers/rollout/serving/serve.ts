@@ -1,0 +1,145 @@
+/** Answers a request of a model endpoint. The gateway has checked who asks and how large the body is. */
+import { type FailureKind, RollmeshError } from '../../../core/errors.ts';
+import { kernelEngineOf, type PolicyRef } from '../../../core/policy.ts';
+import { deriveId } from '../../../core/random.ts';
+import { MAIN_SET } from '../../../core/schema/policy.ts';
+import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
+import {
+  chatOrder,
+  completionOrder,
+  modelOf,
+  type ServingOrder,
+  tokensOrder,
+} from '../../../core/serving/order.ts';
+import { getPolicy, getVersion } from '../../../store/policies.ts';
+import { missingVersion } from '../../../store/versions.ts';
+import { failureOf } from '../../shared/failures.ts';
+import { log } from '../../shared/log.ts';
+import { loadText } from '../../shared/open-policy.ts';
+import type { StageMesh } from '../../shared/stage-mesh.ts';
+import { choiceOf, nameOf, prepare, sample } from './sample.ts';
+import { CompletionEvents, DONE, errorEvent } from './stream.ts';
+
+/** What each endpoint does with a body, and how it answers. */
+const ENDPOINTS = {
+  '/v1/chat/completions': { read: chatOrder, prefix: 'chatcmpl' },
+  '/v1/completions': { read: completionOrder, prefix: 'cmpl' },
+  '/inference/v1/generate': { read: tokensOrder, prefix: 'generate' },
+} as const;
+export type Endpoint = keyof typeof ENDPOINTS;
+
+export const isEndpoint = (path: string): path is Endpoint => path in ENDPOINTS;
+
+const STATUS: Readonly<Record<FailureKind, number>> = {
+  'wrong-input': 422,
+  'missing-version': 404,
+  'over-budget': 413,
+  'give-up': 409,
+  retry: 503,
+};
+
+/** An error as OpenAI's clients read it. */
+export function errorBody(error: unknown) {
+  const known = error instanceof RollmeshError;
+  const kind: FailureKind = known ? error.kind : 'retry';
+  return {
+    status: STATUS[kind],
+    body: {
+      error: {
+        message: known ? error.message : 'The policy could not be sampled. Try again; the log has the cause.',
+        type: kind === 'retry' ? 'server_error' : 'invalid_request_error',
+        param: null,
+        code: known ? error.code : 'internal',
+        expected: known ? (error.expected ?? null) : null,
+        next: known ? (error.next ?? null) : null,
+      },
+    },
+  };
+}
+
+/** The exact version that a model's name means now. Throws `missing-version`. */
+async function refOf({ db }: Pick<StageMesh, 'db'>, order: ServingOrder): Promise<PolicyRef> {
+  const { name, version: asked, set } = modelOf(order.model);
+  const policy = await getPolicy(db, name);
+  if (!policy)
+    throw new RollmeshError('missing-version', 'model_not_found', `There is no model ${name}.`, {
+      next: 'GET /v1/models lists them.',
+    });
+  const version = asked ?? policy.current;
+  const row = await getVersion(db, { name, version });
+  if (!row) throw missingVersion({ name, version }, 'it is not committed');
+  if (row.withdrawn !== null) throw missingVersion({ name, version }, row.withdrawn);
+  if (row.prunedAt !== null) throw missingVersion({ name, version }, 'retention removed its files');
+  const engine = kernelEngineOf(order.engine ?? 'kernels');
+  return {
+    name,
+    version,
+    ...(set && set !== MAIN_SET ? { set } : {}),
+    ...(order.weights ? { weights: order.weights } : {}),
+    ...(engine ? { engine } : {}),
+  };
+}
+
+/** A seed for a request that names none. */
+const anySeed = (): number => crypto.getRandomValues(new Uint32Array(1))[0]!;
+
+/** `keep` holds the isolate until the work has ended: others wait for the policy that it uses. */
+export async function serve(
+  mesh: StageMesh,
+  endpoint: Endpoint,
+  body: unknown,
+  keep: (work: Promise<unknown>) => void,
+): Promise<Response> {
+  const { read, prefix } = ENDPOINTS[endpoint];
+  const order = read(body);
+  const ref = await refOf(mesh, order);
+  const text = await loadText(mesh, ref);
+  const prepared = prepare(order, text);
+  const seed = order.seed ?? anySeed();
+  const now = mesh.now();
+  const heading: Heading = {
+    id: `${prefix}-${deriveId(nameOf(ref), seed, now, crypto.randomUUID())}`,
+    created: Math.floor(now / 1000),
+    model: nameOf(ref),
+    fingerprint: `${ref.engine ?? 'onnx'}/${ref.weights ?? 'float32'}`,
+    seed,
+  };
+  const budgetMs = mesh.cpuBudgetMs;
+  if (!order.stream) {
+    const work = mesh.session.use(ref, (policy) => sample(policy, prepared, seed, budgetMs));
+    keep(work.catch(() => undefined));
+    const choices = (await work).flatMap((ofPrompt, p) =>
+      ofPrompt.map((completion) => choiceOf(prepared, text, p, completion)),
+    );
+    const { prompts } = prepared;
+    if (endpoint === '/v1/chat/completions')
+      return Response.json(chatAnswer(heading, prompts[0]!, choices, order));
+    const answer = endpoint === '/v1/completions' ? completionAnswer : tokensAnswer;
+    return Response.json(answer(heading, prompts, choices, order));
+  }
+  const events = new CompletionEvents(order, endpoint === '/v1/chat/completions', heading, prepared, text);
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const encoder = new TextEncoder();
+  /** Resolves to false where nobody reads any more. */
+  const tell = async (chunk: string): Promise<boolean> =>
+    chunk === '' ||
+    (await writer.write(encoder.encode(chunk)).then(
+      () => true,
+      () => false,
+    ));
+  const work = mesh.session.use(ref, (policy) =>
+    sample(policy, prepared, seed, budgetMs, (soFar) => tell(events.grow(soFar))),
+  );
+  const told = work
+    .then((completions) => tell(events.end(completions)))
+    .catch((error: unknown) => {
+      log('warn', 'serving.failed', failureOf(error));
+      return tell(errorEvent(errorBody(error).body) + DONE);
+    })
+    .finally(() => writer.close().catch(() => undefined));
+  keep(told);
+  return new Response(readable, {
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' },
+  });
+}
