@@ -2,6 +2,7 @@
  * The client of the gateway's HTTP API (rounds, objects, versions, reports), for the learner and the commands. Answers are checked by
  * schema or by hash, and writes are safe to repeat, so every call may be repeated after a crash.
  */
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
@@ -82,6 +83,16 @@ const reportedRounds = v.object({
   rounds: v.array(v.pick(roundState, ['index', 'report', 'createdAt', 'endedAt'])),
 });
 export type ReportedRound = Readonly<v.InferOutput<typeof reportedRounds>['rounds'][number]>;
+const chatChunk = v.object({
+  choices: v.optional(v.array(v.object({ delta: v.object({ content: v.nullish(v.string()) }) }))),
+  error: v.optional(v.object({ message: v.string() })),
+});
+/** A request for an answer to a conversation, as `/v1/chat/completions` takes it. */
+export interface ChatBody {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly [field: string]: unknown;
+}
 const policyState = v.pick(policyVersions, ['name', 'current', 'next', 'versions']);
 
 /** The kind of a gateway's error, by what the caller can do about it. 409 means that the state has changed, so read it again. */
@@ -320,6 +331,19 @@ export class GatewayClient {
   /** Replays the newest hundred dead letters. */
   async replayDeadLetters(): Promise<readonly Replayed[]> {
     return (await this.#json('/api/dead-letters/replay', replayListing, 'POST', {})).results;
+  }
+
+  /** Asks a model for an answer to a conversation; yields the text as it comes. The body is that of `/v1/chat/completions`. */
+  async *streamChat(body: ChatBody): AsyncGenerator<string> {
+    const request = JSON.stringify({ ...body, stream: true });
+    const { body: answer } = await this.#send('POST', '/v1/chat/completions', request);
+    const events = answer!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    for await (const { data } of events) {
+      if (data === '[DONE]') return;
+      const chunk = parsed(chatChunk, JSON.parse(data), unreadable('POST /v1/chat/completions'));
+      if (chunk.error) throw new RollmeshError('retry', 'gateway.failed', chunk.error.message);
+      yield chunk.choices?.[0]?.delta.content ?? '';
+    }
   }
 
   async #json<S extends v.GenericSchema>(

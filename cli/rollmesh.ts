@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     before: ['eval'],
     load: () => import('./policy/command.ts'),
   },
+  chat: { description: 'talks with a version of a policy', load: () => import('./chat/command.ts') },
   trigger: {
     description: 'orders rounds of a mesh by a signed webhook',
     load: () => import('./trigger/command.ts'),

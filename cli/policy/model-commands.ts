@@ -151,8 +151,14 @@ export function addScore(parent: Command): void {
 }
 
 export function addGenerate(parent: Command): void {
-  versionCommand(parent, 'generate', 'samples that go on from given token ids')
-    .requiredOption('--ids <file>', 'a JSON array of token ids a line')
+  versionCommand(parent, 'generate', 'samples that go on from a text or from token ids')
+    .option(
+      '--prompt <text>',
+      'a text to go on from, up to the policy’s end token (repeat for several)',
+      several,
+      [],
+    )
+    .option('--ids <file>', 'a JSON array of token ids a line')
     .requiredOption('--max-new <n>', 'new tokens at most, stop token included', whole(1))
     .option('--samples <n>', 'samples a line', whole(1), 1)
     .option('--temperature <t>', '0 = greedy', temperature, 1)

@@ -87,16 +87,19 @@ export const SAMPLES: readonly Column[] = [
   { title: 'sample', width: 6 },
   { title: 'log-probability', width: 15 },
   { title: 'end', width: 7, left: true },
-  { title: 'ids', width: 3, left: true },
+  { title: 'ids or text', width: 3, left: true },
 ];
 
-export const sampleRows = (line: number, samples: readonly Completion[]): string[] =>
-  samples.map(({ ids, logprobs, stopped }, i) =>
+export const sampleRows = (
+  line: number,
+  samples: readonly (Completion & { readonly text?: string })[],
+): string[] =>
+  samples.map(({ ids, logprobs, stopped, text }, i) =>
     row(SAMPLES, [
       String(line),
       String(i + 1),
       decimal(sum(logprobs), 4),
       stopped ? 'stop' : 'cut off',
-      ids.join(' '),
+      text === undefined ? ids.join(' ') : JSON.stringify(text),
     ]),
   );

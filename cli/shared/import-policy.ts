@@ -51,6 +51,11 @@ export async function importPolicy(
 const isStart = (name: string): boolean =>
   existsSync(resolve(STARTS, name)) || existsSync(installed(STARTS, name));
 
+/** Imports a policy where it is a start policy and is not there yet; any other name is left alone. */
+export async function ensureIfStart(gateway: GatewayClient, name: string): Promise<void> {
+  if (isStart(name)) await ensureShipped(gateway, name);
+}
+
 /** The start policies that a run may use: the default one, its recipes', and the policy that it names where that is one. */
 export const startsOf = (recipes: readonly string[], named?: string): ReadonlySet<string> =>
   new Set([DEFAULT_START_POLICY, ...recipes, ...(named !== undefined && isStart(named) ? [named] : [])]);

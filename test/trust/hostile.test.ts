@@ -371,8 +371,13 @@ const ONLY_TOKENS: Readonly<Record<string, readonly string[]>> = {
     'GET /api/runs',
     'GET /api/runs/:id',
     'GET /api/samples/:id',
+    'GET /v1/models',
+    'GET /v1/models/:model',
     'POST /api/rounds/:id/held-out',
     'POST /api/samples/:id/redraw',
+    'POST /inference/v1/generate',
+    'POST /v1/chat/completions',
+    'POST /v1/completions',
   ],
   LEARNER_TOKEN: [
     'GET /api/rounds/:id/work',

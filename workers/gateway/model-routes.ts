@@ -52,5 +52,8 @@ export const modelRoutes = new Hono<GatewayTypes>()
     const type =
       status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'server_error';
     const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
-    return c.json({ error: { message: sentences, type, param: null, code, expected, next } }, status);
+    return c.json(
+      { error: { message: sentences, type, param: null, code, expected: null, next: null } },
+      status,
+    );
   });

@@ -10,7 +10,9 @@ import { rollBack } from '../../../cli/policy/roll-back.ts';
 import { type GenerateRequest, generateLines, scoreLines } from '../../../cli/policy/run-tokens.ts';
 import { fetchVersion } from '../../../cli/policy/stored-version.ts';
 import { versionRows } from '../../../cli/policy/tables.ts';
+import { readStart } from '../../../cli/shared/import-policy.ts';
 import { sha256Hex } from '../../../core/random.ts';
+import { textOf } from '../../../core/renderer/policy-text.ts';
 import { loadOrt } from '../../../infer/ort.ts';
 import { toHfConfig } from '../../../model/hf-config.ts';
 import { ModelProtoSchema } from '../../../model/onnx/schema.gen.ts';
@@ -89,6 +91,22 @@ describe.each(ORACLES)('%s', (name) => {
     const stop = [samples[0]![0]!.ids[0]!];
     expect((await run({ stop }))[0]![0]).toMatchObject({ ids: stop, stopped: true });
   });
+});
+
+test('a text is gone on from as its ids are, up to the end token, and the samples have their text', async () => {
+  const ref = { name: 'arithmetic-base', version: 0 };
+  const settings = { maxNew: 24, samples: 4, temperature: 1, seed: 1 };
+  const { tokenizer, renderer } = textOf(await readStart('arithmetic-base'), 'arithmetic-base');
+  const prompt = renderer().begin([{ role: 'user', content: '3+4' }]).text;
+  const [byText] = await all(generateLines(mesh.gateway, ref, { ...settings, prompt: [prompt], stop: [] }));
+  const ids = mesh.write('by-ids.jsonl', lines([tokenizer.encode(prompt)]));
+  const [byIds] = await all(generateLines(mesh.gateway, ref, { ...settings, ids, stop: renderer().stops }));
+  expect(byText!.map(({ text: _, ...sample }) => sample)).toEqual(byIds);
+  expect(byText!.map(({ text }) => text)).toEqual(byIds!.map((sample) => tokenizer.decode(sample.ids)));
+  for (const wrong of [{}, { ids, prompt: [prompt] }])
+    await expect(all(generateLines(mesh.gateway, ref, { ...settings, ...wrong, stop: [] }))).rejects.toThrow(
+      'Expected either --ids FILE or --prompt TEXT',
+    );
 });
 
 describe('export', () => {

@@ -50,8 +50,9 @@ export function errorBody(error: unknown) {
         type: kind === 'retry' ? 'server_error' : 'invalid_request_error',
         param: null,
         code: known ? error.code : 'internal',
-        expected: known ? (error.expected ?? null) : null,
-        next: known ? (error.next ?? null) : null,
+        // Other clients show the message alone, so it holds both.
+        expected: null,
+        next: null,
       },
     },
   };

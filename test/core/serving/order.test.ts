@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { chatOrder, completionOrder, modelOf, tokensOrder } from '../../../core/serving/order.ts';
+
+const USER = { role: 'user', content: 'What is 2 + 3?' };
+const chat = (more: object = {}) => chatOrder({ model: 'words', messages: [USER], ...more });
+const completion = (more: object = {}) => completionOrder({ model: 'words', prompt: 'Once', ...more });
+const tokens = (params: object = {}, more: object = {}) =>
+  tokensOrder({ model: 'words', token_ids: [1, 2], sampling_params: params, ...more });
+
+describe('what a request leaves out', () => {
+  test('is what OpenAI documents', () => {
+    expect(chat()).toMatchObject({
+      samples: 1,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      maxNew: undefined,
+      stopStrings: [],
+      seed: undefined,
+      stream: false,
+      logprobs: false,
+    });
+    expect(completion().maxNew).toBe(16);
+  });
+
+  test('null means left out', () => {
+    const nothing = {
+      temperature: null,
+      top_p: null,
+      n: null,
+      stop: null,
+      seed: null,
+      stream: null,
+      tools: null,
+    };
+    expect(chat(nothing)).toEqual(chat());
+  });
+});
+
+describe('messages', () => {
+  test('parts of text are joined, developer is system, and a call is read', () => {
+    const messages = [
+      { role: 'developer', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: '3' },
+    ];
+    const [prompt] = chatOrder({ model: 'words', messages }).prompts;
+    expect(prompt).toEqual({
+      kind: 'messages',
+      tools: undefined,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'ab' },
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ type: 'function', function: { name: 'add', arguments: { a: 1 } } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: '3' },
+      ],
+    });
+  });
+
+  test('tools that may not be called are left out of the prompt', () => {
+    const tools = [{ type: 'function', function: { name: 'add', parameters: {} } }];
+    expect(chat({ tools }).prompts[0]).toMatchObject({ tools });
+    expect(chat({ tools, tool_choice: 'none' }).prompts[0]).toMatchObject({ tools: undefined });
+  });
+});
+
+test('a completion may go on from texts, from ids, or from several of either', () => {
+  const kinds = (prompt: unknown) => completion({ prompt }).prompts;
+  expect(kinds('a')).toEqual([{ kind: 'text', text: 'a' }]);
+  expect(kinds([5, 6])).toEqual([{ kind: 'ids', ids: [5, 6] }]);
+  expect(kinds(['a', 'b'])).toHaveLength(2);
+  expect(kinds([[5], [6, 7]])).toEqual([
+    { kind: 'ids', ids: [5] },
+    { kind: 'ids', ids: [6, 7] },
+  ]);
+});
+
+test('tokens in, tokens out: top_k of -1 is off, as in vLLM', () => {
+  expect(tokens({ top_k: -1, max_tokens: 4, logprobs: 0, ignore_eos: true })).toMatchObject({
+    prompts: [{ kind: 'ids', ids: [1, 2] }],
+    topK: 0,
+    maxNew: 4,
+    logprobs: true,
+    ignoreEnds: true,
+    tokensAsIds: true,
+  });
+});
+
+describe('refused', () => {
+  test.each([
+    ['messages', () => chatOrder({ model: 'words' })],
+    ['messages', () => chat({ messages: [] })],
+    ['messages.0.role', () => chat({ messages: [{ role: 'robot', content: '' }] })],
+    ['messages.0.content', () => chat({ messages: [{ role: 'user', content: [{ type: 'image_url' }] }] })],
+    ['temperature', () => chat({ temperature: -1 })],
+    ['top_p', () => chat({ top_p: 0 })],
+    ['n', () => chat({ n: 65 })],
+    ['stop', () => chat({ stop: [''] })],
+    ['stop', () => chat({ stop: 'x'.repeat(65) })],
+    ['seed', () => chat({ seed: 1.5 })],
+    ['max_tokens', () => completion({ max_tokens: 0 })],
+    ['prompt', () => completion({ prompt: [[]] })],
+    ['token_ids', () => tokensOrder({ model: 'words', token_ids: [-1], sampling_params: {} })],
+    ['completions of 9 prompts', () => completion({ prompt: Array(9).fill('a'), n: 8 })],
+  ])('%s', (path, order) => {
+    expect(order).toThrow(expect.objectContaining({ code: 'serving.request' }));
+    expect(order).toThrow(path);
+  });
+
+  test.each([
+    ['frequency_penalty', () => chat({ frequency_penalty: 0.5 })],
+    ['presence_penalty', () => chat({ presence_penalty: 0.5 })],
+    ['min_p', () => tokens({ min_p: 0.1 })],
+    ['repetition_penalty', () => tokens({ repetition_penalty: 1.1 })],
+    ['logit_bias', () => chat({ logit_bias: { 5: 1 } })],
+    ['response_format', () => chat({ response_format: { type: 'json_object' } })],
+    ['top_logprobs', () => chat({ logprobs: true, top_logprobs: 5 })],
+    [
+      'tool_choice',
+      () => chat({ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' }),
+    ],
+    ['echo', () => completion({ echo: true })],
+    ['suffix', () => completion({ suffix: 'end' })],
+    ['best_of', () => completion({ best_of: 3 })],
+    ['logprobs', () => completion({ logprobs: 5 })],
+    ['prompt_logprobs', () => tokens({ prompt_logprobs: 1 })],
+    ['stream', () => tokens({}, { stream: true })],
+  ])('what would change the answer and is not supported: %s', (field, order) => {
+    expect(order).toThrow(expect.objectContaining({ code: 'serving.unsupported' }));
+    expect(order).toThrow(field);
+  });
+
+  test('neutral values of what is not supported are accepted', () => {
+    const neutral = {
+      frequency_penalty: 0,
+      presence_penalty: 0,
+      logit_bias: {},
+      response_format: { type: 'text' },
+    };
+    expect(chat({ ...neutral, top_logprobs: 0 })).toEqual(chat());
+  });
+});
+
+describe('the name of a model', () => {
+  test.each([
+    ['words', { name: 'words', version: undefined, set: undefined }],
+    ['words@0', { name: 'words', version: 0, set: undefined }],
+    ['my.run-1@12/judge', { name: 'my.run-1', version: 12, set: 'judge' }],
+  ])('%s', (model, parts) => {
+    expect(modelOf(model)).toEqual(parts);
+  });
+
+  test.each(['', 'Words', 'words@', 'words@01', 'words@-1', '../words', 'words@1/../x'])(
+    'not %j',
+    (model) => {
+      expect(() => modelOf(model)).toThrow(expect.objectContaining({ code: 'serving.model' }));
+    },
+  );
+});

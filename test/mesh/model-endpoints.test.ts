@@ -1,0 +1,300 @@
+/** OpenAI's own client, and vLLM's tokens in, tokens out, against the local mesh. */
+import { rmSync } from 'node:fs';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureShipped, readStart } from '../../cli/shared/import-policy.ts';
+import type { TokenIds } from '../../core/policy.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { openVersion } from '../../infer/open-version.ts';
+import { openScene, type Scene } from './scene.ts';
+
+const POLICY = 'words';
+const QUESTION = [{ role: 'user', content: 'What is 3 + 4?' }] as const;
+
+let scene: Scene;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  scene = await openScene();
+  await ensureShipped(scene.gateway, POLICY);
+  openai = new OpenAI({ baseURL: `${scene.mesh.url}/v1`, apiKey: 'none', maxRetries: 0 });
+}, 60_000);
+afterAll(async () => {
+  await scene.mesh.stop();
+  rmSync(scene.stateDir, { recursive: true });
+});
+
+const ask = (more: object = {}) =>
+  openai.chat.completions.create({ model: POLICY, messages: [...QUESTION], max_tokens: 40, ...more });
+
+/** vLLM's fields, which OpenAI's types do not have. */
+interface WithIds {
+  readonly token_ids: number[];
+  readonly prompt_token_ids: number[];
+}
+
+/** The prompt as the policy's own template renders it, read here from its files. */
+async function promptIds(): Promise<TokenIds> {
+  const files = await readStart(POLICY);
+  return textOf(files, POLICY)
+    .renderer()
+    .begin([...QUESTION]).ids;
+}
+
+/** Log-probabilities (nats) of the tokens of a completion, by ONNX Runtime and not by the engine that drew them. */
+async function scored(prompt: TokenIds, ids: TokenIds): Promise<number[]> {
+  const policy = await openVersion(nodeEngines, { name: POLICY, version: 0 }, await readStart(POLICY));
+  const [scores] = await policy.score([[...prompt, ...ids]]);
+  await policy.dispose();
+  return scores!.logprobs.slice(prompt.length - 1);
+}
+
+describe('chat completions', () => {
+  test('an answer has its text, its tokens and their log-probabilities', async () => {
+    const answer = await ask({ seed: 1, logprobs: true, return_token_ids: true });
+    const [choice] = answer.choices;
+    const { token_ids: ids } = choice as unknown as WithIds;
+    const { prompt_token_ids: prompt } = answer as unknown as WithIds;
+    expect(answer.model).toBe('words@0');
+    expect(prompt).toEqual(await promptIds());
+    expect(answer.usage).toEqual({
+      prompt_tokens: prompt.length,
+      completion_tokens: ids.length,
+      total_tokens: prompt.length + ids.length,
+    });
+    const tokens = choice!.logprobs!.content!;
+    expect(tokens).toHaveLength(ids.length);
+    const stopped = choice!.finish_reason === 'stop';
+    const text = tokens.map(({ token }) => token).slice(0, stopped ? -1 : undefined);
+    expect(text.join('')).toBe(choice!.message.content);
+    const wanted = await scored(prompt, ids);
+    tokens.forEach(({ logprob }, i) => {
+      expect(logprob).toBeCloseTo(wanted[i]!, 3);
+    });
+  });
+
+  test('equal seeds give equal answers, in a stream too; others do not', async () => {
+    const first = await ask({ seed: 5, n: 4 });
+    const again = await ask({ seed: 5, n: 4 });
+    const texts = (answer: typeof first) => answer.choices.map(({ message }) => message.content);
+    expect(texts(again)).toEqual(texts(first));
+    expect(texts(await ask({ seed: 6, n: 4 }))).not.toEqual(texts(first));
+    const streamed = ['', '', '', ''];
+    const ends: (string | null)[] = [];
+    let chunks = 0;
+    for await (const { choices, usage } of await openai.chat.completions.create({
+      model: POLICY,
+      messages: [...QUESTION],
+      max_tokens: 40,
+      seed: 5,
+      n: 4,
+      stream: true,
+      stream_options: { include_usage: true },
+    })) {
+      chunks++;
+      for (const { index, delta, finish_reason: end } of choices) {
+        streamed[index] += delta.content ?? '';
+        if (end) ends[index] = end;
+      }
+      if (usage) expect(usage).toEqual(first.usage);
+    }
+    expect(streamed).toEqual(texts(first));
+    expect(ends).toEqual(first.choices.map(({ finish_reason: end }) => end));
+    // Token by token, and not the whole text at the end.
+    expect(chunks).toBeGreaterThan(8);
+  });
+
+  test('a stop string ends the text before it', async () => {
+    const greedy = { temperature: 0, max_tokens: 40 };
+    const whole = (await ask(greedy)).choices[0]!.message.content!;
+    const stop = whole.slice(Math.floor(whole.length / 2), Math.floor(whole.length / 2) + 2);
+    expect(stop.length).toBeGreaterThan(0);
+    const cut = (await ask({ ...greedy, stop })).choices[0]!;
+    expect(cut.message.content).toBe(whole.slice(0, whole.indexOf(stop)));
+    expect(cut.finish_reason).toBe('stop');
+    let streamed = '';
+    const stream = await openai.chat.completions.create({
+      ...greedy,
+      model: POLICY,
+      messages: [...QUESTION],
+      stop,
+      stream: true,
+    });
+    for await (const { choices } of stream) streamed += choices[0]?.delta.content ?? '';
+    expect(streamed).toBe(cut.message.content);
+  });
+
+  test('both engines answer alike', async () => {
+    const greedy = { temperature: 0, max_tokens: 24 };
+    const [kernels, onnx] = [await ask(greedy), await ask({ ...greedy, engine: 'onnx' })];
+    expect(onnx.choices[0]!.message).toEqual(kernels.choices[0]!.message);
+    expect([kernels.system_fingerprint, onnx.system_fingerprint]).toEqual([
+      'kernels/float32',
+      'onnx/float32',
+    ]);
+    let streamed = '';
+    const stream = await openai.chat.completions.create({
+      ...greedy,
+      model: POLICY,
+      messages: [...QUESTION],
+      stream: true,
+      ...{ engine: 'onnx' },
+    });
+    for await (const { choices } of stream) streamed += choices[0]?.delta.content ?? '';
+    expect(streamed).toBe(onnx.choices[0]!.message.content);
+  });
+
+  test('a caller who goes away ends the generation, and nobody else waits for it', async () => {
+    const stream = await openai.chat.completions.create({
+      model: POLICY,
+      messages: [...QUESTION],
+      max_tokens: 400,
+      n: 16,
+      stream: true,
+    });
+    for await (const chunk of stream) {
+      expect(chunk.choices).toHaveLength(1);
+      stream.controller.abort();
+    }
+    expect((await ask({ max_tokens: 1 })).choices).toHaveLength(1);
+  });
+});
+
+describe('completions', () => {
+  test('go on from text and from ids alike', async () => {
+    const prompt = await promptIds();
+    const text = textOf(await readStart(POLICY), POLICY).tokenizer.decode(prompt);
+    const settings = { model: 'words@0', temperature: 0, max_tokens: 12, logprobs: 1 } as const;
+    const [byText, byIds] = [
+      await openai.completions.create({ ...settings, prompt: text }),
+      await openai.completions.create({ ...settings, prompt: [...prompt] }),
+    ];
+    expect(byIds.choices).toEqual(byText.choices);
+    const { logprobs, text: said } = byText.choices[0]!;
+    expect(said.length).toBeGreaterThan(0);
+    expect(logprobs!.token_logprobs).toHaveLength(byText.usage!.completion_tokens);
+    expect(logprobs!.text_offset![0]).toBe(0);
+  });
+
+  test('several prompts, each with its own completions', async () => {
+    const { choices } = await openai.completions.create({
+      model: POLICY,
+      prompt: ['1 + 1', '2 + 2', '3 + 3'],
+      n: 2,
+      max_tokens: 3,
+    });
+    expect(choices.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+});
+
+test('tokens in, tokens out', async () => {
+  const prompt = await promptIds();
+  const response = await fetch(`${scene.mesh.url}/inference/v1/generate`, {
+    method: 'POST',
+    body: JSON.stringify({
+      model: POLICY,
+      request_id: 'r',
+      token_ids: prompt,
+      sampling_params: { max_tokens: 8, n: 2, seed: 3, logprobs: 1, ignore_eos: true },
+    }),
+  });
+  const { choices } = (await response.json()) as {
+    choices: {
+      token_ids: number[];
+      finish_reason: string;
+      logprobs: { content: { token: string; logprob: number }[] };
+    }[];
+  };
+  expect(choices).toHaveLength(2);
+  for (const { token_ids: ids, logprobs, finish_reason: end } of choices) {
+    expect(ids).toHaveLength(8);
+    expect(end).toBe('length');
+    expect(logprobs.content.map(({ token }) => token)).toEqual(ids.map((id) => `token_id:${id}`));
+  }
+  const wanted = await scored(prompt, choices[0]!.token_ids);
+  choices[0]!.logprobs.content.forEach(({ logprob }, i) => {
+    expect(logprob).toBeCloseTo(wanted[i]!, 3);
+  });
+});
+
+test('the models are listed', async () => {
+  const names: string[] = [];
+  for await (const { id } of openai.models.list()) names.push(id);
+  expect(names).toEqual(expect.arrayContaining(['arithmetic-base', POLICY]));
+  expect(await openai.models.retrieve(POLICY)).toMatchObject({ id: POLICY, object: 'model' });
+});
+
+describe('refused, in the form that the client reads', () => {
+  const refusal = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(OpenAI.APIError);
+    const { status, code, message } = error as InstanceType<typeof OpenAI.APIError>;
+    return { status, code, message };
+  };
+
+  test.each([
+    ['an unknown model', { model: 'nobody' }, 404, 'model_not_found'],
+    ['a version that is not there', { model: 'words@9' }, 404, 'version.missing'],
+    ['no name of a model', { model: '../words' }, 422, 'serving.model'],
+    ['a prompt that leaves no room', { max_tokens: 4000 }, 422, 'policy.too-long'],
+    ['a field that is not supported', { logit_bias: { 1: 1 } }, 422, 'serving.unsupported'],
+    [
+      'tools where the template knows none',
+      { tools: [{ type: 'function', function: { name: 'f' } }] },
+      422,
+      'renderer.refused',
+    ],
+    [
+      'a token of the template in a message',
+      { messages: [{ role: 'user', content: '<|end|>' }] },
+      422,
+      'renderer.control-token',
+    ],
+  ])('%s', async (_, change, status, code) => {
+    expect(await refusal(ask(change))).toMatchObject({ status, code });
+  });
+
+  test('a body that is no JSON, and one that is too large', async () => {
+    const post = (body: string) =>
+      fetch(`${scene.mesh.url}/v1/chat/completions`, { method: 'POST', body }).then(
+        (answer) => answer.status,
+      );
+    expect(await post('{')).toBe(400);
+    expect(await post(JSON.stringify({ model: 'x'.repeat(2 << 20) }))).toBe(413);
+  });
+
+  test('an endpoint that is not there', async () => {
+    expect(await refusal(openai.embeddings.create({ model: POLICY, input: 'a' }))).toMatchObject({
+      status: 404,
+    });
+  });
+});
+
+describe('where a reading token is set', () => {
+  let closed: Scene;
+  const READ_TOKEN = 'a-token-for-readers'.padEnd(64, '0');
+  beforeAll(async () => {
+    closed = await openScene({ vars: { READ_TOKEN } });
+  }, 60_000);
+  afterAll(async () => {
+    await closed.mesh.stop();
+    rmSync(closed.stateDir, { recursive: true });
+  });
+
+  test('only its holder and the learner may ask', async () => {
+    const client = (apiKey: string) =>
+      new OpenAI({ baseURL: `${closed.mesh.url}/v1`, apiKey, maxRetries: 0 }).completions.create({
+        model: 'arithmetic-base',
+        prompt: [1],
+        max_tokens: 1,
+      });
+    await expect(client('none')).rejects.toThrow(OpenAI.AuthenticationError);
+    await expect(client(closed.mesh.secrets.WEBHOOK_SECRET)).rejects.toThrow(OpenAI.AuthenticationError);
+    expect((await client(READ_TOKEN)).choices).toHaveLength(1);
+    expect((await client(closed.mesh.secrets.LEARNER_TOKEN)).choices).toHaveLength(1);
+  });
+});
