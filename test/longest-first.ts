@@ -13,6 +13,7 @@ const LONG = [
   'mesh/rounds',
   'mesh/gateway',
   'trust/audit-mesh',
+  'mesh/model-endpoints',
 ];
 
 const rank = ({ moduleId }: TestSpecification): number => {
