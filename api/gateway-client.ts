@@ -37,10 +37,11 @@ import {
 } from '../core/schema/answers.ts';
 import { parsed } from '../core/schema/parse.ts';
 import {
-  fileEntries,
+  type FileEntry,
   type Manifest,
   manifest,
   manifestSha256,
+  objectsOf,
   type VersionFile,
   type VersionFiles,
 } from '../core/schema/policy.ts';
@@ -59,6 +60,7 @@ import {
   roundWork,
 } from '../core/schema/work.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import { type FileSources, storeFile } from './store-file.ts';
 import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
   readonly url: string;
@@ -245,21 +247,40 @@ export class GatewayClient {
       );
     const { files } = committed;
     const out: VersionFiles = {};
-    for (const [file, { sha256 }] of Object.entries(files) as [VersionFile, { sha256: string }][])
-      if (!wanted || wanted.includes(file))
-        out[file] = await this.getObject(keys.version(ref.name, ref.version, file), sha256);
+    for (const [file, entry] of Object.entries(files) as [VersionFile, FileEntry][])
+      if (!wanted || wanted.includes(file)) out[file] = await this.#file(ref, file, entry);
     return out;
   }
 
-  /** Uploads the files, then commits them by their manifest, whose `files` are filled in here. It is safe to repeat. */
-  async putVersion(files: VersionFiles, about: Omit<Manifest, 'files'>): Promise<Committed> {
+  async #file(ref: PolicyRef, file: VersionFile, entry: FileEntry): Promise<Uint8Array> {
+    if (!entry.shards) return this.getObject(keys.version(ref.name, ref.version, file), entry.sha256);
+    const bytes = new Uint8Array(entry.bytes);
+    let at = 0;
+    for await (const shard of this.streamFile(ref, file, entry)) {
+      bytes.set(shard, at);
+      at += shard.length;
+    }
+    return bytes;
+  }
+
+  /** The bytes of a file, an object or a shard at a time, each checked. Throws `give-up` where one is not what the manifest says. */
+  async *streamFile(ref: PolicyRef, file: VersionFile, entry: FileEntry): AsyncGenerator<Uint8Array> {
+    for (const { name, sha256 } of objectsOf(file, entry))
+      yield await this.getObject(keys.version(ref.name, ref.version, name), sha256);
+  }
+
+  /**
+   * Uploads the files, large ones shard by shard, then commits them by their manifest, whose `files` are filled in here. It is safe to
+   * repeat. Of a file that is streamed no more than a shard is in memory at once.
+   */
+  async putVersion(files: FileSources, about: Omit<Manifest, 'files'>): Promise<Committed> {
     const entries: Manifest['files'] = {};
     const path = `/api/policies/${about.policy}/versions/${about.version}`;
-    for (const [file, bytes] of fileEntries(files)) {
-      const sha256 = sha256Hex(bytes);
-      entries[file] = { sha256, bytes: bytes.length };
-      await this.#send('PUT', `${path}/files/${file}`, new Uint8Array(bytes), { 'x-sha256': sha256 });
-    }
+    for (const [file, source] of Object.entries(files))
+      if (source)
+        entries[file] = await storeFile(source, file, async (name, sha256, bytes) => {
+          await this.#send('PUT', `${path}/files/${name}`, bytes, { 'x-sha256': sha256 });
+        });
     return this.#json(path, committed, 'PUT', { ...about, files: entries });
   }
 

@@ -2,6 +2,7 @@
 import { wrongInput } from '../core/errors.ts';
 import type { ModelConfig } from './config.ts';
 import type { Tensors } from './safetensors.ts';
+import type { TensorPiece } from './safetensors-stream.ts';
 
 /**
  * Names and shapes of all weights, linear layers as `[out, in]`, in the canonical order. It is the order of the forward pass, with
@@ -61,6 +62,25 @@ export function checkTensor(
     throw invalid('checkpoint.not-finite', `Tensor ${name} holds ${data[bad]} at ${bad}.`, 'finite numbers');
 }
 
+/** Checks a checkpoint that comes piece by piece, as `checkCheckpoint` does one in memory. */
+export async function checkPieces(config: ModelConfig, pieces: AsyncIterable<TensorPiece>): Promise<void> {
+  const shapes = tensorShapes(config);
+  const missing = new Map(shapes);
+  for await (const { name, shape, data } of pieces) {
+    const expected = shapes.get(name);
+    if (expected) checkTensor(name, shape, data, expected);
+    else if (!isRedundant(name, config)) throw unexpected(name);
+    missing.delete(name);
+  }
+  for (const [name, shape] of missing) throw lacking(name, shape);
+}
+
+const unexpected = (name: string) =>
+  invalid('checkpoint.unexpected', `Tensor ${name} belongs to no part of the model.`, 'only known tensors');
+
+const lacking = (name: string, shape: readonly number[]) =>
+  invalid('checkpoint.missing', `Tensor ${name} is missing.`, `a tensor [${shape}]`);
+
 /**
  * Checks that the tensors are exactly those of the config and hold finite numbers, and that the tokenizer (when given
  * its size, the highest id plus one) does not name ids beyond the embedding table.
@@ -71,16 +91,11 @@ export function checkCheckpoint(config: ModelConfig, tensors: Tensors, tokenizer
   const shapes = tensorShapes(config);
   for (const [name, shape] of shapes) {
     const tensor = tensors.get(name);
-    if (!tensor) throw invalid('checkpoint.missing', `Tensor ${name} is missing.`, `a tensor [${shape}]`);
+    if (!tensor) throw lacking(name, shape);
     checkTensor(name, tensor.shape, tensor.data, shape);
   }
   for (const name of tensors.keys())
-    if (!shapes.has(name) && !isRedundant(name, config))
-      throw invalid(
-        'checkpoint.unexpected',
-        `Tensor ${name} belongs to no part of the model.`,
-        'only known tensors',
-      );
+    if (!shapes.has(name) && !isRedundant(name, config)) throw unexpected(name);
   if (tokenizerSize !== undefined && tokenizerSize > config.vocabSize)
     throw invalid(
       'checkpoint.tokenizer',

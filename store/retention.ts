@@ -5,6 +5,7 @@
  */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { type SQL, sql } from 'drizzle-orm';
+import { objectsOf } from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { readManifest } from './versions.ts';
@@ -26,6 +27,8 @@ export interface JudgedVersion {
 
 /** How many versions are pruned at most in one call of the clock. */
 const AT_ONCE = 50;
+/** The most objects that one call of the object store deletes. */
+const DELETED_AT_ONCE = 1000;
 
 /**
  * Selects every version that is not pruned, with the reason why it is kept. A version may be named by the pointer; by a pinned role, a
@@ -101,7 +104,10 @@ export async function removeFiles(
   { policy, version }: Pick<JudgedVersion, 'policy' | 'version'>,
 ): Promise<void> {
   const manifest = await readManifest(bucket, { name: policy, version });
-  const files = Object.keys(manifest?.files ?? {}).map((file) => keys.version(policy, version, file));
-  if (files.length) await bucket.delete(files);
+  const objects = Object.entries(manifest?.files ?? {}).flatMap(([file, entry]) =>
+    objectsOf(file, entry).map(({ name }) => keys.version(policy, version, name)),
+  );
+  for (let at = 0; at < objects.length; at += DELETED_AT_ONCE)
+    await bucket.delete(objects.slice(at, at + DELETED_AT_ONCE));
   await writeAll(db, [sql`UPDATE versions SET bytes = 0 WHERE policy = ${policy} AND version = ${version}`]);
 }

@@ -7,24 +7,27 @@ import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
 import {
+  type FileEntry,
   holdsWeights,
   type Manifest,
   manifest,
   manifestSha256,
+  objectsOf,
+  type StoredObject,
   type VersionFile,
   type VersionFiles,
   versionFile,
 } from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
 import { refuseCostlyPatterns } from '../core/text/pattern-cost.ts';
-import { checkCheckpoint } from '../model/checkpoint.ts';
+import { checkPieces } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
-import { readSafetensors } from '../model/safetensors.ts';
+import { streamSafetensors } from '../model/safetensors-stream.ts';
 import { readJson } from './objects.ts';
 
 export const MANIFEST = 'manifest.json';
-export const versionKey = ({ name, version }: PolicyRef, file: VersionFile | typeof MANIFEST) =>
-  keys.version(name, version, file);
+export const versionKey = ({ name, version }: PolicyRef, object: string) =>
+  keys.version(name, version, object);
 
 export const readManifest = (bucket: R2Bucket, ref: PolicyRef): Promise<Manifest | null> =>
   readJson(bucket, versionKey(ref, MANIFEST), manifest);
@@ -33,18 +36,18 @@ const hex = (bytes: ArrayBuffer | undefined) =>
   bytes && [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
- * Stores one file of a version that is not committed yet. The write succeeds only if the object has not changed since it was
+ * Stores one file, or one shard of a file, of a version that is not committed yet. The write succeeds only if the object has not changed since it was
  * looked up, so if two learners write at once, one of them gets an error. `settled`: is the version committed, or about to be?
  * @returns `stored`, or `same` if these bytes were stored already
  */
 export async function putVersionFile(
   bucket: R2Bucket,
   ref: PolicyRef,
-  file: VersionFile,
+  object: string,
   body: ReadableStream,
   { sha256, settled }: { readonly sha256: string; readonly settled: boolean },
 ): Promise<'stored' | 'same'> {
-  const key = versionKey(ref, file);
+  const key = versionKey(ref, object);
   const before = await bucket.head(key);
   if (hex(before?.checksums.sha256) === sha256) {
     await body.cancel();
@@ -61,7 +64,7 @@ export async function putVersionFile(
       onlyIf: before ? { etagMatches: before.etag } : { etagDoesNotMatch: '*' },
     })
     .catch((cause: unknown) => {
-      throw HASH_MISMATCH.test(String(cause)) ? otherBytes(file, sha256, cause) : cause;
+      throw HASH_MISMATCH.test(String(cause)) ? otherBytes(object, sha256, cause) : cause;
     });
   if (!put) throw contended(key);
   return 'stored';
@@ -95,40 +98,57 @@ export const committedAlready = (ref: PolicyRef) =>
     { expected: 'a new version number', next: 'Read the policy again and go on from its current version.' },
   );
 
-/** Checks that every file of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes. */
+/**
+ * Checks that every object of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes;
+ * the hash of a file in shards is computed here.
+ */
 export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: Manifest): Promise<void> {
   for (const required of ['config.json', 'model.safetensors'])
     if (!files[required])
       throw refused(`The manifest has no ${required}.`, 'config.json and model.safetensors');
-  for (const [file, { sha256, bytes }] of Object.entries(files)) {
+  for (const [file, entry] of Object.entries(files)) {
     const known = v.safeParse(versionFile, file);
     if (!known.success)
       throw refused(`The manifest names the file ${JSON.stringify(file)}.`, known.issues[0].message);
-    const object = await bucket.head(keys.version(policy, version, file));
-    if (object?.size !== bytes || hex(object.checksums.sha256) !== sha256)
-      throw refused(
-        object ? `The stored ${file} is not the one of the manifest.` : `The file ${file} is not stored.`,
-        `${bytes} bytes with sha256 ${sha256}`,
-      );
+    for (const { name, bytes, sha256 } of objectsOf(file, entry)) {
+      const object = await bucket.head(keys.version(policy, version, name));
+      if (object?.size !== bytes || hex(object.checksums.sha256) !== sha256)
+        throw refused(
+          object ? `The stored ${name} is not the one of the manifest.` : `The file ${name} is not stored.`,
+          `${bytes} bytes with sha256 ${sha256}`,
+        );
+    }
+    if (entry.shards) await verifyShards(bucket, { name: policy, version }, file, entry);
   }
 }
 
-/** Larger weights are checked when they are loaded, not when they are committed, because an isolate has 128 MB of memory. */
-const CHECKED_BYTES = 40 * 1024 * 1024;
+/** Checks that the shards of a file, one after another, are the file that the manifest names. */
+async function verifyShards(bucket: R2Bucket, ref: PolicyRef, file: string, entry: FileEntry): Promise<void> {
+  const hash = sha256.create();
+  let bytes = 0;
+  for await (const chunk of fileBytes(bucket, ref, file, entry)) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  const found = bytesToHex(hash.digest());
+  if (bytes !== entry.bytes || found !== entry.sha256)
+    throw refused(
+      `The ${entry.shards?.length} shards of ${file} make ${bytes} bytes with sha256 ${found}.`,
+      `${entry.bytes} bytes with sha256 ${entry.sha256}`,
+    );
+}
 
 /** Reads the model that a manifest commits, and refuses a torn file, tensors that do not fit the config and numbers that are not finite. */
-export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise<void> {
-  if (manifest.files['model.safetensors']!.bytes > CHECKED_BYTES) return;
-  const bytesOf = async (file: VersionFile) => {
-    const object = await bucket.get(keys.version(manifest.policy, manifest.version, file));
-    if (!object) throw refused(`The file ${file} is not stored.`, 'every file of the manifest');
-    return new Uint8Array(await object.arrayBuffer());
-  };
-  const text = new TextDecoder().decode(await bytesOf('config.json'));
-  const config = parseConfig(parseJson(text));
-  for (const file of Object.keys(manifest.files) as VersionFile[])
-    if (holdsWeights(file)) checkCheckpoint(config, readSafetensors(await bytesOf(file)));
+export async function verifyModel(bucket: R2Bucket, { policy, version, files }: Manifest): Promise<void> {
+  const ref = { name: policy, version };
+  const text = await loadObject(bucket, ref, { name: 'config.json', ...files['config.json']! });
+  const config = parseConfig(parseJson(new TextDecoder().decode(text)));
+  for (const [file, entry] of Object.entries(files))
+    if (holdsWeights(file)) await checkPieces(config, streamSafetensors(fileBytes(bucket, ref, file, entry)));
 }
+
+/** The largest tokenizer.json; an isolate has 128 MB of memory. */
+const CHECKED_BYTES = 40 * 1024 * 1024;
 
 /**
  * Refuses a tokenizer whose regular expressions may take long, whoever stored it: the Workers run them and cannot be interrupted. The
@@ -182,15 +202,34 @@ export async function loadVersion(
   for (const file of files) {
     const entry = committed.files[file];
     if (!entry) continue;
-    const object = await bucket.get(versionKey(ref, file));
-    if (!object) throw missingVersion(ref, `${file} is gone`);
-    const bytes = new Uint8Array(await object.arrayBuffer());
-    const sha256 = sha256Hex(bytes);
-    if (bytes.length !== entry.bytes || sha256 !== entry.sha256)
-      throw missingVersion(ref, `${file} has sha256 ${sha256}, its manifest says ${entry.sha256}`);
+    const objects = objectsOf(file, entry);
+    if (objects.length === 1) {
+      loaded[file] = await loadObject(bucket, ref, objects[0]!);
+      continue;
+    }
+    const bytes = new Uint8Array(entry.bytes);
+    let at = 0;
+    for (const object of objects) {
+      bytes.set(await loadObject(bucket, ref, object), at);
+      at += object.bytes;
+    }
     loaded[file] = bytes;
   }
   return loaded;
+}
+
+async function loadObject(bucket: R2Bucket, ref: PolicyRef, expected: StoredObject): Promise<Uint8Array> {
+  const object = await bucket.get(versionKey(ref, expected.name));
+  if (!object) throw missingVersion(ref, `${expected.name} is gone`);
+  const bytes = new Uint8Array(await object.arrayBuffer());
+  refuseOther(ref, expected, bytes.length, sha256Hex(bytes));
+  return bytes;
+}
+
+/** Throws `missing-version` unless the bytes of an object are those of the manifest. */
+function refuseOther(ref: PolicyRef, { name, bytes, sha256 }: StoredObject, length: number, found: string) {
+  if (length === bytes && found === sha256) return;
+  throw missingVersion(ref, `${name} has sha256 ${found}, its manifest says ${sha256}`);
 }
 
 /** The manifest of a committed version, checked against the hash in the database (null if the database has none). */
@@ -207,8 +246,8 @@ export async function committedManifest(
 }
 
 /**
- * Streams the bytes of one file; null if the version has no such file. The last step of the generator throws `missing-version` if the bytes
- * were not those of the manifest, so nothing made from them may be used before it is done.
+ * Streams the bytes of one file; null if the version has no such file. The last step of the generator, and that of each shard, throws
+ * `missing-version` if the bytes were not those of the manifest, so nothing made from them may be used before it is done.
  */
 export async function streamFile(
   bucket: R2Bucket,
@@ -216,30 +255,28 @@ export async function streamFile(
   file: VersionFile,
   manifestHash: string | null,
 ): Promise<AsyncGenerator<Uint8Array> | null> {
-  const committed = await committedManifest(bucket, ref, manifestHash);
-  const entry = committed.files[file];
-  if (!entry) return null;
-  const object = await bucket.get(versionKey(ref, file));
-  if (!object) throw missingVersion(ref, `${file} is gone`);
-  return checkedBytes(object.body, ref, file, entry);
+  const entry = (await committedManifest(bucket, ref, manifestHash)).files[file];
+  return entry ? fileBytes(bucket, ref, file, entry) : null;
 }
 
-async function* checkedBytes(
-  body: ReadableStream<Uint8Array>,
+async function* fileBytes(
+  bucket: R2Bucket,
   ref: PolicyRef,
-  file: VersionFile,
-  expected: { readonly sha256: string; readonly bytes: number },
+  file: string,
+  entry: FileEntry,
 ): AsyncGenerator<Uint8Array> {
-  const hash = sha256.create();
-  let bytes = 0;
-  for await (const chunk of body) {
-    hash.update(chunk);
-    bytes += chunk.length;
-    yield chunk;
+  for (const stored of objectsOf(file, entry)) {
+    const object = await bucket.get(versionKey(ref, stored.name));
+    if (!object) throw missingVersion(ref, `${stored.name} is gone`);
+    const hash = sha256.create();
+    let bytes = 0;
+    for await (const chunk of object.body as ReadableStream<Uint8Array>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+    refuseOther(ref, stored, bytes, bytesToHex(hash.digest()));
   }
-  const found = bytesToHex(hash.digest());
-  if (bytes !== expected.bytes || found !== expected.sha256)
-    throw missingVersion(ref, `${file} has sha256 ${found}, its manifest says ${expected.sha256}`);
 }
 
 export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
@@ -270,10 +307,11 @@ export async function forkVersion(
     round: null,
     settings: { ...source.settings, forkedFrom: `${from.name}@${from.version}` },
   };
-  for (const [file, { sha256 }] of Object.entries(source.files)) {
-    const object = await bucket.get(keys.version(from.name, from.version, file));
-    if (!object) throw missingVersion(from, `${file} is gone`);
-    await bucket.put(keys.version(to, 0, file), object.body, { sha256 });
-  }
+  for (const [file, entry] of Object.entries(source.files))
+    for (const { name, sha256 } of objectsOf(file, entry)) {
+      const object = await bucket.get(versionKey(from, name));
+      if (!object) throw missingVersion(from, `${name} is gone`);
+      await bucket.put(keys.version(to, 0, name), object.body, { sha256 });
+    }
   return forked;
 }

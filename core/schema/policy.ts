@@ -45,8 +45,49 @@ export const adapterFile = (set: string = MAIN_SET): VersionFile => `${set}.adap
 export const optimizerFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'optimizer.safetensors' : `${set}.optimizer.safetensors`;
 
-/** A file of a version is sent as one request body, which the platform limits to 100 MB. */
+/** The largest file that is stored as one object: a request body, which the platform limits to 100 MB. */
 export const MAX_FILE_BYTES = 95 * 1024 * 1024;
+/** A larger file is stored as shards: consecutive pieces of this size, the last of which may be shorter. */
+export const SHARD_BYTES = 90 * 1024 * 1024;
+
+const SHARD = /^(.+)\.shard-(?:0|[1-9][0-9]{0,4})$/;
+
+/** The name of the object that holds shard `index` (from 0) of a file. */
+export const shardName = (file: string, index: number): string => `${file}.shard-${index}`;
+
+/** The name of an object that a version's files are stored in: a file, or a shard of one, such as `model.safetensors.shard-0`. */
+export const storedName = v.union(
+  [
+    versionFile,
+    v.custom<string>(
+      (name) => typeof name === 'string' && SHARD.test(name) && v.is(versionFile, SHARD.exec(name)![1]),
+    ),
+  ],
+  'Expected a file of a version, or a shard of one such as model.safetensors.shard-0',
+);
+
+/** sha256 and length of stored bytes. */
+const stored = v.object({ sha256: hash, bytes: count });
+
+/** What a manifest says of a file. `shards` are those that it is stored in, in their order; a file that is one object has none. */
+export const fileEntry = v.object({
+  ...stored.entries,
+  shards: v.exactOptional(v.pipe(v.array(stored), v.minLength(2), v.maxLength(100_000))),
+});
+export type FileEntry = v.InferOutput<typeof fileEntry>;
+
+/** An object that holds a file or a shard of it. */
+export interface StoredObject {
+  readonly name: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** The objects whose bytes, one after another, are the file. */
+export const objectsOf = (file: string, { sha256, bytes, shards }: FileEntry): readonly StoredObject[] =>
+  shards
+    ? shards.map((shard, i) => ({ name: shardName(file, i), ...shard }))
+    : [{ name: file, sha256, bytes }];
 
 /** The manifest is written last: a version without one does not exist. */
 export const manifest = v.object({
@@ -54,7 +95,7 @@ export const manifest = v.object({
   version: count,
   /** The version it was trained from; null for an imported one. */
   parent: v.nullable(count),
-  files: v.record(v.string(), v.object({ sha256: hash, bytes: count })),
+  files: v.record(v.string(), fileEntry),
   /** Ids of the groups it was trained on in this step; with the chain of parents this says what it contains. */
   groups: v.array(id),
   /** The round that made it; null for an imported one. */

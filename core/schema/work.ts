@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
 import { WORKER_STAGES } from '../stages.ts';
 import { count, hash, positive } from './numbers.ts';
-import { versionFile } from './policy.ts';
+import { fileEntry, versionFile } from './policy.ts';
 import { id, name, policyRef } from './sample.ts';
 
 const tokenIds = v.array(count);
@@ -16,8 +16,11 @@ export const REQUEST_ROWS = 16;
 /** Most sampling requests that one lease gives. */
 export const LEASE_REQUESTS = 8;
 
-/** A file that a node needs to open a version: fetched by its hash, and of no use to a node that was not told the hash. */
-export const leasedFile = v.object({ file: versionFile, version: count, sha256: hash, bytes: count });
+/**
+ * A file that a node needs to open a version: fetched by its hash, and of no use to a node that was not told the hash. It is sent as one
+ * stream of bytes, also where it is stored in shards.
+ */
+export const leasedFile = v.object({ file: versionFile, version: count, ...fileEntry.entries });
 export type LeasedFile = v.InferOutput<typeof leasedFile>;
 
 /** The sampling settings that travel. A grammar does not: its tables are as large as the vocabulary, and the Worker keeps such requests. */

@@ -15,7 +15,7 @@ import {
   stopOrder,
   type storedFile,
 } from '../../core/schema/answers.ts';
-import { MAX_FILE_BYTES, manifest, versionFile } from '../../core/schema/policy.ts';
+import { MAX_FILE_BYTES, manifest, storedName } from '../../core/schema/policy.ts';
 import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { giveUpTraining } from '../../store/give-up-training.ts';
@@ -70,7 +70,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
       name: check(name, c.req.param('name'), 'policy.name'),
       version: check(versionText, c.req.param('n'), 'version.number'),
     };
-    const file = check(versionFile, c.req.param('file'), 'version.file');
+    const file = check(storedName, c.req.param('file'), 'version.file');
     const sha256 = check(hash, c.req.header('x-sha256'), 'version.sha256');
     const length = c.req.header('content-length');
     if (length === undefined || !c.req.raw.body)
@@ -80,6 +80,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     if (Number(length) > MAX_FILE_BYTES)
       throw new HttpError(413, 'body.size', 'The file is too large.', {
         expected: `at most ${MAX_FILE_BYTES} bytes`,
+        next: 'Send a larger file as shards, and name them in the manifest.',
       });
     const { db, bucket } = c.var.services;
     const settled = await isSettled(db, bucket, ref);

@@ -10,7 +10,6 @@ import { completionFault } from '../../core/audit/read-completion.ts';
 import type { Completion, SamplingSettings } from '../../core/policy.ts';
 import { equalInConstantTime } from '../../core/provenance.ts';
 import { hash } from '../../core/schema/numbers.ts';
-import { keys } from '../../core/schema/round.ts';
 import { id } from '../../core/schema/sample.ts';
 import {
   type heartbeatAnswer,
@@ -40,6 +39,7 @@ import {
 } from '../../store/work.ts';
 import { check, readJsonBody } from './body.ts';
 import { continueGroup } from './continue-group.ts';
+import { fileBody } from './file-body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
@@ -127,14 +127,13 @@ export const workRoutes = new Hono<NodeTypes>()
     for (const { request } of held)
       for (const file of [request.config, request.weights])
         if (file.sha256 === sha256) {
-          const object = await bucket.get(keys.version(request.policy.name, file.version, file.file));
-          if (!object) throw notFound('object', file.file);
+          const body = await fileBody(bucket, request.policy.name, file);
           const headers = {
             'content-type': 'application/octet-stream',
             'content-length': String(file.bytes),
             'cache-control': 'no-store',
           };
-          return new Response(object.body, { headers });
+          return new Response(body, { headers });
         }
     throw new HttpError(403, 'file.foreign', 'The lease names no file with this hash.', {
       expected: 'the hash of config.json or of the weights of a leased request',

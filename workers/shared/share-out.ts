@@ -231,7 +231,7 @@ async function filesOf(
   const leased = (file: LeasedFile['file']): LeasedFile => {
     const entry = from.manifest.files[file];
     if (!entry) throw missingVersion(ref, `it lacks ${file}`);
-    return { file, version: from.manifest.version, sha256: entry.sha256, bytes: entry.bytes };
+    return { file, version: from.manifest.version, ...entry };
   };
   const config = leased('config.json');
   const vocabSize =
