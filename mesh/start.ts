@@ -15,6 +15,7 @@ import { ensureNodeTab } from './node-tab.ts';
 import { openPrivateSockets } from './private-sockets.ts';
 import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
+import { refuseDamaged } from './sqlite-files.ts';
 import { installV8Flags } from './v8-flags.ts';
 import { workerOptions } from './workers.ts';
 
@@ -112,6 +113,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const config = readMeshConfig(root);
   const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
   mkdirSync(stateDir, { recursive: true });
+  await refuseDamaged(stateDir);
   const secrets = ensureSecrets(root);
   const settings = {
     config,

@@ -153,7 +153,7 @@ export const command = (): Command =>
     .addOption(aheadOption())
     .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
     .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
-    .option('--out <file>', 'also write the result there')
+    .option('--out <file>', 'also write the result there; with --damage, go on from what it holds')
     .option('--json', 'print the result as one JSON object', false)
     .action(async ({ kills, damage, ...options }: SoakArguments) => {
       if ((kills === undefined) === (damage === undefined))

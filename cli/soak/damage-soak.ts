@@ -1,7 +1,8 @@
 /** `npm run soak -- --damage N`: N runs, each with one damaged file. Every kind of file and of damage comes once before any comes again. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { thisMachine } from '../../bench/machine.ts';
+import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import { DAMAGE_TARGETS, DAMAGES } from '../../faults/damage.ts';
 import { duration } from '../shared/figures.ts';
@@ -69,17 +70,39 @@ const lineOf = ({
   `${ending.toUpperCase().padEnd(5)}  ${target}: ${damage}, round ${round} after ${event} (${duration(wallMs)}, silent ${duration(silenceMs)} at most)` +
   `${said === null ? '' : `\n       ${said}`}${wayOn === null ? '' : `\n       It went on: ${wayOn}.`}`;
 
-/** @returns whether every run came to the right versions or named its loss, and no terminal stood still */
+/** The results of an earlier soak of the same settings that was interrupted. Throws `soak.out` where the file is of anything else. */
+function earlierResults(options: DamageSoakOptions): readonly DamageResult[] {
+  if (options.out === undefined || !existsSync(options.out)) return [];
+  const found = JSON.parse(readFileSync(options.out, 'utf8')) as ReturnType<typeof recordOf>;
+  const { kind, seed, rounds, tasks, groupSize } = recordOf(options, []);
+  const same = { kind, seed, rounds, tasks, groupSize };
+  for (const [name, value] of Object.entries(same)) {
+    const there = found[name as keyof typeof same];
+    if (there === value) continue;
+    throw wrongInput('soak.out', `${options.out} holds a soak with ${name} ${there}.`, {
+      expected: `${name} ${value}`,
+      next: 'Name another file with --out, or remove this one.',
+    });
+  }
+  return found.results;
+}
+
+/**
+ * Plays the cases that `--out` does not hold yet.
+ *
+ * @returns whether every run came to the right versions or named its loss, and no terminal stood still
+ */
 export async function damageSoak(options: DamageSoakOptions): Promise<boolean> {
-  const random = new Random(`damage/${options.seed}`);
   const { seed, rounds, tasks, groupSize } = options;
+  const cases = drawCases(options, new Random(`damage/${seed}`));
+  const results = [...earlierResults(options)];
   const soak = await prepareDamage({ recipe: 'trio', seed, rounds, freeze: [], tasks, groupSize });
-  const results: DamageResult[] = [];
-  for (const one of drawCases(options, random)) {
-    const result = await playDamage(soak, one, random);
+  for (const [i, one] of cases.entries()) {
+    if (i < results.length) continue;
+    const result = await playDamage(soak, one, new Random(`damage/${seed}/${i}`));
     results.push(result);
     if (!options.json) console.log(lineOf(result));
-    // Written after each run, so that a soak that is interrupted leaves what it found.
+    // Written after each run, so that a soak that is interrupted goes on from what it found.
     if (options.out) {
       mkdirSync(dirname(resolve(options.out)), { recursive: true });
       writeFileSync(options.out, `${JSON.stringify(recordOf(options, results), null, 2)}\n`);

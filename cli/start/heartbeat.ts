@@ -41,9 +41,11 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** Wraps a printer so that a notice is printed when nothing else was for twenty seconds. */
-export function openHeartbeat(printer: RunPrinter): Heartbeat {
-  let last = performance.now();
+/**
+ * Wraps a printer so that a notice is printed when nothing else was for twenty seconds.
+ * `last`: since when the terminal has stood still, on the clock of `performance.now()`, whose 0 is the start of the process.
+ */
+export function openHeartbeat(printer: RunPrinter, last = performance.now()): Heartbeat {
   let since = last;
   let describe: (() => string | Promise<string>) | null = null;
   let asking = false;
@@ -72,7 +74,8 @@ export function openHeartbeat(printer: RunPrinter): Heartbeat {
     printer: touched,
     waitFor: (what) => {
       describe = what;
-      last = since = performance.now();
+      // Not `last`: two short waits in a row may be a long silence.
+      since = performance.now();
     },
     stop: () => clearInterval(timer),
   };

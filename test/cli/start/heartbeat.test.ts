@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function open() {
+function open(...since: number[]) {
   const notices: string[] = [];
   const nothing = () => {};
   const printer: RunPrinter = {
@@ -23,7 +23,7 @@ function open() {
     status: nothing,
     notice: (text) => notices.push(text),
   };
-  return { heartbeat: openHeartbeat(printer), notices };
+  return { heartbeat: openHeartbeat(printer, ...since), notices };
 }
 
 const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
@@ -49,6 +49,22 @@ test('says what is waited for every twenty seconds, and only while nothing else 
   heartbeat.stop();
 });
 
+test('two waits in a row are one silence, and so is the time before the first', async () => {
+  const { heartbeat, notices } = open();
+  heartbeat.waitFor(() => 'the mesh');
+  await pass(12);
+  heartbeat.waitFor(() => 'a round');
+  await pass(9);
+  expect(notices).toEqual(['for 8 s: waiting for a round']);
+  heartbeat.stop();
+
+  const late = open(performance.now() - 25_000);
+  late.heartbeat.waitFor(() => 'the mesh');
+  await pass(1);
+  expect(late.notices).toEqual(['for 1 s: waiting for the mesh']);
+  late.heartbeat.stop();
+});
+
 test('says so where the mesh does not answer, or fails to', async () => {
   const { heartbeat, notices } = open();
   heartbeat.waitFor(() => new Promise(() => {}));
@@ -56,7 +72,7 @@ test('says so where the mesh does not answer, or fails to', async () => {
   expect(notices).toEqual(['for 22 s: waiting for an answer of the mesh']);
   heartbeat.waitFor(() => Promise.reject(new Error('away')));
   await pass(24);
-  expect(notices.at(-1)).toMatch(/^for 2\d s: waiting for an answer of the mesh$/);
+  expect(notices.at(-1)).toMatch(/^for 1\d s: waiting for an answer of the mesh$/);
   heartbeat.stop();
 });
 
