@@ -19,9 +19,9 @@ process.once('exit', () => {
   for (const pid of alive) signalGroup(pid);
 });
 
-function signalGroup(pid: number): void {
+function signalGroup(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, signal);
   } catch {
     // The process group is gone already.
   }
@@ -73,6 +73,15 @@ export class Child {
 
   get running(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** Stops the whole process group for so many ms, as a laptop's sleep does, and lets it go on. */
+  async pause(ms: number): Promise<void> {
+    const { pid } = this.#process;
+    if (pid === undefined) return;
+    signalGroup(pid, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    signalGroup(pid, 'SIGCONT');
   }
 
   /** Sends SIGKILL to the whole process group, so that nothing in it can finish its work. */

@@ -1,5 +1,5 @@
 /**
- * A mesh and a learner as two processes that can be killed and restarted, with a proxy between them: the smallest setup in which
+ * A mesh and a learner as two processes that can be killed, paused and restarted, with a proxy between them: the smallest setup in which
  * crashes are real ones. Addresses stay the same over restarts, as those of a deployed mesh do.
  */
 import { mkdirSync } from 'node:fs';
@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly vars: Readonly<Record<string, string>>;
   readonly cronMs: number;
   readonly learnerArgs: readonly string[];
+  /** How many learners pull from the queue; default 1. */
+  readonly learners?: number;
   /** The options of the mesh at its n-th start (0, 1, …). */
   readonly meshOptions?: (start: number) => MeshOptions;
   /** The handler that the proxy applies to the learner's requests. */
@@ -36,7 +38,7 @@ export class Cluster {
   readonly #proxy: FaultProxy;
   readonly #stopLog: () => void;
   #mesh: Child | undefined;
-  #learner: Child | undefined;
+  #learners: readonly Child[] = [];
   #meshStarts = 0;
 
   private constructor(
@@ -66,10 +68,12 @@ export class Cluster {
     return new Cluster({ ...options, stateDir }, ports, proxy);
   }
 
-  /** Starts the mesh and resolves when it answers, or only launches the learner, which looks for the mesh by itself. */
+  /** Starts the mesh and resolves when it answers, or only launches the learners, which look for the mesh by themselves. */
   async start(which: KillTarget): Promise<void> {
-    if (which === 'learner') this.#learner = this.#startLearner();
-    else {
+    if (which === 'learner') {
+      const { learners = 1 } = this.#options;
+      this.#learners = Array.from({ length: learners }, () => this.#startLearner());
+    } else {
       const mesh = this.#startMesh();
       this.#mesh = mesh;
       await mesh.ready().catch((error: unknown) => {
@@ -78,18 +82,24 @@ export class Cluster {
     }
   }
 
-  /** The process group of the mesh or the learner; undefined before it was started. */
+  /** The process group of the mesh or the first learner; undefined before it was started. */
   groupOf(which: KillTarget): number | undefined {
-    return (which === 'mesh' ? this.#mesh : this.#learner)?.group;
+    return (which === 'mesh' ? this.#mesh : this.#learners[0])?.group;
   }
 
   async kill(which: KillTarget): Promise<void> {
-    await (which === 'mesh' ? this.#mesh : this.#learner)?.kill();
+    const children = which === 'mesh' ? [this.#mesh] : this.#learners;
+    await Promise.all(children.map((child) => child?.kill()));
   }
 
-  /** Launches a learner that has ended again, as a supervisor does. */
+  /** Pauses the mesh or the first learner, and resolves once it goes on. */
+  async pause(which: KillTarget, ms: number): Promise<void> {
+    await (which === 'mesh' ? this.#mesh : this.#learners[0])?.pause(ms);
+  }
+
+  /** Launches learners that have ended again, as a supervisor does. */
   revive(): void {
-    if (this.#learner && !this.#learner.running) this.#learner = this.#startLearner();
+    this.#learners = this.#learners.map((learner) => (learner.running ? learner : this.#startLearner()));
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * The fault injector. It carries out kill points one after another: it waits for the moment, kills the target, and starts it again at once.
+ * The fault injector. It carries out kill points one after another: it waits for the moment, kills the target, and starts it again at once; or it pauses it.
  * The next kill point is armed as soon as the last one has hit, so that a process may be killed again before it is fully up.
  */
 import type { Cluster } from './cluster.ts';
@@ -105,11 +105,13 @@ export class FaultInjector {
 
   async #carryOut(killPoint: KillPoint): Promise<void> {
     const cluster = this.#cluster!;
-    await cluster.kill(killPoint.target);
+    const { target, pauseMs } = killPoint;
+    if (pauseMs === undefined) await cluster.kill(target);
+    else await cluster.pause(target, pauseMs);
     this.done.push(killPoint);
     this.#hitBy(killPoint);
     this.#armed = this.#next();
-    await cluster.start(killPoint.target);
+    if (pauseMs === undefined) await cluster.start(target);
   }
 }
 

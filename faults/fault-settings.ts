@@ -4,4 +4,6 @@ export interface FaultSettings {
   readonly seed: string;
   /** The share of the calls that get a fault. */
   readonly rate: number;
+  /** How often each message is delivered that is sent to a queue; default 1. */
+  readonly copies?: number;
 }

@@ -22,7 +22,7 @@ const LOST = 'D1_ERROR: Network connection lost.';
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-export function openFaults({ seed, rate }: FaultSettings) {
+export function openFaults({ seed, rate, copies = 1 }: FaultSettings) {
   const random = new Random(`faults/${seed}`);
   const hit = () => random.bool(rate);
   const faulty: Readonly<Record<string, (binding: never) => unknown>> = {
@@ -31,7 +31,7 @@ export function openFaults({ seed, rate }: FaultSettings) {
     ...Object.fromEntries(
       ['PROPOSE', 'ROLLOUT', 'JUDGE', 'SCORED'].map((name) => [
         name,
-        (queue: Queue) => faultyQueue(queue, hit, random),
+        (queue: Queue) => faultyQueue(queue, hit, random, copies),
       ]),
     ),
   };
@@ -117,11 +117,12 @@ function faultyBucket(bucket: R2Bucket, hit: () => boolean, random: Random): R2B
   });
 }
 
-function faultyQueue(queue: Queue, hit: () => boolean, random: Random): Queue {
+function faultyQueue(queue: Queue, hit: () => boolean, random: Random, copies: number): Queue {
   return over(queue, {
     sendBatch: async (messages, options) => {
       if (hit()) throw new Error('Queue sendBatch failed: Internal Server Error');
       const all = [...messages];
+      for (let copy = 1; copy < copies; copy++) await queue.sendBatch(all, options);
       const sent = hit() ? random.shuffle(all) : all;
       const done = await queue.sendBatch(sent, hit() ? { ...options, delaySeconds: 1 } : options);
       if (hit()) await queue.sendBatch(random.shuffle(sent), options);

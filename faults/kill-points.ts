@@ -16,6 +16,8 @@ export interface KillPoint {
   readonly name: string;
   readonly target: KillTarget;
   readonly at: Moment;
+  /** Where it is given, the process is not killed but stopped for so many ms (SIGSTOP), and goes on. */
+  readonly pauseMs?: number;
 }
 
 const both = (name: string, at: Moment): KillPoint[] =>

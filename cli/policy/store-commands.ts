@@ -1,7 +1,12 @@
 /** The commands on stored versions: import, export, list, rollback, prune. */
 import { type Command, Option } from 'commander';
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { PolicyVersions } from '../../core/schema/answers.ts';
 import type { StorageType } from '../../model/safetensors.ts';
+import { remoteMesh } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
+import { addressOf, gatewayAt } from '../shared/state-access.ts';
+import { seeStateFolder } from '../shared/state-folder.ts';
 import {
   type Common,
   print,
@@ -46,17 +51,33 @@ export function addExport(parent: Command): void {
     });
 }
 
+async function policiesOf(gateway: GatewayClient): Promise<readonly PolicyVersions[]> {
+  const policies: PolicyVersions[] = [];
+  for (const name of await gateway.listPolicies()) policies.push(await gateway.getVersions(name));
+  return policies;
+}
+
+/** The policies of a mesh that runs, else those in the database of the state folder: no mesh is started, and nothing is created. */
+async function listed({ state, url }: Common): Promise<readonly PolicyVersions[]> {
+  if (url !== undefined) return policiesOf(remoteMesh(url).gateway);
+  const folder = seeStateFolder(state);
+  if (folder === undefined) return [];
+  const running = await addressOf(folder);
+  if (running !== undefined) return policiesOf(gatewayAt(running));
+  return (await import('./stored-policies.ts')).storedPolicies(folder);
+}
+
 export function addList(parent: Command): void {
-  withUrl(subcommand(parent, 'list', 'every policy and its versions')).action((options: Common) =>
-    withStore(options, async (gateway) => {
-      if (!options.json) print(heading(VERSIONS));
-      for (const name of await gateway.listPolicies()) {
-        const policy = await gateway.getVersions(name);
-        if (options.json) printJson(policy);
-        else for (const line of versionRows(policy)) print(line);
-      }
-    }),
-  );
+  withUrl(subcommand(parent, 'list', 'every policy and its versions')).action(async (options: Common) => {
+    const policies = await listed(options);
+    if (!options.json) print(heading(VERSIONS));
+    for (const policy of policies) {
+      if (options.json) printJson(policy);
+      else for (const line of versionRows(policy)) print(line);
+    }
+    if (!policies.length)
+      console.error('There are no policies yet. `npm start` or `npm run policy -- import` makes one.');
+  });
 }
 
 export function addRollback(parent: Command): void {

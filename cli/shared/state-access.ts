@@ -49,20 +49,28 @@ export function refuseShared(stateDir: string): void {
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Claims the folder as soon as it is free, or returns the address of the mesh that others may use there. */
-async function claimOrJoin(stateDir: string, patienceMs: number): Promise<Claim | string> {
+/**
+ * The address of the mesh that others may use on the folder; undefined where nothing uses the folder. A command that uses it alone is waited for.
+ *
+ * @throws RollmeshError `state.busy` where that takes too long.
+ */
+export async function addressOf(stateDir: string, patienceMs = PATIENCE_MS): Promise<string | undefined> {
   const until = performance.now() + patienceMs;
   for (let waited = false; ; waited = true) {
     const other = ownerOf(stateDir);
-    if (other?.url) return other.url;
-    if (!other) {
-      const mine = claim(stateDir);
-      if (mine) return mine;
-      continue;
-    }
+    if (!other) return undefined;
+    if (other.url) return other.url;
     if (performance.now() > until) throw busy(stateDir, other);
     if (!waited) console.error(`Waiting for process ${other.pid}, which uses ${stateDir} …`);
     await sleep(LOOK_MS);
+  }
+}
+
+/** Claims the folder as soon as it is free, or returns the address of the mesh that others may use there. */
+async function claimOrJoin(stateDir: string): Promise<Claim | string> {
+  for (;;) {
+    const joined = (await addressOf(stateDir)) ?? claim(stateDir);
+    if (joined) return joined;
   }
 }
 
@@ -90,12 +98,16 @@ async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh>
 export async function startSharedMesh(
   options: MeshOptions & { readonly stateDir: string },
 ): Promise<OwnMesh> {
-  const held = await claimOrJoin(options.stateDir, PATIENCE_MS);
+  const held = await claimOrJoin(options.stateDir);
   if (typeof held === 'string') throw busy(options.stateDir, ownerOf(options.stateDir)!);
   const own = await startClaimed(held, options);
   held.share(own.mesh.url);
   return own;
 }
+
+/** The gateway of a mesh that another process of this folder runs. */
+export const gatewayAt = (url: string): GatewayClient =>
+  new GatewayClient({ url, token: readSecrets('.').LEARNER_TOKEN ?? '' });
 
 /**
  * Opens the store of a state folder, with the start policy in it: through the mesh that runs there, else through one whose clock
@@ -104,11 +116,8 @@ export async function startSharedMesh(
  * @throws RollmeshError `state.busy` where another command keeps the folder for itself for too long.
  */
 export async function openStore(stateDir: string): Promise<OpenStore> {
-  const held = await claimOrJoin(stateDir, PATIENCE_MS);
-  if (typeof held === 'string') {
-    const token = readSecrets('.').LEARNER_TOKEN ?? '';
-    return { gateway: new GatewayClient({ url: held, token }), close: async () => {} };
-  }
+  const held = await claimOrJoin(stateDir);
+  if (typeof held === 'string') return { gateway: gatewayAt(held), close: async () => {} };
   const { mesh, stop } = await startClaimed(held, { stateDir, cronMs: 0 });
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   try {

@@ -41,13 +41,32 @@ export const DEFAULT_STATE = '.rollmesh';
  */
 export function findStateFolder(path: string): string {
   if (path === DEFAULT_STATE || existsSync(path)) return openStateFolder(path, false);
-  throw wrongInput('state.missing', `There is no state folder ${path}.`, {
+  throw missing(path);
+}
+
+/**
+ * For commands that only read: nothing is made or changed. Returns the absolute path, or undefined where the usual folder is not there yet.
+ *
+ * @throws RollmeshError `state.missing`, or as `openStateFolder`.
+ */
+export function seeStateFolder(path: string): string | undefined {
+  const folder = resolve(path);
+  if (existsSync(folder)) {
+    refuseForeign(path, folder);
+    return folder;
+  }
+  if (path === DEFAULT_STATE) return undefined;
+  throw missing(path);
+}
+
+const missing = (path: string) =>
+  wrongInput('state.missing', `There is no state folder ${path}.`, {
     expected: 'the folder of a mesh that has run',
     next: 'Check --state DIR; `npm start -- --state DIR` and `npm run policy -- import` make one.',
   });
-}
 
-function prepare(path: string, folder: string, fresh: boolean): string {
+/** @returns whether rollmesh has made the folder; throws `state.folder` where it is a file, or holds something else */
+function refuseForeign(path: string, folder: string): boolean {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw wrongInput('state.folder', `${path} is not a folder.`, {
       expected: 'a folder for all local state',
@@ -60,6 +79,11 @@ function prepare(path: string, folder: string, fresh: boolean): string {
       expected: 'a folder that rollmesh made, or one that is empty or missing',
       next: CHOOSE,
     });
+  return ours;
+}
+
+function prepare(path: string, folder: string, fresh: boolean): string {
+  const ours = refuseForeign(path, folder);
   if (fresh && ours) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
   // An earlier version of the program made it, or it existed and was empty.

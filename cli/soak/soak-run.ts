@@ -28,18 +28,24 @@ export interface UnderFire {
   /** Returns the next kill point; null = there are no more. */
   readonly nextStrike: () => KillPoint | null;
   readonly handler?: Handler;
+  /** How many learners there are; default 1. */
+  readonly learners?: number;
   readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
   /** The run is given up after this time, ms. */
   readonly limitMs: number;
   readonly onStrike?: (killPoint: KillPoint, n: number) => void;
 }
 
-/** Faults on a share of the calls, drawn from a seed: calls between learner and mesh, and calls of every Worker to its bindings. */
-export const faultsOf = (seed: string, rate: number): Pick<UnderFire, 'handler' | 'meshOptions'> => ({
+/** Faults on a share of the calls, drawn from a seed: calls between learner and mesh, and calls of every Worker to its bindings. `copies`: how often each message is delivered. */
+export const faultsOf = (
+  seed: string,
+  rate: number,
+  copies = 1,
+): Pick<UnderFire, 'handler' | 'meshOptions'> => ({
   handler: faultyNetwork(seed, rate),
   meshOptions: (start) => ({
     around: moduleFile('faults/faulty.worker'),
-    vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate } satisfies FaultSettings) },
+    vars: { FAULTS: JSON.stringify({ seed: `${seed}/${start}`, rate, copies } satisfies FaultSettings) },
   }),
 });
 
@@ -77,6 +83,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     learnerArgs: LEARNER,
     handler: () => handler,
     onEvent: injector.onEvent,
+    ...(fire.learners ? { learners: fire.learners } : {}),
     ...(fire.meshOptions ? { meshOptions: fire.meshOptions } : {}),
   });
   try {

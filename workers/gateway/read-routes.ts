@@ -27,6 +27,7 @@ import { findSample, groupContents, proposalPage, readerOf } from './samples.ts'
 import type { GatewayTypes } from './services.ts';
 import {
   groupView,
+  LISTED_VERSIONS,
   listedRunView,
   policyVersionsView,
   policyView,
@@ -148,7 +149,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const wanted = check(name, c.req.param('name'), 'policy.name');
     const policy = await getPolicy(db, wanted);
     if (!policy) throw notFound('policy', wanted);
-    const versions = await versionsOf(db, wanted, 200);
+    const versions = await versionsOf(db, wanted, LISTED_VERSIONS);
     return c.json<PolicyVersions>(policyVersionsView(policy, versions));
   })
   .get('/samples/:id', async (c) => {

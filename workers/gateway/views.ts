@@ -142,6 +142,9 @@ const versionView = (row: VersionRow): VersionAnswer => ({
   manifestSha256: row.manifestSha256,
 });
 
+/** The most versions of a policy that are listed at once. */
+export const LISTED_VERSIONS = 200;
+
 /** `versions`: newest first. */
 export const policyVersionsView = (policy: PolicyRow, versions: readonly VersionRow[]): PolicyVersions => ({
   ...policyView(policy),

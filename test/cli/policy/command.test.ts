@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bornOf } from '../../../cli/process-birth.ts';
 import { refuseBusy, refuseShared } from '../../../cli/shared/state-access.ts';
-import { openStateFolder } from '../../../cli/shared/state-folder.ts';
 import { claim, lockPath, ownerOf } from '../../../cli/shared/state-lock.ts';
 import { oracle } from '../../model/checkpoints.ts';
 import { startTestMesh, type TestMesh } from './policy-mesh.ts';
@@ -30,6 +29,9 @@ function policy(...args: readonly string[]): Promise<Ended> {
   });
   return new Promise((resolve) => child.once('close', (status) => resolve({ status, stdout, stderr })));
 }
+
+/** The names of all files below a folder. */
+const filesIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 
 const jsonLines = (text: string) =>
   text
@@ -126,17 +128,34 @@ describe('without a mesh', () => {
   const root = mkdtempSync(join(tmpdir(), 'rollmesh-state-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  test('list starts a quiet one, with the start policy in it, and leaves nothing running', async () => {
-    const state = openStateFolder(join(root, 'state'), false);
-    const { status, stdout } = await policy('list', '--json', '--state', state);
-    expect(status).toBe(0);
-    const [seed, ...others] = jsonLines(stdout);
+  test('list reads the database of a folder where no mesh runs, and changes nothing there', async () => {
+    const mesh = await startTestMesh();
+    await mesh.import('test/oracle/models/qwen3', 'qwen3');
+    const running = await policy('list', '--json', '--state', mesh.state);
+    await mesh.rest();
+    const before = filesIn(mesh.state);
+    const resting = await policy('list', '--json', '--state', mesh.state);
+    expect(resting).toMatchObject({ status: 0, stderr: '' });
+    expect(resting.stdout).toBe(running.stdout);
+    const [only, ...others] = jsonLines(resting.stdout);
     expect(others).toEqual([]);
-    expect(seed).toMatchObject({ name: 'arithmetic-base', current: 0, next: 1 });
-    const { files } = JSON.parse(readFileSync('models/arithmetic-base/manifest.json', 'utf8'));
-    const bytes = Object.values<{ bytes: number }>(files).reduce((sum, file) => sum + file.bytes, 0);
-    expect(seed.versions).toMatchObject([{ version: 0, parent: null, bytes, withdrawn: null }]);
-    expect(existsSync(lockPath(state))).toBe(false);
+    expect(only).toMatchObject({ name: 'qwen3', current: 0, next: 1 });
+    expect(only.versions).toMatchObject([{ version: 0, parent: null, withdrawn: null }]);
+    expect(filesIn(mesh.state)).toEqual(before);
+    await mesh.stop();
+  });
+
+  test('list of a folder without policies says so and makes nothing', async () => {
+    const state = join(root, 'none');
+    mkdirSync(state);
+    const empty = await policy('list', '--json', '--state', state);
+    expect(empty).toMatchObject({ status: 0, stdout: '' });
+    expect(empty.stderr).toContain('There are no policies yet.');
+    expect(filesIn(state)).toEqual([]);
+    const missing = await policy('list', '--state', join(root, 'mistyped'));
+    expect(missing).toMatchObject({ status: 1, stdout: '' });
+    expect(missing.stderr).toContain('state.missing: There is no state folder');
+    expect(existsSync(join(root, 'mistyped'))).toBe(false);
   });
 
   test('one process a folder', () => {

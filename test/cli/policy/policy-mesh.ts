@@ -19,6 +19,9 @@ export interface TestMesh {
   /** A copy of a reference checkpoint in which something can be broken. */
   copyOf(name: string, to: string): Promise<string>;
   import(folder: string, name: string, tokenizer?: boolean): Promise<void>;
+  /** Stops the mesh and leaves its folder as it is. */
+  rest(): Promise<void>;
+  /** Stops the mesh, where it runs, and removes its folder. */
   stop(): Promise<void>;
 }
 
@@ -28,6 +31,11 @@ export async function startTestMesh(): Promise<TestMesh> {
   const { mesh, stop } = await startSharedMesh({ stateDir: state, cronMs: 0 });
   const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
   const path = (name: string) => join(root, name);
+  let stopped: Promise<void> | undefined;
+  const rest = () => {
+    stopped ??= stop();
+    return stopped;
+  };
   return {
     state,
     gateway,
@@ -45,8 +53,9 @@ export async function startTestMesh(): Promise<TestMesh> {
     import: async (folder, name, tokenizer = false) => {
       await storeImport(gateway, await readImport(folder, name, { tokenizer }));
     },
+    rest,
     stop: async () => {
-      await stop();
+      await rest();
       rmSync(root, { recursive: true, force: true });
     },
   };
