@@ -17,7 +17,7 @@ const GIGABYTE = 1e9;
 const NEEDED_MEMORY = 2 * GIGABYTE;
 /** A run of 40 rounds of the flagship writes about 0.2 GB of versions. */
 const NEEDED_DISK = GIGABYTE;
-const OLDEST_NODE = [22, 12] as const;
+const OLDEST_NODE = [22, 13] as const;
 /** V8's pairing of SIMD operations, which makes the CPU learner nearly twice as fast. */
 const FAST_NODE = 24;
 

@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Random } from '../../core/random.ts';
-import { type Manifest, MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
+import { MAIN_SET, type Manifest, weightsFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Damage, type DamageTarget, damageFile, fileOf, isDatabase } from '../../faults/damage.ts';
 import { followLog } from '../../faults/log-tail.ts';
