@@ -9,9 +9,12 @@ import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
 import {
   type Committed,
+  type ContentListing,
   committed,
+  contentListing,
   type DeadLetter,
   deadLetterListing,
+  type GroupContent,
   type GroupFailure,
   type GroupStates,
   groupListing,
@@ -77,6 +80,8 @@ const USED_HEADER = 'x-rollmesh-used';
 const TIMEOUT_MS = 120_000;
 /** The number of rounds on one page of a listing. */
 const PAGE = 500;
+/** The number of groups on one page of contents. */
+const CONTENTS = 64;
 
 /** The fields that a listing is read for. Each of the 500 rounds of a page also has a report, which is checked where it is used. */
 const listedRounds = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
@@ -164,6 +169,18 @@ export class GatewayClient {
   /** Ends the run's open round and begins no other. Throws `run.unknown` if there is no such run. */
   stopRun(id: string, reason: string): Promise<RunState> {
     return this.#json(`/api/runs/${id}/stop`, runState, 'POST', { reason });
+  }
+
+  /** The groups of a round with their texts, in order, read page by page. */
+  async *contentsOf(round: string): AsyncGenerator<GroupContent> {
+    for (let from: number | null = 0; from !== null; ) {
+      const page: ContentListing = await this.#json(
+        `/api/rounds/${round}/contents?from=${from}&limit=${CONTENTS}`,
+        contentListing,
+      );
+      yield* page.groups;
+      from = page.next;
+    }
   }
 
   async getGroups(round: string): Promise<GroupStates> {

@@ -45,6 +45,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'writes a run’s curves for TensorBoard, or as CSV or JSON lines',
     load: () => import('./curves/command.ts'),
   },
+  trajectories: {
+    description: 'writes what was said in a run to a file, to read or to train on again',
+    load: () => import('./trajectories/command.ts'),
+  },
   doctor: {
     description: 'says what this machine has, and what follows',
     load: () => import('./doctor/command.ts'),

@@ -1,27 +1,16 @@
 /** `rollmesh curves RUN`: writes a run's curves as TensorBoard events, CSV or JSON lines. It reads a mesh and changes nothing. */
 import { Argument, Command, Option } from 'commander';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { RunState } from '../../core/schema/answers.ts';
 import { calledAs } from '../called-as.ts';
 import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';
+import { runNamed } from '../shared/run-named.ts';
 import { curvesOf, FORMATS, type Format, writeCurves } from './write-curves.ts';
 
 interface CurvesOptions {
   readonly format: Format;
   readonly out: string;
   readonly state: string;
-}
-
-async function runNamed(gateway: GatewayClient, asked: string): Promise<RunState> {
-  if (/^[0-9a-f]{32}$/.test(asked)) return gateway.getRun(asked);
-  const [newest] = asked === 'last' ? await gateway.listRuns(1) : [];
-  if (newest) return newest;
-  throw wrongInput('curves.run', `There is no run ${JSON.stringify(asked)}.`, {
-    expected: 'a run’s id, or `last` for the one that was ordered last',
-    next: 'The page and GET /api/runs list them.',
-  });
 }
 
 async function write(asked: string, { format, out, state }: CurvesOptions): Promise<void> {
