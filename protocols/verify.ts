@@ -1,7 +1,6 @@
 /** A verifier reads solutions and says of each step and of the whole whether they are right, several times where votes are asked for. What its verdicts are worth is for a recipe to say. */
-import { type RoundContext, sampleOf } from '../core/round-context.ts';
-import { judgmentId } from '../core/sample-ids.ts';
-import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
+import type { RoundContext } from '../core/round-context.ts';
+import type { RolloutGroup } from '../core/schema/sample.ts';
 import {
   invalid,
   type Judgment,
@@ -10,12 +9,7 @@ import {
   type Solution,
   type TaskFamily,
 } from '../core/task-family.ts';
-
-export interface Verification {
-  /** Without rewards; `of` is the solution's sample. */
-  readonly sample: Sample;
-  readonly parsed: ParseResult<Judgment>;
-}
+import { type Answer, ask } from './ask.ts';
 
 /** What a group's samples say [samples]. */
 export const parseGroup = (
@@ -44,31 +38,24 @@ export async function verify(
   groups: readonly RolloutGroup[],
   solutionsGS: readonly (readonly ParseResult<Solution>[])[],
   { family: given, role, votes, shown = Number.POSITIVE_INFINITY }: Votes,
-): Promise<Verification[][][]> {
-  const { tokenizer } = context;
+): Promise<Answer<Judgment>[][][]> {
   const family = rendered(given, context);
   const asked = groups.flatMap((group, g) =>
-    group.samples.slice(0, shown).flatMap((sample, s) => {
+    group.samples.slice(0, shown).flatMap(({ id: of }, s) => {
       const solution = solutionsGS[g]![s]!;
       if (!solution.ok) return [];
-      const ids = tokenizer.encode(family.judgePrompt(group.task, solution.value));
-      const sampleIds = Array.from({ length: votes }, (_, i) => judgmentId(sample.id, role, i));
-      return [{ g, s, of: sample.id, solution: solution.value, prompt: { ids, sampleIds } }];
+      const prompt = family.judgePrompt(group.task, solution.value);
+      const parse = (text: string) => family.parseJudgment(solution.value, text);
+      return [{ g, s, question: { of, prompt, parse } }];
     }),
   );
-  const completions = await context.generate(
+  const answers = await ask(
+    context,
     role,
-    asked.map(({ prompt }) => prompt),
+    asked.map(({ question }) => question),
+    votes,
   );
-  const out: Verification[][][] = groups.map(({ samples }) => samples.map(() => []));
-  for (const [a, { g, s, of, solution, prompt }] of asked.entries())
-    out[g]![s] = completions[a]!.map((completion, i) => {
-      const parsed = completion.stopped
-        ? family.parseJudgment(solution, tokenizer.decode(completion.ids))
-        : invalid('cut-off');
-      const outcome = parsed.ok ? 'ok' : parsed.reason;
-      const sample = sampleOf(context, role, prompt.sampleIds[i]!, prompt.ids, completion, outcome);
-      return { sample: { ...sample, of }, parsed };
-    });
+  const out: Answer<Judgment>[][][] = groups.map(({ samples }) => samples.map(() => []));
+  for (const [a, { g, s }] of asked.entries()) out[g]![s] = answers[a]!;
   return out;
 }

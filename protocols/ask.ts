@@ -1,0 +1,43 @@
+/** Asks a role about samples, several times each where votes are wanted: prompts of a whole stage share one batch. */
+import { type RoundContext, sampleOf } from '../core/round-context.ts';
+import { judgmentId } from '../core/sample-ids.ts';
+import type { Sample } from '../core/schema/sample.ts';
+import { invalid, type ParseResult } from '../core/task-family.ts';
+
+/** What is asked about one sample. */
+export interface Question<T> {
+  /** The id of the sample that is judged. */
+  readonly of: string;
+  readonly prompt: string;
+  /** Parses an answer, stop token included. */
+  readonly parse: (text: string) => ParseResult<T>;
+}
+
+export interface Answer<T> {
+  /** Without rewards; `of` is the sample that was asked about. */
+  readonly sample: Sample;
+  readonly parsed: ParseResult<T>;
+}
+
+/** `votes` answers of a role to each question [questions][votes]. */
+export async function ask<T>(
+  context: RoundContext,
+  role: string,
+  questions: readonly Question<T>[],
+  votes: number,
+): Promise<Answer<T>[][]> {
+  const { tokenizer } = context;
+  const prompts = questions.map(({ of, prompt }) => ({
+    ids: tokenizer.encode(prompt),
+    sampleIds: Array.from({ length: votes }, (_, i) => judgmentId(of, role, i)),
+  }));
+  const completions = votes > 0 ? await context.generate(role, prompts) : questions.map(() => []);
+  return questions.map(({ of, parse }, q) =>
+    completions[q]!.map((completion, i) => {
+      const parsed = completion.stopped ? parse(tokenizer.decode(completion.ids)) : invalid('cut-off');
+      const outcome = parsed.ok ? 'ok' : parsed.reason;
+      const { ids, sampleIds } = prompts[q]!;
+      return { sample: { ...sampleOf(context, role, sampleIds[i]!, ids, completion, outcome), of }, parsed };
+    }),
+  );
+}
