@@ -57,13 +57,16 @@ export const quotedIn = (readme: string, records: readonly Judged[]): string =>
 
 /** The files that are made from the records, by path: the pages with their pictures, the table in the README, the dashboard's data. */
 export async function claimFiles(records: readonly Judged[]): Promise<Map<string, string>> {
+  const waiting = recipes.flatMap(({ name, claim }) =>
+    claim && !records.some(({ recipe }) => recipe === name) ? [name] : [],
+  );
   const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim?.diagnosis]));
   return new Map([
     ...records.flatMap((record) =>
       [...pictures(record)].map(([name, svg]) => [join(PICTURES, name), svg] as const),
     ),
     [join(PICTURES, 'co-training.svg'), coTrainingPicture(records)],
-    ['docs/claims.md', claimsPage(records, diagnoses)],
+    ['docs/claims.md', claimsPage(records, diagnoses, waiting)],
     ['docs/co-training.md', coTrainingPage(records)],
     ['README.md', quotedIn(await readFile('README.md', 'utf8'), records)],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],

@@ -218,10 +218,20 @@ answers have steps, so that the choice to write steps is left out. **Sharpening*
 rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds and in the last five: where it grows, the reward is hacked.
 `;
 
-/** `diagnoses` by recipe. */
+/** A sentence on the claims that were registered and have no record yet; nothing where there is none. */
+const waitingText = (waiting: readonly string[]): string[] =>
+  waiting.length
+    ? [
+        `Registered, and not played yet: ${waiting.map((recipe) => `[${recipe}](../claims/registered/${recipe}.json)`).join(', ')}.`,
+        '',
+      ]
+    : [];
+
+/** `diagnoses` by recipe; `waiting`: recipes whose claims are registered and not played. */
 export const claimsPage = (
   records: readonly Judged[],
   diagnoses: Readonly<Record<string, string | undefined>> = {},
+  waiting: readonly string[] = [],
 ): string =>
   [
     '# Claims at small scale',
@@ -229,5 +239,6 @@ export const claimsPage = (
     INTRODUCTION,
     ...overview(records),
     '',
+    ...waitingText(waiting),
     ...records.map((record) => section(record, diagnoses[record.recipe])),
   ].join('\n');

@@ -2,16 +2,24 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.ts';
 import { claimsPage, overview } from '../../../cli/claims/page.ts';
-import { readAttempts } from '../../../cli/claims/registered.ts';
+import { readAttempts, readRegistration } from '../../../cli/claims/registered.ts';
 import { claimOf } from '../../../core/claims/claim.ts';
+import { expectUnchanged } from '../../../core/claims/registration.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
 
 const records = await judgedRecords();
 
-test('every recipe with a claim has a record; a registered one has all arms, seeds and rounds of its claim', () => {
-  expect(records.map(({ recipe }) => recipe)).toEqual(
-    recipes.flatMap(({ name, claim }) => (claim ? [name] : [])).sort(),
-  );
+test('every recipe with a claim has a record, or a registration that waits for its run; a registered record has all arms, seeds and rounds of its claim', async () => {
+  const claimed = recipes.flatMap(({ name, claim }) => (claim ? [name] : []));
+  const played = records.map(({ recipe }) => recipe);
+  expect(claimed).toEqual(expect.arrayContaining(played));
+  const page = await readFile('docs/claims.md', 'utf8');
+  for (const name of claimed.filter((recipe) => !played.includes(recipe))) {
+    const registration = await readRegistration(name);
+    expect(registration?.recipe).toBe(name);
+    expectUnchanged(shipped.find(name), registration!);
+    expect(page).toContain(`[${name}](../claims/registered/${name}.json)`);
+  }
   for (const { recipe, registration, rounds, arms } of records) {
     if (!registration) continue;
     const claim = claimOf(shipped.find(recipe));
@@ -24,10 +32,11 @@ test('every recipe with a claim has a record; a registered one has all arms, see
 });
 
 test('every claim knows its earlier attempts, the record from before registrations among them', async () => {
-  for (const { recipe, seeds, registration } of records) {
+  for (const { recipe, seeds, registration, attempt } of records) {
     const { earlier } = await readAttempts(recipe);
-    expect(earlier.length, recipe).toBeGreaterThanOrEqual(2);
+    // A claim whose first attempt was registered has none before it.
     if (!registration) expect(earlier.map((attempt) => attempt.seeds)).toContainEqual(seeds);
+    else expect(earlier.length, recipe).toBeLessThan(attempt);
   }
 });
 
