@@ -29,11 +29,17 @@ export function episodesOf({ samples, judgments, answersExact, solutionsExact })
       turns,
       answerExact: answersExact?.[at] ?? null,
       solutionExact: solutionsExact?.[at] ?? null,
-      judgments: (judgments ?? []).filter(({ of }) => of !== undefined && ids.has(of)),
+      judgments: withJudgmentsOf(ids, judgments ?? []),
       reward: turns[0]?.rewards.reward ?? null,
     };
   });
 }
+
+/** The judgments of some samples, each followed by the judgments of itself. @param {ReadonlySet<string>} ids @param {readonly ReadableSample[]} judgments @returns {ReadableSample[]} */
+const withJudgmentsOf = (ids, judgments) =>
+  judgments
+    .filter(({ of }) => of !== undefined && ids.has(of))
+    .flatMap((judgment) => [judgment, ...withJudgmentsOf(new Set([judgment.id]), judgments)]);
 
 /** @param {readonly number[]} values */
 const mean = (values) => (values.length ? values.reduce((a, b) => a + b, 0) / values.length : null);

@@ -122,7 +122,8 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
   };
 }
 
-const withGroup = (context: RoundContext, groupSize: number): RoundContext => ({
+/** The context of a stage with another group size. */
+export const withGroup = (context: RoundContext, groupSize: number): RoundContext => ({
   ...context,
   round: { ...context.round, settings: { ...context.round.settings, groupSize } },
 });

@@ -3,6 +3,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { azr } from './azr/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
+import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
@@ -39,6 +40,7 @@ export const recipes: readonly Recipe[] = [
   tango,
   prime,
   genrm,
+  dsmathV2,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

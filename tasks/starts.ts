@@ -17,6 +17,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-base': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
   'arithmetic-step-slips': { families: ARITHMETIC, roles: ['solver', 'judge'] },
   'arithmetic-chains': { families: ['chains'], roles: ['solver', 'judge'] },
+  'arithmetic-analyses': { families: ['chains'], roles: ['solver', 'judge', 'meta-judge'] },
   programs: { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-one-instruction': { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },

@@ -11,6 +11,7 @@ import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
+import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
@@ -68,6 +69,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 2000,
     batch: 64,
     weights: { judge: 1.5 },
+  },
+  'arithmetic-analyses': {
+    demonstrate: demonstrateAnalyses,
+    from: 'arithmetic-chains',
+    steps: 1000,
+    batch: 64,
   },
   // What a proposer writes is mostly chance: its many tokens would drown the solver's.
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },

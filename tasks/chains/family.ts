@@ -23,10 +23,12 @@ const OPERATORS = 8;
 const SHORTEST = 4;
 const TASK = new RegExp(`^\\d(?:[+-]\\d){${SHORTEST},${OPERATORS}}$`);
 const HELD_OUT_COUNT = 200;
-const JUDGMENT = new RegExp(`^((?:<step>${INTEGER}(?:=|!${INTEGER}))*)(<right>|<wrong>)$`);
+/** The text of any number of checks. */
+export const CHECKS_TEXT = `(?:<step>${INTEGER}(?:=|!${INTEGER}))*`;
+const JUDGMENT = new RegExp(`^(${CHECKS_TEXT})(<right>|<wrong>)$`);
 const MARK = /^(.+)(?:(=)|!(.+))$/;
-/** Tag, sign and two digits. */
-const STEP_TOKENS = 4;
+/** Tokens of a step: tag, sign and two digits. */
+export const STEP_TOKENS = 4;
 
 const operators = (task: string) => (task.length - 1) / 2;
 const isHeldOut = (task: string) => isHeldOutKey(NAME, task);
@@ -48,8 +50,8 @@ function parseSolution(task: string, text: string): ParseResult<Solution> {
   return steps.at(-1) === answer ? parsed : invalid('miscopied');
 }
 
-/** What each step should be: the sum of the total before it, right or not, and of its own operand. */
-function sums(task: string, { steps }: Solution): number[] {
+/** What each step should be [steps]: the sum of the total before it, right or not, and of its own operand. */
+export function sums(task: string, { steps }: Solution): number[] {
   return steps.map((_, i) => {
     const before = Number(i === 0 ? task[0] : steps[i - 1]);
     const digit = Number(task[2 * i + 2]);
@@ -62,23 +64,33 @@ function exactJudgment(task: string, solution: Solution): Judgment {
   return { steps, right: steps.every(Boolean) };
 }
 
-/** A verdict as text, from the sums that it finds [steps]. */
-export const writeSums = ({ steps }: Solution, found: readonly string[]): string =>
-  steps.map((step, i) => `<step>${found[i]}${found[i] === step ? '=' : `!${step}`}`).join('') +
-  (steps.every((step, i) => found[i] === step) ? '<right>' : '<wrong>');
+/** The sums that a verifier finds, as text [steps]: each with `=` where it stands there, and with what stands there otherwise. */
+export const writeChecks = ({ steps }: Solution, found: readonly string[]): string =>
+  steps.map((step, i) => `<step>${found[i]}${found[i] === step ? '=' : `!${step}`}`).join('');
 
-/** Reasons: off-grammar, verdict-count, miscopied (a mark that is not what its sum says, or misquotes the step), contradiction. */
-function parseJudgment({ steps }: Solution, text: string): ParseResult<Judgment> {
-  const match = JUDGMENT.exec(withoutStop(text) ?? '');
-  if (!match) return invalid('off-grammar');
-  const marks = match[1]!.split('<step>').slice(1);
+/** A verdict as text, from the sums that it finds [steps]. */
+export const writeSums = (solution: Solution, found: readonly string[]): string =>
+  writeChecks(solution, found) +
+  (solution.steps.every((step, i) => found[i] === step) ? '<right>' : '<wrong>');
+
+/** For each step of a solution, whether the sum that was found stands there. Reasons: verdict-count, miscopied (a mark that is not what its sum says, or misquotes the step). */
+export function parseChecks({ steps }: Solution, text: string): ParseResult<boolean[]> {
+  const marks = text.split('<step>').slice(1);
   if (marks.length !== steps.length) return invalid('verdict-count');
   const parts = marks.map((mark) => MARK.exec(mark)!);
   if (parts.some(([, sum, ok, quoted], i) => (ok ? sum !== steps[i] : quoted !== steps[i] || sum === quoted)))
     return invalid('miscopied');
-  const found = parts.map(([, , ok]) => ok !== undefined);
+  return ok(parts.map(([, , ok]) => ok !== undefined));
+}
+
+/** Reasons: off-grammar, contradiction, and those of its checks. */
+function parseJudgment(solution: Solution, text: string): ParseResult<Judgment> {
+  const match = JUDGMENT.exec(withoutStop(text) ?? '');
+  if (!match) return invalid('off-grammar');
+  const found = parseChecks(solution, match[1]!);
+  if (!found.ok) return found;
   const right = match[2] === '<right>';
-  return right === found.every(Boolean) ? ok({ steps: found, right }) : invalid('contradiction');
+  return right === found.value.every(Boolean) ? ok({ steps: found.value, right }) : invalid('contradiction');
 }
 
 /** A verifier's marks for a reader: `7=` approves the step 7, and `-2!-3` found -2 where -3 stands. */

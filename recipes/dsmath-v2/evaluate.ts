@@ -1,0 +1,162 @@
+/**
+ * Held-out tasks, by the oracle and apart from every reward: proofs, how honest their authors are about them, what a loop of proving
+ * and self-verification is worth, and what analyses and meta-verdicts are worth on proofs of version 0, the same for every version.
+ */
+import { balancedAccuracy } from '../../core/monitor/monitors.ts';
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { invalid, type ParseResult } from '../../core/task-family.ts';
+import { SOLVER } from '../../protocols/solver.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
+import {
+  type AnalysedProof,
+  analysedProofs,
+  exactMetaVerdict,
+  metaPrompt,
+  parseAnalysedProof,
+  parseAnalysis,
+  parseMetaVerdict,
+} from '../../tasks/chains/analysis.ts';
+import { chains } from '../../tasks/chains/family.ts';
+import { type Analysed, analysisFigures, metaAccuracy, selfError } from './figures.ts';
+import { META_JUDGE } from './proof-groups.ts';
+
+/** Most rounds of proving and self-verification. */
+const ROUNDS = 8;
+/** Proofs of each task that verifiers are asked about. */
+const VERIFIED = 2;
+
+type Speaker = Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>;
+
+interface Attempt {
+  readonly task: string;
+  readonly parsed: ParseResult<AnalysedProof>;
+}
+
+/** A proof is as good as its lines: an exact answer by lines that do not follow proves nothing. */
+const isExact = ({ task, parsed }: Attempt): boolean =>
+  parsed.ok && analysedProofs.exactJudgment(task, parsed.value.solution).right;
+
+/** Proofs of each held-out task [tasks][count]. */
+async function attempts(
+  { tokenizer, generate, evaluationTasks }: Speaker,
+  seed: string,
+  count: number,
+  temperature: number,
+): Promise<Attempt[][]> {
+  const tasks = analysedProofs.heldOut(evaluationTasks);
+  const completions = await generate(
+    SOLVER,
+    tasks.map((task) => ({
+      ids: tokenizer.encode(analysedProofs.solverPrompt(task)),
+      sampleIds: Array.from({ length: count }, (_, i) => deriveId('evaluate', seed, task, i)),
+    })),
+    { temperature },
+  );
+  return tasks.map((task, t) =>
+    completions[t]!.map(({ ids, stopped }) => ({
+      task,
+      parsed: stopped ? parseAnalysedProof(task, tokenizer.decode(ids)) : invalid('cut-off'),
+    })),
+  );
+}
+
+/** One sampled analysis by the verifier of each proof that can be read. */
+async function analysed(
+  { tokenizer, generate }: Speaker,
+  seed: string,
+  proofs: readonly Attempt[],
+): Promise<Analysed[]> {
+  const read = proofs.flatMap(({ task, parsed }) =>
+    parsed.ok ? [{ task, solution: parsed.value.solution }] : [],
+  );
+  const completions = await generate(
+    JUDGE,
+    read.map(({ task, solution }, i) => ({
+      ids: tokenizer.encode(chains.judgePrompt(task, solution)),
+      sampleIds: [deriveId('evaluate', seed, i)],
+    })),
+    { temperature: 1 },
+  );
+  return read.map((item, i) => {
+    const { ids, stopped } = completions[i]![0]!;
+    const parsed = stopped ? parseAnalysis(item.solution, tokenizer.decode(ids)) : invalid('cut-off');
+    return { ...item, parsed };
+  });
+}
+
+/** One sampled meta-verdict on each analysis that can be read. */
+async function metaVerdicts({ tokenizer, generate }: Speaker, items: readonly Analysed[]) {
+  const read = items.flatMap(({ task, solution, parsed }) =>
+    parsed.ok ? [{ task, solution, analysis: parsed.value }] : [],
+  );
+  const completions = await generate(
+    META_JUDGE,
+    read.map(({ task, solution, analysis }, i) => ({
+      ids: tokenizer.encode(metaPrompt(task, solution, analysis)),
+      sampleIds: [deriveId('evaluate', 'meta', i)],
+    })),
+    { temperature: 1 },
+  );
+  return read.map(({ task, solution, analysis }, i) => ({
+    exact: exactMetaVerdict(task, solution, analysis),
+    parsed: parseMetaVerdict(solution, analysis, tokenizer.decode(completions[i]![0]!.ids)),
+  }));
+}
+
+/** The proof that stands after so many rounds: the first that its author scores 1, otherwise the first of the highest score. */
+export function settled(proofs: readonly Attempt[]): Attempt | undefined {
+  const own = ({ parsed }: Attempt) => (parsed.ok ? parsed.value.analysis.score : -1);
+  const best = Math.max(...proofs.map(own));
+  return proofs.find((proof) => own(proof) === best);
+}
+
+/** How often a verifier that scores 1 or less than 1 is right, balanced over right and wrong proofs; null where there is one kind alone. */
+const verdictAccuracy = (items: readonly Analysed[]): number | null =>
+  balancedAccuracy(
+    items.map(({ task, solution, parsed }) => {
+      const { right } = analysedProofs.exactJudgment(task, solution);
+      return { right, hit: parsed.ok && (parsed.value.score === 1) === right };
+    }),
+  );
+
+export async function evaluate(context: EvaluationContext): Promise<Evaluation> {
+  const greedy = (await attempts(context, 'greedy', 1, 0)).flat();
+  const sampled = await attempts(context, 'sequential', ROUNDS, 1);
+  const fixedProofs = await context.once('proofs', async () =>
+    (await attempts(context.atStart, 'fixed', VERIFIED, 1)).flat(),
+  );
+  const fixedAnalyses = await context.once('analyses', () =>
+    analysed(context.atStart, 'fixed analysis', fixedProofs),
+  );
+  const fixed = await analysed(context, 'analysis', fixedProofs);
+  const own = await analysed(
+    context,
+    'own analysis',
+    sampled.flatMap((proofs) => proofs.slice(0, VERIFIED)),
+  );
+  const share = (proofs: readonly Attempt[]) => mean(proofs.map((proof) => Number(isExact(proof))));
+  const after = (rounds: number) =>
+    share(sampled.flatMap((proofs) => settled(proofs.slice(0, rounds)) ?? []));
+  return evaluation(
+    {
+      n: greedy.length,
+      accuracy: share(greedy),
+      sampled: share(sampled.flat()),
+      formatRate: mean(greedy.map(({ parsed }) => Number(parsed.ok))),
+    },
+    {
+      ...analysisFigures(fixed),
+      ownScoreAccuracy: analysisFigures(own).scoreAccuracy,
+      metaAccuracy: metaAccuracy(await metaVerdicts(context, fixedAnalyses)),
+      selfError: selfError(sampled.flat()),
+      sequential1: after(1),
+      sequential2: after(2),
+      sequential4: after(4),
+      sequential8: after(ROUNDS),
+    },
+    { fixed: verdictAccuracy(fixed), own: verdictAccuracy(own) },
+  );
+}

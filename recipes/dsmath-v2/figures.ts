@@ -1,0 +1,66 @@
+/** What the oracle says of analyses, for reports and claims alone: no reward reads it. */
+import { mean } from '../../core/rl/statistics.ts';
+import type { ParseResult, Solution } from '../../core/task-family.ts';
+import {
+  type AnalysedProof,
+  type Analysis,
+  exactAnalysis,
+  exactMetaVerdict,
+  type MetaVerdict,
+  wrongLines,
+} from '../../tasks/chains/analysis.ts';
+
+export interface Analysed {
+  readonly task: string;
+  readonly solution: Solution;
+  readonly parsed: ParseResult<Analysis>;
+}
+
+export interface AnalysisFigures {
+  /** Mean of 1 - |score - exact score|; an analysis that cannot be read counts 0. */
+  readonly scoreAccuracy: number;
+  /** Share of the issues named that are real, and of the wrong lines that are named; 0 where there are none to count. */
+  readonly issuePrecision: number;
+  readonly issueRecall: number;
+  /** Mean exact quality, which is what the paper’s meta-verification raises; an analysis that cannot be read counts 0. */
+  readonly analysisQuality: number;
+}
+
+export function analysisFigures(items: readonly Analysed[]): AnalysisFigures {
+  let [named, real, wrong] = [0, 0, 0];
+  for (const { task, solution, parsed } of items) {
+    const lines = wrongLines(task, solution);
+    wrong += lines.length;
+    if (!parsed.ok) continue;
+    named += parsed.value.issues.length;
+    real += parsed.value.issues.filter((line) => lines.includes(line)).length;
+  }
+  const each = (worth: (item: Analysed, analysis: Analysis) => number) =>
+    mean(items.map((item) => (item.parsed.ok ? worth(item, item.parsed.value) : 0)));
+  return {
+    scoreAccuracy: each(
+      ({ task, solution }, { score }) => 1 - Math.abs(score - exactAnalysis(task, solution).score),
+    ),
+    issuePrecision: named === 0 ? 0 : real / named,
+    issueRecall: wrong === 0 ? 0 : real / wrong,
+    analysisQuality: each(({ task, solution }, analysis) => exactMetaVerdict(task, solution, analysis).score),
+  };
+}
+
+/** Mean of 1 - |score - exact quality| of verdicts on analyses; one that cannot be read counts 0. */
+export const metaAccuracy = (
+  items: readonly { readonly exact: MetaVerdict; readonly parsed: ParseResult<MetaVerdict> }[],
+): number =>
+  mean(items.map(({ exact, parsed }) => (parsed.ok ? 1 - Math.abs(parsed.value.score - exact.score) : 0)));
+
+/** Mean of |own score - exact score| of proofs; one that cannot be read counts 1. */
+export const selfError = (
+  items: readonly { readonly task: string; readonly parsed: ParseResult<AnalysedProof> }[],
+): number =>
+  mean(
+    items.map(({ task, parsed }) =>
+      parsed.ok
+        ? Math.abs(parsed.value.analysis.score - exactAnalysis(task, parsed.value.solution).score)
+        : 1,
+    ),
+  );
