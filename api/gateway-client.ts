@@ -41,6 +41,7 @@ import {
 import { parsed } from '../core/schema/parse.ts';
 import {
   type FileEntry,
+  type FileSources,
   type Manifest,
   manifest,
   manifestSha256,
@@ -63,7 +64,7 @@ import {
   roundWork,
 } from '../core/schema/work.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
-import { type FileSources, storeFile } from './store-file.ts';
+import { storeFile } from './store-file.ts';
 import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
   readonly url: string;

@@ -4,21 +4,11 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256Hex } from '../core/random.ts';
 import {
   type FileEntry,
+  type FileStream,
   MAX_FILE_BYTES,
   SHARD_BYTES,
   shardName,
-  type VersionFile,
 } from '../core/schema/policy.ts';
-
-/** A file that need not be in memory. It can be read again from its beginning. */
-export interface FileStream {
-  readonly bytes: number;
-  /** The bytes in order, in chunks of any size; a chunk is not changed afterwards. */
-  readonly read: () => AsyncIterable<Uint8Array>;
-}
-
-/** The files of a version by name, in memory or streamed. */
-export type FileSources = Partial<Record<VersionFile, Uint8Array | FileStream>>;
 
 /** Sends one object; the next is read when it is stored. */
 type Send = (name: string, sha256: string, bytes: Uint8Array<ArrayBuffer>) => Promise<void>;

@@ -48,23 +48,34 @@ export function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
  * @throws RollmeshError `safetensors.invalid` for a truncated or damaged file or a type other than F32, F16, BF16.
  */
 export function readSafetensors(bytes: Uint8Array): Tensors {
-  if (bytes.length < 8) throw bad(`The file has ${bytes.length} bytes.`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const start = headerEnd(bytes, bytes.length);
+  const tensors: Tensors = new Map();
+  for (const { name, dtype, shape, from, to } of entriesOf(bytes.subarray(8, start), start, bytes.length))
+    tensors.set(name, { shape, data: decode(dtype, bytes.subarray(start + from, start + to)) });
+  return tensors;
+}
+
+/** Where the header of a file of `size` bytes ends, by the first eight of them. Throws `safetensors.invalid` where that cannot be. */
+export function headerEnd(first: Uint8Array, size: number): number {
+  if (size < 8) throw bad(`The file has ${size} bytes.`);
+  const view = new DataView(first.buffer, first.byteOffset, 8);
   const headerLength = Number(view.getBigUint64(0, true));
   if (headerLength > LONGEST_HEADER)
     throw bad(`The header claims ${headerLength} bytes, more than the ${LONGEST_HEADER} that are read.`);
-  const start = 8 + headerLength;
-  if (start > bytes.length)
+  if (8 + headerLength > size)
     throw bad(
-      `The header claims ${headerLength} bytes, the file has ${bytes.length}: it is cut off or not safetensors.`,
+      `The header claims ${headerLength} bytes, the file has ${size}: it is cut off or not safetensors.`,
     );
-  const tensors: Tensors = new Map();
-  for (const { name, dtype, shape, from, to } of readHeader(bytes.subarray(8, start))) {
-    if (start + to > bytes.length)
-      throw bad(`Tensor ${name} ends at byte ${start + to}, the file has ${bytes.length}: it is cut off.`);
-    tensors.set(name, { shape, data: decode(dtype, bytes.subarray(start + from, start + to)) });
-  }
-  return tensors;
+  return 8 + headerLength;
+}
+
+/** The entries of a header that ends at byte `start` of a file of `size` bytes. Throws `wrong-input` where one ends beyond the file. */
+export function entriesOf(header: Uint8Array, start: number, size: number): Entry[] {
+  const entries = readHeader(header);
+  for (const { name, to } of entries)
+    if (start + to > size)
+      throw bad(`Tensor ${name} ends at byte ${start + to}, the file has ${size}: it is cut off.`);
+  return entries;
 }
 
 /** Checks that no two tensors share bytes. */
@@ -141,9 +152,34 @@ function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
   return result.output;
 }
 
-function encode(data: Float32Array, dtype: StorageType): Uint8Array {
+/** Converts float32 values to the bytes that are stored. */
+export function encode(data: Float32Array, dtype: StorageType): Uint8Array {
   const stored = dtype === 'F32' ? data : dtype === 'F16' ? toHalf(data) : toBfloat16(data);
   return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength);
+}
+
+/** The beginning of a file whose tensors lie one after another in this order: the header's length and the header. */
+export function writeHeader(
+  tensors: Iterable<{
+    readonly name: string;
+    readonly shape: readonly number[];
+    readonly dtype: StorageType;
+  }>,
+): Uint8Array {
+  const entries: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  let offset = 0;
+  for (const { name, shape, dtype } of tensors) {
+    const end = offset + shape.reduce((a, b) => a * b, 1) * bytesOf[dtype];
+    entries[name] = { dtype, shape, data_offsets: [offset, end] };
+    offset = end;
+  }
+  const json = new TextEncoder().encode(JSON.stringify(entries));
+  // Spaces up to a multiple of 8 keep the tensors aligned, as the format asks.
+  const padded = Math.ceil(json.length / 8) * 8;
+  const out = new Uint8Array(8 + padded).fill(0x20, 8);
+  new DataView(out.buffer).setBigUint64(0, BigInt(padded), true);
+  out.set(json, 8);
+  return out;
 }
 
 /** Writes tensors in the order of the map, so that equal tensors give equal bytes. */
@@ -151,20 +187,11 @@ export function writeSafetensors(
   tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
   dtype: StorageType = 'F32',
 ): Uint8Array {
-  const entries: Record<string, unknown> = { __metadata__: { format: 'pt' } };
-  let offset = 0;
-  for (const [name, { shape, data }] of tensors) {
-    const end = offset + data.length * bytesOf[dtype];
-    entries[name] = { dtype, shape, data_offsets: [offset, end] };
-    offset = end;
-  }
-  const json = new TextEncoder().encode(JSON.stringify(entries));
-  // Spaces up to a multiple of 8 keep the tensors aligned, as the format asks.
-  const padded = Math.ceil(json.length / 8) * 8;
-  const out = new Uint8Array(8 + padded + offset).fill(0x20, 8, 8 + padded);
-  new DataView(out.buffer).setBigUint64(0, BigInt(padded), true);
-  out.set(json, 8);
-  let at = 8 + padded;
+  const header = writeHeader(Array.from(tensors, ([name, { shape }]) => ({ name, shape, dtype })));
+  const size = [...tensors.values()].reduce((sum, { data }) => sum + data.length * bytesOf[dtype], 0);
+  const out = new Uint8Array(header.length + size);
+  out.set(header);
+  let at = header.length;
   for (const { data } of tensors.values()) {
     const bytes = encode(data, dtype);
     out.set(bytes, at);

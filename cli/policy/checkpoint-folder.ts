@@ -1,13 +1,13 @@
-/** Reads a Hugging Face folder as the files of a version: checks it as a whole and converts it to float32. It does not store anything. */
+/** Reads a Hugging Face folder as the files of a version and checks it as a whole. It does not store anything. */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { MAX_FILE_BYTES, type VersionFiles } from '../../core/schema/policy.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { FileStream } from '../../core/schema/policy.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { checkCheckpoint, parameterCount, tensorShapes } from '../../model/checkpoint.ts';
-import { readCheckpointTensors } from '../../model/checkpoint-files.ts';
+import { tensorShapes } from '../../model/checkpoint.ts';
+import { checkStored, findTensors, type StoredTensors, storedFile } from '../../model/checkpoint-files.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
-import { type Tensors, writeSafetensors } from '../../model/safetensors.ts';
+import type { StorageType } from '../../model/safetensors.ts';
 import { errnoOf, parseJson, readOptional } from './files.ts';
 import { withDtype } from './hf-dtype.ts';
 import { refuseSlowTokenizer } from './tokenizer-probe.ts';
@@ -19,7 +19,7 @@ const encode = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(va
 
 /** The tokenizer's files and its size: the highest id plus one. */
 interface TokenizerFiles {
-  readonly files: VersionFiles;
+  readonly files: Pick<CheckpointFiles, 'tokenizer.json' | 'tokenizer_config.json'>;
   readonly size: number;
 }
 
@@ -87,9 +87,9 @@ async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   return { files, size: vocabSize };
 }
 
-async function readTensors(folder: string): Promise<Tensors> {
+async function withFiles<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await readCheckpointTensors(folder);
+    return await work();
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;
@@ -111,37 +111,41 @@ function checkTokenizer(config: ModelConfig, size: number): void {
     );
 }
 
-function checkSize(config: ModelConfig): void {
-  const bytes = 4 * parameterCount(config);
-  if (bytes > MAX_FILE_BYTES)
-    throw new RollmeshError(
-      'over-budget',
-      'checkpoint.size',
-      `The model has ${parameterCount(config)} parameters: ${bytes} bytes in float32.`,
-      { expected: `at most ${MAX_FILE_BYTES} bytes`, next: 'Choose a smaller checkpoint.' },
-    );
+/** The type of all weights, or float32 where they have several. */
+function dtypeOf(config: ModelConfig, tensors: StoredTensors): StorageType {
+  const types = new Set([...tensorShapes(config).keys()].map((name) => tensors.get(name)!.dtype));
+  return types.size === 1 ? [...types][0]! : 'F32';
 }
 
+/** What a checkpoint folder is as a version: the weights are read when they are stored. */
+export type CheckpointFiles = {
+  readonly 'config.json': Uint8Array;
+  readonly 'tokenizer.json'?: Uint8Array;
+  readonly 'tokenizer_config.json'?: Uint8Array;
+  readonly 'model.safetensors': FileStream;
+};
+
 /**
- * Reads and checks a checkpoint folder. The weights come back as one float32 model.safetensors in the canonical order, config.json
- * as it was, but for its dtype.
+ * Reads and checks a checkpoint folder. The weights are one model.safetensors in the canonical order, each tensor in the type that it has;
+ * config.json is as it was, but for its dtype.
  *
  * @throws RollmeshError `checkpoint.*`, `config.*`, `file.*`, `safetensors.*` or `tokenizer.*`, by what is wrong.
  */
 export async function readCheckpointFolder(
   folder: string,
   { tokenizer }: { readonly tokenizer: boolean },
-): Promise<VersionFiles> {
+): Promise<CheckpointFiles> {
   const { json, config } = await readConfig(folder);
-  checkSize(config);
   const text = tokenizer ? await readTokenizer(folder) : undefined;
   if (text) checkTokenizer(config, text.size);
-  const tensors = await readTensors(folder);
-  checkCheckpoint(config, tensors, text?.size);
-  const ordered = [...tensorShapes(config).keys()].map((name) => [name, tensors.get(name)!] as const);
+  const tensors = await withFiles(folder, async () => {
+    const found = await findTensors(folder);
+    await checkStored(config, found, text?.size);
+    return found;
+  });
   return {
-    'config.json': encode(withDtype(json, 'F32')),
+    'config.json': encode(withDtype(json, dtypeOf(config, tensors))),
     ...text?.files,
-    'model.safetensors': writeSafetensors(new Map(ordered)),
+    'model.safetensors': storedFile(config, tensors),
   };
 }

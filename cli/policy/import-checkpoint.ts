@@ -3,10 +3,10 @@ import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
+import type { FileStream } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
 import { importPolicy } from '../shared/import-policy.ts';
-import { readCheckpointFolder } from './checkpoint-folder.ts';
+import { type CheckpointFiles, readCheckpointFolder } from './checkpoint-folder.ts';
 
 export interface Imported {
   readonly policy: string;
@@ -28,7 +28,7 @@ export interface Checkpoint {
   readonly name: string;
   /** Where the checkpoint came from, for the manifest. */
   readonly origin: string;
-  readonly files: VersionFiles;
+  readonly files: CheckpointFiles;
 }
 
 /** Reads and checks everything that can be checked without the store. */
@@ -52,6 +52,9 @@ export async function storeImport(
       next: 'Choose another with --name.',
     });
   await importPolicy(gateway, name, files, { importedFrom: origin });
-  const bytes = fileEntries(files).reduce((sum, [, file]) => sum + file.length, 0);
+  const bytes = Object.values<Uint8Array | FileStream>(files).reduce(
+    (sum, file) => sum + (file instanceof Uint8Array ? file.length : file.bytes),
+    0,
+  );
   return { policy: name, version: 0, bytes, tokenizer: 'tokenizer.json' in files };
 }

@@ -2,8 +2,9 @@
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
+import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
-import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
+import { type Manifest, type VersionFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 
 /** @throws RollmeshError `policy.missing`, which names the policies there are. */
 export async function findPolicy(gateway: GatewayClient, name: string): Promise<PolicyVersions> {
@@ -29,18 +30,18 @@ async function checkVersion(gateway: GatewayClient, { name, version }: PolicyRef
 
 export interface StoredVersion {
   readonly manifest: Manifest;
-  /** All files but the optimiser's state, each checked against the manifest. */
+  /** Each is checked against the manifest. */
   readonly files: VersionFiles;
 }
 
-export async function fetchVersion(gateway: GatewayClient, ref: PolicyRef): Promise<StoredVersion> {
+/** Fetches the named files; by default the text and the weights. */
+export async function fetchVersion(
+  gateway: GatewayClient,
+  ref: PolicyRef,
+  wanted: readonly VersionFile[] = [...TEXT_FILES, weightsFile()],
+): Promise<StoredVersion> {
   await checkVersion(gateway, ref);
   const manifest = await gateway.getManifest(ref);
-  const files = await gateway.getVersion(ref, [
-    'config.json',
-    'tokenizer.json',
-    'tokenizer_config.json',
-    'model.safetensors',
-  ]);
+  const files = await gateway.getVersion(ref, wanted);
   return { manifest, files };
 }

@@ -4,7 +4,7 @@ import { relative, resolve } from 'node:path';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
+import type { FileSources, VersionFiles } from '../../core/schema/policy.ts';
 import { INSTALLATION, installed } from '../../mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 
@@ -34,7 +34,7 @@ export const readStart = (name: string): Promise<VersionFiles> => readPolicyFold
 export async function importPolicy(
   gateway: GatewayClient,
   name: string,
-  files: VersionFiles,
+  files: FileSources,
   settings: Record<string, unknown>,
 ): Promise<void> {
   await gateway.putVersion(files, {

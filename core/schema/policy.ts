@@ -117,6 +117,16 @@ export const manifestSha256 = (of: Manifest): string =>
 /** The bytes of a version's files by name. */
 export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;
 
+/** A file that need not be in memory. It can be read again from its beginning. */
+export interface FileStream {
+  readonly bytes: number;
+  /** The bytes in order, in chunks of any size; a chunk is not changed afterwards. */
+  readonly read: () => AsyncIterable<Uint8Array>;
+}
+
+/** The files of a version by name, in memory or streamed. */
+export type FileSources = Partial<Record<VersionFile, Uint8Array | FileStream>>;
+
 export const fileEntries = (files: VersionFiles): [VersionFile, Uint8Array][] =>
   Object.entries(files).flatMap(([file, bytes]) => (bytes ? [[file as VersionFile, bytes]] : []));
 

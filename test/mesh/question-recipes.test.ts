@@ -71,7 +71,10 @@ describe.each(CASES)(
       expect(named[0]!.name).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
       const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
       try {
-        await playing.importPolicy('chat', files);
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of files['model.safetensors'].read()) chunks.push(chunk);
+        const weights = new Uint8Array(Buffer.concat(chunks));
+        await playing.importPolicy('chat', { ...files, 'model.safetensors': weights });
         const { mesh, alone, before } = await playing.play({
           recipe: named[0]!.name,
           seed: 0,

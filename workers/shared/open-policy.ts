@@ -11,9 +11,11 @@ import {
 } from '../../core/schema/policy.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
+import { parseConfig } from '../../model/config.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
 import { committedManifest, loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
+import { expectRoom } from './isolate-size.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
 
@@ -67,23 +69,31 @@ async function open(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   return policy;
 }
 
+/** The version's config.json. Throws `policy.isolate` where the model is too large to be opened here. */
+async function configOf(store: VersionStore, ref: PolicyRef): Promise<Uint8Array> {
+  const { 'config.json': config } = await loadCommitted(store, ref, ['config.json']);
+  if (!config) throw missingVersion(ref, 'it lacks config.json');
+  expectRoom(parseConfig(JSON.parse(new TextDecoder().decode(config))), ref);
+  return config;
+}
+
 async function openFromFiles(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
+  const config = await configOf(store, ref);
   const wanted = weightsFile(ref.set);
-  let files = await loadCommitted(store, ref, ['config.json', wanted]);
+  let files = await loadCommitted(store, ref, [wanted]);
   // A parameter set that no round has trained yet is the one that the policy began with: version 0's main set.
-  if (!files[wanted])
-    files = await loadCommitted(store, { ...ref, version: 0 }, ['config.json', weightsFile()]);
-  return openVersion(workerdEngines, ref, files);
+  if (!files[wanted]) files = await loadCommitted(store, { ...ref, version: 0 }, [weightsFile()]);
+  return openVersion(workerdEngines, ref, { 'config.json': config, ...files });
 }
 
 /** Opens a policy and lays its weights out while they arrive, so that they are in memory only once. */
 async function openFromStream(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
-  const [{ 'config.json': config }, own] = await Promise.all([
-    loadCommitted(store, ref, ['config.json']),
+  const [config, own] = await Promise.all([
+    configOf(store, ref),
     streamCommitted(store, ref, weightsFile(ref.set)),
   ]);
   const weights = own ?? (await streamCommitted(store, { ...ref, version: 0 }, weightsFile()));
-  if (!config || !weights) throw missingVersion(ref, 'it lacks config.json or weights');
+  if (!weights) throw missingVersion(ref, 'it lacks weights');
   return openStreamed(workerdEngines, ref, config, weights);
 }
 

@@ -39,6 +39,7 @@ import {
   rowMs,
   workResults,
 } from './cpu-budget.ts';
+import { hasNoRoom } from './isolate-size.ts';
 import { log } from './log.ts';
 import { loadCommitted, manifestOf } from './open-policy.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
@@ -160,6 +161,7 @@ export async function shareOut<In extends Item, Out>(
   const parts = await stageParts(mesh, row);
   const finished = new Set<In>();
   let left = items;
+  let besideNodes = mesh.besideNodes;
   try {
     for (;;) {
       const wanted: NewWork[] = [];
@@ -180,7 +182,12 @@ export async function shareOut<In extends Item, Out>(
       left = left.filter((item) => !finished.has(item));
       if (!left.length) break;
       await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
-      if (mesh.besideNodes) await takePart(mesh, row, list.stage, left, budget);
+      if (besideNodes)
+        await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
+          if (!hasNoRoom(error)) throw error;
+          // What an isolate cannot hold is left to the nodes.
+          besideNodes = false;
+        });
       if ((await list.load(kept)) === 0) break;
     }
   } catch (error) {
@@ -190,7 +197,7 @@ export async function shareOut<In extends Item, Out>(
   await list.close([...finished]);
   const open = list.waiting('open');
   // What nodes hold is continued by their answer, or by the clock.
-  const paused = mesh.besideNodes ? left.flatMap(({ group }) => (open.has(group) ? [group] : [])) : [];
+  const paused = besideNodes ? left.flatMap(({ group }) => (open.has(group) ? [group] : [])) : [];
   if (left.length)
     log('info', `${list.stage}.shared`, {
       round: row.id,

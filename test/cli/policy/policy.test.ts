@@ -163,6 +163,8 @@ describe('export', () => {
     const { header } = readHeader(readFileSync(join(folder, 'model.safetensors')));
     expect(header['lm_head.weight'].dtype).toBe(dtype);
     await mesh.import(folder, name);
+    // The type is kept: the stored file is the exported one.
+    expect(await storedHash(name)).toBe(sha256Hex(readFileSync(join(folder, 'model.safetensors'))));
     const [back, first] = [await storedTensors(name), await storedTensors('llama')].map(readSafetensors);
     // Below 2^-14 halves are evenly spaced by 2^-24.
     const allowed = (value: number) => Math.max(precision * Math.abs(value), 2 ** -25);
@@ -213,6 +215,7 @@ describe('export', () => {
       code: 'export.range',
       message: expect.stringContaining('model.norm.weight holds 100000'),
     });
+    expect(await readdir(mesh.path('no'))).toEqual([]);
     await exportCheckpoint(mesh.gateway, large, mesh.path('yes'), 'BF16');
   });
 });
