@@ -1,7 +1,5 @@
 /** Cuts a file into the objects that it is stored in: one, or shards where it is larger than an object may be. */
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
-import { sha256Hex } from '../core/random.ts';
+import { createHash } from 'node:crypto';
 import {
   type FileEntry,
   type FileStream,
@@ -13,23 +11,27 @@ import {
 /** Sends one object; the next is read when it is stored. */
 type Send = (name: string, sha256: string, bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
 
+/** The largest object, and the size of shards where a file is larger, bytes. */
+const LIMITS = { object: MAX_FILE_BYTES, shard: SHARD_BYTES };
+
 /** Sends a file's objects in their order. Returns what the manifest says of the file. */
 export async function storeFile(
   source: Uint8Array | FileStream,
   file: string,
   send: Send,
+  limits = LIMITS,
 ): Promise<FileEntry> {
   const length = source instanceof Uint8Array ? source.length : source.bytes;
-  const inShards = length > MAX_FILE_BYTES;
-  const hash = sha256.create();
+  const inShards = length > limits.object;
+  const whole = createHash('sha256');
   const pieces: { sha256: string; bytes: number }[] = [];
-  for await (const bytes of piecesOf(source, inShards ? SHARD_BYTES : length)) {
-    const piece = { sha256: sha256Hex(bytes), bytes: bytes.length };
-    if (inShards) hash.update(bytes);
+  for await (const bytes of piecesOf(source, inShards ? limits.shard : length)) {
+    const piece = { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
+    if (inShards) whole.update(bytes);
     await send(inShards ? shardName(file, pieces.length) : file, piece.sha256, bytes);
     pieces.push(piece);
   }
-  return inShards ? { sha256: bytesToHex(hash.digest()), bytes: length, shards: pieces } : pieces[0]!;
+  return inShards ? { sha256: whole.digest('hex'), bytes: length, shards: pieces } : pieces[0]!;
 }
 
 /** Consecutive pieces of `size` bytes; the last may be shorter, and an empty file has one that is empty. */
