@@ -23,6 +23,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'runs the local mesh, the learner and a recipe',
     load: () => import('./start/command.ts'),
   },
+  sweep: {
+    description: 'plays runs that differ in a few settings, and compares them',
+    load: () => import('./sweep/command.ts'),
+  },
   recipe: {
     description: 'lists the recipes, or explains one in words',
     load: () => import('./recipe/command.ts'),

@@ -1,0 +1,114 @@
+/** One run of a sweep, in this process: its versions and records lie in a folder of its own. */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { wrongInput } from '../../core/errors.ts';
+import { type Summary, summary } from '../../core/schema/summary.ts';
+import { HELD_OUT } from '../../core/split.ts';
+import { readSecrets } from '../../mesh/secrets.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import { playInProcess, type RunListener } from '../../run/in-process.ts';
+import { changedRecipe } from '../changed-recipe.ts';
+import { openRecipes, withRecipe } from '../recipe-modules.ts';
+import { readStart } from '../shared/import-policy.ts';
+import {
+  type AskedStartOptions,
+  FASTEST,
+  orderOf,
+  type StartOptions,
+  startCommand,
+} from '../shared/run-options.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
+import { FolderRunStore } from './folder-store.ts';
+
+/** A finished run, with what was asked for; `examined` is the bound on held-out tasks, null for all. */
+const finished = v.object({ args: v.array(v.string()), examined: v.nullable(v.number()), summary });
+
+/** Parses the arguments of `rollmesh start`. */
+export const parseStart = (args: readonly string[]): AskedStartOptions & TrainingTaskOptions =>
+  addTrainingTaskOptions(startCommand()).parse(args, { from: 'user' }).opts();
+
+const RESULT = 'result.json';
+
+/** The summary of a run that has ended before. Throws `sweep.other` where the folder holds a run of other arguments. */
+export async function endedRun(
+  folder: string,
+  args: readonly string[],
+  examine?: number,
+): Promise<Summary | null> {
+  const text = await readFile(join(folder, RESULT), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const run = v.parse(finished, JSON.parse(text));
+  if (JSON.stringify([run.args, run.examined]) === JSON.stringify([args, examine ?? null]))
+    return run.summary;
+  throw wrongInput('sweep.other', `The folder ${folder} holds a run of other arguments.`, {
+    expected: run.examined === null ? run.args.join(' ') : `${run.args.join(' ')} --examine ${run.examined}`,
+    next: 'Choose another folder with --out.',
+  });
+}
+
+/** Opens the run that the arguments describe, without doing it. Throws `wrong-input` as `rollmesh start` does. */
+async function openRun(args: readonly string[], folder: string) {
+  const asked = parseStart(args);
+  if (asked.serve || asked.nodes || asked.engine === FASTEST)
+    throw wrongInput('sweep.options', 'A sweep plays its runs in this process, with one engine.', {
+      next: 'Leave --serve, --nodes and --engine fastest out.',
+    });
+  const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
+  const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
+  const { reward, engine, policy, ...others } = asked;
+  const options: StartOptions = {
+    ...others,
+    recipe: known.named[0]!.name,
+    ...(engine === undefined ? {} : { engine }),
+    ...(reward === undefined || files?.isWeighted ? {} : { reward }),
+  };
+  const run = runOf(known.registry, orderOf(options));
+  // Every run begins from version 0 of the same policy, under a name of its own.
+  const start = await readStart(policy ?? run.recipe.startPolicy);
+  const recipes = files
+    ? () => files.write(join(folder, 'recipes')).then((file) => openRecipes([file]))
+    : async () => known;
+  return { run, start, options, recipes };
+}
+
+/** Refuses what cannot be played, before anything is. */
+export const checkRun = async (args: readonly string[]): Promise<void> => void (await openRun(args, ''));
+
+/** Plays the run, or goes on with it. `examine`: held-out tasks of each family in an evaluation at most. */
+export async function playRun(
+  args: readonly string[],
+  folder: string,
+  listener: Omit<RunListener, 'finished'>,
+  examine?: number,
+): Promise<Summary> {
+  const { run, start, options, recipes } = await openRun(args, folder);
+  await mkdir(folder, { recursive: true });
+  const store = new FolderRunStore(folder);
+  const { policy } = run.settings;
+  if ((await store.currentVersion(policy)) === null)
+    await store.commitVersion({ name: policy, version: 0 }, start);
+  let ended: Summary | undefined;
+  await playInProcess(
+    run,
+    options,
+    store,
+    {
+      ...listener,
+      finished: (summary) => {
+        ended = summary;
+      },
+    },
+    { ...HELD_OUT, ...(examine === undefined ? {} : { most: examine }) },
+    await recipes(),
+    readSecrets('.').REWARD_SECRET,
+  );
+  await store.keepLast(policy);
+  const path = join(folder, RESULT);
+  await writeFile(
+    `${path}.writing`,
+    `${JSON.stringify({ args, examined: examine ?? null, summary: ended })}\n`,
+  );
+  await rename(`${path}.writing`, path);
+  return ended!;
+}

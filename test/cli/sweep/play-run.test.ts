@@ -1,0 +1,79 @@
+/** A run of a sweep comes to the versions of the same run anywhere else, also where it was ended in its middle. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readStart } from '../../../cli/shared/import-policy.ts';
+import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-point.ts';
+import { sha256Hex } from '../../../core/random.ts';
+import { openDevice } from '../../../learner/device/device.ts';
+import { shipped } from '../../../recipes/index.ts';
+import { runOf } from '../../../recipes/run-order.ts';
+import { referenceRun } from '../../../run/reference-run.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-sweep-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const ARGS = [
+  '--recipe=dapo',
+  '--rounds=3',
+  '--tasks=2',
+  '--group-size=2',
+  '--eval-every=3',
+  '--device=cpu',
+  '--threads=1',
+  '--seed=4',
+];
+const FEW = 2;
+const quiet = { started() {}, evaluatedStart() {}, round() {} };
+
+test('the versions of the same run, whole or in two parts', { timeout: 120_000 }, async () => {
+  const run = runOf(shipped, { recipe: 'dapo', seed: 4, rounds: 3, freeze: [], tasks: 2, groupSize: 2 });
+  const device = await openDevice({ device: 'cpu', threads: 1 });
+  const wanted = (await referenceRun(run, await readStart(run.recipe.startPolicy))).at(-1)!;
+  device.close();
+  const hashOf = (folder: string) => {
+    const versions = join(folder, 'versions', run.settings.policy);
+    // All but the last version are removed.
+    expect(readdirSync(versions)).toEqual(['3']);
+    return sha256Hex(new Uint8Array(readFileSync(join(versions, '3', 'model.safetensors'))));
+  };
+
+  const whole = join(root, 'whole');
+  expect(await endedRun(whole, ARGS)).toBeNull();
+  const summary = await playRun(ARGS, whole, quiet, FEW);
+  expect(hashOf(whole)).toBe(wanted['model.safetensors']);
+  expect(await endedRun(whole, ARGS, FEW)).toEqual(summary);
+  await expect(endedRun(whole, ARGS)).rejects.toMatchObject({ code: 'sweep.other' });
+  await expect(endedRun(whole, [...ARGS, '--ahead=1'], FEW)).rejects.toMatchObject({ code: 'sweep.other' });
+
+  const parts = join(root, 'parts');
+  const ended = playRun(
+    ARGS,
+    parts,
+    {
+      ...quiet,
+      round: ({ round }) => {
+        if (round === 2) throw new Error('ended here');
+      },
+    },
+    FEW,
+  );
+  await expect(ended).rejects.toThrow('ended here');
+  expect(await endedRun(parts, ARGS)).toBeNull();
+  const done: (number | undefined)[] = [];
+  await playRun(ARGS, parts, { ...quiet, started: (start) => void done.push(start.done) }, FEW);
+  expect(done[0]).toBeGreaterThanOrEqual(1);
+  expect(hashOf(parts)).toBe(wanted['model.safetensors']);
+});
+
+test('what cannot be played is refused before anything is', async () => {
+  await expect(checkRun(['--recipe=nobody'])).rejects.toMatchObject({ kind: 'wrong-input' });
+  await expect(checkRun(['--recipe=dapo', '--set', 'optimizer.learningrate=1'])).rejects.toMatchObject({
+    code: 'settings.unknown',
+  });
+  await expect(checkRun(['--recipe=dapo', '--serve'])).rejects.toMatchObject({ code: 'sweep.options' });
+  await expect(checkRun(['--recipe=grpo', '--policy=nobody', '--tasks=nobody.jsonl'])).rejects.toMatchObject({
+    kind: 'wrong-input',
+  });
+});
