@@ -3,8 +3,9 @@
  * (`trim_blocks`, `lstrip_blocks`). It has no clock: equal messages give equal text, so `strftime_now` is not defined, and templates that
  * ask whether it is take their fixed date.
  */
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { wrongInput } from '../errors.ts';
+import { BoundedInterpreter } from './bounded-interpreter.ts';
 import type { Message, Tool } from './message.ts';
 
 export interface TemplateInput {
@@ -25,26 +26,6 @@ function range(first: number, second?: number, step = 1): number[] {
   const count = Math.max(0, Math.ceil((stop - start) / step));
   if (!(count <= LONGEST_RANGE)) throw new Error(`range of ${count} numbers`);
   return Array.from({ length: count }, (_, i) => start + i * step);
-}
-
-/**
- * What a template may cost in all: one for each expression and statement that is run, one for each element of a list and one for sixteen
- * characters of a text that comes of it. A long conversation with tools costs some ten thousands. A Worker cannot interrupt a template, so
- * this is what ends one that loops without measure.
- */
-const MOST_COST = 300_000;
-
-class BoundedInterpreter extends Interpreter {
-  #cost = 0;
-
-  override evaluate(...[statement, environment]: Parameters<Interpreter['evaluate']>) {
-    const result = super.evaluate(statement, environment);
-    const { value } = result as { readonly value: unknown };
-    this.#cost +=
-      1 + (Array.isArray(value) ? value.length : typeof value === 'string' ? value.length >> 4 : 0);
-    if (this.#cost > MOST_COST) throw new Error('it runs too long');
-    return result;
-  }
 }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

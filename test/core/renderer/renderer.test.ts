@@ -284,6 +284,45 @@ test.each([
   expect(performance.now() - began).toBeLessThan(20_000);
 });
 
+/** Each is one step on texts that the bounds on time let pass: two million characters that double until they are there, and one step more. */
+const LONG = "{% set n = namespace(x='ab') %}{% for i in range(16) %}{% set n.x = n.x ~ n.x %}{% endfor %}";
+test.each([
+  ['replace, a filter', `${LONG}{{ n.x | replace('a', n.x) | length }}`],
+  ['replace, a method', `${LONG}{{ n.x.replace('a', n.x) | length }}`],
+  ['replace, a method by its name', `${LONG}{{ n.x['replace']('a', n.x) | length }}`],
+  ['replace, a method kept', `${LONG}{% set f = n.x.replace %}{{ f('a', n.x) | length }}`],
+  ['a block', `${LONG}{% filter replace('a', n.x) %}{{ n.x }}{% endfilter %}`],
+  ['join', `${LONG}{{ range(9999) | join(n.x) | length }}`],
+  ['join of a text', `${LONG}{{ n.x | join(n.x) | length }}`],
+  ['indent', `{{ 'x' | indent(1000000000, true) | length }}`],
+  ['indent by its name', `{{ 'x' | indent(width=1000000000, first=true) | length }}`],
+  ['tojson', `{{ [1] | tojson(indent=500000000) | length }}`],
+  [
+    'lists that double',
+    "{% set n = namespace(x=['ab']) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}",
+  ],
+  [
+    'mappings that double',
+    "{% set n = namespace(x={'a': 1}) %}{% for i in range(60) %}{% set n.x = {'a': n.x, 'b': n.x} %}{% endfor %}{{ n.x }}",
+  ],
+])('a step without measure is refused before it is taken: %s', (_, template) => {
+  const memory = process.memoryUsage().rss;
+  const began = performance.now();
+  const squaring = versionFiles({ eos_token: '<|im_end|>', chat_template: template });
+  expect(() => open(squaring).renderer.begin([user('x')])).toThrow(/without measure|runs too long/);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(process.memoryUsage().rss - memory).toBeLessThan(512 * 2 ** 20);
+});
+
+test('what templates do to texts, they still may', () => {
+  const template =
+    "{% set f = messages[0].content.replace %}{{ f('a', 'b') }} {{ 'xax' | replace('a', 'bc', 1) }} " +
+    "{% filter replace('q', 'w') %}quite{% endfilter %} {{ ['a', 'b'] | join(', ') }} " +
+    "{{ 'a\nb' | indent(2) }} {{ [1] | tojson(indent=2) }} {{ 'a-b'.split('-')[1] }}";
+  const files = versionFiles({ eos_token: '<|im_end|>', chat_template: template });
+  expect(open(files).renderer.begin([user('aha')]).text).toBe('bhb xbcx wuite a, b a\n  b [\n  1\n] b');
+});
+
 test('a long conversation is far from that bound', () => {
   const talk = Array.from({ length: 60 }, (_, i) => (i % 2 ? assistant : user)('word '.repeat(200)));
   expect(rendered(qwen, talk).length).toBeGreaterThan(60_000);
