@@ -7,6 +7,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly scripts: Readonly<Record<string, string>>;
 }
 interface Locked {
   readonly version?: string;
@@ -43,6 +44,18 @@ test('every package is locked by its hash and comes from the registry', () => {
       !integrity?.startsWith('sha512-') || (resolved && !resolved.startsWith('https://registry.npmjs.org/')),
   );
   expect(loose.map(([path]) => path)).toEqual([]);
+});
+
+/** Else `npm ci --omit=dev` fails, where the script needs what is left out. */
+test('what npm runs by itself in a clone needs no package', () => {
+  const byItself = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'postprepare'];
+  expect(byItself.filter((step) => step in manifest.scripts)).toEqual([]);
+  expect(manifest.scripts.prepare).toBe('node install/node.mjs');
+  const imports = (file: string): string[] =>
+    [...readFileSync(file, 'utf8').matchAll(/^import .* from '([^']+)';$/gm)].map(([, from]) => from!);
+  const found = [...imports('install/node.mjs'), ...imports('install/node-version.mjs')];
+  expect(found.length).toBeGreaterThan(4);
+  expect(found.filter((from) => !/^node:|^\.\//.test(from))).toEqual([]);
 });
 
 /** Where npm 10 sees the mark it runs the script. */
