@@ -60,6 +60,7 @@ const MESH_IS_DOWN: ProxyResponse = {
   body: Buffer.from('{}'),
 };
 
+/** `targets` is read at each request: a mesh that was started again listens elsewhere. */
 export async function startProxy(targets: ProxyTargets, handler: () => Handler): Promise<FaultProxy> {
   const forward: Forward = (request, bytes) => {
     const pulls = request.path.startsWith('/client/v4/');

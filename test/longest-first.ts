@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = [
   'trust/kill-every-stage',
   'trust/kill',
+  'trust/paused-and-repeated',
   'mesh/every-recipe',
   'mesh/task-files',
   'learner/unreadable-version',
