@@ -48,12 +48,18 @@ export class Lora implements Trainable {
     return a && b && { a: a as tf.Tensor2D, b: b as tf.Tensor2D };
   }
 
-  /** The adapter's addition to the projection of x [rows, in] by that weight; undefined where the weight has no adapter. */
-  update(weight: string, x: tf.Tensor2D): tf.Tensor2D | undefined {
-    const pair = this.pair(weight);
-    if (!pair) return undefined;
-    const inner = linear(x, [pair.a])[0]!;
-    return tf.mul(linear(inner, [pair.b])[0]!, this.settings.alpha / this.settings.rank);
+  /**
+   * The adapter's additions to the projections of x [rows, in] by weights that all have adapters. The scale goes into B, which is far smaller
+   * than the additions, and the products with A share one pass over x.
+   */
+  updates(weights: readonly string[], x: tf.Tensor2D): tf.Tensor2D[] {
+    const pairs = weights.map((weight) => this.pair(weight)!);
+    const inner = linear(
+      x,
+      pairs.map(({ a }) => a),
+    );
+    const scale = this.settings.alpha / this.settings.rank;
+    return pairs.map(({ b }, i) => linear(inner[i]!, [tf.mul(b, scale)])[0]!);
   }
 
   dispose(): void {

@@ -41,9 +41,11 @@ function project(
     weights.map((name) => params.get(name)),
     biases,
   );
-  if (!adapter) return outputs;
+  const adapted = adapter ? weights.filter((name) => adapter.pair(name)) : [];
+  if (!adapter || !adapted.length) return outputs;
+  const updates = adapter.updates(adapted, h);
   return outputs.map((y, i) => {
-    const update = adapter.update(weights[i]!, h);
+    const update = updates[adapted.indexOf(weights[i]!)];
     return update ? tf.add(y, update) : y;
   });
 }
