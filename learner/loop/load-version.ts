@@ -2,6 +2,7 @@
  * Loads a version's files for training. A damaged or missing file is no fault of the groups that wait for the version, so the round is
  * retried, and after some attempts given up as a whole: it is trained once the file is restored and the round is replayed.
  */
+import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import type { MeshGateway } from './ports.ts';
@@ -15,12 +16,18 @@ function unreadable({ name, version }: PolicyRef, cause: unknown): unknown {
   const known = cause instanceof RollmeshError;
   // Either the gateway is unreachable, which says nothing about the version, or the manifest was replaced, and then the round is refused.
   if (known && (cause.kind === 'retry' || cause.code === 'version.manifest')) return cause;
-  const why = known ? cause.what : 'Its manifest.json is not the one of a version.';
+  const why = known ? cause.what : whyOf(cause);
   return new RollmeshError('retry', UNREADABLE, `Version ${version} of ${name} cannot be read: ${why}`, {
     next: `Restore the file and run \`npm run dead-letters -- replay\`, or roll back: \`npm run policy -- rollback ${name} VERSION\`.`,
     cause,
   });
 }
+
+/** What is wrong with a version by an error that is not ours: of a parser, or of a connection that ended before the file did. */
+const whyOf = (cause: unknown): string =>
+  cause instanceof SyntaxError || cause instanceof v.ValiError
+    ? 'Its manifest.json is not the one of a version.'
+    : 'One of its files ends before it should, or could not be fetched whole.';
 
 /** Gets versions from the gateway. Throws `version.unreadable` of kind `retry` where the store lacks the files that a manifest names. */
 export const versionsForTraining = (gateway: Versions): Versions => ({

@@ -87,11 +87,13 @@ test.each([
   ['damaged', hash],
   ['gone', gone],
   ['kept from us', refused],
-  ['with a manifest that is none', new SyntaxError('Unexpected token')],
-])('one that is %s is a retry of the round', async (_, thrown) => {
+  ['with a manifest that is none', new SyntaxError('Unexpected token'), 'manifest.json'],
+  ['cut off', new TypeError('terminated'), 'ends before it should'],
+])('one that is %s is a retry of the round', async (_, thrown, why = '') => {
   const { error, failed } = await trainWith(thrown);
   expect(error).toMatchObject({ kind: 'retry', code: 'version.unreadable' });
   expect(String(error)).toContain('rollback trio-11');
+  expect(String(error)).toContain(why);
   expect(failed).toEqual([]);
 });
 
