@@ -8,6 +8,8 @@ import { invalid, type ParseResult } from '../core/task-family.ts';
 export interface Question<T> {
   /** The id of the sample that is judged. */
   readonly of: string;
+  /** What the ids of its answers are derived from, where one sample is asked about more than once; default `of`. */
+  readonly key?: string;
   readonly prompt: string;
   /** Parses an answer, stop token included. */
   readonly parse: (text: string) => ParseResult<T>;
@@ -27,9 +29,9 @@ export async function ask<T>(
   votes: number,
 ): Promise<Answer<T>[][]> {
   const { tokenizer } = context;
-  const prompts = questions.map(({ of, prompt }) => ({
+  const prompts = questions.map(({ of, key = of, prompt }) => ({
     ids: tokenizer.encode(prompt),
-    sampleIds: Array.from({ length: votes }, (_, i) => judgmentId(of, role, i)),
+    sampleIds: Array.from({ length: votes }, (_, i) => judgmentId(key, role, i)),
   }));
   const completions = votes > 0 ? await context.generate(role, prompts) : questions.map(() => []);
   return questions.map(({ of, parse }, q) =>

@@ -9,6 +9,7 @@ import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
+import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
@@ -41,6 +42,7 @@ export const recipes: readonly Recipe[] = [
   prime,
   genrm,
   dsmathV2,
+  qwenPrm,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

@@ -18,7 +18,7 @@ afterAll(() => playing.stop());
 const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
   rounds: Math.max(3, claim?.quickRounds ?? 0),
-  tasks: ['tango', 'dsmath-v2'].includes(name) ? 2 : 4,
+  tasks: ['tango', 'dsmath-v2', 'qwen-prm'].includes(name) ? 2 : 4,
 }));
 
 test.each(plays)(

@@ -1,0 +1,71 @@
+/**
+ * Monte-Carlo labels of steps: every prefix of a solution is continued several times, and a step counts as sound where some continuation of
+ * the prefix that ends with it reaches the right answer (Math-Shepherd; hard labels). No one reads the steps themselves.
+ */
+import { deriveId } from '../core/random.ts';
+import type { RoundContext } from '../core/round-context.ts';
+import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
+import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/task-family.ts';
+import { ask } from './ask.ts';
+
+/** What the solutions of a group were continued to. */
+export interface Continued {
+  /** The continuations [continuations], each `of` the solution whose prefix it continues; without rewards. */
+  readonly samples: readonly Sample[];
+  /** The whole solutions that they make [steps][continuations], after the first step, after the second, …; none for what cannot be read. */
+  readonly solutions: readonly (readonly ParseResult<Solution>[])[];
+}
+
+/** A solution's text up to its step `count`. */
+export const prefixOf = ({ steps }: Solution, count: number): string =>
+  steps
+    .slice(0, count)
+    .map((step) => `<step>${step}`)
+    .join('');
+
+/** `each` continuations by `role` of every prefix of every solution [groups][samples]; prompts of all share one batch. */
+export async function continuePrefixes(
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+  solutionsGS: readonly (readonly ParseResult<Solution>[])[],
+  { family, role, each }: { readonly family: TaskFamily; readonly role: string; readonly each: number },
+): Promise<Continued[][]> {
+  const asked = groups.flatMap(({ task, samples }, g) =>
+    samples.flatMap(({ id: of }, s) => {
+      const solution = solutionsGS[g]![s]!;
+      if (!solution.ok) return [];
+      return solution.value.steps.map((_, i) => {
+        const prefix = prefixOf(solution.value, i + 1);
+        return {
+          g,
+          s,
+          question: {
+            of,
+            key: deriveId(of, 'prefix', i + 1),
+            prompt: family.solverPrompt(task) + prefix,
+            parse: (text: string) =>
+              text === '' ? invalid('off-grammar') : family.parseSolution(task, prefix + text),
+          },
+        };
+      });
+    }),
+  );
+  const answers = await ask(
+    context,
+    role,
+    asked.map(({ question }) => question),
+    each,
+  );
+  const out = groups.map(({ samples }) =>
+    samples.map(() => ({ samples: [] as Sample[], solutions: [] as ParseResult<Solution>[][] })),
+  );
+  for (const [a, { g, s }] of asked.entries()) {
+    out[g]![s]!.samples.push(...answers[a]!.map(({ sample }) => sample));
+    out[g]![s]!.solutions.push(answers[a]!.map(({ parsed }) => parsed));
+  }
+  return out;
+}
+
+/** The first step [from 1] after which no continuation is right; 0 where there is none. rights [steps][continuations]. */
+export const firstLost = (rights: readonly (readonly boolean[])[]): number =>
+  rights.findIndex((after) => !after.includes(true)) + 1;

@@ -1,0 +1,54 @@
+/** The claim of Qwen2.5-Math-PRM: labels on which continuations and a judge agree find first errors best, and best-of-N does not show it. */
+import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, POINTS } from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+/** A figure of the last five rounds, one arm less another. */
+const above =
+  (arm: string, other: string, figure: string): Measure =>
+  (results: ArmResults, seed: number) =>
+    lately(results, arm, seed, figure) - lately(results, other, seed, figure);
+
+export const claim: Claim = {
+  description:
+    'A process reward model that is trained on solutions whose first error continuations and a judge place alike finds first errors better than one that is trained on continuations alone, and about as well as one that is trained on all of the judge’s labels. Best-of-N hardly tells them apart.',
+  rounds: 12,
+  evaluateEvery: 12,
+  pictures: { accuracy: 'Held-out accuracy of one answer of the frozen solver' },
+  arms: [
+    { name: 'qwen-prm', description: 'as published: where both agree' },
+    { name: 'monte carlo', variant: 'monte-carlo', description: 'labels by continuations alone' },
+    { name: 'judge', variant: 'judge', description: 'labels by the judge alone' },
+    coinArm('continuations are right by a coin, and marks are drawn by lot', { seedCount: 8 }),
+  ],
+  conditions: [
+    {
+      description: 'F1 of the first error, last five rounds, qwen-prm above monte carlo',
+      measure: above('qwen-prm', 'monte carlo', 'firstErrorF1'),
+      atLeast: POINTS,
+    },
+    {
+      description: 'F1 of the first error, last five rounds, qwen-prm no lower than judge by more than 0.05',
+      measure: above('qwen-prm', 'judge', 'firstErrorF1'),
+      atLeast: -POINTS,
+    },
+    {
+      description: 'F1 of the first error, last five rounds, qwen-prm above random',
+      measure: above('qwen-prm', 'random', 'firstErrorF1'),
+      atLeast: 0.1,
+    },
+    {
+      description: 'best of eight, last five rounds, distance of qwen-prm and monte carlo',
+      measure: (r, s) => Math.abs(above('qwen-prm', 'monte carlo', 'bestOfGroup')(r, s)),
+      atMost: POINTS,
+    },
+  ],
+  observations: [
+    {
+      description:
+        'first errors found in solutions with the right answer, last five rounds, qwen-prm above monte carlo',
+      measure: above('qwen-prm', 'monte carlo', 'luckyFound'),
+      atLeast: POINTS,
+    },
+  ],
+};

@@ -1,0 +1,93 @@
+/** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is told below, as data. */
+
+import { readTags } from '../../core/reading.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { familyTasks, SOLVER } from '../../protocols/solver.ts';
+import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { chainMarks } from '../../tasks/chains/family.ts';
+import { claim } from './claim.ts';
+import { COMPLETER, labelSolutions, proofs, rewards } from './labels.ts';
+import { learn } from './learn.ts';
+
+const tasksOf = familyTasks(proofs);
+
+export const qwenPrm: Recipe = {
+  name: 'qwen-prm',
+  title: 'A process reward model on steps that continuations and a judge label alike',
+  paper: {
+    title: 'The Lessons of Developing Process Reward Models in Mathematical Reasoning',
+    year: 2025,
+    source: 'arXiv:2501.07301',
+  },
+  summary:
+    'A solver that stays as it is writes chains of sums. A step is called wrong where no continuation of it reaches the right answer, and where a judge says so; a solution is kept where both find its first error in the same place. A classifier is trained on the steps of what is kept.',
+  method: {
+    setting:
+      'Tasks are chains of four operators, and their answers are known. A solution has a line for each, and slips in one line of three; whether a line follows from the one before it can be checked exactly, which is used to measure and never to label.',
+    roles:
+      'The solver writes solutions to each task. The completer, the same weights, continues every prefix of every solution eight times. The judge does the sums of a solution again and marks each line; in the start policy nearly half of its checks copy what they are shown. All three stay at version 0.',
+    rewards:
+      'Nobody is paid. By continuation the first error of a solution is the first line after which none of the eight reaches the right answer; by the judge it is the first line that it marks. A solution is kept where both say the same, or both say that there is none.',
+    credit:
+      'Every line of a kept solution up to its first error is an example: the error is labelled 0, the lines before it 1. What comes after an error is left out.',
+    objective:
+      'Cross-entropy of two classes at the last token of each line. The score of a solution is the product of the probabilities of its lines, and its first error by the model is the first line whose probability is below one half.',
+    schedule:
+      'Each round labels fresh solutions, asks the model about them, and then makes one pass over those that are kept, in eight optimiser steps.',
+  },
+  differences: [
+    'Rounds on fresh solutions instead of one corpus of half a million; the model is asked about them before it learns from them, which stands in for ProcessBench.',
+    'Lines are sums, and the judge is a small policy that often copies; a 72B model in the paper.',
+    'The classifier’s head is one linear layer on the trunk; the paper has two.',
+    'A head cannot be asked outside training: what the model finds is measured on fresh tasks of the training side.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-chains',
+  taskName: proofs.name,
+  stop: proofs.stop,
+  tasks: 16,
+  groupSize: 8,
+  rewards,
+  variants: {
+    'monte-carlo': 'labels by continuations alone; every solution is kept',
+    judge: 'labels by the judge alone; every solution is kept whose judgment can be read',
+  },
+  sets: {
+    main: {
+      optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },
+      head: { kind: 'classes', count: 2 },
+    },
+  },
+  roles: {
+    [SOLVER]: {
+      description: 'writes solutions, frozen',
+      sampling: { maxNew: proofs.maxNew.solver, temperature: 1 },
+    },
+    [COMPLETER]: {
+      description: 'continues every prefix of a solution, frozen',
+      speaksAs: SOLVER,
+      sampling: { maxNew: proofs.maxNew.solver, temperature: 1 },
+    },
+    [JUDGE]: {
+      description: 'marks every line of a solution, frozen',
+      sampling: { maxNew: proofs.maxNew.judge, temperature: 1 },
+    },
+  },
+  freezable: [],
+  bindings: () => ({
+    [SOLVER]: { pinned: true },
+    [COMPLETER]: { pinned: true },
+    [JUDGE]: { pinned: true },
+  }),
+  propose: async (context) => tasksOf(context),
+  rollOut: (context, tasks) => rollOut({ family: proofs }, context, tasks),
+  judge: labelSolutions,
+  learn,
+  evaluate: (context) => evaluateBestOfN(context, { family: proofs, solver: SOLVER, tasks: 100, n: 8 }),
+  describe: {
+    difficulty: (task) => proofs.difficulty(task),
+    parts: (role, text) => (role === JUDGE ? chainMarks : readTags)(text),
+  },
+};
