@@ -13,7 +13,7 @@ const RIGHT = 1;
 const PRM = 'prm';
 
 /** A solution that can be read, with its labels and the oracle’s word. */
-export interface Labelled {
+interface Labelled {
   readonly group: number;
   readonly task: string;
   readonly solution: Solution;
@@ -26,7 +26,7 @@ export interface Labelled {
   readonly answerExact: boolean;
 }
 
-export const labelled = (
+const labelled = (
   groups: readonly ScoredGroup[],
   variant: string | undefined,
   decode: LearnTools['decode'],
@@ -59,7 +59,7 @@ const read = ({ task, solution }: Labelled, count: number, encode: LearnTools['e
 });
 
 /** Every line up to the first error, with its class. */
-export const examples = (items: readonly Labelled[], encode: LearnTools['encode']) =>
+const examples = (items: readonly Labelled[], encode: LearnTools['encode']) =>
   items.flatMap((item) => {
     const { label, solution } = item;
     if (label === null) return [];

@@ -42,7 +42,7 @@ export interface AnalysedProof {
 }
 
 /** Operators of a task, and so lines of a proof. */
-export const LINES = 4;
+const LINES = 4;
 const HELD_OUT_COUNT = 100;
 const CHECKS_TOKENS = 2 * STEP_TOKENS * LINES + 1;
 /** Longest analysis and meta-verdict in tokens, stop included. */
@@ -60,7 +60,7 @@ export const wrongLines = (task: string, solution: Solution): number[] =>
   chains.exactJudgment(task, solution).steps.flatMap((follows, i) => (follows ? [] : [i + 1]));
 
 /** The score that so many wrong lines justify. */
-export const scoreOf = (wrong: number): Score => (wrong === 0 ? 1 : wrong === 1 ? 0.5 : 0);
+const scoreOf = (wrong: number): Score => (wrong === 0 ? 1 : wrong === 1 ? 0.5 : 0);
 
 /** The analysis that names just these lines. */
 export const reportOf = (issues: readonly number[]): Analysis => ({ issues, score: scoreOf(issues.length) });
