@@ -7,6 +7,7 @@ const LONG = [
   'trust/kill',
   'trust/paused-and-repeated',
   'mesh/every-recipe',
+  'browser/every-recipe',
   'mesh/task-files',
   'learner/unreadable-version',
   'cli/start-command',

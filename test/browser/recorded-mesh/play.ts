@@ -30,7 +30,8 @@ export interface PlayedRun {
 }
 
 export async function playRun(recipe: string, rounds: number, seed: number): Promise<PlayedRun> {
-  const run = runOf(shipped, { recipe, seed, rounds, freeze: [], tasks: 4, groupSize: 4 });
+  const order = { recipe, seed, rounds, freeze: [], tasks: 4, groupSize: 4, engine: 'kernels' as const };
+  const run = runOf(shipped, order);
   const store = new MemoryRunStore();
   const { policy: name } = run.settings;
   await store.commitVersion({ name, version: 0 }, await readStart(run.recipe.startPolicy));
