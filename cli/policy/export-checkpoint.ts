@@ -157,11 +157,13 @@ export async function exportCheckpoint(
   dtype: StorageType,
 ): Promise<Exported> {
   await checkEmpty(folder);
+  let made: string | undefined;
   try {
-    await mkdir(folder, { recursive: true });
+    made = await mkdir(folder, { recursive: true });
     const files = await writeExport(gateway, ref, folder, dtype);
     return { policy: ref.name, version: ref.version, folder, dtype, files };
   } catch (error) {
+    if (made !== undefined) await rm(made, { recursive: true, force: true });
     const code = errnoOf(error);
     if (code === undefined) throw error;
     throw wrongInput('export.folder', `The folder ${folder} cannot be written: ${code}.`, {

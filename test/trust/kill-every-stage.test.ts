@@ -43,7 +43,7 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
     order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, groupSize: 4 },
     nextStrike: () => queue.shift() ?? null,
     ...faultsOf('kill', 0.01),
-    limitMs: 280_000,
+    limitMs: 560_000,
   });
   expect(report.killPoints.map((killPoint) => killPoint.name)).toEqual(PLAN);
   // A moment that was missed comes again in a third round.
@@ -52,4 +52,4 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
   const admitted = 6 * rounds;
   expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
   expect(report.differing).toEqual([]);
-}, 300_000);
+}, 600_000);
