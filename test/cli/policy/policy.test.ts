@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
@@ -215,7 +215,11 @@ describe('export', () => {
       code: 'export.range',
       message: expect.stringContaining('model.norm.weight holds 100000'),
     });
-    expect(await readdir(mesh.path('no'))).toEqual([]);
+    // The folder that it made is gone, too; one that was there before is left as it was.
+    expect(existsSync(mesh.path('no'))).toBe(false);
+    await mkdir(mesh.path('empty'));
+    await expect(exportCheckpoint(mesh.gateway, large, mesh.path('empty'), 'F16')).rejects.toThrow();
+    expect(await readdir(mesh.path('empty'))).toEqual([]);
     await exportCheckpoint(mesh.gateway, large, mesh.path('yes'), 'BF16');
   });
 });
