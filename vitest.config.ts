@@ -8,8 +8,9 @@ const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Several times what a test takes on two quiet cores: a busy machine must not fail a run, and a test that hangs ends all the same.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     fileParallelism: true,
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
