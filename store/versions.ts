@@ -287,6 +287,16 @@ export const missingVersion = ({ name, version }: PolicyRef, why: string) =>
     { next: 'Import it, or roll the policy back to a version that is whole.' },
   );
 
+/** Throws `missing-version` unless the version is committed, was not withdrawn, and still has its files. */
+export function expectUsable(
+  ref: PolicyRef,
+  row: { readonly withdrawn: string | null; readonly prunedAt: number | null } | undefined,
+): void {
+  if (!row) throw missingVersion(ref, 'it is not committed');
+  if (row.withdrawn !== null) throw missingVersion(ref, row.withdrawn);
+  if (row.prunedAt !== null) throw missingVersion(ref, 'retention removed its files');
+}
+
 /**
  * Copies the files of another policy's version, which become version 0 of a new policy. Returns the manifest of that version, which says
  * where they came from and is not stored yet.

@@ -5,38 +5,23 @@ import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { changedRecipe } from '../changed-recipe.ts';
 import { refuseTakenPort } from '../port.ts';
-import { openRecipes, withRecipe } from '../recipe-modules.ts';
+import { openRecipes } from '../recipe-modules.ts';
+import { askedRun } from '../shared/asked-run.ts';
 import { fail } from '../shared/fail.ts';
 import { expectStart, readStart } from '../shared/import-policy.ts';
-import {
-  type AskedStartOptions,
-  FASTEST,
-  orderOf,
-  type StartOptions,
-  startCommand,
-} from '../shared/run-options.ts';
+import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
 import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
-import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 
 export { withConfig as prepare } from '../run-config-file.ts';
 
 export const command = (): Command =>
   addTrainingTaskOptions(startCommand()).action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
-    const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
+    const { files, known, options } = await askedRun(asked);
     for (const line of files?.report ?? []) console.error(line);
-    const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-    const { reward, engine, ...others } = asked;
-    const options: StartOptions = {
-      ...others,
-      recipe: known.named[0]!.name,
-      ...(engine === undefined || engine === FASTEST ? {} : { engine }),
-      // A weighted sum is the recipe's own default.
-      ...(reward === undefined || files?.isWeighted ? {} : { reward }),
-    };
     // Invalid options are refused before anything is written and before slow modules are loaded.
     runOf(known.registry, orderOf(options));
     for (const recipe of known.named) expectStart(recipe);
@@ -45,7 +30,7 @@ export const command = (): Command =>
     if (options.fresh) refuseBusy(options.state);
     else refuseShared(options.state);
     if (!options.inProcess) await refuseTakenPort(options.port);
-    const measured = engine === FASTEST ? { engine: await measuredEngine(known.named[0]!, asked) } : {};
+    const measured = asked.engine === FASTEST ? { engine: await measuredEngine(known.named[0]!, asked) } : {};
     // A full disk first causes an error that no code awaits: in a log's stream.
     process.on('uncaughtException', (error) => fail(error, options.json));
     const stateDir = openStateFolder(options.state, options.fresh);

@@ -21,7 +21,7 @@ import { printable } from '../printable.ts';
 import { duration, percent } from '../shared/figures.ts';
 import { startCommand, whole } from '../shared/run-options.ts';
 import { addTrainingTaskOptions } from '../task-recipe.ts';
-import { checkRun, endedRun, playRun } from './play-point.ts';
+import { checkRun, endedRun, playRun } from './play-run.ts';
 
 export { withConfig as prepare } from '../run-config-file.ts';
 

@@ -1,4 +1,5 @@
 /** Keeps a run's versions and records as files, so that a sweep that was stopped goes on where it stood. */
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RollmeshError } from '../../core/errors.ts';
@@ -36,6 +37,8 @@ export class FolderRunStore implements RunStore {
 
   async commitVersion(ref: PolicyRef, files: VersionFiles): Promise<void> {
     const folder = this.versionFolder(ref);
+    // A run that was ended between a version and its record plays the round again, to the same bytes.
+    if (existsSync(folder)) return;
     const unfinished = `${folder}.writing`;
     await rm(unfinished, { recursive: true, force: true });
     await mkdir(unfinished, { recursive: true });

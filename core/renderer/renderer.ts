@@ -176,8 +176,12 @@ export function openRenderer({
   const stopTexts = [...stops.map((id) => tokenizer.decode([id])), ...stopStrings];
 
   let ends: ReturnType<Renderer['ends']> | undefined;
-  const endsAt = (strings: readonly string[]) =>
-    strings.length ? { stop: stops, grammar: untilText(strings, tokenTexts(tokenizer)) } : { stop: stops };
+  let texts: readonly string[] | undefined;
+  const endsAt = (strings: readonly string[]) => {
+    if (!strings.length) return { stop: stops };
+    texts ??= tokenTexts(tokenizer);
+    return { stop: stops, grammar: untilText(strings, texts) };
+  };
 
   return {
     kind,

@@ -1,8 +1,9 @@
 /** Errors as HTTP answers: `{error: {code, message, expected, next}}` for our own; any other is a bare 500 without stack or cause. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { type FailureKind, RollmeshError } from '../../core/errors.ts';
+import { RollmeshError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/schema/answers.ts';
 import { causesOf } from '../../store/database.ts';
+import { STATUS_OF_KIND } from '../shared/failures.ts';
 
 export class HttpError extends Error {
   readonly status: ContentfulStatusCode;
@@ -25,14 +26,6 @@ export class HttpError extends Error {
   }
 }
 
-const STATUS: Readonly<Record<FailureKind, ContentfulStatusCode>> = {
-  'wrong-input': 422,
-  'missing-version': 404,
-  'over-budget': 413,
-  'give-up': 409,
-  retry: 503,
-};
-
 export function errorResponse(error: unknown): { status: ContentfulStatusCode; body: Refusal } {
   const known = error instanceof HttpError || error instanceof RollmeshError;
   if (!known && isDamaged(error)) {
@@ -53,7 +46,7 @@ export function errorResponse(error: unknown): { status: ContentfulStatusCode; b
     return { status: 500, body };
   }
   const [status, message] =
-    error instanceof HttpError ? [error.status, error.message] : [STATUS[error.kind], error.what];
+    error instanceof HttpError ? [error.status, error.message] : [STATUS_OF_KIND[error.kind], error.what];
   return { status, body: bodyOf(error.code, message, error.expected, error.next) };
 }
 

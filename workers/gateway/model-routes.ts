@@ -3,6 +3,7 @@
  * here it is decided who may ask. They write nothing.
  */
 import { Hono } from 'hono';
+import { apiError } from '../../core/serving/api-error.ts';
 import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
 import { parseJson, readBytes } from './body.ts';
 import { callersOnly } from './guards.ts';
@@ -49,11 +50,6 @@ export const modelRoutes = new Hono<GatewayTypes>()
   .onError((error, c) => {
     const { status, body } = errorResponse(error);
     const { code, message, expected, next } = body.error;
-    const type =
-      status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'server_error';
     const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
-    return c.json(
-      { error: { message: sentences, type, param: null, code, expected: null, next: null } },
-      status,
-    );
+    return c.json(apiError(status, code, sentences), status);
   });

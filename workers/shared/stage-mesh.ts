@@ -12,7 +12,7 @@ import type { Database } from '../../store/database.ts';
 import { putJsonOnce, readJson } from '../../store/objects.ts';
 import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
-import { committedManifest, missingVersion } from '../../store/versions.ts';
+import { committedManifest, expectUsable } from '../../store/versions.ts';
 import { log } from './log.ts';
 import { loadCommitted, loadText } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
@@ -73,12 +73,11 @@ const askedOnce =
 /** The versions that a round names with the hashes of their manifests. Throws `missing-version` where one is not usable. */
 async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, spec: RoundSpec) {
   const rows = await versionsOfRound(db, spec);
-  for (const { name, version } of Object.values(spec.roles)) {
-    const row = rows.find((candidate) => candidate.version === version);
-    if (!row) throw missingVersion({ name, version }, 'it is not committed');
-    if (row.withdrawn !== null) throw missingVersion({ name, version }, row.withdrawn);
-    if (row.prunedAt !== null) throw missingVersion({ name, version }, 'retention removed its files');
-  }
+  for (const { name, version } of Object.values(spec.roles))
+    expectUsable(
+      { name, version },
+      rows.find((candidate) => candidate.version === version),
+    );
   const unnoted = rows.filter((row) => row.manifestSha256 === null);
   if (!unnoted.length) return rows;
   for (const { policy: name, version } of unnoted) {

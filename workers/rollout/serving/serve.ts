@@ -1,9 +1,10 @@
 /** Answers a request of a model endpoint. The gateway has checked who asks and how large the body is. */
-import { type FailureKind, RollmeshError } from '../../../core/errors.ts';
+import { RollmeshError } from '../../../core/errors.ts';
 import { kernelEngineOf, type PolicyRef } from '../../../core/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import { MAIN_SET } from '../../../core/schema/policy.ts';
 import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
+import { apiError } from '../../../core/serving/api-error.ts';
 import {
   chatOrder,
   completionOrder,
@@ -12,8 +13,8 @@ import {
   tokensOrder,
 } from '../../../core/serving/order.ts';
 import { getPolicy, getVersion } from '../../../store/policies.ts';
-import { missingVersion } from '../../../store/versions.ts';
-import { failureOf } from '../../shared/failures.ts';
+import { expectUsable } from '../../../store/versions.ts';
+import { failureOf, STATUS_OF_KIND } from '../../shared/failures.ts';
 import { log } from '../../shared/log.ts';
 import { loadText } from '../../shared/open-policy.ts';
 import type { StageMesh } from '../../shared/stage-mesh.ts';
@@ -30,32 +31,15 @@ export type Endpoint = keyof typeof ENDPOINTS;
 
 export const isEndpoint = (path: string): path is Endpoint => path in ENDPOINTS;
 
-const STATUS: Readonly<Record<FailureKind, number>> = {
-  'wrong-input': 422,
-  'missing-version': 404,
-  'over-budget': 413,
-  'give-up': 409,
-  retry: 503,
-};
-
 /** An error as OpenAI's clients read it. */
 export function errorBody(error: unknown) {
-  const known = error instanceof RollmeshError;
-  const kind: FailureKind = known ? error.kind : 'retry';
-  return {
-    status: STATUS[kind],
-    body: {
-      error: {
-        message: known ? error.message : 'The policy could not be sampled. Try again; the log has the cause.',
-        type: kind === 'retry' ? 'server_error' : 'invalid_request_error',
-        param: null,
-        code: known ? error.code : 'internal',
-        // Other clients show the message alone, so it holds both.
-        expected: null,
-        next: null,
-      },
-    },
-  };
+  if (!(error instanceof RollmeshError))
+    return {
+      status: 503,
+      body: apiError(503, 'internal', 'The policy could not be sampled. Try again; the log has the cause.'),
+    };
+  const status = STATUS_OF_KIND[error.kind];
+  return { status, body: apiError(status, error.code, error.message) };
 }
 
 /** The exact version that a model's name means now. Throws `missing-version`. */
@@ -67,10 +51,7 @@ async function refOf({ db }: Pick<StageMesh, 'db'>, order: ServingOrder): Promis
       next: 'GET /v1/models lists them.',
     });
   const version = asked ?? policy.current;
-  const row = await getVersion(db, { name, version });
-  if (!row) throw missingVersion({ name, version }, 'it is not committed');
-  if (row.withdrawn !== null) throw missingVersion({ name, version }, row.withdrawn);
-  if (row.prunedAt !== null) throw missingVersion({ name, version }, 'retention removed its files');
+  expectUsable({ name, version }, await getVersion(db, { name, version }));
   const engine = kernelEngineOf(order.engine ?? 'kernels');
   return {
     name,
@@ -108,7 +89,7 @@ export async function serve(
   const budgetMs = mesh.cpuBudgetMs;
   if (!order.stream) {
     const work = mesh.session.use(ref, (policy) => sample(policy, prepared, seed, budgetMs));
-    keep(work.catch(() => undefined));
+    keep(work);
     const choices = (await work).flatMap((ofPrompt, p) =>
       ofPrompt.map((completion) => choiceOf(prepared, text, p, completion)),
     );

@@ -47,7 +47,6 @@ export class CompletionEvents {
     this.#prepared = prepared;
     this.#text = text;
     const marks = heldBack(prepared);
-    // An answer that is one JSON object is known to be a call, or not, when it has ended.
     this.#told = prepared.prompts.flatMap(() =>
       Array.from({ length: prepared.samplesEach }, () => ({
         text: growingText(marks),
@@ -63,6 +62,7 @@ export class CompletionEvents {
     return this.#each(soFar, (index, prompt, completion) => {
       const told = this.#told[index]!;
       if (told.tokens === completion.ids.length) return '';
+      // An answer that may be one JSON object is a call, or is not, when it has ended.
       const certain =
         this.#prepared.calls === 'json'
           ? ''

@@ -8,24 +8,18 @@ import { HELD_OUT } from '../../core/split.ts';
 import { readSecrets } from '../../mesh/secrets.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { playInProcess, type RunListener } from '../../run/in-process.ts';
-import { changedRecipe } from '../changed-recipe.ts';
-import { openRecipes, withRecipe } from '../recipe-modules.ts';
+import { openRecipes } from '../recipe-modules.ts';
+import { askedRun } from '../shared/asked-run.ts';
 import { readStart } from '../shared/import-policy.ts';
-import {
-  type AskedStartOptions,
-  FASTEST,
-  orderOf,
-  type StartOptions,
-  startCommand,
-} from '../shared/run-options.ts';
-import { addTrainingTaskOptions, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
+import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../shared/run-options.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
 import { FolderRunStore } from './folder-store.ts';
 
 /** A finished run, with what was asked for; `examined` is the bound on held-out tasks, null for all. */
 const finished = v.object({ args: v.array(v.string()), examined: v.nullable(v.number()), summary });
 
 /** Parses the arguments of `rollmesh start`. */
-export const parseStart = (args: readonly string[]): AskedStartOptions & TrainingTaskOptions =>
+const parseStart = (args: readonly string[]): AskedStartOptions & TrainingTaskOptions =>
   addTrainingTaskOptions(startCommand()).parse(args, { from: 'user' }).opts();
 
 const RESULT = 'result.json';
@@ -54,15 +48,11 @@ async function openRun(args: readonly string[], folder: string) {
     throw wrongInput('sweep.options', 'A sweep plays its runs in this process, with one engine.', {
       next: 'Leave --serve, --nodes and --engine fastest out.',
     });
-  const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
-  const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-  const { reward, engine, policy, ...others } = asked;
-  const options: StartOptions = {
-    ...others,
-    recipe: known.named[0]!.name,
-    ...(engine === undefined ? {} : { engine }),
-    ...(reward === undefined || files?.isWeighted ? {} : { reward }),
-  };
+  const {
+    files,
+    known,
+    options: { policy, ...options },
+  } = await askedRun(asked);
   const run = runOf(known.registry, orderOf(options));
   // Every run begins from version 0 of the same policy, under a name of its own.
   const start = await readStart(policy ?? run.recipe.startPolicy);

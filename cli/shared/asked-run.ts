@@ -1,0 +1,31 @@
+/** The recipe and the options of a run that a command line asks for: a shipped recipe, one of a module, one on files of tasks, or one with settings changed. */
+import { changedRecipe } from '../changed-recipe.ts';
+import { type OpenRecipes, openRecipes, withRecipe } from '../recipe-modules.ts';
+import { type TaskRecipe, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
+import { type AskedStartOptions, FASTEST, type StartOptions } from './run-options.ts';
+
+export interface AskedRun {
+  /** A recipe that is written as a module, for every process of the run to load; null where the recipe stands in one already. */
+  readonly files: TaskRecipe | null;
+  readonly known: OpenRecipes;
+  /** With the recipe's name; without an engine where it is to be measured. */
+  readonly options: StartOptions;
+}
+
+/** Opens it; nothing is written yet. Throws `wrong-input` for what is not known and for what does not go together. */
+export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): Promise<AskedRun> {
+  const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
+  const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
+  const { reward, engine, ...others } = asked;
+  return {
+    files,
+    known,
+    options: {
+      ...others,
+      recipe: known.named[0]!.name,
+      ...(engine === undefined || engine === FASTEST ? {} : { engine }),
+      // A weighted sum is the recipe's own default.
+      ...(reward === undefined || files?.isWeighted ? {} : { reward }),
+    },
+  };
+}
