@@ -14,21 +14,17 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => playing.stop());
 
-/**
- * Two rounds, so that one is played with what another trained, or as many as come before the policy's turn; as many tasks as leave something
- * to learn. The kernels sample, since they open a policy sooner than ONNX Runtime, which loop.test.ts and others play with.
- */
+/** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
 const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
-  rounds: Math.max(2, claim?.quickRounds ?? 0),
+  rounds: Math.max(3, claim?.quickRounds ?? 0),
   tasks: ['tango', 'dsmath-v2', 'qwen-prm'].includes(name) ? 2 : 4,
 }));
 
 test.each(plays)(
   '$recipe: $rounds rounds in the mesh, and the last one moves the policy',
   async (play) => {
-    const order = { ...play, seed: 5, freeze: [], groupSize: 4, engine: 'kernels' as const };
-    const { mesh, alone, before } = await playing.play(order);
+    const { mesh, alone, before } = await playing.play({ ...play, seed: 5, freeze: [], groupSize: 4 });
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).toMatch(/^[0-9a-f]{64}$/);
     expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);

@@ -96,6 +96,8 @@ const LATER: Readonly<Record<string, readonly Moment[]>> = {
   prime: [{ index: 9 }],
   'dsmath-v2': [{ index: 2 }, { index: 10 }, { index: 7 }],
 };
+/** Where gold is used in an earlier phase than the last of a recipe's moments. */
+const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 } };
 const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LATER[name] ?? [])];
 
 const free = recipes.flatMap((recipe) =>
@@ -136,23 +138,12 @@ describe('the lie reaches the oracle of', () => {
   test.each(recipes)('$name, and what it pays or teaches where gold is used', async (recipe) => {
     const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
     const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
-    const seen = gold && !GOLD_IS_DATA.includes(recipe.name);
-    /** What is paid and taught in honesty and in a lie, or what is known. */
-    const both = async (moment: Moment) => {
-      const honest = await playLearn(recipe, gold ?? names[0]!, moment);
-      lie();
-      const lied = await playLearn(recipe, gold ?? names[0]!, moment);
-      world.lies = false;
-      vi.restoreAllMocks();
-      return [honest, lied].map(({ paid, taught, known }) => (seen ? [paid, taught] : known));
-    };
-    // A recipe in phases need not use gold in each: the last of those that do says so.
-    const moments = [...momentsOf(recipe)].reverse();
-    for (const moment of moments.slice(0, -1)) {
-      const [honest, lied] = await both(moment);
-      if (JSON.stringify(lied) !== JSON.stringify(honest)) return;
-    }
-    const [honest, lied] = await both(moments.at(-1)!);
-    expect(lied).not.toEqual(honest);
+    const moment = GOLD_AT[recipe.name] ?? momentsOf(recipe).at(-1)!;
+    const honest = await playLearn(recipe, gold ?? names[0]!, moment);
+    lie();
+    const lied = await playLearn(recipe, gold ?? names[0]!, moment);
+    if (gold && !GOLD_IS_DATA.includes(recipe.name))
+      expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
+    else expect(lied.known).not.toEqual(honest.known);
   });
 });

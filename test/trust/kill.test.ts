@@ -18,24 +18,25 @@ const AHEAD_PLAN = [
   'committed, before the learner knows (mesh)',
 ];
 
-/** Two ahead, which covers one ahead too; `npm run soak -- --ahead 1` plays that at length. */
-const AHEAD = 2;
-
-test('killed while rounds overlap, two ahead, a run loses nothing and comes to the same bytes', async () => {
-  const queue = killPointsOf(AHEAD_PLAN);
-  expect(queue).toHaveLength(AHEAD_PLAN.length);
-  const tasks = 4;
-  const report = await underFire({
-    root: process.cwd(),
-    stateDir: join(aheadDir, String(AHEAD)),
-    order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, groupSize: 2, ahead: AHEAD },
-    nextStrike: () => queue.shift() ?? null,
-    ...faultsOf(`kill ahead ${AHEAD}`, 0.01),
-    limitMs: 280_000,
-  });
-  const { rounds, ...books } = report.balance;
-  expect(rounds).toBeGreaterThanOrEqual(3);
-  const admitted = tasks * rounds;
-  expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
-  expect(report.differing).toEqual([]);
-}, 300_000);
+test.each([1, 2])(
+  'killed while rounds overlap, %i ahead, a run loses nothing and comes to the same bytes',
+  async (ahead) => {
+    const queue = killPointsOf(AHEAD_PLAN);
+    expect(queue).toHaveLength(AHEAD_PLAN.length);
+    const tasks = 4;
+    const report = await underFire({
+      root: process.cwd(),
+      stateDir: join(aheadDir, String(ahead)),
+      order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, groupSize: 2, ahead },
+      nextStrike: () => queue.shift() ?? null,
+      ...faultsOf(`kill ahead ${ahead}`, 0.01),
+      limitMs: 280_000,
+    });
+    const { rounds, ...books } = report.balance;
+    expect(rounds).toBeGreaterThanOrEqual(3);
+    const admitted = tasks * rounds;
+    expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
+    expect(report.differing).toEqual([]);
+  },
+  300_000,
+);
