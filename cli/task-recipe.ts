@@ -35,6 +35,7 @@ import {
 } from './policy/task-file-options.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
+import { readRubric } from './rewards/rubric-file.ts';
 import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
 import type { TasksOption } from './shared/run-options.ts';
 
@@ -106,7 +107,7 @@ function expectRewardSecret(url: string): void {
   });
 }
 
-/** The rewards of the option as data, and their modules, each tried on some of the tasks. */
+/** The rewards of the option as data, rubrics included, and their modules, each tried on some of the tasks. */
 async function readRewards(option: string | undefined, tasks: readonly PlacedTask[]) {
   const rewards = [];
   const bundles: BundledReward[] = [];
@@ -119,7 +120,9 @@ async function readRewards(option: string | undefined, tasks: readonly PlacedTas
       bundles.push(bundle);
       modules[bundle.hash] = module;
       rewards.push({ name, weight, from: { module: bundle.hash } });
-    } else {
+    } else if ('rubric' in from)
+      rewards.push({ name, weight, from: { ...from, rubric: await readRubric(from.rubric) } });
+    else {
       if ('url' in from) expectRewardSecret(from.url);
       rewards.push({ name, weight, from });
     }

@@ -15,7 +15,7 @@ export interface SealedRound {
   readonly spec: RoundSpec;
   /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
   readonly proposalsSha256: string | null;
-  /** Hashes of manifests (`manifestSha256`) by version: of every version that a role names, and of version 0, which holds the tokenizer. */
+  /** Hashes of manifests (`manifestSha256`) by `manifestKey`: of every version that a role names, and of version 0, which holds the tokenizer. */
   readonly manifests: Readonly<Record<string, string>>;
 }
 

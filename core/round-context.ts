@@ -36,6 +36,8 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
     prompts: readonly GeneratePrompt[],
     change?: Partial<SamplingSettings>,
   ) => Promise<Completion[][]>;
+  /** How the policy that plays the role reads and writes text, where that may be another than the one that is trained. */
+  readonly textOf: (role: string) => Promise<PolicyText>;
   /** The recipe state that the last round's training plan left; undefined in the first round. */
   readonly recipeState: () => Promise<unknown>;
   /** Asks a reward service about a group, once: later calls, and audits, get the recorded answer. */
@@ -62,6 +64,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly renderer?: PolicyText['renderer'] | undefined;
   /** Default: no bound. */
   readonly contextLength?: number | undefined;
+  /** How another policy than the run's own reads and writes text. Default: there is none. */
+  readonly textOf?: ((ref: PolicyRef) => Promise<PolicyText>) | undefined;
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   readonly recipeState: () => Promise<unknown>;
@@ -74,6 +78,9 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
 const noRenderer = (): Renderer => {
   throw new Error('internal: this stage was opened without a renderer');
 };
+
+const noOther = ({ name }: PolicyRef): Promise<PolicyText> =>
+  Promise.reject(new Error(`internal: this stage was opened without the text of policy ${name}`));
 
 const noService: AskService = ({ reward }) => {
   throw wrongInput(
@@ -91,27 +98,35 @@ export function openRoundContext<R extends StageRecipe>({
   tokenizer,
   renderer = noRenderer,
   contextLength = Number.POSITIVE_INFINITY,
+  textOf: textOfOther = noOther,
   use,
   recipeState,
   askService = noService,
   evaluationTasks = HELD_OUT,
 }: RoundContextParts<R>): RoundContext<R> {
+  const own: PolicyText = { tokenizer, renderer, contextLength };
+  const others = new Map<string, Promise<PolicyText>>();
+  const textOf = async (role: string): Promise<PolicyText> => {
+    const ref = refOf(round, role);
+    if (ref.name === round.settings.policy) return own;
+    const text = others.get(ref.name) ?? textOfOther(ref);
+    others.set(ref.name, text);
+    return text;
+  };
   return {
     recipe,
     round,
-    tokenizer,
-    renderer,
-    contextLength,
+    ...own,
+    textOf,
     recipeState,
     askService,
     evaluationTasks,
     // Without prompts no session is opened: a stage whose groups are all off-grammar never loads the judge.
-    generate: (role, prompts, change = {}) =>
-      prompts.length
-        ? use(refOf(round, role), (policy) =>
-            policy.generate(prompts, { ...samplingOf({ recipe, tokenizer, renderer }, role), ...change }),
-          )
-        : Promise.resolve([]),
+    generate: async (role, prompts, change = {}) => {
+      if (prompts.length === 0) return [];
+      const settings = { ...samplingOf({ recipe, ...(await textOf(role)) }, role), ...change };
+      return use(refOf(round, role), (policy) => policy.generate(prompts, settings));
+    },
   };
 }
 

@@ -95,12 +95,16 @@ export function wrongRound(recipes: Registry, { id, run, index, settings, roles 
   }
   if (canonicalJson(ordered) !== canonicalJson(settings))
     return `The settings of round ${id} were never ordered in this form.`;
-  const wrong = Object.entries(roles).find(
-    ([role, ref]) =>
-      ref.name !== settings.policy ||
+  const bindings = bindingsOf(recipes.find(settings.recipe), settings);
+  const wrong = Object.entries(roles).find(([role, ref]) => {
+    const fixed = bindings[role]?.fixed;
+    return (
+      ref.name !== (fixed?.name ?? settings.policy) ||
       ref.weights !== settings.weights ||
-      (settings.freeze.includes(role) && ref.version !== 0),
-  );
+      (fixed !== undefined && ref.version !== fixed.version) ||
+      (settings.freeze.includes(role) && ref.version !== 0)
+    );
+  });
   return wrong
     ? `The ${wrong[0]} of round ${id} plays ${wrong[1].name}@${wrong[1].version}, against the settings.`
     : null;

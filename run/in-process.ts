@@ -54,6 +54,9 @@ export async function playInProcess(
   const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
+  const roles = bindingsOf(recipe, settings);
+  // A judge that does not exist is said before anything is sampled.
+  for (const { fixed } of Object.values(roles)) if (fixed) await store.loadVersion(fixed);
   listener.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
   const summary = await runInProcess({
     recipe,
@@ -64,7 +67,7 @@ export async function playInProcess(
     trainer: new RoundTrainer({ objectives: objectiveModules(recipes?.modules ?? []) }),
     ...textOf(start, settings.policy),
     use: policies.use,
-    roles: bindingsOf(recipe, settings),
+    roles,
     evaluationTasks,
     askService: rewardSecret === undefined ? undefined : httpService({ secret: rewardSecret, now: Date.now }),
     onStart: (report) => report.evaluation && listener.evaluatedStart(report.evaluation),

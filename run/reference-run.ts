@@ -22,15 +22,26 @@ export type FileHashes = Partial<Record<VersionFile, string>>;
 export const hashesOf = (files: VersionFiles): FileHashes =>
   Object.fromEntries(fileEntries(files).map(([file, bytes]) => [file, sha256Hex(bytes)]));
 
-/** Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. `askService`: for rewards of services. */
+/**
+ * Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. `askService`: for rewards of
+ * services; `others`: version 0 of the policies that judge, by name.
+ */
 export async function referenceRun(
   { recipe, settings, rounds }: OrderedRun,
   start: VersionFiles,
   askService?: AskService,
+  others: ReadonlyMap<string, VersionFiles> = new Map(),
 ): Promise<FileHashes[]> {
   const versions: VersionFiles[] = [start];
   const load = (version: number) => Promise.resolve(versions[version]!);
-  const policies = new OpenPolicies(nodeEngines, ({ version }) => load(version));
+  const otherFiles = async (name: string) => {
+    const files = others.get(name);
+    if (files) return files;
+    throw new Error(`internal: policy ${name} was not given`);
+  };
+  const policies = new OpenPolicies(nodeEngines, ({ name, version }) =>
+    name === settings.policy ? load(version) : otherFiles(name),
+  );
   const text = textOf(start, settings.policy);
   const trainer = new RoundTrainer();
   for (let index = 1; index <= rounds; index++) {
@@ -39,7 +50,15 @@ export async function referenceRun(
     const [round] = nextRounds(progress, [...versions.keys()].toReversed());
     if (!round) throw new Error(`internal: round ${index} is not due`);
     const recipeState = () => Promise.resolve(recipeStateOf(versions[newestOf(round).version]!));
-    const context = openRoundContext({ recipe, round, ...text, recipeState, askService, use: policies.use });
+    const context = openRoundContext({
+      recipe,
+      round,
+      ...text,
+      textOf: async ({ name }) => textOf(await otherFiles(name), name),
+      recipeState,
+      askService,
+      use: policies.use,
+    });
     const records = await playStages(context);
     const { files } = await trainer.train({ recipe, round, ...records, parent, next: index, load });
     versions.push(files);

@@ -7,7 +7,7 @@ import { RollmeshError } from '../core/errors.ts';
 import { proposalOutcomes } from '../core/play-episodes.ts';
 import { playStages } from '../core/play-stages.ts';
 import type { Recipe } from '../core/recipe.ts';
-import type { PolicyText } from '../core/renderer/policy-text.ts';
+import { type PolicyText, textOf } from '../core/renderer/policy-text.ts';
 import { type AskService, scores, serviceKey } from '../core/reward-service.ts';
 import { openRoundContext, type RoundContextParts } from '../core/round-context.ts';
 import { evaluateVersion, reportRound } from '../core/round-report.ts';
@@ -144,6 +144,7 @@ const partsOf = (
   tokenizer,
   renderer,
   contextLength,
+  textOf: async (ref) => textOf(await store.loadVersion(ref), ref.name),
   use,
   evaluationTasks,
   askService: askService && recordedOnce(askService, store),

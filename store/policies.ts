@@ -1,8 +1,8 @@
 /** The rows of policies and versions. A policy's pointer to its current version moves last, by compare-and-set. */
-import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
 import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
-import { namedVersions, type RoundSpec } from '../core/schema/round.ts';
+import { manifestKey, namedVersions, otherRefs, type RoundSpec } from '../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
 import { commits, policies, versions } from './schema.ts';
@@ -33,13 +33,22 @@ export const versionsOfRound = (db: Database, spec: RoundSpec): Promise<VersionR
   db
     .select()
     .from(versions)
-    .where(and(eq(versions.policy, spec.settings.policy), inArray(versions.version, namedVersions(spec))))
+    .where(
+      or(
+        and(eq(versions.policy, spec.settings.policy), inArray(versions.version, namedVersions(spec))),
+        ...otherRefs(spec).map(({ name, version }) =>
+          and(eq(versions.policy, name), eq(versions.version, version)),
+        ),
+      ),
+    )
     .orderBy(asc(versions.version));
 
-/** The hashes of the manifests by version. Versions without a stored hash are left out. */
-export const manifestsOf = (rows: readonly VersionRow[]): Record<string, string> =>
+/** The hashes of the manifests by `manifestKey`. Versions without a stored hash are left out. */
+export const manifestsOf = (spec: RoundSpec, rows: readonly VersionRow[]): Record<string, string> =>
   Object.fromEntries(
-    rows.flatMap(({ version, manifestSha256: sha256 }) => (sha256 === null ? [] : [[version, sha256]])),
+    rows.flatMap(({ policy: name, version, manifestSha256: sha256 }) =>
+      sha256 === null ? [] : [[manifestKey(spec, { name, version }), sha256]],
+    ),
   );
 
 /** Stores the hash of a version's manifest if an earlier release stored none. An existing hash is left as it is. */

@@ -50,6 +50,9 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
         OR (rounds.stage = 'failed' AND NOT EXISTS
           (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run
             AND later.idx > rounds.idx + coalesce(rounds.spec->>'$.settings.ahead', 0)))
+  ), judging(policy, version) AS (
+    SELECT role.value->>'$.fixed.name', role.value->>'$.fixed.version' FROM runs, json_each(runs.roles) AS role
+      WHERE role.type = 'object' AND role.value->>'$.fixed.name' IS NOT NULL
   ), lagging(policy, oldest) AS (
     SELECT name, min(current - coalesce(runs.settings->>'ahead', 0) - coalesce(role.value->>'lag', 0)
         - coalesce(role.value->>'refreshEvery', 1) + 1 - coalesce(role.value->>'sampleFrom', 1) + 1)
@@ -60,6 +63,7 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
     WHEN EXISTS (SELECT 1 FROM policies WHERE name = own.policy AND current = own.version) THEN 'the current version'
     WHEN version = 0 THEN 'where the policy began'
     WHEN (policy, version) IN (SELECT policy, version FROM named) THEN 'a round names it'
+    WHEN (policy, version) IN (SELECT policy, version FROM judging) THEN 'a run is judged by it'
     WHEN withdrawn IS NULL AND EXISTS (SELECT 1 FROM lagging WHERE policy = own.policy AND oldest <= own.version)
       THEN 'a role lags so far behind'
     WHEN withdrawn IS NULL AND (policy, version) IN (SELECT policy, version FROM recent) THEN 'a recent parent'

@@ -8,7 +8,7 @@ import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
 import { manifestSha256 } from '../../core/schema/policy.ts';
-import { keys } from '../../core/schema/round.ts';
+import { keys, manifestKey, namedVersions, otherRefs } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
 
 export type ReadableMesh = Pick<
@@ -118,11 +118,19 @@ async function checkManifests(
   ledger: AuditLedger,
 ): Promise<void> {
   const { policy: name } = spec.settings;
-  const noted = new Map(Object.entries(manifests));
+  const named = [...namedVersions(spec).map((version) => ({ name, version })), ...otherRefs(spec)];
+  const noted = new Map(
+    named.flatMap((ref) => {
+      const key = manifestKey(spec, ref);
+      const sha256 = manifests[key];
+      return sha256 === undefined ? [] : [[key, { ref, sha256 }] as const];
+    }),
+  );
   const madeRow = (await gateway.getPolicy(name))?.versions.find(({ version }) => version === made);
-  if (madeRow?.manifestSha256) noted.set(String(made), madeRow.manifestSha256);
-  for (const [version, sha256] of noted) {
-    const stored = await gateway.getManifest({ name, version: Number(version) });
+  if (made !== null && madeRow?.manifestSha256)
+    noted.set(String(made), { ref: { name, version: made }, sha256: madeRow.manifestSha256 });
+  for (const [version, { ref, sha256 }] of noted) {
+    const stored = await gateway.getManifest(ref);
     ledger.check(
       manifestSha256(stored) === sha256,
       of('hash', null),

@@ -1,4 +1,4 @@
-/** Parses `--reward checker=1,./length.ts=0.2`: named rewards with their weights, each a name, the path of a module or an address. */
+/** Parses `--reward checker=1,./length.ts=0.2`: named rewards with their weights, each a name, the path of a module, an address, or a rubric with the policy that judges by it. */
 import { basename } from 'node:path';
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
@@ -11,7 +11,17 @@ import { TOTAL } from '../../protocols/questions/weighted-reward.ts';
 export interface AskedReward {
   readonly name: string;
   readonly weight: number;
-  readonly from: { readonly builtIn: string } | { readonly module: string } | { readonly url: string };
+  readonly from:
+    | { readonly builtIn: string }
+    | { readonly module: string }
+    | { readonly url: string }
+    | JudgedReward;
+}
+
+/** The path of a rubric, and who judges by it. */
+export interface JudgedReward {
+  readonly rubric: string;
+  readonly policy: { readonly name: string; readonly version: number };
 }
 
 const BUILT_IN = Object.keys(QUESTION_REWARDS);
@@ -23,6 +33,29 @@ const moduleName = (path: string) =>
   basename(path)
     .replace(/\.[cm]?[jt]s$/, '')
     .toLowerCase();
+
+/** The stream's name for a rubric: its file's name without the endings. */
+const rubricName = (path: string) =>
+  basename(path)
+    .replace(/(?:\.rubric)?\.json$/, '')
+    .toLowerCase();
+
+/** A rubric with its judge, `FILE.json@POLICY@VERSION`; null for another source. Throws `reward.judge` where no exact version is named. */
+function judgedBy(source: string): JudgedReward | null {
+  const [, rubric, judge] = /^(.+?\.json)(@.*)?$/.exec(source) ?? [];
+  if (rubric === undefined) return null;
+  const [, name, version] = /^@([^@]+)@(\d+)$/.exec(judge ?? '') ?? [];
+  if (v.is(nameSchema, name) && Number.isSafeInteger(Number(version)))
+    return { rubric, policy: { name, version: Number(version) } };
+  throw wrongInput(
+    'reward.judge',
+    `The rubric ${rubric} is given ${judge === undefined ? 'no judge' : `the judge ${judge.slice(1) || '(none)'}`}.`,
+    {
+      expected: 'an exact version of a policy of the mesh after it, as in ./style.json@words@0=0.5',
+      next: 'Run `npm run policy -- list` for the policies and their versions.',
+    },
+  );
+}
 
 /** The stream's name for a service: the last part of its path, or its host. */
 const serviceName = ({ pathname, hostname }: URL) =>
@@ -51,10 +84,12 @@ function asked(text: string): AskedReward {
     const url = serviceUrl(source);
     return { name: serviceName(url), weight, from: { url: url.href } };
   }
+  const judged = judgedBy(source);
+  if (judged) return { name: rubricName(judged.rubric), weight, from: judged };
   if (isModule(source)) return { name: moduleName(source), weight, from: { module: source } };
   const meant = nearest(source, BUILT_IN);
   throw wrongInput('reward.unknown', `There is no reward ${JSON.stringify(source)}.`, {
-    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, the path of a module such as ./reward.ts, or the address of a service`,
+    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, the path of a module such as ./reward.ts, the address of a service, or a rubric with its judge such as ./style.json@words@0`,
   });
 }
 
@@ -69,12 +104,12 @@ export function parseRewards(text: string): AskedReward[] | null {
   for (const [i, name] of names.entries()) {
     if (names.indexOf(name) < i)
       throw wrongInput('reward.twice', `Two rewards have the name ${name}.`, {
-        expected: 'a name of its own for each: a module has that of its file',
+        expected: 'a name of its own for each: a module and a rubric have that of their file',
       });
     if (name === TOTAL || !v.is(nameSchema, name))
       throw wrongInput('reward.name', `A reward cannot have the name ${JSON.stringify(name)}.`, {
         expected: `lower-case letters, digits and dashes, and not ${TOTAL}, which is the sum`,
-        next: 'Rename the file of the module, or the last part of the service’s path.',
+        next: 'Rename the file of the module or of the rubric, or the last part of the service’s path.',
       });
   }
   return rewards;

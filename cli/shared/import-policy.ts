@@ -7,6 +7,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import type { FileSources, VersionFiles } from '../../core/schema/policy.ts';
 import { INSTALLATION, installed } from '../../mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { bindingsOf, type OrderedRun } from '../../recipes/run-order.ts';
 
 /** The name of the default start policy in a mesh; runs that name no policy begin from it. */
 export const DEFAULT_START_POLICY = 'arithmetic-base';
@@ -56,9 +57,15 @@ export async function ensureIfStart(gateway: GatewayClient, name: string): Promi
   if (isStart(name)) await ensureShipped(gateway, name);
 }
 
-/** The start policies that a run may use: the default one, its recipes', and the policy that it names where that is one. */
-export const startsOf = (recipes: readonly string[], named?: string): ReadonlySet<string> =>
-  new Set([DEFAULT_START_POLICY, ...recipes, ...(named !== undefined && isStart(named) ? [named] : [])]);
+/** The start policies that a run may use: the default one, its recipes', and the policies that it names where those are some. */
+export const startsOf = (recipes: readonly string[], named: readonly string[]): ReadonlySet<string> =>
+  new Set([DEFAULT_START_POLICY, ...recipes, ...named.filter(isStart)]);
+
+/** The policies that an order names: the one that is trained, and those that judge. */
+export const namedBy = ({ recipe, settings, named }: OrderedRun): string[] => [
+  ...(named ? [settings.policy] : []),
+  ...Object.values(bindingsOf(recipe, settings)).flatMap(({ fixed }) => fixed?.name ?? []),
+];
 
 /** Imports a start policy by its folder's name. Returns whether it had to be imported. */
 export async function ensureShipped(

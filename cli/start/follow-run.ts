@@ -2,6 +2,7 @@
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { RoundState, RunState } from '../../core/schema/answers.ts';
+import { newestOf } from '../../core/schema/round.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
 
 const POLL_MS = 250;
@@ -124,13 +125,13 @@ const ended = (run: string, index: number) =>
 function lineOf(round: RoundState, last: number | undefined): RoundLine {
   const { groups } = round;
   const stale = round.failures.filter(({ failure }) => failure?.code === 'group.stale').length;
-  const versions = Object.values(round.spec.roles).map((ref) => ref.version);
-  const others = last === undefined ? 0 : Math.max(0, Math.max(...versions) - last);
+  const { version: newest } = newestOf(round.spec);
+  const others = last === undefined ? 0 : Math.max(0, newest - last);
   return {
     kind: 'round',
     round: round.index,
-    from: Math.max(...versions),
-    to: round.version ?? Math.max(...versions),
+    from: newest,
+    to: round.version ?? newest,
     ...(others ? { others } : {}),
     groups: {
       proposed: round.proposed,

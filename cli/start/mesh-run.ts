@@ -11,7 +11,7 @@ import { type LearnerProcess, superviseLearner } from '../learner/learner-proces
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
-import { ensureShipped, startsOf } from '../shared/import-policy.ts';
+import { ensureShipped, namedBy, startsOf } from '../shared/import-policy.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
@@ -72,7 +72,8 @@ export async function runInMesh(
   // Webhooks may ask for any recipe.
   const starts = (options.serve ? registry.recipes : named).map(({ startPolicy }) => startPolicy);
   const shipped = async () => {
-    for (const start of startsOf(starts, options.policy)) await ensureShipped(gateway, start);
+    const named = options.serve ? [] : namedBy(runOf(registry, orderOf(options)));
+    for (const start of startsOf(starts, named)) await ensureShipped(gateway, start);
   };
   const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
     Promise.race([work, gone, ...alive]);

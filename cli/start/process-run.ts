@@ -11,7 +11,7 @@ import { runOf } from '../../recipes/run-order.ts';
 import { playInProcess } from '../../run/in-process.ts';
 import type { RunStore } from '../../run/run-store.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
-import { ensureShipped, importPolicy, startsOf } from '../shared/import-policy.ts';
+import { ensureShipped, importPolicy, namedBy, startsOf } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import type { RunPrinter } from './run-printer.ts';
@@ -29,7 +29,7 @@ export async function runInOneProcess(
   const { mesh, stop } = await startSharedMesh({ stateDir, cronMs: 0 });
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-    for (const name of startsOf([recipe.startPolicy], options.policy)) await ensureShipped(gateway, name);
+    for (const name of startsOf([recipe.startPolicy], namedBy(run))) await ensureShipped(gateway, name);
     if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
       const start = await gateway.getVersion({ name: recipe.startPolicy, version: 0 });
       await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.startPolicy}@0` });

@@ -8,7 +8,7 @@ import { Random } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
 import type { AskService } from '../reward-service.ts';
-import { openRoundContext, type RoundContext } from '../round-context.ts';
+import { openRoundContext, type RoundContext, type RoundContextParts } from '../round-context.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
@@ -27,6 +27,8 @@ export interface AuditTools {
   readonly tokenizer: Tokenizer;
   readonly renderer?: PolicyText['renderer'] | undefined;
   readonly contextLength?: number | undefined;
+  /** How another policy than the round's own reads and writes text. */
+  readonly textOf?: RoundContextParts['textOf'];
   /** Runs `work` with the policy of exactly this version and set. */
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   /** The recipe state that the round's stages read. */
@@ -84,7 +86,7 @@ export async function redrawRound(
 
 const stageOf = (
   record: RoundRecord,
-  { tokenizer, renderer, contextLength, recipeState }: AuditTools,
+  { tokenizer, renderer, contextLength, textOf, recipeState }: AuditTools,
   use: AuditTools['use'],
 ): RoundContext => {
   const { recipe, round } = record;
@@ -95,6 +97,7 @@ const stageOf = (
     tokenizer,
     renderer,
     contextLength,
+    textOf,
     recipeState,
     askService,
     use,

@@ -81,7 +81,7 @@ export const roundState = v.object({
   ...roundAnswer.entries,
   spec: roundSpec,
   /**
-   * Hashes of the manifests of the round's versions, by version, as the database keeps them. Absent = the gateway is of an
+   * Hashes of the manifests of the round's versions, by `manifestKey`, as the database keeps them. Absent = the gateway is of an
    * earlier release.
    */
   manifests: v.exactOptional(v.record(v.string(), hash)),

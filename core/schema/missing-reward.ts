@@ -10,8 +10,13 @@ export const MISSING_REWARDS = {
   'timed-out': 'the service did not answer in time',
   unreachable: 'the service could not be reached',
   refused: 'the service answered with a status other than success, such as a redirect',
-  unreadable: 'the answer is not what was asked for: no JSON, or not one reward for each rollout',
+  unreadable:
+    'the answer is not what was asked for: no JSON, not one reward for each rollout, or no grade of the rubric',
   'too-large': 'the answer is longer than is read',
+  'cut-off': 'the judge did not end its judgment within its tokens',
+  'no-room': 'the question, the answer and the rubric do not fit the judge’s context',
+  'control-token':
+    'the answer or its task holds a token that separates messages, which the judge would take for another message',
 } as const;
 export type MissingReward = keyof typeof MISSING_REWARDS;
 

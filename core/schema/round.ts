@@ -1,6 +1,6 @@
 /** Runs, rounds and the messages between stages. Messages carry only ids and keys, since a queue message holds 128 KB; objects hold the rest. */
 import * as v from 'valibot';
-import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
+import { KERNEL_ENGINES, type PolicyRef, SMALLER_WEIGHTS } from '../policy.ts';
 import { deriveId, Random } from '../random.ts';
 import type { QueueName, WorkerStage } from '../stages.ts';
 import { FORMER_SETTINGS, readFormer } from './former-names.ts';
@@ -71,15 +71,31 @@ export type RoundSpec = v.InferOutput<typeof roundSpec>;
 
 export const roundIdOf = (run: string, index: number): string => deriveId('round', run, index);
 
-/** Every version that decides what the round's samples are: those that its roles name, and version 0, which holds the tokenizer. */
-export const namedVersions = ({ roles }: Pick<RoundSpec, 'roles'>): number[] =>
-  [...new Set([0, ...Object.values(roles).map(({ version }) => version)])].sort((a, b) => a - b);
+type NamedPolicies = Pick<RoundSpec, 'settings' | 'roles'>;
 
-/** The newest version that a round names: the round's stages read its recipe state. Roles that lag name older versions. */
-export const newestOf = ({ settings, roles }: Pick<RoundSpec, 'settings' | 'roles'>) => ({
-  name: settings.policy,
-  version: Math.max(...Object.values(roles).map(({ version }) => version)),
+/** The references of the roles that the run's own policy plays. */
+export const ownRefs = ({ settings, roles }: NamedPolicies): PolicyRef[] =>
+  Object.values(roles).filter(({ name }) => name === settings.policy);
+
+/** The versions of other policies that a round names: of judges that are not trained. */
+export const otherRefs = ({ settings, roles }: NamedPolicies): PolicyRef[] =>
+  Object.values(roles).filter(({ name }) => name !== settings.policy);
+
+/** Every version of the run's policy that decides what the round's samples are: those that its roles name, and version 0, which holds the tokenizer. */
+export const namedVersions = (round: NamedPolicies): number[] =>
+  [...new Set([0, ...ownRefs(round).map(({ version }) => version)])].sort((a, b) => a - b);
+
+/** The newest version of the run's policy that a round names: the round's stages read its recipe state. Roles that lag name older versions. */
+export const newestOf = (round: NamedPolicies) => ({
+  name: round.settings.policy,
+  version: Math.max(...ownRefs(round).map(({ version }) => version)),
 });
+
+/** The key of a version's manifest among those of a round: its number for the run's own policy, `name@number` for another one. */
+export const manifestKey = (
+  { settings }: Pick<RoundSpec, 'settings'>,
+  { name: of, version }: Pick<PolicyRef, 'name' | 'version'>,
+): string => (of === settings.policy ? String(version) : `${of}@${version}`);
 
 /** Which weights a role uses: those of which parameter set, and of which version where that is not the newest. */
 export const roleBinding = v.object({
@@ -93,6 +109,8 @@ export const roleBinding = v.object({
   sampleFrom: v.optional(positive),
   /** The role always keeps version 0. */
   pinned: v.optional(v.boolean()),
+  /** The role is played by exactly this version, of this policy or of another one, in every round. */
+  fixed: v.optional(v.object({ name, version: count })),
 });
 export type RoleBinding = v.InferOutput<typeof roleBinding>;
 
@@ -125,10 +143,12 @@ export function roundOf(
       Object.entries(roles).map(([role, binding]) => [
         role,
         {
-          name: settings.policy,
-          version: settings.freeze.includes(role)
-            ? 0
-            : boundVersion(binding, index, newest, new Random(`${run}/pool/${role}/${index}`)),
+          ...(binding.fixed ?? {
+            name: settings.policy,
+            version: settings.freeze.includes(role)
+              ? 0
+              : boundVersion(binding, index, newest, new Random(`${run}/pool/${role}/${index}`)),
+          }),
           ...(binding.set === undefined ? {} : { set: binding.set }),
           ...(settings.weights === undefined ? {} : { weights: settings.weights }),
           ...(settings.engine === undefined ? {} : { engine: settings.engine }),

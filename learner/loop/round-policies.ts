@@ -4,7 +4,7 @@ import type { PolicyRef } from '../../core/policy.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import type { RoundContextParts } from '../../core/round-context.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
-import { newestOf } from '../../core/schema/round.ts';
+import { manifestKey, newestOf } from '../../core/schema/round.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
@@ -12,7 +12,7 @@ import type { RoundState } from './ports.ts';
 
 export type RoundTools = Pick<
   RoundContextParts,
-  'tokenizer' | 'renderer' | 'contextLength' | 'use' | 'recipeState'
+  'tokenizer' | 'renderer' | 'contextLength' | 'textOf' | 'use' | 'recipeState'
 >;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
@@ -23,12 +23,13 @@ export async function withRoundPolicies<T>(
   work: (tools: RoundTools) => Promise<T>,
 ): Promise<T> {
   const load = (ref: PolicyRef, files: readonly VersionFile[]) =>
-    gateway.getVersion(ref, files, manifests[ref.version]);
+    gateway.getVersion(ref, files, manifests[manifestKey(spec, ref)]);
   const policies = new OpenPolicies(nodeEngines, (ref) => load(ref, filesOf(ref)));
   const { policy: name } = spec.settings;
   try {
     return await work({
       ...textOf(await load({ name, version: 0 }, TEXT_FILES), name),
+      textOf: async (ref) => textOf(await load(ref, TEXT_FILES), ref.name),
       use: policies.use,
       recipeState: async () => recipeStateOf(await load(newestOf(spec), ['memory.json'])),
     });

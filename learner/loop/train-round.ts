@@ -8,7 +8,7 @@ import { aheadOf } from '../../core/rounds-ahead.ts';
 import type { PolicyState } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
-import { newestOf, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
+import { namedVersions, newestOf, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
@@ -131,7 +131,10 @@ async function versions(gateway: MeshGateway, { spec, manifests: sealed }: Round
   const manifests = new Map(
     policy.versions.map(({ version, manifestSha256 }) => [version, manifestSha256 ?? undefined]),
   );
-  for (const [version, hash] of Object.entries(sealed ?? {})) manifests.set(Number(version), hash);
+  for (const version of namedVersions(spec)) {
+    const hash = sealed?.[version];
+    if (hash !== undefined) manifests.set(version, hash);
+  }
   const stale = tooStale(policy, newestOf(spec).version, maxStaleness);
   return { name, current, next, stale, manifests };
 }

@@ -31,7 +31,7 @@ export interface Watched {
 function watchedSet({ round, parent, plan: planned }: Watched, role: string): string | undefined {
   const binding = round.roles[role];
   // Samples from older weights say nothing about the weights that are trained.
-  if (binding?.version !== parent) return undefined;
+  if (binding?.version !== parent || binding.name !== round.settings.policy) return undefined;
   const set = binding.set ?? MAIN_SET;
   const parts = planned.filter((update) => update.set === set).flatMap((update) => partsOf(update));
   return parts.length && parts.every(({ kind }) => kind !== 'policy') ? set : undefined;

@@ -2,9 +2,12 @@
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
+import { rubric } from '../../core/rubric.ts';
+import { name as policyName } from '../../core/schema/sample.ts';
 import { QUESTION_REWARDS } from './rewards.ts';
 import {
   builtInPart,
+  judgedPart,
   modulePart,
   type RewardPart,
   servicePart,
@@ -20,11 +23,18 @@ export const rewardSum = v.pipe(
       /** The stream's name in the record. */
       name: v.string(),
       weight: v.pipe(v.number(), v.finite()),
-      /** A reward of the protocol by its name, a module by the hash of its text, or a service by its address. */
+      /** A reward of the protocol by its name, a module by the hash of its text, a service by its address, or a policy that judges. */
       from: v.union([
         v.strictObject({ builtIn }),
         v.strictObject({ module: v.string() }),
         v.strictObject({ url: v.pipe(v.string(), v.url()) }),
+        v.strictObject({
+          rubric,
+          policy: v.strictObject({
+            name: policyName,
+            version: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+          }),
+        }),
       ]),
     }),
   ),
@@ -38,6 +48,7 @@ function partOf(
 ): RewardPart {
   if ('builtIn' in from) return builtInPart(name, weight, QUESTION_REWARDS[from.builtIn]);
   if ('url' in from) return servicePart(name, weight, from.url);
+  if ('rubric' in from) return judgedPart(name, weight, from.rubric, from.policy);
   const module = modules[from.module];
   if (module) return modulePart(name, weight, module);
   throw wrongInput('reward.missing', `The reward module ${name} (${from.module}) was not passed in.`, {

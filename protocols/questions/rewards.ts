@@ -6,6 +6,7 @@ import { majorityRewards } from '../../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { coinOf } from '../gold.ts';
+import type { Judged } from './judged-reward.ts';
 
 /** A group's answers as rewards see them; lists are [samples]. */
 export interface QuestionEvidence extends Pick<RoundContext, 'askService'> {
@@ -15,6 +16,8 @@ export interface QuestionEvidence extends Pick<RoundContext, 'askService'> {
   /** What was read from each text; null where nothing was. */
   readonly answers: readonly (string | null)[];
   readonly rollouts: readonly RewardRollout[];
+  /** The grades of policies that judge, by the name of the reward. */
+  readonly judged: Judged['scores'];
   /** Does the checker accept the answer? Throws for a reward that is declared gold-free. */
   readonly answersExact: () => readonly boolean[];
   /** The task with its reference answer. Throws as `answersExact` does. */

@@ -6,7 +6,7 @@
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { Random } from '../../core/random.ts';
-import type { RoundShape } from '../../core/recipe.ts';
+import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
@@ -19,9 +19,10 @@ import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, checkAnswer } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
+import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
 import type { QuestionReward } from './rewards.ts';
 import { readTask, writeTask } from './task-text.ts';
-import { payByReward, type WeightedReward } from './weighted-reward.ts';
+import { judgesOf, payByReward, type WeightedReward } from './weighted-reward.ts';
 
 export interface Questions {
   /** Name of the set, for reports. */
@@ -78,8 +79,13 @@ async function rollOut(
   });
 }
 
-async function pay(questions: Questions, context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
-  const checked = checkedGroup(questions, context.renderer(), group);
+async function pay(
+  questions: Questions,
+  context: RoundContext,
+  group: RolloutGroup,
+  checked: ReturnType<typeof checkedGroup>,
+  { scores, judgments }: Judged,
+): Promise<ScoredGroup> {
   const right = checked.map(({ outcome }) => outcome === 'right');
   const reward = rewardNamed(questions.rewards, context.round.settings.rewardFunction);
   const paid = await payByReward(reward, {
@@ -89,6 +95,7 @@ async function pay(questions: Questions, context: RoundContext, group: RolloutGr
     sampleIds: group.samples.map(({ id }) => id),
     answers: checked.map(({ answer }) => answer),
     rollouts: checked.map(({ text, answer, ended, tokens }) => ({ text, answer, ended, tokens })),
+    judged: scores,
     answersExact: sealedGold(context, right),
     task: sealedGold(context, readTask(group.task)),
   });
@@ -96,9 +103,34 @@ async function pay(questions: Questions, context: RoundContext, group: RolloutGr
   return {
     ...group,
     samples: group.samples.map((sample, i) => ({ ...sample, ...paid[i]! })),
-    judgments: [],
+    judgments: [...judgments],
     answersExact,
     solutionsExact: answersExact,
+  };
+}
+
+async function judge(
+  questions: Questions,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const checked = groups.map((group) => checkedGroup(questions, context.renderer(), group));
+  const judges = judgesOf(rewardNamed(questions.rewards, context.round.settings.rewardFunction));
+  const judged = await judgeByRubrics(context, judges, groups, checked);
+  return Promise.all(groups.map((group, g) => pay(questions, context, group, checked[g]!, judged[g]!)));
+}
+
+/** The roles of those who judge by a rubric, and the versions that play them. */
+function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' | 'bindings'> {
+  const judges = Object.values(rewards).flatMap(judgesOf);
+  const byRole = <T>(of: (judge: RubricJudge) => T) =>
+    Object.fromEntries(judges.map((judge) => [judgeRole(judge.name), of(judge)]));
+  return {
+    roles: byRole(({ name, policy, rubric: { maxNew, temperature } }) => ({
+      description: `grades answers by the rubric ${name}; it is ${policy.name}@${policy.version} and is not trained`,
+      sampling: { maxNew, temperature },
+    })),
+    ...(judges.length ? { bindings: () => byRole(({ policy }) => ({ fixed: policy })) } : {}),
   };
 }
 
@@ -122,23 +154,32 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
   );
 }
 
-export function questionRound(questions: Questions): RoundShape {
+export function questionRound(questions: Questions): RoundShape & Pick<Recipe, 'bindings'> {
   const { name, tasks, maxNew, temperature = 1, rewards } = questions;
   const isRated = tasks.sources.every((source) =>
     source.tasks.every(({ difficulty }) => difficulty !== null),
   );
+  const { roles: judgeSettings, ...bound } = judgeRoles(rewards);
   return {
     taskName: name,
     rewards,
-    roles: { [SOLVER]: { description: 'answers questions', sampling: { maxNew, temperature } } },
+    ...bound,
+    roles: {
+      [SOLVER]: { description: 'answers questions', sampling: { maxNew, temperature } },
+      ...judgeSettings,
+    },
     freezable: [],
-    propose: async ({ round }) =>
-      admitTasks(
+    propose: async (context) => {
+      const { round } = context;
+      const reward = rewards[round.settings.rewardFunction];
+      for (const one of reward ? judgesOf(reward) : []) await expectRoom(context, one);
+      return admitTasks(
         round,
         drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks).map(writeTask),
-      ),
+      );
+    },
     rollOut: (context, admitted) => rollOut(questions, context, admitted),
-    judge: (context, groups) => Promise.all(groups.map((group) => pay(questions, context, group))),
+    judge: (context, groups) => judge(questions, context, groups),
     evaluate: (context) => examine(questions, context),
     ...(isRated ? { describe: { difficulty: (task: string) => readTask(task).difficulty! } } : {}),
   };

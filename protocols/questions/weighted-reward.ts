@@ -5,7 +5,9 @@
 import { type BoundedModule, scoreByModule } from '../../core/reward-function.ts';
 import type { Score } from '../../core/reward-service.ts';
 import type { RewardInfo } from '../../core/role.ts';
+import { type Rubric, usesReference } from '../../core/rubric.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { RubricJudge } from './judged-reward.ts';
 import type { QuestionEvidence, QuestionReward } from './rewards.ts';
 
 /** One of the rewards in a sum. */
@@ -13,6 +15,8 @@ export interface RewardPart extends RewardInfo {
   /** The stream's name in the record. */
   readonly name: string;
   readonly weight: number;
+  /** Who judges, where a policy of the mesh does. */
+  readonly judge?: RubricJudge;
   /** [samples] */
   readonly score: (evidence: QuestionEvidence) => readonly Score[] | Promise<readonly Score[]>;
 }
@@ -68,6 +72,25 @@ export const servicePart = (name: string, weight: number, url: string): RewardPa
       rollouts: rollouts.map((rollout, i) => ({ id: sampleIds[i]!, ...rollout })),
     }),
 });
+
+/** The grades of a policy that judges by a rubric as a part of a sum. */
+export const judgedPart = (
+  name: string,
+  weight: number,
+  rubric: Rubric,
+  policy: RubricJudge['policy'],
+): RewardPart => ({
+  name,
+  weight,
+  description: `the grade of ${policy.name}@${policy.version} by the rubric ${name}`,
+  usesGold: usesReference(rubric),
+  judge: { name, rubric, policy },
+  score: ({ judged }) => judged[name]!,
+});
+
+/** The judges of a reward. */
+export const judgesOf = (reward: QuestionReward | WeightedReward): readonly RubricJudge[] =>
+  'parts' in reward ? reward.parts.flatMap(({ judge }) => judge ?? []) : [];
 
 type Paid = Pick<Sample, 'rewards' | 'missing'>;
 

@@ -179,6 +179,51 @@ describe('sums', () => {
     expect(() => parseRewards('https://me:secret@example.org/x')).toThrow(/without a password/);
   });
 
+  test('a rubric is named with the exact version that judges by it', () => {
+    expect(parseRewards('checker=1,./Kind.rubric.json@words@2=0.5')?.[1]).toEqual({
+      name: 'kind',
+      weight: 0.5,
+      from: { rubric: './Kind.rubric.json', policy: { name: 'words', version: 2 } },
+    });
+    expect(() => parseRewards('./kind.json=0.5')).toThrow(/is given no judge\. Expected an exact version/);
+    expect(() => parseRewards('./kind.json@words')).toThrow(/the judge words\. Expected an exact version/);
+    expect(() => parseRewards('./kind.json@Words@1')).toThrow(/the judge Words@1\./);
+  });
+
+  test('a rubric and its judge are part of the run', async () => {
+    const tasks = write(
+      'judged.jsonl',
+      Array.from({ length: 30 }, (_, i) => `${JSON.stringify({ question: `${i}`, answer: i })}\n`).join(''),
+    );
+    const rubric = (text: string) =>
+      write(
+        'kind.json',
+        JSON.stringify({
+          messages: [{ role: 'user', content: `${text} {{response}}` }],
+          grade: { from: 0, to: 1 },
+        }),
+      );
+    const named = async (path: string, judge: string) => {
+      const { data } = await readTaskRecipe({
+        tasks: [tasks],
+        heldOut: '0.2',
+        checker: 'number',
+        extract: ['whole'],
+        set: [],
+        start: 'arithmetic-base',
+        reward: `checker=1,${path}@${judge}=0.5`,
+      });
+      return grpoFrom(data).name;
+    };
+    const first = await named(rubric('Kind?'), 'words@0');
+    expect(await named(rubric('Kind?'), 'words@0')).toBe(first);
+    expect(await named(rubric('Kind?'), 'words@1')).not.toBe(first);
+    expect(await named(rubric('Friendly?'), 'words@0')).not.toBe(first);
+    await expect(named(join(root, 'none.json'), 'words@0')).rejects.toThrow(
+      /There is no rubric .*none\.json/,
+    );
+  });
+
   test('a sum is missing where one of its rewards is, and the report counts why', async () => {
     const parts = [
       { name: 'right', weight: 1, description: '', usesGold: true, score: () => [1, 0, 1] },
@@ -197,6 +242,7 @@ describe('sums', () => {
       sampleIds: ['a', 'b', 'c'],
       answers: [],
       rollouts: [],
+      judged: {},
       answersExact: () => [],
       task: () => task,
     };

@@ -80,6 +80,7 @@ export async function openPlaying(
         run,
         own ?? (await readPolicyFolder(join('models', run.recipe.startPolicy))),
         askService,
+        imported,
       );
       const id = runIdOf(run.settings);
       for (;;) {

@@ -9,11 +9,15 @@ import { afterAll, expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
+import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
+import { runIdOf } from '../../core/schema/round.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { grpoData } from '../../recipes/grpo/from-data.ts';
+import { runOf } from '../../recipes/run-order.ts';
 import type { PlacedTask } from '../../tasks/file/task.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
 import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
@@ -79,10 +83,32 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     set: ['maxNew=24', 'optimizer.learningRate=1e-3'],
     reward: `checker=1,${brief}=0.5`,
   });
-  const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
+  const rubric = join(root, 'style.json');
+  writeFileSync(
+    rubric,
+    JSON.stringify({
+      // The judge knows sums and not styles: its grade is what it comes to after reading the answer.
+      messages: [{ role: 'user', content: '{{response}}\n\nWhat is 3 + 4?' }],
+      grade: { tag: 'answer', from: 0, to: 1000 },
+      maxNew: 48,
+    }),
+  );
+  const judged = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'chat',
+    tasks: { files: [file] },
+    heldOut: '0.2',
+    checker: 'regex',
+    extract: ['whole'],
+    set: ['maxNew=12', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+    reward: `format=1,${rubric}@words@0=2`,
+  });
+  const written = [await files!.write(join(root, 'recipes')), await judged!.write(join(root, 'recipes'))];
+  const { registry, named, modules } = await openRecipes(written);
   const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
   try {
     await playing.importPolicy('chat', checkpoint());
+    await playing.importPolicy('judged', checkpoint());
     const order = {
       recipe: named[0]!.name,
       seed: 0,
@@ -98,6 +124,32 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     // A version keeps what says how it reads and writes.
     expect(mesh['tokenizer_config.json']).toBe(before['tokenizer_config.json']);
     expect(mesh['tokenizer_config.json']).toBeDefined();
+
+    // Another policy of the mesh judges by a rubric, with a tokenizer and a template of its own.
+    const ordered = { ...order, recipe: named[1]!.name, policy: 'judged', rounds: 1, tasks: 3, groupSize: 6 };
+    await expect(playing.play(ordered)).rejects.toThrow('The judge words@0 is not there.');
+    await playing.importPolicy('words', await readPolicyFolder('models/words'));
+    const played = await playing.play(ordered);
+    expect(played.mesh).toEqual(played.alone);
+    expect(played.mesh['model.safetensors']).not.toBe(played.before['model.safetensors']);
+    const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, ordered).settings));
+    const samples: ReadableSample[] = [];
+    const judgments: ReadableSample[] = [];
+    for await (const group of playing.gateway.contentsOf(round!.id)) {
+      samples.push(...group.samples!);
+      judgments.push(...group.judgments!);
+    }
+    expect(samples).toHaveLength(18);
+    expect(judgments.map(({ of }) => of).sort()).toEqual(samples.map(({ id }) => id).sort());
+    for (const { role, policy, outcome, of, text } of judgments) {
+      expect({ role, policy }).toEqual({ role: 'judge-style', policy: { name: 'words', version: 0 } });
+      const { rewards, missing } = samples.find(({ id }) => id === of)!;
+      const said = /<answer>(\d+)<\/answer>/.exec(text!.completion)?.[1];
+      if (outcome === 'ok') expect(rewards.style).toBe(Number(said) / 1000);
+      else
+        expect([rewards.style, rewards.reward, missing]).toEqual([null, null, { style: expect.any(String) }]);
+    }
+    expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
   } finally {
     await playing.stop();
   }

@@ -125,6 +125,15 @@ test('a run whose role is drawn from a pool of four may still name the third bef
   expect(await keptOf(policy, rule(1))).toMatchObject({ 5: null, 6: 'a role lags so far behind' });
 });
 
+test('a version by which another policy’s run is judged stays', async () => {
+  const { policy } = await policyWith(5);
+  const { round } = await policyWith(0);
+  await failRound(store.db, round.id, ['proposing'], 'over', 20);
+  const roles = JSON.stringify({ solver: {}, 'judge-style': { fixed: { name: policy, version: 2 } } });
+  await writeAll(store.db, [sql`UPDATE runs SET roles = ${roles} WHERE id = ${round.run}`]);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 1: null, 2: 'a run is judged by it', 3: null });
+});
+
 test('what is taken is refused from then on: no rollback to it, and no round at it', async () => {
   const { policy, round } = await policyWith(5);
   expect(await takeUnnamed(store.db, policy, rule(2), 50)).toBe(3);

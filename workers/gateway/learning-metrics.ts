@@ -129,7 +129,11 @@ export const learningMetrics = (trained: readonly RoundRow[], evaluated: readonl
     byName(trained, 'role', (_, { version, spec }) =>
       version === null
         ? {}
-        : Object.fromEntries(Object.entries(spec.roles).map(([role, ref]) => [role, version - ref.version])),
+        : Object.fromEntries(
+            Object.entries(spec.roles).flatMap(([role, ref]) =>
+              ref.name === spec.settings.policy ? [[role, version - ref.version]] : [],
+            ),
+          ),
     ),
   ),
   gauge(

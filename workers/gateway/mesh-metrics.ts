@@ -72,11 +72,10 @@ const totalMetrics = ({ totals, stored }: MeshStatistics): Metric[] => [
 /** How many versions lie between the one that the last round sampled from and the one that it trained. 1 = on-policy. */
 function stalenessOf(row: RoundRow | undefined): Metric['values'] {
   if (!row || row.version === null) return [];
-  const { version } = row;
-  return Object.entries(row.spec.roles).map(([role, ref]) => ({
-    labels: { role },
-    value: version - ref.version,
-  }));
+  const { version, spec } = row;
+  return Object.entries(spec.roles).flatMap(([role, ref]) =>
+    ref.name === spec.settings.policy ? [{ labels: { role }, value: version - ref.version }] : [],
+  );
 }
 
 export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], now: number): Metric[] {

@@ -93,7 +93,7 @@ export const readRoutes = new Hono<GatewayTypes>()
       ...roundView(row, counts.get(wanted), used.get(wanted)),
       report: row.report,
       spec: row.spec,
-      manifests: manifestsOf(await versionsOfRound(db, row.spec)),
+      manifests: manifestsOf(row.spec, await versionsOfRound(db, row.spec)),
       waitsFor: await roundBefore(db, row),
       failures: failed.map(groupView),
     });

@@ -61,9 +61,9 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
   const { db, now } = services;
   await ensurePolicy(services, run);
   const { settings, recipe, rounds } = run;
-  if (
-    !(await orderRounds(db, { delivery, settings, roles: bindingsOf(recipe, settings), rounds, now: now() }))
-  )
+  const roles = bindingsOf(recipe, settings);
+  for (const { fixed } of Object.values(roles)) if (fixed) await expectJudge(services, fixed);
+  if (!(await orderRounds(db, { delivery, settings, roles, rounds, now: now() })))
     throw new HttpError(409, 'delivery.replay', 'This delivery was taken before.', {
       next: 'Nothing to do; sign again to ask for more rounds.',
     });
@@ -73,6 +73,17 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
   const first = open[0]?.id ?? null;
   log('info', 'run.ordered', { run: id, round: first, rounds });
   return { run: id, round: first, rounds: (await getRun(db, id))?.target ?? rounds };
+}
+
+/** Throws `policy.missing` for a judge that no round could ask. */
+async function expectJudge({ db }: Services, { name, version }: { name: string; version: number }) {
+  const row = await getVersion(db, { name, version });
+  if (row && row.withdrawn === null && row.prunedAt === null) return;
+  const known = row ? `was ${row.withdrawn === null ? 'removed' : 'withdrawn'}` : 'is not there';
+  throw new RollmeshError('wrong-input', 'policy.missing', `The judge ${name}@${version} ${known}.`, {
+    expected: 'a version of a policy that is in the mesh',
+    next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
+  });
 }
 
 /** Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. */

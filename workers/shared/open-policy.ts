@@ -105,13 +105,17 @@ export function sessionOf(store: VersionStore): PolicySession {
   return session;
 }
 
-let text: { readonly policy: string; readonly of: PolicyText } | undefined;
+/** By policy. */
+const texts = new Map<string, PolicyText>();
+/** A round's own policy and a judge of it. */
+const KEPT_TEXTS = 2;
 
 /** Reads the policy's tokenizer and chat template, once for all its versions, which share them. */
 export async function loadText(store: VersionStore, ref: PolicyRef): Promise<PolicyText> {
-  if (text?.policy !== ref.name) {
-    const files = await loadCommitted(store, ref, TEXT_FILES);
-    text = { policy: ref.name, of: textOf(files, ref.name) };
-  }
-  return text.of;
+  const known = texts.get(ref.name);
+  if (known) return known;
+  const read = textOf(await loadCommitted(store, ref, TEXT_FILES), ref.name);
+  if (texts.size >= KEPT_TEXTS) texts.clear();
+  texts.set(ref.name, read);
+  return read;
 }

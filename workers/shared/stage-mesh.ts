@@ -51,6 +51,7 @@ export async function stageParts(
     recipe: mesh.recipes.find(spec.settings.recipe),
     round: spec,
     ...(await loadText(mesh, newest)),
+    textOf: (ref) => loadText(mesh, ref),
     askService: mesh.rewardSecret === undefined ? undefined : askedOnce(mesh, mesh.rewardSecret),
     recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
   };
@@ -76,7 +77,7 @@ async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, 
   for (const { name, version } of Object.values(spec.roles))
     expectUsable(
       { name, version },
-      rows.find((candidate) => candidate.version === version),
+      rows.find((candidate) => candidate.policy === name && candidate.version === version),
     );
   const unnoted = rows.filter((row) => row.manifestSha256 === null);
   if (!unnoted.length) return rows;
@@ -93,4 +94,4 @@ async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, 
 
 /** The hashes of the manifests of the round's versions, by version, for the seal. */
 export const roundManifests = async (mesh: StageMesh, spec: RoundSpec): Promise<Record<string, string>> =>
-  manifestsOf(await usableVersions(mesh, spec));
+  manifestsOf(spec, await usableVersions(mesh, spec));
