@@ -1,10 +1,11 @@
 /** Bundles one Worker's source with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
 import { wrongInput } from '../core/errors.ts';
 import type { WorkerName } from '../core/stages.ts';
 import { INSTALLATION, moduleFile, PUBLIC_MODULES } from './installation.ts';
+import { kept, type Made } from './kept.ts';
 
 export interface BundledModule {
   readonly type: 'ESModule' | 'CompiledWasm';
@@ -85,17 +86,46 @@ function wasmModules(found: Map<string, string>): Plugin {
   };
 }
 
+/** A bundle as it is kept: the .wasm files by their paths. */
+interface Bundle {
+  readonly code: string;
+  /** Names that the code imports, with their files. */
+  readonly wasm: readonly (readonly [string, string])[];
+}
+
 /**
- * Returns the modules of a Worker. Their paths are only names; nothing is written to disk. If `around` is given, that module is the entry
- * point and imports the Worker as `rollmesh:worker`. Throws `wrong-input` with the code `worker.bundle` if a module cannot be bundled.
+ * Returns the modules of a Worker. Their paths are only names; of the bundle, only a copy for the next start is written to disk. If
+ * `around` is given, that module is the entry point and imports the Worker as `rollmesh:worker`. Throws `wrong-input` with the code
+ * `worker.bundle` if a module cannot be bundled.
  */
 export async function bundleWorker(
   main: string | GeneratedWorker,
   around?: string,
 ): Promise<{ root: string; modules: BundledModule[] }> {
+  const root = resolve(typeof main === 'string' ? dirname(main) : INSTALLATION);
+  const { code, wasm } = await kept(['bundle', process.cwd(), JSON.stringify(main), around], () =>
+    bundle(root, main, around),
+  );
+  return {
+    root,
+    modules: [
+      { type: 'ESModule', path: join(root, 'worker.js'), contents: code },
+      ...wasm.map(([name, file]) => ({
+        type: 'CompiledWasm' as const,
+        path: join(root, name),
+        contents: new Uint8Array(readFileSync(file)),
+      })),
+    ],
+  };
+}
+
+async function bundle(
+  root: string,
+  main: string | GeneratedWorker,
+  around: string | undefined,
+): Promise<Made<Bundle>> {
   const wasm = new Map<string, string>();
-  const root = typeof main === 'string' ? dirname(main) : INSTALLATION;
-  const { outputFiles, warnings } = await build({
+  const { outputFiles, warnings, metafile } = await build({
     entryPoints: [around ?? (typeof main === 'string' ? main : WRAPPED)],
     outfile: join(root, 'worker.js'),
     write: false,
@@ -104,6 +134,7 @@ export async function bundleWorker(
     target: 'es2024',
     sourcemap: 'inline',
     sourcesContent: false,
+    metafile: true,
     logLevel: 'silent',
     logOverride: { 'empty-import-meta': 'silent' },
     conditions: ['workerd', 'worker', 'browser'],
@@ -121,15 +152,11 @@ export async function bundleWorker(
   });
   for (const warning of warnings) console.warn(`rollmesh: ${told(warning)}`);
   return {
-    root,
-    modules: [
-      { type: 'ESModule', path: join(root, 'worker.js'), contents: outputFiles[0]!.text },
-      ...[...wasm].map(([name, file]) => ({
-        type: 'CompiledWasm' as const,
-        path: join(root, name),
-        contents: new Uint8Array(readFileSync(file)),
-      })),
-    ],
+    value: { code: outputFiles[0]!.text, wasm: [...wasm] },
+    // An entry point that was generated is no file; it is in the name under which the bundle is kept.
+    inputs: Object.keys(metafile.inputs)
+      .filter((input) => !input.startsWith('generated:'))
+      .map((input) => resolve(input)),
   };
 }
 

@@ -4,14 +4,11 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  unstable_readConfig as readConfig,
-  experimental_readRawConfig as readRawConfig,
-  type Unstable_Config as WranglerConfig,
-} from 'wrangler';
+import type { WorkerOptions } from 'miniflare';
 import { wrongInput } from '../core/errors.ts';
 import type { WorkerName } from '../core/stages.ts';
 import { installed, moduleFile } from './installation.ts';
+import { type Config, type Environment, readEnvironments } from './wrangler-config.ts';
 
 const FILE = 'wrangler.toml';
 const PACKAGE = 'node_modules/rollmesh/';
@@ -19,7 +16,9 @@ const PACKAGE = 'node_modules/rollmesh/';
 export interface MeshConfig {
   /** Absolute path of wrangler.toml. */
   readonly file: string;
-  readonly workers: Readonly<Record<WorkerName, WranglerConfig>>;
+  readonly workers: Readonly<Record<WorkerName, Config>>;
+  /** What Miniflare is told of each Worker, without its modules. */
+  readonly options: Readonly<Record<WorkerName, WorkerOptions>>;
   /** Absolute path of each Worker's entry point. */
   readonly mains: Readonly<Record<WorkerName, string>>;
 }
@@ -36,14 +35,22 @@ const NEEDED: Readonly<Record<WorkerName, readonly string[]>> = {
 };
 
 /** Reads wrangler.toml. Throws `wrong-input` with the code `mesh.config` if it does not describe a mesh; the message names the field. */
-export function readMeshConfig(root: string): MeshConfig {
+export async function readMeshConfig(root: string): Promise<MeshConfig> {
   const own = resolve(root, FILE);
   const file = existsSync(own) ? own : installed(FILE);
-  const workers = byEnvironment((env) => readWorker(file, env));
+  const read = await readEnvironments(file).catch((cause: unknown) => {
+    throw refusal(file, cause);
+  });
+  const environments = byEnvironment((env) => checked(file, env, read[env]));
   const mains = byEnvironment((env) =>
-    file === installed(FILE) ? moduleFile(`workers/${env}/index`) : workers[env].main!,
+    file === installed(FILE) ? moduleFile(`workers/${env}/index`) : environments[env].config.main!,
   );
-  return { file, workers, mains };
+  return {
+    file,
+    workers: byEnvironment((env) => environments[env].config),
+    options: byEnvironment((env) => environments[env].options),
+    mains,
+  };
 }
 
 const byEnvironment = <T>(of: (env: WorkerName) => T): Record<WorkerName, T> => ({
@@ -53,16 +60,10 @@ const byEnvironment = <T>(of: (env: WorkerName) => T): Record<WorkerName, T> => 
   judge: of('judge'),
 });
 
-function readWorker(file: string, env: WorkerName): WranglerConfig {
-  const config = parse(file, env);
-  const raw = readRawConfig({ config: file }).rawConfig;
-  const known = new Set([...Object.keys(config), 'env', '$schema']);
-  const fields = [
-    ...Object.keys(raw).map((field) => ({ field, at: field })),
-    ...Object.keys(raw.env?.[env] ?? {}).map((field) => ({ field, at: `env.${env}.${field}` })),
-  ];
-  const unknown = fields.filter(({ field }) => !known.has(field)).map(({ at }) => `\`${at}\``);
-  if (unknown.length) throw wrong(file, `has ${unknown.join(' and ')}, which wrangler does not know`);
+function checked(file: string, env: WorkerName, read: Environment): Omit<Environment, 'unknown'> {
+  const { config, unknown, options } = read;
+  const named = unknown.map((at) => `\`${at}\``);
+  if (named.length) throw wrong(file, `has ${named.join(' and ')}, which wrangler does not know`);
   if (!config.main) throw wrong(file, `names no module for the Worker ${env}`, `\`main\` in [env.${env}]`);
   const has = bindingsOf(config);
   const missing = NEEDED[env].filter((name) => !has.has(name));
@@ -73,7 +74,7 @@ function readWorker(file: string, env: WorkerName): WranglerConfig {
       `bindings and variables of these names in [env.${env}], as in ${installed(FILE)}`,
     );
   const { assets } = config;
-  if (!assets?.directory) return config;
+  if (!assets?.directory) return { config, options };
   const directory = pathFrom(file, assets.directory);
   if (!existsSync(directory))
     throw wrong(
@@ -81,28 +82,28 @@ function readWorker(file: string, env: WorkerName): WranglerConfig {
       `names a folder that does not exist: ${directory}`,
       `the page's files in [env.${env}].assets`,
     );
-  return { ...config, assets: { ...assets, directory } };
+  return {
+    config: { ...config, assets: { ...assets, directory } },
+    options: { ...options, assets: { ...options.assets, directory } },
+  };
 }
 
 /** Resolves a path of wrangler.toml. A path in `node_modules/rollmesh` means this installation, wherever npm has put it. */
 const pathFrom = (file: string, path: string): string =>
   path.startsWith(PACKAGE) ? installed(path.slice(PACKAGE.length)) : resolve(dirname(file), path);
 
-function parse(file: string, env: WorkerName): WranglerConfig {
-  try {
-    return readConfig({ config: file, env }, { hideWarnings: true });
-  } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    const lines = said
-      .split('\n')
-      .slice(1)
-      .filter((line) => line.trim());
-    const why = (lines.length ? lines : [said]).map((line) => line.trim().replace(/^- /, '')).slice(0, 3);
-    throw wrong(file, `cannot be used: ${why.join(' ').replace(/\.$/, '')}`, undefined, cause);
-  }
+/** Wrangler's refusal of a file, in the words of the house. */
+function refusal(file: string, cause: unknown): Error {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const lines = said
+    .split('\n')
+    .slice(1)
+    .filter((line) => line.trim());
+  const why = (lines.length ? lines : [said]).map((line) => line.trim().replace(/^- /, '')).slice(0, 3);
+  return wrong(file, `cannot be used: ${why.join(' ').replace(/\.$/, '')}`, undefined, cause);
 }
 
-const bindingsOf = (config: WranglerConfig): ReadonlySet<string | undefined> =>
+const bindingsOf = (config: Config): ReadonlySet<string | undefined> =>
   new Set([
     ...config.d1_databases.map(({ binding }) => binding),
     ...config.r2_buckets.map(({ binding }) => binding),

@@ -110,7 +110,7 @@ function logTo(file: string) {
 
 export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const root = resolve(options.root ?? '.');
-  const config = readMeshConfig(root);
+  const config = await readMeshConfig(root);
   const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
   mkdirSync(stateDir, { recursive: true });
   await refuseDamaged(stateDir);

@@ -1,6 +1,5 @@
 /** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all four in one process. */
 import type { WorkerOptions } from 'miniflare';
-import { unstable_getMiniflareWorkerOptions as toMiniflare } from 'wrangler';
 import type { WorkerName } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import type { MeshConfig } from './mesh-config.ts';
@@ -13,9 +12,6 @@ const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
   rollout: [],
   judge: ['MESH_KEY', 'REWARD_SECRET'],
 };
-
-/** Keeps wrangler from reading .dev.vars, which would give every Worker all secrets and print a line for each. */
-const NO_DEV_VARS = { overrides: {}, envFiles: ['no-such-file'] };
 
 export interface WorkerSettings {
   readonly config: MeshConfig;
@@ -33,11 +29,10 @@ export interface WorkerSettings {
 }
 
 export async function workerOptions(env: WorkerName, settings: WorkerSettings): Promise<WorkerOptions> {
-  const config = settings.config.workers[env];
-  const { workerOptions: options } = toMiniflare(config, env, NO_DEV_VARS);
-  const { modulesRules: _, queueConsumers, ratelimits, bindings, ...rest } = options;
+  const { config } = settings;
+  const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env];
   const { root, modules } = await bundleWorker(
-    settings.recipes.length ? { worker: env, recipes: settings.recipes } : settings.config.mains[env],
+    settings.recipes.length ? { worker: env, recipes: settings.recipes } : config.mains[env],
     settings.around,
   );
   const consumers = (queueConsumers ?? {}) as Consumers;
@@ -50,7 +45,7 @@ export async function workerOptions(env: WorkerName, settings: WorkerSettings): 
   );
   return {
     ...rest,
-    name: config.name!,
+    name: config.workers[env].name!,
     modulesRoot: root,
     modules,
     bindings: { ...bindings, ...secrets, ...settings.vars },

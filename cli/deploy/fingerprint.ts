@@ -34,7 +34,8 @@ export async function workerTag(
   const parts: Record<string, string | Uint8Array> = { config };
   for (const { path, contents } of modules) parts[`module ${path.slice(root.length)}`] = contents;
   if (environment === 'gateway') {
-    const folder = readMeshConfig(root).workers.gateway.assets?.directory ?? installed('dashboard');
+    const { workers } = await readMeshConfig(root);
+    const folder = workers.gateway.assets?.directory ?? installed('dashboard');
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true }))
       if (file.isFile()) {
         const path = join(file.parentPath, file.name);

@@ -15,7 +15,7 @@ const wranglerScript = () =>
 export async function deployFromHere(dryRun: boolean): Promise<void> {
   const root = resolve('.');
   await ensureNodeTab();
-  const wanted = readWanted(root);
+  const wanted = await readWanted(root);
   const files = new DeployFiles(root, process.env);
   await deploy(
     {

@@ -33,13 +33,13 @@ const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
 };
 
 /** Reads the wanted state. Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
-export function readWanted(root: string): Wanted {
+export async function readWanted(root: string): Promise<Wanted> {
   if (!existsSync(join(root, 'wrangler.toml')))
     throw new RollmeshError('wrong-input', 'deploy.config', `There is no wrangler.toml in ${root}.`, {
       expected: 'the folder of a project',
       next: 'Go there, or write a new project with `rollmesh init`.',
     });
-  const { workers } = readMeshConfig(root);
+  const { workers } = await readMeshConfig(root);
   const configs = DEPLOY_ORDER.map((env) => v.parse(workerConfig, workers[env]));
   const produced = configs.flatMap(({ queues }) => queues.producers.map(({ queue }) => queue));
   const consumers = configs.flatMap(({ queues }) => queues.consumers);

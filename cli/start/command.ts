@@ -26,7 +26,7 @@ export const command = (): Command =>
     runOf(known.registry, orderOf(options));
     for (const recipe of known.named) expectStart(recipe);
     const { readMeshConfig } = await import('../../mesh/mesh-config.ts');
-    readMeshConfig('.');
+    await readMeshConfig('.');
     if (options.fresh) refuseBusy(options.state);
     else refuseShared(options.state);
     if (!options.inProcess) await refuseTakenPort(options.port);

@@ -93,7 +93,7 @@ test.each<[string, Readonly<Record<string, string>>, string[], RegExp]>([
   expect(readdirSync(folder).sort()).toEqual(Object.keys(files).sort());
 });
 
-test('a new project: every file, under the name of its folder', () => {
+test('a new project: every file, under the name of its folder', async () => {
   const folder = join(root, 'short-sums');
   const written = writeProject(folder);
   expect(
@@ -119,7 +119,7 @@ test('a new project: every file, under the name of its folder', () => {
   };
   for (const version of Object.values({ ...dependencies, ...devDependencies }))
     expect(version).toMatch(/^\^?\d/);
-  const { mains, workers } = readMeshConfig(folder);
+  const { mains, workers } = await readMeshConfig(folder);
   expect(mains).toEqual(
     Object.fromEntries(WORKER_NAMES.map((env) => [env, join(folder, `workers/${env}.ts`)])),
   );
@@ -163,14 +163,14 @@ test.each<[string, string, RegExp]>([
   ],
   ['a Worker less', config.slice(0, config.indexOf('[env.judge]')), /cannot be used: .*"judge"/],
   ['no TOML', `${config}\n[[[`, /cannot be used/],
-])('a configuration with %s is told by the field', (_, text, said) => {
+])('a configuration with %s is told by the field', async (_, text, said) => {
   const folder = folderOf({ 'wrangler.toml': text });
-  expect(() => readMeshConfig(folder)).toThrow(said);
-  expect(() => readMeshConfig(folder)).toThrow(/Correct the file/);
+  await expect(readMeshConfig(folder)).rejects.toThrow(said);
+  await expect(readMeshConfig(folder)).rejects.toThrow(/Correct the file/);
 });
 
-test('a folder without a configuration has the package’s', () => {
-  expect(readMeshConfig(folderOf({})).file).toBe(installed('wrangler.toml'));
+test('a folder without a configuration has the package’s', async () => {
+  expect((await readMeshConfig(folderOf({}))).file).toBe(installed('wrangler.toml'));
 });
 
 test('messages name commands as the user calls them', () => {

@@ -4,7 +4,7 @@ import { unstable_readConfig as readConfig } from 'wrangler';
 import { readWanted } from '../../../cli/deploy/wanted.ts';
 import { PULLED_QUEUE, QUEUE_NAMES, queueOf, STAGES, WORKER_NAMES } from '../../../core/stages.ts';
 
-const wanted = readWanted('.');
+const wanted = await readWanted('.');
 const queuesOf = (env: string) => readConfig({ config: 'wrangler.toml', env }, { hideWarnings: true }).queues;
 
 test('every stage has its queue, and the learner pulls the one that no Worker consumes', () => {

@@ -65,8 +65,8 @@ test('JSON is found behind a banner; its lack is told', () => {
   expect(() => jsonIn(['d1', 'list'], 'Hello')).toThrow(/`wrangler d1 list` printed no JSON/);
 });
 
-test('wrangler.toml and migrations/ say what a mesh consists of', () => {
-  const { mains, migrations, ...rest } = readWanted(resolve('.'));
+test('wrangler.toml and migrations/ say what a mesh consists of', async () => {
+  const { mains, migrations, ...rest } = await readWanted(resolve('.'));
   const { mains: _, migrations: __, ...expected } = WANTED;
   expect(rest).toEqual(expected);
   expect(migrations[0]).toBe('0000_schema.sql');
