@@ -9,6 +9,11 @@ export interface Runtime {
   readonly ort: typeof Ort;
   /** The bytes of wasm memory, which only grows: weights, caches and what the allocator keeps. Code is not counted. */
   heapBytes(): number;
+  /**
+   * Runs `call` when the calls before it have ended. The runtime keeps the arguments of a call on the one stack of its wasm instance while it
+   * awaits, and the weight file of a session that it opens in one place, so that two calls at once would write over each other's memory.
+   */
+  inTurn<T>(call: () => Promise<T>): Promise<T>;
 }
 
 /** `WebAssembly.instantiate` as the runtime calls it: with its module's bytes and the module's imports. */
@@ -53,5 +58,14 @@ export async function startRuntime(ort: typeof Ort, instantiate: Instantiate): P
   }
   if (!memory) throw new Error('internal: ONNX Runtime was already running, or has no memory of its own');
   const heap = memory;
-  return { ort, heapBytes: () => heap.buffer.byteLength };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    ort,
+    heapBytes: () => heap.buffer.byteLength,
+    inTurn(call) {
+      const turn = last.then(call);
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+  };
 }

@@ -61,12 +61,12 @@ const range = (length: number): number[] => Array.from({ length }, (_, i) => i);
 type Feeds = Record<string, Ort.Tensor>;
 
 export class PolicySession {
-  readonly #ort: typeof Ort;
+  readonly #runtime: Runtime;
   readonly #session: Ort.InferenceSession;
   readonly #config: ModelConfig;
 
-  private constructor(ort: typeof Ort, session: Ort.InferenceSession, config: ModelConfig) {
-    this.#ort = ort;
+  private constructor(runtime: Runtime, session: Ort.InferenceSession, config: ModelConfig) {
+    this.#runtime = runtime;
     this.#session = session;
     this.#config = config;
   }
@@ -82,24 +82,30 @@ export class PolicySession {
     weights: Uint8Array,
     prepack: boolean,
   ): Promise<PolicySession> {
-    const session = await runtime.ort.InferenceSession.create(graph, {
-      executionProviders: ['wasm'],
-      graphOptimizationLevel: 'all',
-      logSeverityLevel: 3,
-      externalData: [{ path: WEIGHTS_FILE, data: weights }],
-      extra: { session: { disable_prepacking: prepack ? '0' : '1' } },
-    });
-    return new PolicySession(runtime.ort, session, config);
+    const session = await runtime.inTurn(() =>
+      runtime.ort.InferenceSession.create(graph, {
+        executionProviders: ['wasm'],
+        graphOptimizationLevel: 'all',
+        logSeverityLevel: 3,
+        externalData: [{ path: WEIGHTS_FILE, data: weights }],
+        extra: { session: { disable_prepacking: prepack ? '0' : '1' } },
+      }),
+    );
+    return new PolicySession(runtime, session, config);
   }
 
   release(): Promise<void> {
-    return this.#session.release();
+    return this.#runtime.inTurn(() => this.#session.release());
+  }
+
+  #run(feeds: Feeds, outputs: readonly string[]): Promise<Ort.InferenceSession.OnnxValueMapType> {
+    return this.#runtime.inTurn(() => this.#session.run(feeds, outputs));
   }
 
   /** Computes the caches of equally long rows, ids [rows * length], without sampling. The length is a multiple of ALIGNMENT. */
   async fill(ids: readonly number[], rows: number): Promise<KeyValues> {
     const names = cacheNames(this.#config, 'present');
-    const out = await this.#session.run({ ...this.#wholeRows(ids, rows), ...this.#picks([0]) }, names);
+    const out = await this.#run({ ...this.#wholeRows(ids, rows), ...this.#picks([0]) }, names);
     return { prompts: rows, length: ids.length / rows, tensors: names.map((name) => floats(out[name])) };
   }
 
@@ -123,7 +129,7 @@ export class PolicySession {
       const from = prompt * (length + 1);
       mask.fill(Number.NEGATIVE_INFINITY, from + own, from + length);
     });
-    const out = await this.#session.run(
+    const out = await this.#run(
       {
         ...this.#picks(range(rows)),
         next_shape: this.#int64([prompts, samples]),
@@ -142,7 +148,7 @@ export class PolicySession {
         top_p: this.#float32([draw.topP < 1 ? draw.topP : 2], []),
         restrict: this.#bool(truncate || restricts),
         bias: this.#float32(bias, [states, vocabSize]),
-        next: new this.#ort.Tensor('int64', next, [next.length]),
+        next: new this.#runtime.ort.Tensor('int64', next, [next.length]),
         goes_on: this.#float32(goesOn, [goesOn.length]),
         ...this.#past(cache),
       },
@@ -161,7 +167,7 @@ export class PolicySession {
     picks: readonly number[],
     targets: readonly number[],
   ): Promise<{ logprobs: Float32Array; entropy: Float32Array }> {
-    const out = await this.#session.run(
+    const out = await this.#run(
       {
         ...this.#wholeRows(ids, rows),
         ...this.#picks(picks),
@@ -227,7 +233,7 @@ export class PolicySession {
       top_p: this.#float32([2], []),
       restrict: this.#bool(false),
       bias: this.#float32(new Float32Array(vocabSize), [1, vocabSize]),
-      next: new this.#ort.Tensor('int64', new BigInt64Array(vocabSize), [vocabSize]),
+      next: new this.#runtime.ort.Tensor('int64', new BigInt64Array(vocabSize), [vocabSize]),
       goes_on: this.#float32(new Float32Array(vocabSize), [vocabSize]),
       state: this.#int64(new Array<number>(picked).fill(0), [picked, 1]),
     };
@@ -240,14 +246,14 @@ export class PolicySession {
   }
 
   #int64(values: readonly number[], dims: readonly number[] = [values.length]): Ort.Tensor {
-    return new this.#ort.Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+    return new this.#runtime.ort.Tensor('int64', BigInt64Array.from(values, BigInt), dims);
   }
 
   #float32(values: Float32Array | readonly number[], dims: readonly number[]): Ort.Tensor {
-    return new this.#ort.Tensor('float32', Float32Array.from(values), dims);
+    return new this.#runtime.ort.Tensor('float32', Float32Array.from(values), dims);
   }
 
   #bool(value: boolean): Ort.Tensor {
-    return new this.#ort.Tensor('bool', [value], []);
+    return new this.#runtime.ort.Tensor('bool', [value], []);
   }
 }

@@ -241,6 +241,29 @@ describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
   });
 });
 
+test.each(TESTED_ENGINES)(
+  '$name: policies that are opened and used at the same time compute what each computes alone',
+  async ({ open }) => {
+    const models = ORACLES.map((name) => ({ name, ...oracle(name) }));
+    const use = async ({ config, tensors, expected }: (typeof models)[number]) => {
+      const policy = await open(config, tensors);
+      const prompts = expected.input_ids.map((row, i) => ({
+        ids: row.slice(0, 4),
+        sampleIds: ids(`${i}`, 2),
+      }));
+      const [scores, completions] = await Promise.all([
+        policy.score(expected.input_ids),
+        policy.generate(prompts, sampling()),
+      ]);
+      await policy.dispose();
+      return { scores, completions };
+    };
+    const alone = [];
+    for (const model of models) alone.push(await use(model));
+    for (let i = 0; i < 3; i++) expect(await Promise.all(models.map(use))).toEqual(alone);
+  },
+);
+
 test('the wasm heap of a start policy stays small', async () => {
   expect((await loadOrt()).heapBytes()).toBeLessThan(64 * 2 ** 20);
 });

@@ -15,11 +15,12 @@ export interface InProcessNode {
   readonly troubles: string[];
 }
 
-/** `falsify` changes what the node returns. */
+/** `falsify` changes what the node returns; `before` is awaited before it computes. */
 export async function startNode(
   url: string,
   token: string,
   falsify: (completions: Awaited<ReturnType<Compute>>) => Awaited<ReturnType<Compute>> = (same) => same,
+  before: () => Promise<void> = () => Promise.resolve(),
 ): Promise<InProcessNode> {
   const stop = new AbortController();
   const computer = new Computer(nodeEngines);
@@ -39,7 +40,12 @@ export async function startNode(
       engines: ['onnx', 'kernels', 'kernels-plain'],
       weights: ['int8', 'int4', 'w8a8'],
     },
-    threads: [async (requests, files) => falsify(await computer.compute(requests, files))],
+    threads: [
+      async (requests, files) => {
+        await before();
+        return falsify(await computer.compute(requests, files));
+      },
+    ],
     events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },
     signal: stop.signal,
     idleMs: 100,

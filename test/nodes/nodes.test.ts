@@ -5,7 +5,8 @@ import { openPlaying, type Playing } from '../mesh/playing.ts';
 import { startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
-const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 4, groupSize: 4 };
+/** Each stage has more requests than one node holds at once. */
+const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 8, groupSize: 4 };
 
 let playing: Playing;
 beforeAll(async () => {
@@ -16,6 +17,20 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => playing.stop());
 
+/** Whoever has work waits for the others, so that a fast node does not take it all; no longer than this, since there may be too little for all, ms. */
+const PATIENCE_MS = 5_000;
+function meeting(size: number): (who: string) => Promise<void> {
+  const come = new Set<string>();
+  let all = () => {};
+  const met = new Promise<void>((resolve) => {
+    all = resolve;
+  });
+  return async (who) => {
+    if (come.add(who).size === size) all();
+    await Promise.race([met, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+  };
+}
+
 test.each(PLAYED)(
   '%s: sampled by two nodes, the bytes of one process',
   async (recipe) => {
@@ -23,7 +38,10 @@ test.each(PLAYED)(
     const tokens = await Promise.all(
       ['a', 'b'].map(async (n) => (await gateway.makeNode(`${recipe}-${n}`)).token),
     );
-    const nodes = await Promise.all(tokens.map((token) => startNode(url, token)));
+    const both = meeting(tokens.length);
+    const nodes = await Promise.all(
+      tokens.map((token) => startNode(url, token, undefined, () => both(token))),
+    );
     const { mesh, alone } = await playing.play({ recipe, ...ORDER });
     for (const node of nodes) await node.stop();
     expect(mesh).toEqual(alone);
