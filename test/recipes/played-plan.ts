@@ -51,6 +51,7 @@ export async function playLearn(
     rewardFunction,
     tasks: 6,
     groupSize: 4,
+    engine: 'kernels' as const,
   };
   const { settings } = runOf(shipped, order);
   const files = await readPolicyFolder(join('models', recipe.startPolicy));
