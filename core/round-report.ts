@@ -29,6 +29,25 @@ export interface RoundTimes {
   readonly learnerMs: number;
 }
 
+/** How many characters of a question a sentence about it repeats. */
+const SHOWN = 60;
+
+/** What is said of tasks that were not asked; empty where all were. */
+function leftOutWords({ leftOut = [] }: Proposals, { title }: NonNullable<Recipe['describe']>): string[] {
+  const [longest] = [...leftOut].sort((a, b) => b.tokens - a.tokens);
+  if (!longest) return [];
+  const text = title
+    ? title(longest.task)
+        .map((part) => part.text)
+        .join(' ')
+    : longest.task;
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  const what = leftOut.length === 1 ? '1 question was' : `${leftOut.length} questions were`;
+  return [
+    `${what} left out because prompt and answer do not fit the policy’s positions: up to ${longest.tokens} tokens (“${shown}”).`,
+  ];
+}
+
 export function reportRound(
   { recipe, settings, decode, proposals, groups, trained, refusals = [] }: TrainedRecords,
   times: RoundTimes,
@@ -40,7 +59,11 @@ export function reportRound(
     training,
     figures,
     ...(Object.keys(earnings).length ? { earnings } : {}),
-    warnings: [...warningsOf(monitors, training, settings.weights), ...refusals],
+    warnings: [
+      ...warningsOf(monitors, training, settings.weights),
+      ...leftOutWords(proposals, recipe.describe ?? {}),
+      ...refusals,
+    ],
     ...times,
   };
 }

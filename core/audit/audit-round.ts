@@ -143,7 +143,8 @@ async function rereadProposals(ledger: AuditLedger, record: RoundRecord, tools: 
   for (let i = 0; i < Math.max(proposals.samples.length, again.samples.length); i++)
     compareSample(ledger, READ, null, proposals.samples[i], again.samples[i]);
   ledger.check(
-    JSON.stringify(proposals.tasks.map(taskParts)) === JSON.stringify(again.tasks.map(taskParts)),
+    JSON.stringify([proposals.tasks.map(taskParts), proposals.leftOut ?? []]) ===
+      JSON.stringify([again.tasks.map(taskParts), again.leftOut ?? []]),
     { class: 'provenance', group: null, sample: null },
     () => 'The admitted tasks are not those of the proposals.',
   );

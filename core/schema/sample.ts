@@ -74,7 +74,13 @@ export const admittedTask = v.object({
 export type AdmittedTask = v.InferOutput<typeof admittedTask>;
 
 /** Everything that the proposer wrote for a round: every sample, rejected ones with their reason, and the admitted tasks. */
-export const proposals = v.object({ round: id, samples: v.array(sample), tasks: v.array(admittedTask) });
+export const proposals = v.object({
+  round: id,
+  samples: v.array(sample),
+  tasks: v.array(admittedTask),
+  /** Tasks that were drawn and are not asked, because prompt and answer could reach more tokens than the policy has positions for. */
+  leftOut: v.exactOptional(v.array(v.object({ task: v.string(), tokens: count }))),
+});
 export type Proposals = v.InferOutput<typeof proposals>;
 
 /** A task with its G rollouts, before judging. */

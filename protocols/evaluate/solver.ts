@@ -10,6 +10,7 @@ import {
   type Solution,
   type TaskFamily,
 } from '../../core/task-family.ts';
+import { generateWithin } from './within-context.ts';
 
 export interface Solver {
   readonly family: TaskFamily;
@@ -35,13 +36,17 @@ interface Asked {
 /** A solver's answers to held-out tasks, as read. */
 export async function heldOutAnswers(
   { family: given, role, tasks }: Omit<Solver, 'temperature'>,
-  context: Pick<RoundContext, 'tokenizer' | 'renderer' | 'generate' | 'evaluationTasks'>,
+  context: Pick<
+    RoundContext,
+    'recipe' | 'tokenizer' | 'renderer' | 'contextLength' | 'generate' | 'evaluationTasks'
+  >,
   { seed, temperature, prefix = '' }: Asked,
 ): Promise<ParseResult<Solution>[]> {
-  const { tokenizer, generate, evaluationTasks } = context;
+  const { tokenizer, evaluationTasks } = context;
   const family = rendered(given, context);
   const asked = tasks ?? family.heldOut(evaluationTasks);
-  const completions = await generate(
+  const completions = await generateWithin(
+    context,
     role,
     asked.map((task) => ({
       ids: tokenizer.encode(family.solverPrompt(task) + prefix),

@@ -17,6 +17,7 @@ import {
   type TaskFamily,
 } from '../../core/task-family.ts';
 import { heldOutAnswers } from './solver.ts';
+import { generateWithin } from './within-context.ts';
 
 export interface Examined {
   readonly family: TaskFamily;
@@ -34,17 +35,21 @@ export interface Natural {
   readonly exact: Judgment;
 }
 
-type Speaker = Pick<RoundContext, 'tokenizer' | 'renderer' | 'generate' | 'evaluationTasks'>;
+type Speaker = Pick<
+  RoundContext,
+  'recipe' | 'tokenizer' | 'renderer' | 'contextLength' | 'generate' | 'evaluationTasks'
+>;
 
 /** Sampled answers [voted tasks][answers], as read. */
 async function sampledAnswers(
   { family: given, solver, voted, answers }: Examined,
   context: Speaker,
 ): Promise<ParseResult<Solution>[][]> {
-  const { tokenizer, generate, evaluationTasks } = context;
+  const { tokenizer, evaluationTasks } = context;
   const family = rendered(given, context);
   const tasks = family.heldOut(evaluationTasks).slice(0, voted);
-  const completions = await generate(
+  const completions = await generateWithin(
+    context,
     solver,
     tasks.map((task) => ({
       ids: tokenizer.encode(family.solverPrompt(task)),
@@ -81,9 +86,10 @@ async function verdicts(
   context: Speaker,
   items: readonly Natural[],
 ): Promise<ParseResult<Judgment>[]> {
-  const { tokenizer, generate } = context;
+  const { tokenizer } = context;
   const family = rendered(given, context);
-  const completions = await generate(
+  const completions = await generateWithin(
+    context,
     judge,
     items.map(({ task, solution }, i) => ({
       ids: tokenizer.encode(family.judgePrompt(task, solution)),

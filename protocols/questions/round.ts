@@ -5,23 +5,23 @@
  */
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
-import { Random } from '../../core/random.ts';
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
+import { shownQuestion } from '../../core/rubric.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import type { TaskSet } from '../../tasks/file/task-set.ts';
-import { admitTasks } from '../drawn-tasks.ts';
 import { figuresOf } from '../evaluate/figures.ts';
-import { answerQuestions, checkAnswer } from '../evaluate/questions.ts';
+import { answerQuestions, checkAnswer, fitting } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
+import { type Curriculum, weightsBy } from './curriculum.ts';
+import { drawQuestions } from './draw.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
 import type { QuestionReward } from './rewards.ts';
-import { readTask, writeTask } from './task-text.ts';
+import { readTask } from './task-text.ts';
 import { judgesOf, payByReward, type WeightedReward } from './weighted-reward.ts';
 
 export interface Questions {
@@ -38,6 +38,8 @@ export interface Questions {
   readonly rewards: Readonly<Record<string, QuestionReward | WeightedReward>>;
   /** Held-out questions of an evaluation at most, the first ones; default 500. */
   readonly examined?: number;
+  /** Draws questions by what their last groups were paid; absent = all alike. */
+  readonly curriculum?: Curriculum;
 }
 
 const EXAMINED = 500;
@@ -139,10 +141,16 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
   const { heldOut, most } = context.evaluationTasks;
   // Pilots, on which settings are chosen, are examined on questions that are trained on.
   const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
+  const renderer = context.renderer();
+  const { fit, tooLong } = fitting(side.slice(0, Math.min(examined, most)), renderer, {
+    maxPositions: context.contextLength,
+    maxNew,
+  });
+  if (fit.length === 0) return evaluation({ n: 0, accuracy: 0 }, { tooLong });
   const answered = await answerQuestions(
     { generate: (prompts, settings) => context.generate(SOLVER, prompts, settings) },
-    context.renderer(),
-    side.slice(0, Math.min(examined, most)),
+    renderer,
+    fit,
     { checker, extract, maxNew, samples: 1, temperature, seed: 0 },
   );
   const { greedy, sampled } = figuresOf(answered);
@@ -150,12 +158,12 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
   const { share: accuracy, low, high } = greedy.accuracy;
   return evaluation(
     { n: answered.length, accuracy, sampled: sampled?.accuracy.share ?? null, formatRate: 1 - unread },
-    { accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens },
+    { accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens, ...(tooLong ? { tooLong } : {}) },
   );
 }
 
 export function questionRound(questions: Questions): RoundShape & Pick<Recipe, 'bindings'> {
-  const { name, tasks, maxNew, temperature = 1, rewards } = questions;
+  const { name, tasks, maxNew, temperature = 1, rewards, curriculum } = questions;
   const isRated = tasks.sources.every((source) =>
     source.tasks.every(({ difficulty }) => difficulty !== null),
   );
@@ -173,14 +181,20 @@ export function questionRound(questions: Questions): RoundShape & Pick<Recipe, '
       const { round } = context;
       const reward = rewards[round.settings.rewardFunction];
       for (const one of reward ? judgesOf(reward) : []) await expectRoom(context, one);
-      return admitTasks(
-        round,
-        drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks).map(writeTask),
-      );
+      const weightOf = curriculum && weightsBy(curriculum, await context.recipeState());
+      return drawQuestions(context, {
+        sources: tasks.sources,
+        maxNew,
+        count: round.settings.tasks,
+        weightOf,
+      });
     },
     rollOut: (context, admitted) => rollOut(questions, context, admitted),
     judge: (context, groups) => judge(questions, context, groups),
     evaluate: (context) => examine(questions, context),
-    ...(isRated ? { describe: { difficulty: (task: string) => readTask(task).difficulty! } } : {}),
+    describe: {
+      title: (task) => [{ kind: 'text', text: shownQuestion(readTask(task).messages) }],
+      ...(isRated ? { difficulty: (task: string) => readTask(task).difficulty! } : {}),
+    },
   };
 }

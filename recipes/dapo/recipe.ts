@@ -90,7 +90,7 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
 }
 
 /** The shape of its rounds over a family; the punishment of length grows over the last `buffer` tokens before the limit. */
-const played = ({ family, maxNew, tasks }: QuestionGame, buffer: number) =>
+const played = ({ family, maxNew, tasks }: Omit<QuestionGame, 'verifiedTasks'>, buffer: number) =>
   solverAlone({
     family,
     maxNew,

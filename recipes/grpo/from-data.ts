@@ -16,6 +16,7 @@ import {
   scheduleEntries,
   withLoss,
 } from '../../protocols/method-settings.ts';
+import { curriculumSettings } from '../../protocols/questions/curriculum.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
 import { storedHeldOut, storedSources } from '../../tasks/file/stored-set.ts';
@@ -44,6 +45,8 @@ export const grpoSettings = v.strictObject({
     }),
     {},
   ),
+  /** Draws questions less whose newest group was all right or all wrong. */
+  curriculum: v.exactOptional(curriculumSettings),
   /** Low-rank adapters in place of all weights. */
   adapter: v.exactOptional(adapterSettings),
   ...lossEntries,
@@ -74,7 +77,7 @@ export const grpoName = (data: GrpoData): string =>
  */
 export function grpoFrom(given: unknown, modules: Readonly<Record<string, BoundedModule>> = {}): Recipe {
   const data = v.parse(grpoData, given);
-  const { maxNew, temperature, examined, epochs, optimizer, adapter, ...loss } = data.settings;
+  const { maxNew, temperature, examined, epochs, optimizer, adapter, curriculum, ...loss } = data.settings;
   expectSchedule(optimizer);
   const recipe = grpoOn({
     startPolicy: data.start,
@@ -86,6 +89,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
       maxNew,
       temperature,
       examined,
+      ...(curriculum ? { curriculum } : {}),
       rewards: rewardsOf(data.rewards, modules),
     },
     optimizer,

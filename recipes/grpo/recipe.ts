@@ -16,6 +16,7 @@ import type {
   TrainingPlan,
   Update,
 } from '../../core/training-plan.ts';
+import { curriculumAfter, curriculumState } from '../../protocols/questions/curriculum.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
@@ -179,7 +180,17 @@ export function grpoOn({
       [CRITIC]: { ...trained, head: { kind: 'value' } },
     },
     ...questionRound(questions),
-    learn: (records, tools) =>
-      planTraining(records, tools, methodOf(records.round.settings.variant), { maxNew, temperature, epochs }),
+    ...(questions.curriculum ? { state: curriculumState } : {}),
+    learn: async (records, tools) => {
+      const method = methodOf(records.round.settings.variant);
+      const plan = await planTraining(records, tools, method, { maxNew, temperature, epochs });
+      if (!questions.curriculum) return plan;
+      const recipeState = curriculumAfter(records.recipeState, records.groups);
+      return {
+        ...plan,
+        recipeState,
+        figures: { ...plan.figures, knownUnanimous: recipeState.unanimous.length },
+      };
+    },
   };
 }

@@ -116,4 +116,5 @@ export const rise: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy. */
-export const riseOn = (game: QuestionGame): Recipe => onQuestions(rise, played(game));
+export const riseOn = (game: QuestionGame): Recipe =>
+  onQuestions(rise, played({ ...game, tasks: game.verifiedTasks }));

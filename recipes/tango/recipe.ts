@@ -1,6 +1,7 @@
 /** RL Tango: a generator and a generative process verifier, both trained by reinforcement, each with weights of its own. The method is told below, as data. */
-import type { TokenIds } from '../../core/policy.ts';
+
 import { phaseAt, type Schedule } from '../../core/phases.ts';
+import type { TokenIds } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -189,4 +190,5 @@ export const tango: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy. */
-export const tangoOn = (game: QuestionGame): Recipe => onQuestions(tango, played(game));
+export const tangoOn = (game: QuestionGame): Recipe =>
+  onQuestions(tango, played({ ...game, tasks: game.verifiedTasks }));

@@ -4,7 +4,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -14,6 +14,8 @@ import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
+import { generateWithin } from '../../protocols/evaluate/within-context.ts';
+import { type Fitting, fittingIn, withLeftOut } from '../../protocols/questions/draw.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
@@ -33,6 +35,8 @@ interface Tested {
   readonly family: TaskFamily;
   readonly tests: (asked?: EvaluationTasks) => readonly string[];
   readonly maxNew?: number;
+  /** Says which of the tasks fit the policy; absent where all do. */
+  readonly fitting?: (context: RoundContext) => Fitting;
 }
 
 const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
@@ -90,7 +94,8 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
 async function startVote({ family: given, tests: testsOf }: Tested, { atStart: start }: EvaluationContext) {
   const family = rendered(given, start);
   const tests = testsOf(start.evaluationTasks);
-  const completions = await start.generate(
+  const completions = await generateWithin(
+    start,
     SOLVER,
     tests.map((task) => ({
       ids: start.tokenizer.encode(family.solverPrompt(task)),
@@ -114,9 +119,7 @@ async function examine(tested: Tested, context: EvaluationContext) {
   const asked = { seed: 'greedy', temperature: 0 };
   const tests = tested.tests(context.evaluationTasks);
   const solver = { family, role: SOLVER, tasks: tests };
-  const right = async (
-    stage: Pick<EvaluationContext, 'tokenizer' | 'renderer' | 'generate' | 'evaluationTasks'>,
-  ) =>
+  const right = async (stage: Parameters<typeof heldOutAnswers>[1]) =>
     (await heldOutAnswers(solver, stage, asked)).map(
       (parsed, i) => parsed.ok && family.answerIsExact(tests[i]!, parsed.value),
     );
@@ -136,8 +139,14 @@ const played = (tested: Tested) =>
     ...(tested.maxNew === undefined ? {} : { maxNew: tested.maxNew }),
     examined: tested.tests,
     rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: ({ round, evaluationTasks }) =>
-      admitTasks(round, nextTestTasks(round, tested.tests(evaluationTasks))),
+    tasks: (context) => {
+      const { round, evaluationTasks } = context;
+      const tests = tested.tests(evaluationTasks);
+      if (!tested.fitting) return admitTasks(round, nextTestTasks(round, tests));
+      const { fits, leftOut } = tested.fitting(context);
+      const fit = tests.filter(fits);
+      return withLeftOut(context, admitTasks(round, fit.length ? nextTestTasks(round, fit) : []), leftOut);
+    },
     examine: (context) => examine(tested, context),
   });
 
@@ -178,4 +187,12 @@ export const ttrl: Recipe = {
 
 /** The recipe on questions of files, for any policy: it trains on the held-out ones, whose reference answers only the evaluation reads. */
 export const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
-  onQuestions(ttrl, played({ family, tests: (asked) => family.heldOut(asked), maxNew }));
+  onQuestions(
+    ttrl,
+    played({
+      family,
+      tests: (asked) => family.heldOut(asked),
+      maxNew,
+      fitting: (context) => fittingIn(context, (messages) => ({ messages, tokens: maxNew })),
+    }),
+  );

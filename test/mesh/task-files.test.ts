@@ -59,11 +59,15 @@ function checkpoint(): VersionFiles {
 }
 
 test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
-  timeout: 240_000,
+  timeout: 400_000,
 }, async () => {
   const file = join(root, 'say.jsonl');
   // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
   const rows = Array.from({ length: 40 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
+  // These are longer than the checkpoint's positions: they are left out, and the others are trained on.
+  rows.push(
+    ...Array.from({ length: 8 }, (_, i) => ({ question: `Say ${'x'.repeat(300)} ${i}`, answer: 'x' })),
+  );
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const brief = join(root, 'brief.ts');
   writeFileSync(
@@ -80,7 +84,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     heldOut: '0.2',
     checker: 'regex',
     extract: ['whole'],
-    set: ['maxNew=24', 'optimizer.learningRate=1e-3'],
+    set: ['maxNew=24', 'optimizer.learningRate=1e-3', 'curriculum.unanimousWeight=0.25'],
     reward: `checker=1,${brief}=0.5`,
   });
   const rubric = join(root, 'style.json');
@@ -124,6 +128,15 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     // A version keeps what says how it reads and writes.
     expect(mesh['tokenizer_config.json']).toBe(before['tokenizer_config.json']);
     expect(mesh['tokenizer_config.json']).toBeDefined();
+    // What the curriculum knows is carried from version to version.
+    expect(mesh['memory.json']).toBeDefined();
+
+    const run = runIdOf(runOf(registry, order).settings);
+    const told = (await playing.gateway.listRounds(run)).map(({ id }) => playing.gateway.getRound(id));
+    const warnings = (await Promise.all(told)).flatMap(({ report }) => report?.warnings ?? []);
+    expect(warnings.join()).toMatch(
+      /questions? w(as|ere) left out because .* positions: up to \d+ tokens \(“Say xxx/,
+    );
 
     // Another policy of the mesh judges by a rubric, with a tokenizer and a template of its own.
     const ordered = { ...order, recipe: named[1]!.name, policy: 'judged', rounds: 1, tasks: 3, groupSize: 6 };

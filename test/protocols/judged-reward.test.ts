@@ -27,7 +27,7 @@ const textWith = (name: string, template: string, context: number): PolicyText =
     },
     name,
   );
-const solver = textWith('mine', SMOLLM_TEMPLATE, 256);
+const solver = textWith('mine', SMOLLM_TEMPLATE, 512);
 const judge = textWith('teacher', QWEN_TEMPLATE, 256);
 
 const rubric = (change: object = {}) =>

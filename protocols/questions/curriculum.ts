@@ -1,0 +1,43 @@
+/**
+ * A curriculum by measured pass rate: a question whose newest group was paid alike throughout, all right or all wrong, has nothing to teach
+ * a method that compares the answers of a group, and is drawn less often. A version carries which questions those are.
+ */
+import * as v from 'valibot';
+import { deriveId } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+
+export const curriculumSettings = v.strictObject({
+  /** How often a question whose newest group was unanimous is drawn, beside 1 for every other; 0 = only where no other is left. */
+  unanimousWeight: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+});
+export type Curriculum = v.InferOutput<typeof curriculumSettings>;
+
+/** What a version carries: the keys of questions whose newest group was unanimous, in their order. */
+export const curriculumState = v.object({ unanimous: v.array(v.string()) });
+type CurriculumState = v.InferOutput<typeof curriculumState>;
+
+/** Half an id: few enough characters for the questions of a large file. */
+const keyOf = (task: string): string => deriveId('question', task).slice(0, 16);
+
+/** The weight with which each question is drawn, given what the last version left. */
+export function weightsBy({ unanimousWeight }: Curriculum, recipeState: unknown): (task: string) => number {
+  const unanimous = new Set(readState(curriculumState, recipeState)?.unanimous);
+  return (task) => (unanimous.has(keyOf(task)) ? unanimousWeight : 1);
+}
+
+type Paid = Pick<ScoredGroup, 'task'> & {
+  readonly samples: readonly Pick<ScoredGroup['samples'][number], 'rewards'>[];
+};
+
+/** What the next version carries. A group with fewer than two known rewards says nothing of its question. */
+export function curriculumAfter(recipeState: unknown, groups: readonly Paid[]): CurriculumState {
+  const unanimous = new Set(readState(curriculumState, recipeState)?.unanimous);
+  for (const { task, samples } of groups) {
+    const rewards = samples.flatMap(({ rewards: { reward } }) => reward ?? []);
+    if (rewards.length < 2) continue;
+    if (rewards.every((reward) => reward === rewards[0])) unanimous.add(keyOf(task));
+    else unanimous.delete(keyOf(task));
+  }
+  return { unanimous: [...unanimous].sort() };
+}

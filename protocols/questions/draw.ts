@@ -1,0 +1,87 @@
+/**
+ * A round's questions: drawn from the files, and left out where a policy has no room for the question and an answer to it. What is left
+ * out is recorded with the round's proposals, and another question is drawn in its place.
+ */
+import { RollmeshError } from '../../core/errors.ts';
+import { Random } from '../../core/random.ts';
+import type { Message } from '../../core/renderer/message.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import type { Proposals } from '../../core/schema/sample.ts';
+import { drawFileTasks } from '../../tasks/file/sampler.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+import type { TaskSource } from '../../tasks/file/task-set.ts';
+import { admitTasks } from '../drawn-tasks.ts';
+import { readTask, writeTask } from './task-text.ts';
+
+type Room = Pick<RoundContext, 'renderer' | 'contextLength'>;
+type LeftOut = NonNullable<Proposals['leftOut']>[number];
+
+/** Sorts questions out that are too long: `tokens` are those of the prompt with all that is written after it. */
+export interface Fitting {
+  readonly fits: (task: string) => boolean;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** `needs`: the messages of the longest prompt that a question comes to, and how many tokens are written or shown after them at most. */
+export function fittingIn(
+  { renderer, contextLength }: Room,
+  needs: (messages: readonly Message[]) => { readonly messages: readonly Message[]; readonly tokens: number },
+): Fitting {
+  const leftOut: LeftOut[] = [];
+  return {
+    leftOut,
+    fits: (task) => {
+      // Without a bound everything fits.
+      if (!Number.isFinite(contextLength)) return true;
+      const { messages, tokens: after } = needs(readTask(task).messages);
+      const tokens = renderer().begin(messages).ids.length + after;
+      if (tokens > contextLength) leftOut.push({ task, tokens });
+      return tokens <= contextLength;
+    },
+  };
+}
+
+/** The tasks with what was left out. Throws `questions.too-long` where nothing is left. */
+export function withLeftOut(
+  { contextLength }: Pick<RoundContext, 'contextLength'>,
+  proposals: Proposals,
+  leftOut: readonly LeftOut[],
+): Proposals {
+  if (leftOut.length === 0) return proposals;
+  if (proposals.tasks.length) return { ...proposals, leftOut: [...leftOut] };
+  const shortest = Math.min(...leftOut.map(({ tokens }) => tokens));
+  throw new RollmeshError(
+    'give-up',
+    'questions.too-long',
+    `None of the ${leftOut.length} questions fits the policy: the shortest could reach ${shortest} tokens.`,
+    {
+      expected: `at most ${contextLength}, question and answer together`,
+      next: 'Lower --set maxNew, shorten the questions, or train a policy with more positions.',
+    },
+  );
+}
+
+export interface DrawnQuestions {
+  readonly sources: readonly TaskSource[];
+  /** Longest answer in tokens, its end included. */
+  readonly maxNew: number;
+  readonly count: number;
+  readonly needs?: Parameters<typeof fittingIn>[1];
+  /** How often a question is drawn beside the others of its file; by default all alike. */
+  readonly weightOf?: ((task: string) => number) | undefined;
+}
+
+/** `count` questions, none twice; fewer where the files have fewer that fit. */
+export function drawQuestions(
+  context: Pick<RoundContext, 'round' | 'renderer' | 'contextLength'>,
+  { sources, maxNew, count, needs = (messages) => ({ messages, tokens: maxNew }), weightOf }: DrawnQuestions,
+): Proposals {
+  const { round } = context;
+  const { fits, leftOut } = fittingIn(context, needs);
+  const accepts = (task: PlacedTask) => fits(writeTask(task));
+  const drawn = drawFileTasks(new Random(`${round.id}/tasks`), sources, count, {
+    accepts,
+    weightOf: weightOf && ((task) => weightOf(writeTask(task))),
+  });
+  return withLeftOut(context, admitTasks(round, drawn.map(writeTask)), leftOut);
+}

@@ -1,0 +1,135 @@
+/** The questions of a round: what does not fit is left out by name, and a curriculum draws by what earlier groups were paid. */
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import type { Renderer } from '../../core/renderer/renderer.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { generateWithin } from '../../protocols/evaluate/within-context.ts';
+import { curriculumAfter, weightsBy } from '../../protocols/questions/curriculum.ts';
+import { drawQuestions } from '../../protocols/questions/draw.ts';
+import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
+import { drawFileTasks } from '../../tasks/file/sampler.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+
+const question = (text: string, line = 1): PlacedTask => ({
+  messages: [{ role: 'user', content: text }],
+  answer: '1',
+  metadata: {},
+  difficulty: null,
+  file: 'f',
+  line,
+});
+const textOf = (task: string) => readTask(task).messages[0]!.content;
+
+/** A policy of so many positions whose prompts have a token for each character. */
+const policyOf = (contextLength: number, id = 'r') =>
+  ({
+    round: { id },
+    contextLength,
+    renderer: () =>
+      ({
+        begin: ([message]: readonly { content: string }[]) => ({ ids: [...message!.content].map(() => 0) }),
+      }) as unknown as Renderer,
+  }) as unknown as Pick<RoundContext, 'round' | 'renderer' | 'contextLength'>;
+
+describe('questions that are too long', () => {
+  // Of 3, 5 and 9 characters; an answer has 4 tokens.
+  const sources = [{ weight: 1, tasks: ['abc', 'abcde', 'abcdefghi'].map(question) }];
+  const draw = (contextLength: number, count: number) =>
+    drawQuestions(policyOf(contextLength), { sources, maxNew: 4, count });
+
+  test('are left out with their length, and others are drawn in their place', () => {
+    const { tasks, leftOut } = draw(9, 3);
+    expect(tasks.map(({ task }) => textOf(task)).sort()).toEqual(['abc', 'abcde']);
+    expect(tasks.map(({ index }) => index)).toEqual([0, 1]);
+    expect(leftOut).toEqual([{ task: writeTask(question('abcdefghi')), tokens: 13 }]);
+  });
+
+  test('change nothing where all fit, or where there is no bound', () => {
+    const bounded = draw(13, 2);
+    expect(bounded).not.toHaveProperty('leftOut');
+    expect(draw(Number.POSITIVE_INFINITY, 2)).toEqual(bounded);
+    const drawn = drawFileTasks(new Random('r/tasks'), sources, 2).map(writeTask);
+    expect(bounded.tasks.map(({ task }) => task)).toEqual(drawn);
+  });
+
+  test('are an error where nothing else is there', () => {
+    expect(() => draw(6, 2)).toThrow(
+      /None of the 3 questions fits the policy: the shortest could reach 7 tokens\. Expected at most 6/,
+    );
+  });
+
+  test('are not asked in an evaluation, and have an answer that did not end', async () => {
+    const asked: number[] = [];
+    const context = {
+      recipe: {
+        name: 'r',
+        rewards: {},
+        roles: { solver: { description: '', sampling: { maxNew: 4, temperature: 1 } } },
+      },
+      contextLength: 9,
+      generate: async (_: string, prompts: readonly { ids: readonly number[] }[]) => {
+        asked.push(...prompts.map(({ ids }) => ids.length));
+        return prompts.map(({ ids }) => [{ ids: [ids.length], logprobs: [0], stopped: true }]);
+      },
+    };
+    const prompts = [5, 6, 2].map((length) => ({ ids: new Array<number>(length).fill(0), sampleIds: ['s'] }));
+    const completions = await generateWithin(context, 'solver', prompts);
+    expect(asked).toEqual([5, 2]);
+    expect(completions.map(([one]) => [one!.ids, one!.stopped])).toEqual([
+      [[5], true],
+      [[], false],
+      [[2], true],
+    ]);
+    expect(
+      (await generateWithin(context, 'solver', prompts, { maxNew: 3 })).map(([one]) => one!.stopped),
+    ).toEqual([true, true, true]);
+  });
+});
+
+describe('a curriculum', () => {
+  const [easy, hard, mixed, fresh] = ['easy', 'hard', 'mixed', 'fresh'].map((text) =>
+    writeTask(question(text)),
+  ) as [string, string, string, string];
+  const group = (task: string, ...rewards: (number | null)[]) => ({
+    task,
+    samples: rewards.map((reward) => ({ rewards: { reward } })),
+  });
+
+  test('knows which questions were all right or all wrong when they were last asked', () => {
+    const first = curriculumAfter(undefined, [
+      group(easy, 1, 1, 1),
+      group(hard, 0, 0),
+      group(mixed, 1, 0, 1),
+    ]);
+    const weights = (state: unknown) =>
+      [easy, hard, mixed, fresh].map(weightsBy({ unanimousWeight: 0.25 }, state));
+    expect(weights(undefined)).toEqual([1, 1, 1, 1]);
+    expect(weights(first)).toEqual([0.25, 0.25, 1, 1]);
+    // The hard one is answered once; the mixed one is mastered; one known reward says nothing about the fresh one.
+    const second = curriculumAfter(first, [group(hard, 0, 1), group(mixed, 1, 1), group(fresh, 1, null)]);
+    expect(weights(second)).toEqual([0.25, 1, 0.25, 1]);
+    // Its order does not depend on the order of rounds.
+    const other = curriculumAfter(curriculumAfter(undefined, [group(mixed, 1, 1)]), [group(easy, 1, 1)]);
+    expect(other).toEqual(second);
+    expect(() => weightsBy({ unanimousWeight: 0 }, { phases: 3 })).toThrow(/not the state of this recipe/);
+  });
+
+  test('draws in proportion to the weights, and what has none only where nothing else is left', () => {
+    const sources = [{ weight: 1, tasks: ['easy', 'mixed'].map(question) }];
+    const state = curriculumAfter(undefined, [group(easy, 1, 1)]);
+    const first = (unanimousWeight: number, id: string, count = 1) =>
+      drawQuestions(policyOf(100, id), {
+        sources,
+        maxNew: 4,
+        count,
+        weightOf: weightsBy({ unanimousWeight }, state),
+      }).tasks.map(({ task }) => textOf(task));
+    const ids = Array.from({ length: 2000 }, (_, i) => `round ${i}`);
+    // The easy one comes first with a chance of 0.25 / 1.25 = 0.2: binomial, 400 ± 18, so within 90 with certainty.
+    const easyFirst = ids.filter((id) => first(0.25, id)[0] === 'easy').length;
+    expect(Math.abs(easyFirst - 400)).toBeLessThan(90);
+    expect(ids.every((id) => first(0, id, 2).join() === 'mixed,easy')).toBe(true);
+    expect(first(0.25, 'round 1', 2)).toEqual(first(0.25, 'round 1', 2));
+    expect(first(0.25, 'round 1', 2).sort()).toEqual(['easy', 'mixed']);
+  });
+});
