@@ -25,6 +25,7 @@ test('settings are typed by their schema', () => {
     'optimizer.schedule',
     'optimizer.totalSteps',
     'optimizer.floor',
+    'curriculum.unanimousWeight',
     'adapter.rank',
     'adapter.alpha',
     // The choices of method that every recipe with a policy gradient takes.
