@@ -22,6 +22,7 @@ import {
   refuseQuestions,
 } from '../recipes/on-questions.ts';
 import { sftFrom, sftSettings } from '../recipes/sft/recipe.ts';
+import { spinFrom, spinSettings } from '../recipes/spin/from-data.ts';
 import { exampleIdentity, readConversations, readPairs } from '../tasks/file/read-examples.ts';
 import type { PlacedTask } from '../tasks/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../tasks/file/task-set.ts';
@@ -272,6 +273,13 @@ const EXAMPLES = {
     from: dpoFrom,
     maker: { name: 'dpoFrom', module: 'recipes/dpo/recipe' },
   },
+  spin: {
+    wanted: 'files of conversations',
+    read: readConversations,
+    settings: spinSettings,
+    from: spinFrom,
+    maker: { name: 'spinFrom', module: 'recipes/spin/from-data' },
+  },
 } as const;
 type ExampleRecipe = keyof typeof EXAMPLES;
 const isExampleRecipe = (recipe: string): recipe is ExampleRecipe => Object.hasOwn(EXAMPLES, recipe);
@@ -359,6 +367,8 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   const files = tasks?.files ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
   const isOnExamples = isExampleRecipe(recipe);
+  // Without files spin plays its own corpus.
+  if (recipe === 'spin' && files.length === 0) return null;
   if (recipe !== 'grpo' && !isOnExamples) {
     // Without files the recipe plays its own family.
     if (files.length === 0 && !(isOnQuestions && policy === WORDS)) return null;

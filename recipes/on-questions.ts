@@ -38,7 +38,6 @@ const MISSING: Readonly<Record<string, string>> = {
   ragen: 'an environment of several turns',
   'self-rewarding': 'a policy that was taught to compare two answers in the notation of its family',
   'self-taught-evaluators': 'a policy that was taught to compare two answers in the notation of its family',
-  spin: 'written solutions to imitate; a file of questions has answers alone',
   sppo: 'an oracle of preferences between two responses',
   ssp: 'a search tool and its documents',
   trio: 'a policy that was taught to ask and to judge, and an oracle for questions that no file holds',

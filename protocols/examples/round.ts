@@ -45,6 +45,10 @@ const answered = ({ messages }: FileTask, content: string): Message[] => [
   { role: 'assistant', content },
 ];
 
+/** The last answer of a conversation, with everything before it as its prompt. */
+export const lastSpan = (renderer: Renderer, task: FileTask): Sequence =>
+  conversationSpans(renderer, task).at(-1)!;
+
 /** Every answer of the assistant in a conversation. */
 export const conversationSpans = (renderer: Renderer, task: FileTask): Sequence[] =>
   spansOf(renderer, answered(task, task.answer));
@@ -61,7 +65,7 @@ export const pairSpans = (renderer: Renderer, task: FileTask): [Sequence, Sequen
  * The examples of a round: every example once before any comes again, in an order of the run's own for each pass. Files with different
  * weights are drawn from by their weights instead.
  */
-function examplesOf(
+export function examplesOf(
   { sources }: Examples['tasks'],
   {
     id,
@@ -106,13 +110,15 @@ function given(
 }
 
 interface ExampleRound extends Examples {
+  /** The role that learns; default the solver. */
+  readonly role?: string;
   readonly spans: (renderer: Renderer, task: FileTask) => readonly Sequence[];
   /** Scores held-out examples: their spans [examples] with the log-probabilities of each span's tokens, nats. */
   readonly examine: (examples: readonly (readonly Float64Array[])[]) => Evaluation;
 }
 
 async function evaluate(
-  { tasks, examined, spans, examine }: ExampleRound,
+  { role = SOLVER, tasks, examined, spans, examine }: ExampleRound,
   context: EvaluationContext,
 ): Promise<Evaluation> {
   const renderer = context.renderer();
@@ -125,7 +131,7 @@ async function evaluate(
       sequences.every(({ prompt, ids }) => prompt.length + ids.length <= context.contextLength),
     );
   const scores = await context.score(
-    SOLVER,
+    role,
     examples.flatMap((sequences) => sequences.map(({ prompt, ids }) => [...prompt, ...ids])),
   );
   let at = 0;

@@ -24,10 +24,10 @@ import { goldLikelihood } from './evaluate.ts';
 
 /** The paper's 0.1 lets the policy drift further from the opponent than a small model survives; see the variant. */
 const LAMBDA = 1;
-const PUBLISHED_LAMBDA = 0.1;
-const EPOCHS = 2;
-const PLAYER = 'player';
-const OPPONENT = 'opponent';
+export const PUBLISHED_LAMBDA = 0.1;
+export const EPOCHS = 2;
+export const PLAYER = 'player';
+export const OPPONENT = 'opponent';
 /** At most the longest trace of five operators. */
 const sampling = { maxNew: 26, temperature: 1 };
 
@@ -36,16 +36,12 @@ const played = v.object({ task: v.string(), ids: v.array(count) });
 type Played = Readonly<v.InferOutput<typeof played>>;
 const state = v.array(played);
 
-type Encode = LearnTools['encode'];
-
-function dataOf(task: string, encode: Encode): Sequence {
-  const { prompt, completion } = workedExample(task);
-  return { prompt: encode(prompt), ids: encode(completion) };
-}
+/** The data's response to a task. */
+type DataOf = (task: string) => Sequence;
 
 /** The data's response against the opponent's; none where they are the same, as those have no gradient. */
-export function pairOf({ task, ids }: Played, encode: Encode): PreferencePair | null {
-  const chosen = dataOf(task, encode);
+export function pairOf({ task, ids }: Played, dataOf: DataOf): PreferencePair | null {
+  const chosen = dataOf(task);
   const same = chosen.ids.length === ids.length && chosen.ids.every((id, i) => id === ids[i]);
   return same ? null : { chosen, rejected: { prompt: chosen.prompt, ids } };
 }
@@ -55,26 +51,46 @@ const swapped = ({ chosen, rejected }: PreferencePair): PreferencePair => ({
   rejected: chosen,
 });
 
-function learn({ round, groups, recipeState }: RoundRecords, { encode }: LearnTools): TrainingPlan {
+export interface SpinSettings {
+  readonly lambda: number;
+  readonly epochs: number;
+}
+
+/** What an iteration trains on: its pairs together with those of the iteration before. A group without an answer makes none. */
+export function planIteration(
+  { round, groups, recipeState }: RoundRecords,
+  dataOf: DataOf,
+  { lambda, epochs }: SpinSettings,
+): TrainingPlan {
   const { rewardFunction, variant } = round.settings;
-  const answered = groups.map(({ task, samples }): Played => ({ task, ids: samples[0]!.ids }));
+  const answered = groups.flatMap(({ task, samples: [first] }): Played[] =>
+    first ? [{ task, ids: first.ids }] : [],
+  );
   const both = [...answered, ...(readState(state, recipeState) ?? [])];
   const pairs = both
-    .flatMap((item) => pairOf(item, encode) ?? [])
+    .flatMap((item) => pairOf(item, dataOf) ?? [])
     .map((pair, i) => (rewardFunction === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
   const part = { role: PLAYER, weight: 1 };
-  const lambda = variant === 'published-lambda' ? PUBLISHED_LAMBDA : LAMBDA;
   const reference = { set: MAIN_SET, version: round.roles[OPPONENT]!.version };
   const plan =
     variant === 'sft'
-      ? ({ ...part, kind: 'sft', items: both.map(({ task }) => dataOf(task, encode)) } as const)
+      ? ({ ...part, kind: 'sft', items: both.map(({ task }) => dataOf(task)) } as const)
       : ({ ...part, kind: 'preference', pairs, objective: { kind: 'spin', lambda }, reference } as const);
   return {
     // Where the opponent wrote the data's response everywhere, nothing is left to learn.
-    updates: pairs.length ? [{ set: MAIN_SET, parts: [plan], epochs: EPOCHS }] : [],
+    updates: pairs.length ? [{ set: MAIN_SET, parts: [plan], epochs }] : [],
     recipeState: answered,
     figures: { pairs: pairs.length },
   };
+}
+
+function learn(records: RoundRecords, { encode }: LearnTools): TrainingPlan {
+  const lambda = records.round.settings.variant === 'published-lambda' ? PUBLISHED_LAMBDA : LAMBDA;
+  const dataOf = (task: string): Sequence => {
+    const { prompt, completion } = workedExample(task);
+    return { prompt: encode(prompt), ids: encode(completion) };
+  };
+  return planIteration(records, dataOf, { lambda, epochs: EPOCHS });
 }
 
 export const spin: Recipe = {

@@ -122,8 +122,8 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ recipe: 'trio' })).rejects.toThrow(
     /trio takes no files of tasks: it needs a policy that was taught to ask.*one of grpo, dapo/s,
   );
-  await expect(ask({ recipe: 'spin' })).rejects.toThrow(
-    /spin takes no files of tasks: it needs written solutions/,
+  await expect(ask({ recipe: 'sppo' })).rejects.toThrow(
+    /sppo takes no files of tasks: it needs an oracle of preferences/,
   );
   for (const recipe of ['dapo', 'prime', 'rise', 'tango', 'ttrl']) {
     expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));

@@ -196,13 +196,13 @@ test('a shipped recipe is played with settings of the method', { timeout: 240_00
   }
 });
 
-test.each(['sft', 'dpo'])(
+test.each(['sft', 'dpo', 'spin'])(
   '%s learns from a file, in the mesh as in one process',
   { timeout: 240_000 },
   async (recipe) => {
     const file = join(root, `${recipe}.jsonl`);
     const rows = Array.from({ length: 20 }, (_, i) =>
-      recipe === 'sft'
+      recipe !== 'dpo'
         ? { question: `${i % 10}+${i % 7}`, answer: `<answer>${(i % 10) + (i % 7)}` }
         : {
             question: `${i % 10}+${i % 7}`,
@@ -218,7 +218,10 @@ test.each(['sft', 'dpo'])(
       heldOut: '0.2',
       checker: 'auto',
       extract: ['whole'],
-      set: ['optimizer.learningRate=1e-4', 'optimizer.schedule=linear', 'optimizer.totalSteps=30'],
+      set: [
+        ...['optimizer.learningRate=1e-4', 'optimizer.schedule=linear', 'optimizer.totalSteps=30'],
+        ...(recipe === 'spin' ? ['maxNew=26'] : []),
+      ],
     });
     const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
     const start = 'arithmetic-base';

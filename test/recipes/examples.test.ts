@@ -9,10 +9,12 @@ import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { conversationSpans, pairSpans } from '../../protocols/examples/round.ts';
+import { conversationSpans, lastSpan, pairSpans } from '../../protocols/examples/round.ts';
+import { writeTask } from '../../protocols/questions/task-text.ts';
 import { dpoFrom, planPairs } from '../../recipes/dpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { sftFrom } from '../../recipes/sft/recipe.ts';
+import { spinFrom } from '../../recipes/spin/from-data.ts';
 import { MemoryRunStore } from '../../run/run-store.ts';
 import { runInProcess } from '../../run/single-process.ts';
 import { randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
@@ -114,6 +116,65 @@ describe('tokens', () => {
   });
 });
 
+test('an opponent of spin answers the prompt of the data, and nothing that does not fit', async () => {
+  const chat = textOf(
+    versionFiles(
+      { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
+      { config: { max_position_embeddings: 160 } },
+    ),
+    'chat',
+  );
+  const rows = ['short', 'x'.repeat(60)].map((question) => ({ question, answer: 'yes' }));
+  const tasks = await readConversations('c.jsonl', lines(rows));
+  const recipe = spinFrom({
+    name: 'c',
+    start: 's',
+    sources: [{ weight: 1, tasks }],
+    heldOut: tasks,
+    settings: { maxNew: 24 },
+  });
+  const asked: number[][] = [];
+  const id = 'a'.repeat(32);
+  const context = {
+    ...chat,
+    round: { id, roles: { opponent: { name: 'p', version: 3 } } },
+    generate: async (_: string, prompts: readonly { ids: readonly number[] }[]) => {
+      asked.push(...prompts.map(({ ids }) => [...ids]));
+      return prompts.map(() => [
+        { ids: chat.tokenizer.encode('no<|im_end|>'), logprobs: [0], stopped: true },
+      ]);
+    },
+  } as unknown as Parameters<typeof recipe.rollOut>[0];
+  const admitted = tasks.map((task, index) => ({
+    group: `g${index}`,
+    index,
+    task: writeTask(task),
+    proposal: null,
+  }));
+  const groups = await recipe.rollOut(context, admitted);
+  const { prompt } = lastSpan(chat.renderer(), tasks[0]!);
+  expect(asked).toEqual([prompt]);
+  expect(groups.map(({ samples }) => samples.length)).toEqual([1, 0]);
+  expect(groups[0]!.samples[0]).toMatchObject({ role: 'opponent', policy: { version: 3 }, outcome: 'ok' });
+
+  // What the files say is preferred to what the opponent said; the group without an answer makes no pair, and is counted.
+  const round = { id, settings: { rewardFunction: 'data' }, roles: { opponent: { name: 'p', version: 3 } } };
+  const records = { round, groups, recipeState: undefined } as unknown as Parameters<typeof recipe.learn>[0];
+  const tools = { renderer: chat.renderer } as unknown as LearnTools;
+  const { updates, figures } = await recipe.learn(records, tools);
+  expect(figures).toEqual({ pairs: 1, tooLong: 1 });
+  expect(updates[0]!.parts[0]).toMatchObject({
+    objective: { kind: 'spin', lambda: 0.1 },
+    reference: { version: 3 },
+    pairs: [
+      {
+        chosen: { prompt, ids: chat.tokenizer.encode('yes<|im_end|>') },
+        rejected: { prompt, ids: chat.tokenizer.encode('no<|im_end|>') },
+      },
+    ],
+  });
+});
+
 describe('plans', () => {
   const settings = {
     epochs: 1,
@@ -180,7 +241,12 @@ describe('rounds', { timeout: 180_000 }, () => {
     return { task, answer: runningTotals(task).at(-1)! };
   });
 
-  async function play(recipe: ReturnType<typeof sftFrom>, variant?: string, rounds = 2) {
+  async function play(
+    recipe: ReturnType<typeof sftFrom>,
+    variant?: string,
+    rounds = 2,
+    rewardFunction = 'none',
+  ) {
     const store = new MemoryRunStore();
     await store.commitVersion({ name: 'p', version: 0 }, start);
     const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
@@ -188,7 +254,7 @@ describe('rounds', { timeout: 180_000 }, () => {
       recipe: recipe.name,
       seed: 0,
       policy: 'p',
-      rewardFunction: 'none',
+      rewardFunction,
       freeze: [],
       tasks: 12,
       groupSize: 1,
@@ -232,6 +298,22 @@ describe('rounds', { timeout: 180_000 }, () => {
     expect(() => sftFrom({ ...data, settings: { optimizer: { schedule: 'cosine' } } })).toThrow(
       /no optimizer\.totalSteps/,
     );
+  });
+
+  test('spin makes the data’s answers likelier than those of its opponents', async () => {
+    const rows = sums.map(({ task }) => ({ question: task, answer: '<answer>0' }));
+    const tasks = await readConversations('sums.jsonl', lines(rows));
+    const { sources, heldOut } = taskSet([{ tasks, weight: 1 }], { share: 0.2 }, exampleIdentity);
+    const recipe = spinFrom({
+      name: 'sums',
+      start: 'arithmetic-base',
+      sources,
+      heldOut,
+      settings: { maxNew: 26, lambda: 1, optimizer: { learningRate: 1e-4, warmup: 1 } },
+    });
+    expect(recipe.name).toMatch(/^spin-[0-9a-f]{10}$/);
+    const { summary } = await play(recipe, undefined, 2, 'data');
+    expect(summary.heldout.at(-1)!.accuracy).toBeGreaterThan(summary.heldout[0]!.accuracy);
   });
 
   test('every preference loss prefers the chosen answers more than before', async () => {

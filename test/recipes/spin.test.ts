@@ -8,7 +8,12 @@ import { openTokenizer } from '../../core/text/tokenizer.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import { pairOf, spin } from '../../recipes/spin/recipe.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { CORPUS_SIZE, exactTrace, workedCorpus } from '../../tasks/arithmetic/worked-corpus.ts';
+import {
+  CORPUS_SIZE,
+  exactTrace,
+  workedCorpus,
+  workedExample,
+} from '../../tasks/arithmetic/worked-corpus.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const tools = { encode: tokenizer.encode, decode: tokenizer.decode } as LearnTools;
@@ -24,14 +29,19 @@ test('the corpus is distinct, never held out, of 2 to 5 operators in equal share
   expect(exactTrace('3+4-9')).toBe('<step>7<step>-2<answer>-2<eos>');
 });
 
+const dataOf = (task: string) => {
+  const { prompt, completion } = workedExample(task);
+  return { prompt: tokenizer.encode(prompt), ids: tokenizer.encode(completion) };
+};
+
 test('the data’s response is preferred to the opponent’s; the same response makes no pair', () => {
   const wrong = tokenizer.encode('<step>7<step>16<answer>16<eos>');
-  const pair = pairOf({ task: '3+4-9', ids: wrong }, tokenizer.encode)!;
+  const pair = pairOf({ task: '3+4-9', ids: wrong }, dataOf)!;
   expect(tokenizer.decode(pair.chosen.prompt)).toBe('<solve>3+4-9<sep>');
   expect(tokenizer.decode(pair.chosen.ids)).toBe('<step>7<step>-2<answer>-2<eos>');
   expect(pair.rejected).toEqual({ prompt: pair.chosen.prompt, ids: wrong });
   const same = tokenizer.encode('<step>7<step>-2<answer>-2<eos>');
-  expect(pairOf({ task: '3+4-9', ids: same }, tokenizer.encode)).toBeNull();
+  expect(pairOf({ task: '3+4-9', ids: same }, dataOf)).toBeNull();
 });
 
 /** A round in which the opponent, version 2, wrote `answer` to each task. */

@@ -1,0 +1,118 @@
+/** spin on conversations from files, for any policy: the opponent answers their prompts, and the answers that stand in the files are preferred. */
+import * as v from 'valibot';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { type RoundContext, sampleOf } from '../../core/round-context.ts';
+import { rolloutId } from '../../core/sample-ids.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
+import {
+  conversationSpans,
+  exampleRound,
+  lastSpan,
+  nothingExamined,
+  total,
+} from '../../protocols/examples/round.ts';
+import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
+import { expectSchedule } from '../../protocols/method-settings.ts';
+import { readTask } from '../../protocols/questions/task-text.ts';
+import { smallSteps } from '../../protocols/solver.ts';
+import { EPOCHS, OPPONENT, PLAYER, PUBLISHED_LAMBDA, planIteration, spin } from './recipe.ts';
+
+const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+export const spinSettings = v.strictObject({
+  ...exampleEntries(5e-7),
+  epochs: v.optional(count, EPOCHS),
+  /** Longest answer of the opponent in tokens, its end included. */
+  maxNew: v.optional(count, 256),
+  lambda: v.optional(positive, PUBLISHED_LAMBDA),
+});
+export const spinData = exampleData(spinSettings);
+
+/** One answer of the opponent to the prompt of each conversation; none where prompt, answer and the file's answer do not fit. */
+async function answer(
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+  maxNew: number,
+): Promise<RolloutGroup[]> {
+  const renderer = context.renderer();
+  const asked = tasks.map((task) => {
+    const { prompt, ids } = lastSpan(renderer, readTask(task.task));
+    const fits = prompt.length + Math.max(maxNew, ids.length) <= context.contextLength;
+    return { task, prompt, fits, id: rolloutId(task.group, OPPONENT, 0) };
+  });
+  const fitting = asked.filter(({ fits }) => fits);
+  const completions = await context.generate(
+    OPPONENT,
+    fitting.map(({ prompt, id }) => ({ ids: prompt, sampleIds: [id] })),
+  );
+  const answers = new Map(fitting.map((one, i) => [one.id, completions[i]![0]!]));
+  return asked.map(({ task, prompt, id }) => {
+    const completion = answers.get(id);
+    const outcome = completion?.stopped ? 'ok' : 'cut-off';
+    const samples = completion ? [sampleOf(context, OPPONENT, id, prompt, completion, outcome)] : [];
+    return { round: context.round.id, ...task, samples };
+  });
+}
+
+/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+export function spinFrom(given: unknown): Recipe {
+  const data = v.parse(spinData, given);
+  const { epochs, examined, optimizer, adapter, maxNew, lambda } = data.settings;
+  expectSchedule(optimizer);
+  const sampling = { maxNew, temperature: 1 };
+  const { claim: _claim, stop: _stop, describe: _describe, ...recipe } = spin;
+  return {
+    ...recipe,
+    name: `spin-${deriveId('spin', JSON.stringify(data)).slice(0, 10)}`,
+    method: {
+      ...recipe.method!,
+      setting: `Conversations come from files (${data.name}); the last answer of each is the data’s response. The policy is any that the mesh can train, and it is asked by its own chat template.`,
+      objective:
+        'The loss of a pair is -log σ(λ [log p(y)/p_t(y) - log p(y’)/p_t(y’)]), where p_t is the opponent, which is also the reference, and λ = 0.1 unless the settings say otherwise.',
+      schedule:
+        'A round is an iteration: every conversation comes once before any comes again, and the pairs of a round are trained together with those of the round before.',
+    },
+    differences: [
+      'AdamW instead of RMSprop, at the paper’s first step size, which does not fall unless the settings say so.',
+      'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
+    ],
+    startPolicy: data.start,
+    tasks: 32,
+    variants: { sft: recipe.variants.sft! },
+    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
+    ...exampleRound({
+      role: PLAYER,
+      name: data.name,
+      tasks: data,
+      examined,
+      spans: conversationSpans,
+      examine: (examples) => {
+        const spans = examples.flat();
+        const tokens = total(spans.map(({ length }) => length));
+        if (tokens === 0) return nothingExamined();
+        // The geometric mean of the tokens' probabilities, which supervised fine-tuning raises, too.
+        return evaluation(
+          { n: examples.length, accuracy: Math.exp(total(spans.map(total)) / tokens) },
+          { tokens },
+        );
+      },
+    }),
+    rewards: recipe.rewards,
+    roles: {
+      [PLAYER]: { description: 'is trained', sampling },
+      [OPPONENT]: { description: 'the previous iterate, answers the prompts', sampling },
+    },
+    freezable: recipe.freezable,
+    rollOut: (context, tasks) => answer(context, tasks, maxNew),
+    learn: (records, tools) => {
+      const dataOf = (task: string) => lastSpan(tools.renderer(), readTask(task));
+      const plan = planIteration(records, dataOf, { lambda, epochs });
+      const tooLong = records.groups.filter(({ samples }) => samples.length === 0).length;
+      return { ...plan, figures: { ...plan.figures, tooLong } };
+    },
+  };
+}
