@@ -7,7 +7,13 @@ import { flagsOf } from '../core/run-config.ts';
 import { BUILT } from '../mesh/installation.ts';
 import { readTypeScript } from './typescript-modules.ts';
 
-const DEFAULTS = ['rollmesh.config.ts', 'rollmesh.config.mts', 'rollmesh.config.js', 'rollmesh.config.mjs'];
+/** The names that a configuration has where none is given. */
+export const CONFIGURATIONS = [
+  'rollmesh.config.ts',
+  'rollmesh.config.mts',
+  'rollmesh.config.js',
+  'rollmesh.config.mjs',
+];
 
 /** `--config FILE` or `--config=FILE`, and the other arguments. */
 function named(args: readonly string[]): { file: string | undefined; others: readonly string[] } {
@@ -28,7 +34,7 @@ function named(args: readonly string[]): { file: string | undefined; others: rea
 export async function withConfig(args: readonly string[]): Promise<string[]> {
   if (args.includes('--help') || args.includes('-h')) return [...args];
   const { file, others } = named(args);
-  const path = file ?? DEFAULTS.find((name) => existsSync(name));
+  const path = file ?? CONFIGURATIONS.find((name) => existsSync(name));
   if (path === undefined) return [...others];
   if (!existsSync(path))
     throw wrongInput('config.path', `There is no configuration ${path}.`, {

@@ -96,7 +96,7 @@ function expectSize(data: object): void {
   if (bytes <= MOST_BYTES) return;
   throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
     expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
-    next: 'Train on fewer of them at a time, or on shorter ones.',
+    next: 'Split the file and train on its parts one after the other, each with --policy of the run before, or shorten the questions.',
   });
 }
 

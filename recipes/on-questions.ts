@@ -10,6 +10,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type QuestionGame, questionGame } from '../protocols/questions/game.ts';
 import { program } from '../tasks/file/program-checker.ts';
 import { dapoOn } from './dapo/recipe.ts';
+import { genrmOn } from './genrm/on-questions.ts';
 import { grpoData, grpoSettings } from './grpo/from-data.ts';
 import { primeOn } from './prime/recipe.ts';
 import { riseOn } from './rise/recipe.ts';
@@ -18,6 +19,7 @@ import { ttrlOn } from './ttrl/recipe.ts';
 
 const ON_QUESTIONS = {
   dapo: dapoOn,
+  genrm: genrmOn,
   prime: primeOn,
   rise: riseOn,
   tango: tangoOn,
@@ -31,7 +33,6 @@ export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object
 /** What the others would need of a file or of a policy, which no file of questions has. */
 const MISSING: Readonly<Record<string, string>> = {
   azr: 'programs that the policy writes and an interpreter runs',
-  genrm: 'checks of every step, written by rule, for the verifier to imitate',
   mae: 'a policy that was taught to rate questions and answers in the notation of its family',
   'one-shot': 'a family that can say which of its tasks teaches most',
   'r-zero': 'a policy that was taught to ask questions, and an oracle for questions that no file holds',

@@ -6,6 +6,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { DEPLOY_ORDER } from '../../core/stages.ts';
 import { installed } from '../../mesh/installation.ts';
 import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import { CONFIGURATIONS } from '../run-config-file.ts';
 import type { Environment, Wanted } from './mesh-parts.ts';
 
 /** The part of wrangler's configuration of one Worker that a deployment needs. */
@@ -34,11 +35,23 @@ const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
 
 /** Reads the wanted state. Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
 export async function readWanted(root: string): Promise<Wanted> {
-  if (!existsSync(join(root, 'wrangler.toml')))
+  if (!existsSync(join(root, 'wrangler.toml'))) {
+    const config = CONFIGURATIONS.find((name) => existsSync(join(root, name)));
+    if (config !== undefined)
+      throw new RollmeshError(
+        'wrong-input',
+        'deploy.tasks',
+        `The project of ${config} has no Workers of its own, and files of tasks cannot be deployed.`,
+        {
+          expected: 'a project with wrangler.toml and workers/, whose recipe is a module',
+          next: 'Run it here with `npm start`; for a deployed mesh write such a project with `rollmesh init DIR` (docs/deploy.md).',
+        },
+      );
     throw new RollmeshError('wrong-input', 'deploy.config', `There is no wrangler.toml in ${root}.`, {
       expected: 'the folder of a project',
       next: 'Go there, or write a new project with `rollmesh init`.',
     });
+  }
   const { workers } = await readMeshConfig(root);
   const configs = DEPLOY_ORDER.map((env) => v.parse(workerConfig, workers[env]));
   const produced = configs.flatMap(({ queues }) => queues.producers.map(({ queue }) => queue));

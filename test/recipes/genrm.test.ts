@@ -3,10 +3,11 @@ import { planTraining } from '../../core/plan-training.ts';
 import { Random } from '../../core/random.ts';
 import type { ClassificationPart, LearnTools, SftPart } from '../../core/training-plan.ts';
 import { bestOf, verdictProbabilities, withoutVerifier } from '../../protocols/evaluate/best-of-n.ts';
+import { planVerifier } from '../../recipes/genrm/on-questions.ts';
 import { genrm } from '../../recipes/genrm/recipe.ts';
 import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../tasks/arithmetic/checks.ts';
 import { scriptedPolicy } from '../protocols/scripted-policy.ts';
-import { recordsOf, solved, tokenizer } from './records.ts';
+import { recordsOf, solved, tokenizer, verdict } from './records.ts';
 
 const solution = { steps: ['3', '1'], answer: '1' };
 const task = '1+2-3';
@@ -115,4 +116,40 @@ test('the head reads the whole answer; baselines are asked on fresh tasks before
   // The head likes the last answer most, which is wrong; the glance the first, which is right.
   expect(figures).toEqual({ bestFresh: 0 });
   expect((await plan('direct')).figures).toEqual({ bestFresh: 1 });
+});
+
+test('on questions the verifier learns its own verdicts that the checker confirms, as many of each kind', () => {
+  const right = [solved('1', 1), solved('2', 1)] as const;
+  const wrong = [solved('3', 0), solved('4', 0), solved('5', 0)] as const;
+  // Both right answers are found right; one wrong one is found wrong, one is missed, and one verdict cannot be read.
+  const judgments = [
+    verdict(right[0], '11', 1),
+    verdict(right[1], '12', 1),
+    verdict(wrong[0], '21', 1),
+    verdict(wrong[1], '22', 0),
+    verdict(wrong[2], '23', 0, 'off-grammar'),
+  ];
+  const groups = [{ samples: [...right, ...wrong], judgments }];
+  const tools = { encode: tokenizer.encode, renderer: () => ({ stops: [7] }) } as unknown as LearnTools;
+  const plan = (variant?: string, of = groups) =>
+    planVerifier(recordsOf('genrm', of, variant === undefined ? {} : { variant }), tools);
+  const { updates, figures } = plan();
+  const [verifying, solving] = updates[0]!.parts as SftPart[];
+  expect(figures).toEqual({ agreeing: 3, taught: 2 });
+  const texts = verifying!.items.map(({ ids }) => tokenizer.decode([...ids])).sort();
+  expect(texts).toContain('21');
+  expect(['11', '12']).toContain(texts[0]);
+  expect(solving).toMatchObject({ role: 'solver', weight: 0.3 });
+  expect(solving!.items.map(({ ids }) => tokenizer.decode([...ids]))).toEqual(['1', '2']);
+
+  // The bare words: two right answers and as many of the three wrong ones, whatever the verifier said.
+  const [bare] = plan('direct').updates[0]!.parts as SftPart[];
+  const words = ['yes', 'no'].map((word) => [...tokenizer.encode(`<answer>${word}</answer>`), 7].join());
+  const counts = words.map((word) => bare!.items.filter(({ ids }) => ids.join() === word).length);
+  expect(counts).toEqual([2, 2]);
+
+  // With right answers alone there is nothing to tell apart.
+  expect(
+    plan(undefined, [{ samples: [...right], judgments: judgments.slice(0, 2) }] as typeof groups).updates,
+  ).toEqual([]);
 });

@@ -74,6 +74,15 @@ test('wrangler.toml and migrations/ say what a mesh consists of', async () => {
     expect(mains[environment]).toBe(resolve(`workers/${environment}/index.ts`));
 });
 
+test('a project on files of tasks is told that it cannot be deployed, and what can', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
+  await expect(readWanted(folder)).rejects.toMatchObject({ code: 'deploy.config' });
+  writeFileSync(join(folder, 'rollmesh.config.ts'), 'export default {};');
+  await expect(readWanted(folder)).rejects.toThrow(
+    /The project of rollmesh\.config\.ts has no Workers of its own, and files of tasks cannot be deployed\..*rollmesh init DIR/,
+  );
+});
+
 test('a tag depends on every name and content, and on no order', () => {
   const tag = tagOf({ a: '1', b: new Uint8Array([50]) });
   expect(tag).toMatch(/^rm-[0-9a-f]{16}$/);

@@ -1,0 +1,101 @@
+/**
+ * genrm on questions of files, for any policy. A rule that writes checks exists only for sums, so the verifier is taught from its own
+ * verdicts: those with the checks before them that come to the checker's word. The variant `direct` teaches the bare word.
+ */
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { balancedPick } from '../../core/rl/selection/index.ts';
+import type {
+  LearnTools,
+  RoundRecords,
+  Sequence,
+  TrainingPlan,
+  UpdatePart,
+} from '../../core/training-plan.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { SOLVER } from '../../protocols/solver.ts';
+import { JUDGE, solverAndVerifier } from '../../protocols/solver-verifier.ts';
+import { genrm } from './recipe.ts';
+
+/** Answers to each held-out question that the verifier chooses among. */
+const ANSWERS = 8;
+/** The weight of the solver's right answers beside the verifier's checks, as in the recipe. */
+const SOLVING = 0.3;
+
+interface Taught extends Sequence {
+  /** Does the checker call the answer right that is judged? */
+  readonly right: boolean;
+}
+
+/** Verdicts that say what the checker says, as they were written. */
+const ownVerdicts = ({ groups }: Pick<RoundRecords, 'groups'>): Taught[] =>
+  groups.flatMap(({ samples, judgments }) =>
+    judgments.flatMap(({ of, prompt, ids, rewards }): Taught[] => {
+      const judged = samples.find(({ id }) => id === of);
+      return judged && rewards.agreement === 1 ? [{ prompt, ids, right: judged.rewards.reward === 1 }] : [];
+    }),
+  );
+
+/** The word alone after the prompt of every verdict, whatever the verifier wrote. */
+const bareVerdicts = (
+  { groups }: Pick<RoundRecords, 'groups'>,
+  { encode, renderer }: Pick<LearnTools, 'encode' | 'renderer'>,
+): Taught[] => {
+  const [end] = renderer().stops;
+  return groups.flatMap(({ samples, judgments }) =>
+    judgments.flatMap(({ of, prompt }): Taught[] => {
+      const judged = samples.find(({ id }) => id === of);
+      if (!judged || end === undefined) return [];
+      const right = judged.rewards.reward === 1;
+      return [{ prompt, ids: [...encode(`<answer>${right ? 'yes' : 'no'}</answer>`), end], right }];
+    }),
+  );
+};
+
+/** As many verdicts on right answers as on wrong ones, as many as there are. */
+function balanced(items: readonly Taught[], random: Random): Sequence[] {
+  const labels = items.map(({ right }) => right);
+  const rights = labels.filter(Boolean).length;
+  return balancedPick(labels, 2 * Math.min(rights, labels.length - rights), random).map((i) => {
+    const { prompt, ids } = items[i]!;
+    return { prompt, ids };
+  });
+}
+
+export function planVerifier(records: RoundRecords, tools: LearnTools): TrainingPlan {
+  const { round, groups } = records;
+  const all = round.settings.variant === 'direct' ? bareVerdicts(records, tools) : ownVerdicts(records);
+  const taught = balanced(all, new Random(`${round.id}/verifier`));
+  const solved = groups.flatMap(({ samples }) =>
+    samples.flatMap(({ prompt, ids, rewards }) => (rewards.reward === 1 ? [{ prompt, ids }] : [])),
+  );
+  const parts: UpdatePart[] = [
+    { kind: 'sft', role: JUDGE, weight: 1, items: taught },
+    { kind: 'sft', role: SOLVER, weight: SOLVING, items: solved },
+  ];
+  // Without verdicts of both kinds there is nothing to tell apart.
+  return {
+    updates: taught.length ? [{ set: 'main', parts }] : [],
+    figures: { taught: taught.length, agreeing: all.length },
+  };
+}
+
+export function genrmOn({ family, verifiedTasks }: QuestionGame): Recipe {
+  const shape = solverAndVerifier({
+    family,
+    tasks: verifiedTasks,
+    shape: ({ settings: { groupSize } }) => ({ solutions: groupSize, shown: groupSize, votes: 1 }),
+    answers: ANSWERS,
+  });
+  return {
+    ...onQuestions(genrm, shape),
+    variants: { direct: 'a bare verdict, without a check before it' },
+    differences: [
+      'The checks are the verifier’s own, of which those are kept that come to the checker’s word, where the paper has a stronger model write them and keeps them by the same rule.',
+      'The answers that are verified are the fixed solver’s of this round, and each is verified once.',
+    ],
+    sets: { main: { optimizer: genrm.sets.main!.optimizer! } },
+    freezable: [],
+    learn: planVerifier,
+  };
+}
