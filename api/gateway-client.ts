@@ -33,11 +33,12 @@ import {
   replayed,
   replayListing,
   rolledBack,
-  roundListing,
+  roundAnswer,
   roundState,
   runListing,
   runState,
 } from '../core/schema/answers.ts';
+import { FORMER_ROUND, readFormer } from '../core/schema/former-names.ts';
 import { parsed } from '../core/schema/parse.ts';
 import {
   type FileEntry,
@@ -84,8 +85,15 @@ const PAGE = 500;
 /** The number of groups on one page of contents. */
 const CONTENTS = 64;
 
+/** A round as a gateway of this release or of an earlier one answers it. */
+const ofAnyRelease = <S extends v.GenericSchema>(round: S) =>
+  v.pipe(v.unknown(), readFormer(FORMER_ROUND), round);
+const roundInFull = ofAnyRelease(roundState);
+const fullRounds = v.object({ rounds: v.array(ofAnyRelease(roundAnswer)) });
 /** The fields that a listing is read for. Each of the 500 rounds of a page also has a report, which is checked where it is used. */
-const listedRounds = v.object({ rounds: v.array(v.pick(roundState, ['id', 'index', 'stage'])) });
+const listedRounds = v.object({
+  rounds: v.array(ofAnyRelease(v.pick(roundState, ['id', 'index', 'state']))),
+});
 export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
 const reportedRounds = v.object({
   rounds: v.array(v.pick(roundState, ['index', 'report', 'createdAt', 'endedAt'])),
@@ -123,7 +131,7 @@ export class GatewayClient {
   }
 
   getRound(id: string): Promise<RoundState> {
-    return this.#json(`/api/rounds/${id}`, roundState);
+    return this.#json(`/api/rounds/${id}`, roundInFull);
   }
 
   /** Every round of a run, newest first, read page by page. */
@@ -150,7 +158,7 @@ export class GatewayClient {
 
   /** The newest rounds of a run in full, among them all that are under way. */
   async roundsUnderWay(run: string): Promise<readonly RoundAnswer[]> {
-    return (await this.#json(`/api/rounds?run=${run}&limit=${MOST_AHEAD + 1}`, roundListing)).rounds;
+    return (await this.#json(`/api/rounds?run=${run}&limit=${MOST_AHEAD + 1}`, fullRounds)).rounds;
   }
 
   /** The rounds of all runs, newest first. */

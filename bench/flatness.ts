@@ -52,9 +52,9 @@ async function measure(rounds: number, say: (line: string) => void): Promise<Rea
     const { run } = await orderRounds(cluster.url, cluster.secrets.WEBHOOK_SECRET, { ...RUN, rounds });
     for (let done = 0; done < rounds; ) {
       const listed = await gateway.listRounds(run);
-      const failed = listed.find(({ stage }) => stage === 'failed');
+      const failed = listed.find(({ state }) => state === 'failed');
       if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
-      const ended = listed.filter(({ stage }) => stage === 'done').length;
+      const ended = listed.filter(({ state }) => state === 'done').length;
       // A round that ended between two readings has no reading of its own.
       if (ended > done) {
         read(cluster, parses);

@@ -67,9 +67,9 @@ async function playTurn(
   let begun: ReturnType<typeof read> | undefined;
   for (;;) {
     const state = await gateway.getRound(round!);
-    if (state.stage === 'failed') throw new Error(`the round failed: ${state.reason}`);
-    if (!begun && state.stage !== 'proposing') begun = read();
-    if (state.stage === 'training') {
+    if (state.state === 'failed') throw new Error(`the round failed: ${state.reason}`);
+    if (!begun && state.state !== 'proposing') begun = read();
+    if (state.state === 'training') {
       const ended = read();
       return {
         nodes: members.length,

@@ -81,9 +81,9 @@ function childrenCpuMs(): number | null {
 async function ended(gateway: GatewayClient, run: string, rounds: number): Promise<RoundState[]> {
   for (;;) {
     const all = await gateway.listRounds(run);
-    const failed = all.find(({ stage }) => stage === 'failed');
+    const failed = all.find(({ state }) => state === 'failed');
     if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
-    const done = all.filter(({ stage }) => stage === 'done');
+    const done = all.filter(({ state }) => state === 'done');
     if (done.length >= rounds)
       return Promise.all(done.sort((a, b) => a.index - b.index).map(({ id }) => gateway.getRound(id)));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -31,6 +31,6 @@ async function runId(gateway: Runs, asked: string): Promise<string> {
 export async function stopRun(gateway: Runs, asked: string, reason: string): Promise<StoppedRun> {
   const run = await runId(gateway, asked);
   await gateway.stopRun(run, reason);
-  const done = (await gateway.listRounds(run)).filter(({ stage }) => stage === 'done').length;
+  const done = (await gateway.listRounds(run)).filter(({ state }) => state === 'done').length;
   return { run, done };
 }

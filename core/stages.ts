@@ -33,6 +33,12 @@ function column(rows: readonly Readonly<Record<string, string>>[], key: string):
   return rows.map((row) => row[key]);
 }
 
+type Ordered<T extends readonly { readonly name: string; readonly during: string }[]> = {
+  readonly [I in keyof T]: Readonly<Pick<T[I], 'name' | 'during'>>;
+};
+/** The stages in order, each with the state of a round in which it works: what the page, which has no build, repeats under this type. */
+export type StageOrder = Ordered<typeof STAGES>;
+
 export const QUEUE_NAMES = column(STAGES, 'name');
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
@@ -59,7 +65,7 @@ export type OpenRound = (typeof OPEN_ROUNDS)[number];
 
 /** The states of a round. */
 export const ROUND_STATES = [...OPEN_ROUNDS, 'done', 'failed'] as const;
-export type RoundStage = (typeof ROUND_STATES)[number];
+export type StateOfRound = (typeof ROUND_STATES)[number];
 
 /** The states of a group. They only go forward, unless a dead letter is replayed. */
 export const GROUP_STATES = ['rollout', 'scored', 'trained', 'failed'] as const;

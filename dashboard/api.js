@@ -153,7 +153,7 @@ export class RoundHistory {
   /** Fetches new and changed rounds. */
   async refresh() {
     const newest = this.rounds.at(-1)?.index ?? 0;
-    const open = this.rounds.findLast((round) => round.stage !== 'done' && round.stage !== 'failed');
+    const open = this.rounds.findLast((round) => round.state !== 'done' && round.state !== 'failed');
     /** Rounds up to this one are known. */
     const settled = open ? open.index - 1 : newest;
     for (let before; ; ) {

@@ -124,7 +124,7 @@ function showCharts(points, target, families) {
 async function showOverview(run, rounds, against, recipe) {
   const points = pointsOf(rounds);
   const newest = rounds.at(-1);
-  showTitle(byId('title'), run, rounds.filter(({ stage }) => stage === 'done').length, recipe);
+  showTitle(byId('title'), run, rounds.filter(({ state }) => state === 'done').length, recipe);
   showPipeline(byId('pipeline'), run, rounds, Date.now());
   showFigures(byId('figures'), points);
   const families = await comparedRuns(run, points, against);

@@ -81,55 +81,69 @@ const overlap = (ahead) =>
     ? `While a round trains, the next ${ahead === 1 ? 'one is' : `${ahead} are`} rolled out: round r samples with version r − ${ahead + 1}. `
     : '';
 
-/** @typedef {{ name: string, state: 'waiting' | 'active' | 'done' | 'failed', description: string }} StageView */
+/** @typedef {import('../core/stages.ts').QueueName} StageName */
+/** @typedef {'waiting' | 'active' | 'done' | 'failed'} CardState */
+/** @typedef {{ title: string, state: CardState, description: string }} StageCard */
 
 /**
- * The five stages of a round. Rollout and judging overlap: a group is judged as soon as it is rolled out.
+ * The stages in their order, each with the state of a round in which it works. Rollout and judging overlap: a group is judged as soon
+ * as it is rolled out. The type is that of the table in core/stages.ts, so that this list cannot differ from it.
+ * @type {import('../core/stages.ts').StageOrder}
+ */
+const STAGES = [
+  { name: 'propose', during: 'proposing' },
+  { name: 'rollout', during: 'rollout' },
+  { name: 'judge', during: 'rollout' },
+  { name: 'scored', during: 'training' },
+];
+
+/**
+ * What the card of each stage says of a round: its title and what is done.
+ * @type {Readonly<Record<StageName, (round: Round, before?: Round) => readonly [title: string, description: string]>>}
+ */
+const CARDS = {
+  propose: ({ expected, proposed }) =>
+    !expected
+      ? ['propose', 'tasks']
+      : proposed
+        ? ['propose', `${whole(expected)} of ${whole(proposed)} admitted`]
+        : ['draw', `${whole(expected)} drawn`],
+  rollout: ({ expected }) => ['rollout', expected ? counted(expected, 'task') : MISSING],
+  judge: ({ roles, expected, groups: { scored, trained, failed } }) => [
+    'judge' in roles ? 'judge' : 'reward',
+    expected
+      ? `${whole(scored + trained)} of ${whole(expected)}${failed ? `, ${whole(failed)} failed` : ''}`
+      : MISSING,
+  ],
+  scored: ({ state, groups, report }, before) => {
+    if (report?.training) return ['train', `${whole(report.training.tokens)} tokens`];
+    if (state !== 'training') return ['train', MISSING];
+    return ['train', before ? `after round ${before.index}` : counted(groups.scored, 'group')];
+  },
+};
+
+/**
+ * Where a round stands: a card for each stage, and one for the version that it publishes.
  * @param {Round} round
  * @param {Round} [before] an earlier round of the run that has not ended, and is trained first
- * @returns {StageView[]}
+ * @returns {StageCard[]}
  */
-export function stagesOf({ stage, roles, proposed, expected, groups, version, report }, before) {
-  const at = { proposing: 0, rollout: 1, training: 3, done: 5, failed: -1 }[stage];
-  const judged = groups.scored + groups.trained;
-  const lost = groups.failed ? `, ${whole(groups.failed)} failed` : '';
-  /** @param {number} position */
-  const state = (position) => {
-    if (stage === 'failed') return 'failed';
-    if (at > position) return 'done';
-    if (at === 3 && before) return 'waiting';
-    return at === position || (at === 1 && position === 2) ? 'active' : 'waiting';
+export function stageCards(round, before) {
+  const { state, version } = round;
+  const first = STAGES.findIndex(({ during }) => during === state);
+  /** @type {(position: number) => CardState} */
+  const stateOf = (position) => {
+    if (state === 'failed' || state === 'done') return state;
+    if (position < first) return 'done';
+    if (state === 'training' && before) return 'waiting';
+    return STAGES[position]?.during === state ? 'active' : 'waiting';
   };
-  const trained = report?.training;
-  return [
-    {
-      name: expected && !proposed ? 'draw' : 'propose',
-      state: state(0),
-      description: !expected
-        ? 'tasks'
-        : proposed
-          ? `${whole(expected)} of ${whole(proposed)} admitted`
-          : `${whole(expected)} drawn`,
-    },
-    { name: 'rollout', state: state(1), description: expected ? counted(expected, 'task') : MISSING },
-    {
-      name: 'judge' in roles ? 'judge' : 'reward',
-      state: state(2),
-      description: expected ? `${whole(judged)} of ${whole(expected)}${lost}` : MISSING,
-    },
-    {
-      name: 'learn',
-      state: state(3),
-      description: trained
-        ? `${whole(trained.tokens)} tokens`
-        : at === 3
-          ? before
-            ? `after round ${before.index}`
-            : counted(groups.scored, 'group')
-          : MISSING,
-    },
-    { name: 'publish', state: state(4), description: version === null ? MISSING : `version ${version}` },
-  ];
+  const cards = STAGES.map(({ name }, i) => {
+    const [title, description] = CARDS[name](round, before);
+    return { title, state: stateOf(i), description };
+  });
+  const published = version === null ? MISSING : `version ${version}`;
+  return [...cards, { title: 'publish', state: stateOf(STAGES.length), description: published }];
 }
 
 /** What a screen reader says about a stage after its name. */
@@ -181,17 +195,17 @@ function lane(run, round, before, now) {
     h(
       'ol',
       { class: 'stages' },
-      ...stagesOf(round, before).map(({ name, state, description }) =>
+      ...stageCards(round, before).map(({ title, state, description }) =>
         h(
           'li',
           { class: state, 'aria-current': state === 'active' ? 'step' : null },
-          h('b', {}, name),
+          h('b', {}, title),
           h('span', { class: 'hidden' }, ` ${STATE_WORDS[state]}: `),
           h('span', {}, description),
         ),
       ),
     ),
-    round.stage === 'rollout' &&
+    round.state === 'rollout' &&
       h('progress', { max: Math.max(1, round.expected), value: judged, 'aria-label': 'groups judged' }),
     round.reason && h('p', { class: 'warning' }, round.reason),
   ];

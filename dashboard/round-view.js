@@ -184,7 +184,7 @@ function figures(round) {
   const monitors = report?.monitors;
   const tokens = monitors && report?.rolloutMs ? (1000 * monitors.tokens) / report.rolloutMs : null;
   return factList([
-    ['stage', h('span', { class: round.stage === 'failed' ? 'bad' : null }, round.stage)],
+    ['state', h('span', { class: round.state === 'failed' ? 'bad' : null }, round.state)],
     ['began', moment(round.createdAt)],
     ['took', round.endedAt === null ? MISSING : duration(round.endedAt - round.createdAt)],
     ['generation', duration(report?.rolloutMs)],

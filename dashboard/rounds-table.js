@@ -17,7 +17,7 @@ export function klToStart({ report }) {
 
 /** Columns that say nothing in any round of the run are left out. @type {readonly { title: string, hint: string, cell: (round: Round) => Child }[]} */
 const COLUMNS = [
-  { title: 'stage', hint: 'Where the round stands', cell: ({ stage }) => h('span', { class: stage }, stage) },
+  { title: 'state', hint: 'Where the round stands', cell: ({ state }) => h('span', { class: state }, state) },
   {
     title: 'admitted',
     hint: 'Share of the proposals that became tasks',
@@ -137,9 +137,16 @@ export class RoundsTable {
 
   /** @param {Round} round */
   #row(round) {
-    const { stage, endedAt, expected, groups, report } = round;
+    const { endedAt, expected, groups, report } = round;
     const link = this.#link(round);
-    const state = [stage, endedAt, groups.failed, expected, report !== null, report?.evaluation?.version];
+    const state = [
+      round.state,
+      endedAt,
+      groups.failed,
+      expected,
+      report !== null,
+      report?.evaluation?.version,
+    ];
     const signature = [link, ...state].join();
     const known = this.#rows.get(round.index);
     if (known?.signature === signature) return known.row;

@@ -10,8 +10,8 @@ import { address, MOST_COMPARED } from './place.js';
 /** @typedef {import('./api.js').Round} Round */
 
 /** @param {Run} run */
-const stateOf = ({ state, stage, done, target }) =>
-  state === 'stopped' ? 'stopped' : done >= target ? 'ended' : (stage ?? 'waiting');
+const stateOf = ({ state, roundState, done, target }) =>
+  state === 'stopped' ? 'stopped' : done >= target ? 'ended' : (roundState ?? 'waiting');
 
 /** @param {Run} run */
 const changeOf = ({ first, last }) => (first === null || last === null ? null : last - first);
@@ -86,7 +86,7 @@ export class RunsView {
           `Round ${round.index}`,
         ),
         run ? runName(run) : round.recipe,
-        round.stage,
+        round.state,
         progressOf(round),
         duration(Math.max(0, Date.now() - round.createdAt)),
         Object.entries(round.roles)
@@ -101,7 +101,7 @@ export class RunsView {
         h(
           'div',
           { class: 'scroller', tabindex: 0 },
-          table('Rounds under way', ['round', 'run', 'stage', 'groups', 'for', 'versions'], rows),
+          table('Rounds under way', ['round', 'run', 'state', 'groups', 'for', 'versions'], rows),
         ),
     );
   }

@@ -68,7 +68,7 @@ function roundErrors({ round, groups, manifest }: LedgerRound, position: number)
     if (!right) errors.push(what);
   };
   check(round.index === position, `stands at place ${position}`);
-  check(round.stage === 'done', `ended as ${round.stage}: ${round.reason}`);
+  check(round.state === 'done', `ended as ${round.state}: ${round.reason}`);
   check(
     groups.length === round.expected,
     `${round.expected} groups were admitted, ${groups.length} are known`,

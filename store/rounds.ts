@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { RoundReport } from '../core/schema/report.ts';
 import type { AdmittedTask } from '../core/schema/sample.ts';
-import { OPEN_ROUNDS, type RoundStage } from '../core/stages.ts';
+import { OPEN_ROUNDS, type StateOfRound } from '../core/stages.ts';
 import { type Database, type Statement, writeAll } from './database.ts';
 import { rounds } from './schema.ts';
 
@@ -39,7 +39,7 @@ export const listRounds = (
       and(
         run === undefined ? undefined : eq(rounds.run, run),
         before === undefined ? undefined : lt(rounds.index, before),
-        open ? inArray(rounds.stage, [...OPEN_ROUNDS]) : undefined,
+        open ? inArray(rounds.state, [...OPEN_ROUNDS]) : undefined,
       ),
     )
     .orderBy(desc(rounds.createdAt), desc(rounds.index))
@@ -50,7 +50,7 @@ export async function roundBefore(db: Database, { run, index }: RoundRow): Promi
   const [first] = await db
     .select({ id: rounds.id })
     .from(rounds)
-    .where(and(eq(rounds.run, run), lt(rounds.index, index), inArray(rounds.stage, [...OPEN_ROUNDS])))
+    .where(and(eq(rounds.run, run), lt(rounds.index, index), inArray(rounds.state, [...OPEN_ROUNDS])))
     .orderBy(asc(rounds.index))
     .limit(1);
   return first?.id ?? null;
@@ -64,22 +64,22 @@ const stopRunOfFailed = (id: string) =>
 export async function failRound(
   db: Database,
   id: string,
-  from: readonly RoundStage[],
+  from: readonly StateOfRound[],
   reason: string,
   now: number,
 ): Promise<void> {
   await writeAll(db, [
     db
       .update(rounds)
-      .set({ stage: 'failed', reason, endedAt: now, touchedAt: now })
-      .where(and(eq(rounds.id, id), inArray(rounds.stage, [...from]))),
+      .set({ state: 'failed', reason, endedAt: now, touchedAt: now })
+      .where(and(eq(rounds.id, id), inArray(rounds.state, [...from]))),
     stopRunOfFailed(id),
   ]);
 }
 
 /**
  * Moves a round from proposing to rollout and inserts one row for each group. One JSON parameter carries all tasks, since D1
- * takes 100 parameters a statement. A second call finds the stage moved and changes nothing.
+ * takes 100 parameters a statement. A second call finds the state moved and changes nothing.
  */
 export async function admitTasks(
   db: Database,
@@ -98,7 +98,7 @@ export async function admitTasks(
     db
       .update(rounds)
       .set({
-        stage: 'rollout',
+        state: 'rollout',
         expected: tasks.length,
         proposed,
         proposalsSha256,
@@ -106,7 +106,7 @@ export async function admitTasks(
         touchedAt: now,
         redrives: 0,
       })
-      .where(and(eq(rounds.id, round), eq(rounds.stage, 'proposing'))),
+      .where(and(eq(rounds.id, round), eq(rounds.state, 'proposing'))),
   ]);
 }
 
@@ -157,7 +157,7 @@ export const stalledRounds = (
     .from(rounds)
     .where(
       and(
-        inArray(rounds.stage, [...OPEN_ROUNDS]),
+        inArray(rounds.state, [...OPEN_ROUNDS]),
         or(lt(rounds.touchedAt, before), gt(rounds.touchedAt, now + CLOCK_SKEW_MS)),
       ),
     )
@@ -169,7 +169,7 @@ export async function changeMark(db: Database, run: string | undefined): Promise
   const rows = await db
     .select({
       id: rounds.id,
-      stage: rounds.stage,
+      state: rounds.state,
       touchedAt: rounds.touchedAt,
       report: sql<number>`coalesce(length(${rounds.report}), 0)`,
     })
@@ -197,6 +197,6 @@ export async function claimRedrive(db: Database, row: RoundRow, now: number, as 
   const { meta } = await db
     .update(rounds)
     .set({ touchedAt: now, redrives: row.redrives + as })
-    .where(and(eq(rounds.id, row.id), eq(rounds.stage, row.stage), eq(rounds.touchedAt, row.touchedAt)));
+    .where(and(eq(rounds.id, row.id), eq(rounds.state, row.state), eq(rounds.touchedAt, row.touchedAt)));
   return meta.changes === 1;
 }

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, inArray, max, sql } from 'drizzle-orm';
 import { aheadOf, nextRounds, type RunProgress, versionsBack } from '../core/rounds-ahead.ts';
 import { type RoleBinding, type RoundSpec, type RunSettings, runIdOf } from '../core/schema/round.ts';
-import { OPEN_ROUNDS, type RoundStage } from '../core/stages.ts';
+import { OPEN_ROUNDS, type StateOfRound } from '../core/stages.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { deliveries, policies, rounds, runs } from './schema.ts';
 
@@ -18,7 +18,8 @@ export const listRuns = (db: Database, limit: number): Promise<RunRow[]> =>
 export interface ListedProgress {
   readonly run: string;
   readonly done: number;
-  readonly stage: RoundStage;
+  /** The state of its newest round. */
+  readonly roundState: StateOfRound;
   readonly touchedAt: number;
   readonly first: number | null;
   readonly last: number | null;
@@ -34,7 +35,7 @@ export async function progressOfRuns(
       `WITH wanted AS (SELECT value AS run FROM json_each(?)),
        known AS (SELECT rounds.run, idx, stage, touched_at, report FROM rounds JOIN wanted USING (run))
        SELECT run, sum(stage = 'done') AS done, max(touched_at) AS touchedAt,
-         (SELECT stage FROM known AS k WHERE k.run = known.run ORDER BY idx DESC LIMIT 1) AS stage,
+         (SELECT stage FROM known AS k WHERE k.run = known.run ORDER BY idx DESC LIMIT 1) AS roundState,
          max(CASE WHEN idx = 1 THEN report->>'$.start.heldOut.accuracy' END) AS first,
          (SELECT k.report->>'$.evaluation.heldOut.accuracy' FROM known AS k
           WHERE k.run = known.run AND k.report->>'$.evaluation.heldOut.accuracy' IS NOT NULL
@@ -97,7 +98,7 @@ export const openRoundsOf = async (db: Database, run: string): Promise<RoundSpec
     await db
       .select({ spec: rounds.spec })
       .from(rounds)
-      .where(and(eq(rounds.run, run), inArray(rounds.stage, [...OPEN_ROUNDS])))
+      .where(and(eq(rounds.run, run), inArray(rounds.state, [...OPEN_ROUNDS])))
       .orderBy(asc(rounds.index))
   ).map(({ spec }) => spec);
 

@@ -31,8 +31,9 @@ export const rounds = sqliteTable(
     run: text().notNull(),
     index: integer('idx').notNull(),
     spec: text({ mode: 'json' }).$type<RoundSpec>().notNull(),
-    stage: text({ enum: ROUND_STATES }).notNull(),
-    /** The number of groups admitted; known from stage `rollout` on. */
+    /** The column has the former name: a live mesh is migrated under its old Workers, so that a migration may only add. */
+    state: text('stage', { enum: ROUND_STATES }).notNull(),
+    /** The number of groups admitted; known from state `rollout` on. */
     expected: integer().notNull().default(0),
     /** The number of proposals written, valid or not. */
     proposed: integer().notNull().default(0),
@@ -53,7 +54,7 @@ export const rounds = sqliteTable(
     /** When the callback accepted the news of its end. */
     toldAt: integer('told_at'),
   },
-  (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.stage)],
+  (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.state)],
 );
 
 /** There is no index but the key, so at most 5 rows are written for a group (key and row when admitted, row when scored, row when trained). */

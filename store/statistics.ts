@@ -25,8 +25,8 @@ const newestWith = (db: Database, part: 'training' | 'evaluation') =>
 
 export async function meshStatistics(db: Database) {
   const [
-    byStage,
-    byState,
+    roundsByState,
+    groupsByState,
     byFailure,
     letters,
     pointers,
@@ -38,7 +38,7 @@ export async function meshStatistics(db: Database) {
     trained,
     evaluated,
   ] = await db.batch([
-    db.select({ stage: rounds.stage, n }).from(rounds).groupBy(rounds.stage),
+    db.select({ state: rounds.state, n }).from(rounds).groupBy(rounds.state),
     db.select({ state: groups.state, n }).from(groups).groupBy(groups.state),
     db
       .select({ kind: sql<string>`failure->>'kind'`, n })
@@ -52,10 +52,10 @@ export async function meshStatistics(db: Database) {
       .groupBy(deadLetters.queue),
     db.select({ policy: policies.name, version: policies.current }).from(policies).limit(1000),
     db
-      .select({ stage: rounds.stage, touchedAt: sql<number>`min(touched_at)` })
+      .select({ state: rounds.state, touchedAt: sql<number>`min(touched_at)` })
       .from(rounds)
       .where(sql`stage IN ${openRounds}`)
-      .groupBy(rounds.stage),
+      .groupBy(rounds.state),
     db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
     db
       .select({
@@ -74,8 +74,8 @@ export async function meshStatistics(db: Database) {
     newestWith(db, 'evaluation'),
   ]);
   return {
-    byStage,
-    byState,
+    roundsByState,
+    groupsByState,
     byFailure,
     letters,
     pointers,

@@ -117,9 +117,9 @@ export async function observe(
 async function ended(gateway: GatewayClient, run: string): Promise<RoundState[]> {
   for (;;) {
     const rounds = await gateway.listRounds(run);
-    const failed = rounds.find(({ stage }) => stage === 'failed');
+    const failed = rounds.find(({ state }) => state === 'failed');
     if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
-    if (rounds.filter(({ stage }) => stage === 'done').length === ROUNDS)
+    if (rounds.filter(({ state }) => state === 'done').length === ROUNDS)
       return Promise.all(rounds.map(({ id }) => gateway.getRound(id)));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

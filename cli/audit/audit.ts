@@ -20,7 +20,7 @@ export interface AuditOptions {
 /** The id of the round that is meant: `asked` is an id, or `last` for the newest round that has ended. */
 async function roundId(gateway: GatewayClient, asked: string): Promise<string> {
   if (/^[0-9a-f]{32}$/.test(asked)) return asked;
-  const ended = asked === 'last' && (await gateway.newestRounds()).find(({ stage }) => stage === 'done');
+  const ended = asked === 'last' && (await gateway.newestRounds()).find(({ state }) => state === 'done');
   if (ended) return ended.id;
   throw wrongInput('audit.round', `There is no round ${JSON.stringify(asked)}.`, {
     expected: 'a round’s id, or `last` for the newest one that is done',

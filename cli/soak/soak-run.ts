@@ -128,7 +128,7 @@ async function playToTheEnd(
     // The mesh may be down at this moment; and if an answer was lost, it may have accepted an order twice.
     const state = await gateway.getRun(run).catch(() => null);
     const rounds = await gateway.listRounds(run).catch(() => []);
-    const ended = rounds.filter(({ stage }) => stage === 'done' || stage === 'failed').length;
+    const ended = rounds.filter(({ state }) => state === 'done' || state === 'failed').length;
     if (!state || ended < state.target) continue;
     // The last kill point may still be reached: the acknowledgement follows the commit.
     endedAt ??= performance.now();

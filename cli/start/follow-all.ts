@@ -42,7 +42,7 @@ export async function followAll(mesh: FollowedMesh, printer: RunPrinter, signal:
 
 async function lastEnded({ gateway }: FollowedMesh, run: RunState): Promise<number> {
   const ended = (await gateway.listRounds(run.id)).filter(
-    ({ stage }) => stage === 'done' || stage === 'failed',
+    ({ state }) => state === 'done' || state === 'failed',
   );
   return Math.max(0, ...ended.map(({ index }) => index));
 }

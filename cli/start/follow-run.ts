@@ -39,10 +39,10 @@ type Listed = Awaited<ReturnType<GatewayClient['listRounds']>>[number];
  */
 export function missingRounds(
   rounds: number,
-  before: readonly Pick<Listed, 'index' | 'stage'>[],
+  before: readonly Pick<Listed, 'index' | 'state'>[],
   run: Pick<RunState, 'target' | 'state'> | null,
 ): { readonly last: number; readonly order: number } {
-  const last = rounds + before.filter(({ stage }) => stage === 'failed').length;
+  const last = rounds + before.filter(({ state }) => state === 'failed').length;
   const begun = Math.max(0, ...before.map(({ index }) => index));
   const stopped = run?.state === 'stopped' && begun < last;
   return { last, order: Math.max(last - (run?.target ?? 0), stopped ? 1 : 0) };
@@ -70,7 +70,7 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
     // Rounds that were under way when another failed still come to their end.
     if (id === undefined && stopped) throw failed ? failure(failed) : ended(run, index);
     const round = id === undefined ? undefined : await gateway.getRound(id);
-    if (round?.stage === 'failed') {
+    if (round?.state === 'failed') {
       if (!(await hasGoneOn(followed, round))) throw failure(round);
       followed.passed?.(round.index, round.reason ?? NO_REASON);
       failed = round;
@@ -97,7 +97,7 @@ async function hasGoneOn({ gateway, run }: Followed, failed: RoundState): Promis
 }
 
 function isReported(round: RoundState, { evaluateEvery, rounds, evaluations = true }: Followed): boolean {
-  if (round.stage !== 'done') return false;
+  if (round.state !== 'done') return false;
   const { report } = round;
   const since = Date.now() - (round.endedAt ?? 0);
   if (!report) return since > REPORT_MS;

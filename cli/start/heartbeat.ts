@@ -1,5 +1,5 @@
 /** While nothing happens, says every twenty seconds what a run waits for, so that a person can tell waiting from hanging. */
-import type { RoundStage } from '../../core/stages.ts';
+import type { StateOfRound } from '../../core/stages.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 /** How long the terminal may stand still, ms, and how often that is checked. */
@@ -9,7 +9,7 @@ const LOOK_MS = 1_000;
 /** What is known of a round that is waited for. */
 export interface WaitingRound {
   readonly index: number;
-  readonly stage: RoundStage;
+  readonly state: StateOfRound;
   readonly expected: number;
   readonly groups: { readonly scored: number; readonly failed: number; readonly trained: number };
 }
@@ -19,7 +19,7 @@ export function waitingFor(round: WaitingRound | undefined, rounds: number): str
   if (!round) return 'its first round to begin';
   const name = `round ${round.index} of ${rounds}`;
   const { scored, failed, trained } = round.groups;
-  switch (round.stage) {
+  switch (round.state) {
     case 'proposing':
       return `the tasks of ${name}`;
     case 'rollout':

@@ -1,7 +1,7 @@
 /** Says in one line what a run is doing: which of its rounds are under way, how far each is, and which versions it samples with. */
 import type { RoundAnswer } from '../../core/schema/answers.ts';
 
-type Listed = Pick<RoundAnswer, 'index' | 'stage' | 'expected' | 'groups' | 'roles' | 'report'>;
+type Listed = Pick<RoundAnswer, 'index' | 'state' | 'expected' | 'groups' | 'roles' | 'report'>;
 
 /** The versions that a round samples with, such as "version 3" or "versions 0 and 3". */
 function versionsOf({ roles }: Pick<Listed, 'roles'>): string {
@@ -10,9 +10,9 @@ function versionsOf({ roles }: Pick<Listed, 'roles'>): string {
 }
 
 function roundWords(round: Listed, waits: boolean): string {
-  const { index, stage, expected, groups } = round;
+  const { index, state, expected, groups } = round;
   const judged = groups.scored + groups.trained + groups.failed;
-  switch (stage) {
+  switch (state) {
     case 'proposing':
       return `round ${index} is proposed by ${versionsOf(round)}`;
     case 'rollout':
@@ -25,10 +25,10 @@ function roundWords(round: Listed, waits: boolean): string {
 /** `rounds`: rounds of one run in any order. Empty where nothing is known to be under way. */
 export function inFlightWords(rounds: readonly Listed[]): string {
   const ordered = [...rounds].sort((a, b) => a.index - b.index);
-  const open = ordered.filter(({ stage }) => stage !== 'done' && stage !== 'failed');
+  const open = ordered.filter(({ state }) => state !== 'done' && state !== 'failed');
   const first = ordered[0];
   // After a run's first round the learner evaluates the version that the run began from, before it goes on.
-  const evaluates = first?.index === 1 && first.stage === 'done' && first.report?.start === undefined;
+  const evaluates = first?.index === 1 && first.state === 'done' && first.report?.start === undefined;
   const words = open.map((round, i) => roundWords(round, i > 0));
   return [...(evaluates ? ['the start version is evaluated'] : []), ...words].join('; ');
 }

@@ -146,7 +146,7 @@ async function playRun(
   const { recipe, settings, rounds } = runOf(recipes, order);
   const run = runIdOf(settings);
   const before = await gateway.listRounds(run);
-  const over = before.filter(({ stage }) => stage === 'done' || stage === 'failed').map(({ index }) => index);
+  const over = before.filter(({ state }) => state === 'done' || state === 'failed').map(({ index }) => index);
   const done = Math.max(0, ...over);
   const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);
   const from = before.length ? 0 : ((await gateway.getPolicy(settings.policy))?.current ?? 0);

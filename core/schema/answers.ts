@@ -39,7 +39,7 @@ export const roundAnswer = v.object({
   run: id,
   index: count,
   recipe: name,
-  stage: v.picklist(ROUND_STATES),
+  state: v.picklist(ROUND_STATES),
   /** The number of groups that were admitted; known once the tasks are. */
   expected: count,
   /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
@@ -223,8 +223,8 @@ export const listedRun = v.object({
   ...runState.entries,
   /** Rounds that have ended well. */
   done: v.optional(count, 0),
-  /** The stage of its newest round; null = it has none. */
-  stage: v.optional(v.nullable(v.picklist(ROUND_STATES)), null),
+  /** The state of its newest round; null = it has none. */
+  roundState: v.optional(v.nullable(v.picklist(ROUND_STATES)), null),
   /** When its newest round showed progress last. */
   touchedAt: v.optional(v.nullable(count), null),
   /** Held-out accuracy of the version that it began from and of the version evaluated last. */
@@ -296,7 +296,7 @@ export const committed = v.object({
 export type Committed = v.InferOutput<typeof committed>;
 
 export const reported = v.object({ round: id });
-export const roundFailed = v.object({ round: id, stage: v.picklist(ROUND_STATES) });
+export const roundFailed = v.object({ round: id, state: v.picklist(ROUND_STATES) });
 export const groupFailed = v.object({ round: id, group: id, state: v.picklist(GROUP_STATES) });
 
 /** The answer to an order of a run: `round` is the one that began, null where one was under way or none is due. */

@@ -11,6 +11,8 @@ type Names = Readonly<Record<string, string>>;
 export const FORMER_RECIPE: Names = { start: 'startPolicy', group: 'groupSize' };
 /** Settings of a run. */
 export const FORMER_SETTINGS = { group: 'groupSize', reward: 'rewardFunction' } as const satisfies Names;
+/** A round, as the gateway answers. */
+export const FORMER_ROUND = { stage: 'state' } as const satisfies Names;
 /** A scored group. */
 export const FORMER_GROUP = { gold: 'answersExact', truth: 'solutionsExact' } as const satisfies Names;
 /** The oracle's word on a judgment. */

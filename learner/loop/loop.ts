@@ -205,8 +205,8 @@ async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
   const { ports, collector, early, books } = shared;
   const { gateway, queue, log } = ports;
   const round = await gateway.getRound(id);
-  const over = round.stage === 'done' || round.stage === 'failed';
-  const turn = round.stage === 'training' && (round.waitsFor ?? null) === null;
+  const over = round.state === 'done' || round.state === 'failed';
+  const turn = round.state === 'training' && (round.waitsFor ?? null) === null;
   const listed = turn ? await gateway.getGroups(id) : [];
   const messages = wholeRound(listed, collector.messages(id));
   if (!over && !messages) return false;
@@ -217,7 +217,7 @@ async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
   await early.forgetRound(id);
   log(outcome ? 'round.trained' : 'round.dropped', {
     round: id,
-    stage: round.stage,
+    state: round.state,
     version: outcome?.version,
   });
   if (outcome) await evaluateAfter(ports, round, outcome, books);

@@ -23,7 +23,7 @@ const round = (index: number, more: Partial<RoundState>): RoundState => {
     recipe: settings.recipe,
     roles: spec.roles,
     index,
-    stage: 'done',
+    state: 'done',
     spec,
     expected: 4,
     proposed: 4,
@@ -43,7 +43,7 @@ const round = (index: number, more: Partial<RoundState>): RoundState => {
   };
 };
 
-const failed = (index: number) => round(index, { stage: 'failed', reason: 'no parent', version: null });
+const failed = (index: number) => round(index, { state: 'failed', reason: 'no parent', version: null });
 
 function follow(rounds: readonly RoundState[], state: 'open' | 'stopped', last = rounds.length) {
   const passed: [number, string][] = [];
@@ -98,8 +98,8 @@ test('a round that is done and whose report was lost counts, and says so', async
 }, 2_000);
 
 test('starting again orders what is missing, and one round in the place of each that failed', () => {
-  const done = (index: number) => ({ index, stage: 'done' as const });
-  const lost = (index: number) => ({ index, stage: 'failed' as const });
+  const done = (index: number) => ({ index, state: 'done' as const });
+  const lost = (index: number) => ({ index, state: 'failed' as const });
   expect(missingRounds(3, [], null)).toEqual({ last: 3, order: 3 });
   const stopped = { target: 3, state: 'stopped' as const };
   expect(missingRounds(3, [done(1), lost(2)], stopped)).toEqual({ last: 4, order: 1 });

@@ -37,7 +37,7 @@ test('a message that is held is acknowledged at its third delivery, and the firs
   };
   // A round whose turn has not come: the earlier round of its run has not ended.
   const gateway = {
-    getRound: () => Promise.resolve({ stage: 'training', waitsFor: 'e'.repeat(32) }),
+    getRound: () => Promise.resolve({ state: 'training', waitsFor: 'e'.repeat(32) }),
     getObject: (key: string) => {
       fetched.push(key);
       return Promise.reject(new Error('not there'));

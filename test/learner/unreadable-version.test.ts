@@ -59,7 +59,7 @@ function meshWith(thrown: Error) {
   const round = {
     id: record.round.id,
     spec: record.round,
-    stage: 'training',
+    state: 'training',
     proposalsSha256: null,
     manifests: {},
   } as RoundState;
@@ -127,7 +127,7 @@ async function learnUntil(last: string, thrown: () => Error) {
       gateway: {
         ...gateway,
         getVersion: () => Promise.reject(thrown()),
-        getRound: async (id: string) => (id === round.id ? round : { ...round, id, stage: 'done' }),
+        getRound: async (id: string) => (id === round.id ? round : { ...round, id, state: 'done' }),
         getGroups: async () => listed,
         failRound: async (_: string, why: unknown) => void ended.push(why),
       } as never,

@@ -56,7 +56,7 @@ test('told until it is taken, then never again', async () => {
   // the same news has the same id each time
   expect(new Set(heard.map(({ id }) => id))).toEqual(new Set([`round_${round}`]));
   for (const { body, id, time, signature } of heard) {
-    expect(JSON.parse(body)).toMatchObject({ round, run, index: 1, stage: 'failed', version: null });
+    expect(JSON.parse(body)).toMatchObject({ round, run, index: 1, state: 'failed', version: null });
     const mac = createHmac('sha256', SECRET).update(`${id}.${time}.${body}`).digest('base64');
     expect(signature).toBe(`v1,${mac}`);
   }

@@ -85,9 +85,9 @@ export async function openPlaying(
       const id = runIdOf(run.settings);
       for (;;) {
         const rounds = await gateway.listRounds(id);
-        const failed = rounds.find(({ stage }) => stage === 'failed');
+        const failed = rounds.find(({ state }) => state === 'failed');
         if (failed) throw new Error(`A round failed: ${JSON.stringify(failed)}`);
-        if (rounds.filter(({ stage }) => stage === 'done').length === run.rounds) break;
+        if (rounds.filter(({ state }) => state === 'done').length === run.rounds) break;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       const files = await gateway.getVersion({ name: run.settings.policy, version: run.rounds });

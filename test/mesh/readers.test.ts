@@ -94,7 +94,7 @@ test('open rounds, the run’s progress and its recipe can be read', async () =>
   const { rounds } = await read<{ rounds: { id: string }[] }>('/api/rounds?open=true');
   expect(rounds.map(({ id }) => id)).toEqual([round]);
   const { runs } = await read<{ runs: object[] }>('/api/runs');
-  expect(runs).toMatchObject([{ id: run, done: 0, stage: 'training', first: null, last: null }]);
+  expect(runs).toMatchObject([{ id: run, done: 0, roundState: 'training', first: null, last: null }]);
   const recipe = await read<{ roles: { role: string }[] }>('/api/recipes/trio');
   expect(recipe.roles.map(({ role }) => role)).toEqual(['proposer', 'solver', 'judge']);
   expect((await at('/api/recipes/nobody')).status).toBe(404);

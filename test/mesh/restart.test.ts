@@ -21,7 +21,7 @@ test('a round that is cut off in any stage ends, with each group scored once', {
 
   const second = await openScene({ stateDir });
   opened.push(second);
-  expect((await second.gateway.getRound(round)).stage).toBe('proposing');
+  expect((await second.gateway.getRound(round)).state).toBe('proposing');
   await second.mesh.cron();
   await second.reach(round, ['rollout']);
   // Stopped in the middle: rollout and judge messages are lost.
@@ -63,6 +63,6 @@ test('a round that is cut off in any stage ends, with each group scored once', {
   expect((await fourth.gateway.getRound(round)).groups).toMatchObject({ trained: 24, scored: 0 });
   // A clock that comes late finds nothing to do.
   await fourth.mesh.cron();
-  expect((await fourth.gateway.getRound(round)).stage).toBe('done');
+  expect((await fourth.gateway.getRound(round)).state).toBe('done');
   expect(await fourth.gateway.listRounds(state.run)).toHaveLength(1);
 });

@@ -55,7 +55,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
     (await scene.gateway.getGroups(second.id)).map(({ group }) => group),
   );
   expect(last).toMatchObject({ version: 2, nextRound: null });
-  expect((await scene.gateway.listRounds(run)).map(({ stage }) => stage)).toEqual(['done', 'done']);
+  expect((await scene.gateway.listRounds(run)).map(({ state }) => state)).toEqual(['done', 'done']);
   const refused = await fetch(`${scene.mesh.url}/api/rounds/${round}/report`, {
     method: 'POST',
     headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}` },
@@ -69,7 +69,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   await scene.gateway.report(round, { warnings: ['none'] });
   const metrics = await (await fetch(`${scene.mesh.url}/metrics`)).text();
   for (const line of [
-    'rollmesh_rounds{stage="done"} 2',
+    'rollmesh_rounds{state="done"} 2',
     'rollmesh_groups{state="trained"} 8',
     'rollmesh_policy_version{policy="trio-tasks4-group2-1"} 2',
     'rollmesh_last_round_version_lag{role="solver"} 1',
@@ -117,7 +117,7 @@ test('a group that the learner refuses is missing, and a round of refusals fails
     expect((await scene.gateway.getRound(round)).groups.failed).toBe(i + 1);
   }
   const state = await scene.gateway.getRound(round);
-  expect(state).toMatchObject({ stage: 'failed', reason: expect.stringContaining('None of its 4 groups') });
+  expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('None of its 4 groups') });
   expect((await scene.gateway.getRun(state.run)).state).toBe('stopped');
 });
 
@@ -156,7 +156,7 @@ test('a run of ten thousand rounds is stopped while its round waits for the lear
   });
   expect(await stopRun(scene.gateway, 'last', 'too many')).toEqual({ run, done: 0 });
   expect(await scene.gateway.getRun(run)).toMatchObject({ id: run, state: 'stopped', target: 1 });
-  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'failed', reason: 'Stopped: too many' });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ state: 'failed', reason: 'Stopped: too many' });
   // What the learner had under way comes too late, and changes nothing.
   const groups = (await scene.gateway.getGroups(round)).map(({ group }) => group);
   await expect(commit(waiting, groups)).rejects.toMatchObject({ code: 'version.round' });
@@ -184,9 +184,9 @@ test('a manifest that was planted for the next version is never committed, and a
   // The clock takes the round for one that has stalled.
   await db.prepare('UPDATE rounds SET touched_at = 1 WHERE id = ?').bind(round).run();
   await scene.mesh.cron();
-  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'training', version: null });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ state: 'training', version: null });
   await commit(waiting, groups);
-  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'done', version: 1 });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ state: 'done', version: 1 });
   const stored = await scene.gateway.getManifest({ name: policy, version: 1 });
   expect(stored.groups).toEqual(groups);
   const known = (await scene.gateway.getVersions(policy)).versions.find(({ version }) => version === 1);
@@ -210,7 +210,7 @@ test('a manifest that a crash left behind is committed by the clock, since it wa
       .bind(round),
   ]);
   await scene.mesh.cron();
-  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'done', version: 1 });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ state: 'done', version: 1 });
 });
 
 test('a round that the learner gave up keeps its groups, and is replayed whole', async () => {
@@ -220,13 +220,13 @@ test('a round that the learner gave up keeps its groups, and is replayed whole',
   await scene.queue.ack(leased.map(({ lease }) => lease));
   const failure = { kind: 'retry', code: 'version.unreadable', message: 'Version 0 is torn.' } as const;
   await scene.gateway.failRound(round, { ...failure, attempts: 5 });
-  const failed = { stage: 'failed', reason: 'Version 0 is torn.', groups };
+  const failed = { state: 'failed', reason: 'Version 0 is torn.', groups };
   expect(await scene.gateway.getRound(round)).toMatchObject(failed);
   expect((await scene.gateway.getRun(run)).state).toBe('stopped');
   const letter = (await scene.gateway.listDeadLetters()).find((one) => one.round === round)!;
   expect(letter).toMatchObject({ queue: 'scored', attempts: 5, code: 'version.unreadable', group: null });
   expect(await scene.gateway.replayDeadLetter(letter.id)).toMatchObject({ state: 'sent' });
-  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'training', reason: null });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ state: 'training', reason: null });
   expect((await scene.gateway.getRun(run)).state).toBe('open');
   expect(await scene.pullOf(round, groups.scored)).toHaveLength(groups.scored);
   // It is being trained, so there is nothing to replay.
@@ -234,7 +234,7 @@ test('a round that the learner gave up keeps its groups, and is replayed whole',
   // What comes after a round has ended changes nothing.
   await scene.gateway.failRound(round, { ...failure, message: 'again', attempts: 5 });
   await scene.gateway.failRound(round, { ...failure, message: 'late', attempts: 5 });
-  expect(await scene.gateway.getRound(round)).toMatchObject({ stage: 'failed', reason: 'again' });
+  expect(await scene.gateway.getRound(round)).toMatchObject({ state: 'failed', reason: 'again' });
 });
 
 test('any sample is found by its id alone, with its text', async () => {

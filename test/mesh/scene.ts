@@ -55,11 +55,11 @@ export async function openScene(options: MeshOptions = {}) {
       if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
       return (await response.json()) as { run: string; round: string; rounds: number };
     },
-    /** The round once it is in one of the stages. */
-    async reach(round: string, stages: readonly RoundState['stage'][]): Promise<RoundState> {
+    /** The round once it is in one of the states. */
+    async reach(round: string, states: readonly RoundState['state'][]): Promise<RoundState> {
       for (;;) {
         const state = await gateway.getRound(round);
-        if (stages.includes(state.stage)) return state;
+        if (states.includes(state.state)) return state;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },

@@ -24,7 +24,7 @@ interface Play {
   order(rounds: number): Promise<void>;
   /** Trains a round of the run as the gateway does; false where the database refuses it. */
   train(index: number, version?: number, parent?: number): Promise<boolean>;
-  /** By round: its stage, and the version that it samples with. */
+  /** By round: its state, and the version that it samples with. */
   rounds(): Promise<string[]>;
 }
 
@@ -56,7 +56,7 @@ async function open(ahead: number): Promise<Play> {
       const rows = await listRounds(db, { run, limit: 50 });
       return rows
         .sort((a, b) => a.index - b.index)
-        .map(({ index, stage, spec }) => `${index} ${stage} ${spec.roles.solver!.version}`);
+        .map(({ index, state, spec }) => `${index} ${state} ${spec.roles.solver!.version}`);
     },
   };
 }
@@ -84,7 +84,7 @@ test('a round is not trained before the one that comes before it', async () => {
   );
   expect(await roundBefore(store.db, second!)).toBe(first!.id);
   expect(await play.train(2, 1, 0)).toBe(false);
-  expect(await getRound(store.db, second!.id)).toMatchObject({ stage: 'training', version: null });
+  expect(await getRound(store.db, second!.id)).toMatchObject({ state: 'training', version: null });
   expect(await play.train(1)).toBe(true);
   expect(await roundBefore(store.db, second!)).toBeNull();
   expect(await play.train(2)).toBe(true);

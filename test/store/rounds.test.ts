@@ -51,11 +51,11 @@ describe('stopping a run', () => {
     const round = await orderRun(store.db, seed, 10_000);
     const other = await orderRun(store.db, freshSeed(), 3);
     expect(await stopRun(store.db, round.run, 'by hand', 5)).toBe(true);
-    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', reason: 'Stopped: by hand' });
+    expect(await getRound(store.db, round.id)).toMatchObject({ state: 'failed', reason: 'Stopped: by hand' });
     expect(await getRun(store.db, round.run)).toMatchObject({ state: 'stopped', target: 1 });
     expect(await advanceRun(store.db, round.run, 6)).toEqual([]);
     expect((await stuckRuns(store.db, 100)).map(({ id }) => id)).not.toContain(round.run);
-    expect(await getRound(store.db, other.id)).toMatchObject({ stage: 'proposing' });
+    expect(await getRound(store.db, other.id)).toMatchObject({ state: 'proposing' });
     // Again changes nothing.
     expect(await stopRun(store.db, round.run, 'twice', 7)).toBe(true);
     expect(await getRound(store.db, round.id)).toMatchObject({ reason: 'Stopped: by hand', endedAt: 5 });
@@ -77,7 +77,7 @@ describe('groups', () => {
     await admitTasks(store.db, round.id, tasks, 5000, 4);
     await admitTasks(store.db, round.id, tasks.slice(0, 1), 1, 4);
     const row = await getRound(store.db, round.id);
-    expect(row).toMatchObject({ stage: 'rollout', expected: 4096, proposed: 5000 });
+    expect(row).toMatchObject({ state: 'rollout', expected: 4096, proposed: 5000 });
     expect((await groupsOf(store.db, round.id))[4095]?.task).toBe(tasks[4095]?.task);
   });
 
@@ -87,7 +87,7 @@ describe('groups', () => {
     await admitTasks(store.db, round.id, tasks, 3, 4);
     await score(round.id, tasks.slice(0, 2));
     await score(round.id, tasks.slice(0, 2));
-    expect((await getRound(store.db, round.id))?.stage).toBe('rollout');
+    expect((await getRound(store.db, round.id))?.state).toBe('rollout');
     expect(
       await rolloutTasks(
         store.db,
@@ -97,7 +97,7 @@ describe('groups', () => {
     ).toEqual([tasks[2]]);
     await Promise.all([score(round.id, tasks, 6), score(round.id, tasks, 7)]);
     const row = await getRound(store.db, round.id);
-    expect(row?.stage).toBe('training');
+    expect(row?.state).toBe('training');
     await score(round.id, tasks, 9);
     expect((await getRound(store.db, round.id))?.trainingAt).toBe(row?.trainingAt);
   });
@@ -114,11 +114,11 @@ describe('groups', () => {
     for (const round of [unscored, untrained])
       for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 6);
     expect(await getRound(store.db, unscored.id)).toMatchObject({
-      stage: 'failed',
+      state: 'failed',
       reason: 'None of its 2 groups could be scored: why it was',
     });
     expect(await getRound(store.db, untrained.id)).toMatchObject({
-      stage: 'failed',
+      state: 'failed',
       reason: 'None of its 2 groups could be trained: why it was',
     });
   });
@@ -136,7 +136,7 @@ describe('groups', () => {
       trained: 0,
       failed: 1,
     });
-    expect((await getRound(store.db, round.id))?.stage).toBe('training');
+    expect((await getRound(store.db, round.id))?.state).toBe('training');
   });
 
   test('a round of failures fails, stops its run, and comes back when one of them is replayed', async () => {
@@ -145,12 +145,12 @@ describe('groups', () => {
     await admitTasks(store.db, round.id, tasks, 2, 4);
     const failure = { kind: 'retry', code: 'x', message: 'why' } as const;
     for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 5);
-    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'failed', endedAt: 5 });
+    expect(await getRound(store.db, round.id)).toMatchObject({ state: 'failed', endedAt: 5 });
     expect((await getRun(store.db, round.run))?.state).toBe('stopped');
     expect(await advanceRun(store.db, round.run, 6)).toEqual([]);
     expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rollout', 7)).toBe(true);
     expect(await reviveGroup(store.db, round.id, tasks[1]!.group, 'rollout', 7)).toBe(false);
-    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'rollout', reason: null });
+    expect(await getRound(store.db, round.id)).toMatchObject({ state: 'rollout', reason: null });
     expect((await getRun(store.db, round.run))?.state).toBe('open');
     await score(round.id, tasks);
     expect((await countGroups(store.db, [round.id])).get(round.id)).toMatchObject({ scored: 1, failed: 1 });
@@ -174,10 +174,10 @@ describe('versions', () => {
     const results = await Promise.all([1, 2, 3].map((now) => noteAndCommit(store.db, manifest, [next], now)));
     expect(results.filter(Boolean)).toHaveLength(1);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(1);
-    expect(await getRound(store.db, round.id)).toMatchObject({ stage: 'done', version: 1 });
+    expect(await getRound(store.db, round.id)).toMatchObject({ state: 'done', version: 1 });
     expect((await countGroups(store.db, [round.id])).get(round.id)?.trained).toBe(2);
     const rows = await listRounds(store.db, { run: round.run, limit: 9 });
-    expect(rows.filter((row) => row.stage === 'proposing').map((row) => row.id)).toEqual([next.id]);
+    expect(rows.filter((row) => row.state === 'proposing').map((row) => row.id)).toEqual([next.id]);
   });
 
   test('a version from another parent changes nothing', async () => {
@@ -185,7 +185,7 @@ describe('versions', () => {
     const { round, manifest } = await ready(seed);
     expect(await noteAndCommit(store.db, { ...manifest, version: 6, parent: 5 }, [], 8)).toBe(false);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
-    expect((await getRound(store.db, round.id))?.stage).toBe('training');
+    expect((await getRound(store.db, round.id))?.state).toBe('training');
   });
 
   test('a rollback withdraws what came after, ends rounds that name it, and its number is not used again', async () => {
@@ -197,7 +197,7 @@ describe('versions', () => {
     expect(await rollBack(store.db, { name: `p-${seed}`, version: 0 }, 'bad', 10)).toBe(true);
     expect((await getPolicy(store.db, `p-${seed}`))?.current).toBe(0);
     expect(await getRound(store.db, second!.id)).toMatchObject({
-      stage: 'failed',
+      state: 'failed',
       reason: 'Rolled back to version 0: bad',
     });
     expect((await getRun(store.db, round.run))?.state).toBe('stopped');

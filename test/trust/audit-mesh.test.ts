@@ -41,7 +41,7 @@ beforeAll(async () => {
   do {
     await new Promise((resolve) => setTimeout(resolve, 100));
     round = await gateway.getRound(id!);
-  } while (round.stage !== 'training');
+  } while (round.state !== 'training');
 });
 afterAll(async () => {
   await own.stop();
@@ -193,11 +193,11 @@ async function poison(name: string): Promise<void> {
   await bucket.put(key('manifest.json'), JSON.stringify(forged));
 }
 
-async function playTo(order: RunOrder, stages: readonly RoundState['stage'][]): Promise<RoundState> {
+async function playTo(order: RunOrder, states: readonly RoundState['state'][]): Promise<RoundState> {
   const { round: id } = await orderRounds(own.mesh.url, own.mesh.secrets.WEBHOOK_SECRET, order);
   for (;;) {
     const state = await gateway.getRound(id!);
-    if (stages.includes(state.stage)) return state;
+    if (states.includes(state.state)) return state;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -209,7 +209,7 @@ test('weights that were replaced together with their manifest are played by no W
   await poison('poisoned');
   const failed = await playTo({ ...ORDER, policy: 'poisoned' }, ['failed', 'training']);
   expect(failed).toMatchObject({
-    stage: 'failed',
+    state: 'failed',
     reason: expect.stringContaining('its manifest is not the one that was committed'),
   });
 });

@@ -8,7 +8,7 @@ const round = (index: number): RoundState => ({
   run: hex(99),
   index,
   recipe: 'trio',
-  stage: 'done',
+  state: 'done',
   roles: { solver: { name: 'p', version: index - 1 } },
   spec: {
     id: hex(index),
@@ -102,7 +102,7 @@ test('whatever else is wrong is said', () => {
   expect(made({ version: 3 })).toEqual(['round 2: made version 3']);
   expect(made({ round: hex(1) })).toEqual(['round 2: its version names another round']);
   const ended = (change: Partial<RoundState>) => errorsOf({ ...entry(2), round: { ...round(2), ...change } });
-  expect(ended({ stage: 'training' })).toEqual(['round 2: ended as training: null']);
+  expect(ended({ state: 'training' })).toEqual(['round 2: ended as training: null']);
   expect(ended({ report: null })).toEqual(['round 2: has no report']);
   expect(ended({ expected: 3 })).toEqual(['round 2: 3 groups were admitted, 2 are known']);
   expect(errorsOf({ ...entry(2), manifest: null })).toEqual(['round 2: made no version']);

@@ -117,7 +117,7 @@ export const stateOf = (round: StoredRound): RoundState => {
     index: round.spec.index,
     recipe: round.spec.settings.recipe,
     roles: round.spec.roles,
-    stage: 'training',
+    state: 'training',
     spec: round.spec,
     expected: round.rows.length,
     proposed: round.rows.length,

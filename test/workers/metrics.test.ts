@@ -19,8 +19,8 @@ test('labels and help are escaped', () => {
 });
 
 const none: MeshStatistics = {
-  byStage: [],
-  byState: [],
+  roundsByState: [],
+  groupsByState: [],
   byFailure: [],
   letters: [],
   pointers: [],

@@ -35,13 +35,13 @@ async function tick(now: number, since: number): Promise<number> {
 test('a round that hangs its mesh at every start is given up after a few, with the reason', async () => {
   const round = await orderRun(store.db, 1);
   let starts = 0;
-  for (; (await getRound(store.db, round.id))?.stage === 'proposing' && starts < 50; starts++)
+  for (; (await getRound(store.db, round.id))?.state === 'proposing' && starts < 50; starts++)
     // Driven once; then the mesh hangs, and is started again a minute later.
     await tick(100_000 + starts * 60_000, 90_000 + starts * 60_000);
   expect(starts).toBe(7);
   expect(await getRound(store.db, round.id)).toMatchObject({
-    stage: 'failed',
-    reason: 'No progress in stage proposing after it was driven on again and again.',
+    state: 'failed',
+    reason: 'No progress in state proposing after it was driven on again and again.',
   });
   expect((await getRun(store.db, round.run))?.state).toBe('stopped');
 });

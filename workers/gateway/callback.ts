@@ -29,9 +29,20 @@ export async function tellEnds(services: Services): Promise<void> {
 }
 
 async function post({ db, now }: Services, url: string, secret: string, row: RoundRow): Promise<void> {
-  const { id, run, index, stage, version, reason, expected } = row;
+  const { id, run, index, state, version, reason, expected } = row;
   const groups = (await countGroups(db, [id])).get(id);
-  const body = JSON.stringify({ round: id, run, index, stage, version, reason, expected, groups });
+  // `stage` is the former name of `state`, for receivers that were written for an earlier release.
+  const body = JSON.stringify({
+    round: id,
+    run,
+    index,
+    state,
+    stage: state,
+    version,
+    reason,
+    expected,
+    groups,
+  });
   const response = await fetch(url, {
     method: 'POST',
     body,

@@ -67,11 +67,11 @@ async function refuseUnfit({ db }: Services, manifest: Manifest): Promise<void> 
     );
   if (manifest.round === null) return;
   const round = await getRound(db, manifest.round);
-  if (round?.stage !== 'training' || round.spec.settings.policy !== manifest.policy)
+  if (round?.state !== 'training' || round.spec.settings.policy !== manifest.policy)
     throw conflict(
       'version.round',
       `Round ${manifest.round} does not wait for a version of ${manifest.policy}.`,
-      'a round in stage training',
+      'a round in state training',
     );
   const before = await roundBefore(db, round);
   if (before !== null)

@@ -139,8 +139,8 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const { db, now } = c.var.services;
     const row = await getRound(db, round);
     if (!row) throw notFound('round', round);
-    if (row.stage === 'training') await giveUpTraining(db, round, { ...why, attempts, at: now() });
-    return c.json<v.InferOutput<typeof roundFailed>>({ round, stage: (await getRound(db, round))!.stage });
+    if (row.state === 'training') await giveUpTraining(db, round, { ...why, attempts, at: now() });
+    return c.json<v.InferOutput<typeof roundFailed>>({ round, state: (await getRound(db, round))!.state });
   })
   .post('/api/rounds/:id/groups/:group/failure', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');

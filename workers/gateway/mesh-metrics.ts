@@ -9,12 +9,12 @@ import { usageMetrics } from './usage-metrics.ts';
 const seconds = (from: number | null, to: number | null) =>
   from === null || to === null ? null : (to - from) / 1000;
 
-/** The time that a finished round spent in each stage. */
-const stageTimes = (row: RoundRow | undefined) =>
+/** The time that a finished round spent in each state. */
+const stateTimes = (row: RoundRow | undefined) =>
   row
-    ? OPEN_STATES.flatMap(({ state: stage, since }, i) => {
+    ? OPEN_STATES.flatMap(({ state, since }, i) => {
         const value = seconds(row[since], row[OPEN_STATES[i + 1]?.since ?? 'endedAt']);
-        return value === null ? [] : [{ labels: { stage }, value }];
+        return value === null ? [] : [{ labels: { state }, value }];
       })
     : [];
 
@@ -79,14 +79,14 @@ function stalenessOf(row: RoundRow | undefined): Metric['values'] {
 }
 
 export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], now: number): Metric[] {
-  const stageCounts = new Map(of.byStage.map(({ stage, n }) => [stage, n]));
-  const stateCounts = new Map(of.byState.map(({ state, n }) => [state, n]));
+  const roundCounts = new Map(of.roundsByState.map(({ state, n }) => [state, n]));
+  const stateCounts = new Map(of.groupsByState.map(({ state, n }) => [state, n]));
   return [
     {
       name: 'rollmesh_rounds',
       type: 'gauge',
-      help: 'Rounds by stage.',
-      values: ROUND_STATES.map((stage) => ({ labels: { stage }, value: stageCounts.get(stage) ?? 0 })),
+      help: 'Rounds by state.',
+      values: ROUND_STATES.map((state) => ({ labels: { state }, value: roundCounts.get(state) ?? 0 })),
     },
     {
       name: 'rollmesh_groups',
@@ -109,17 +109,17 @@ export function meshMetrics(of: MeshStatistics, depths: readonly QueueDepth[], n
     {
       name: 'rollmesh_round_idle_seconds',
       type: 'gauge',
-      help: 'Time since the last progress of the round that waits longest, by stage.',
-      values: of.oldest.map(({ stage, touchedAt }) => ({
-        labels: { stage },
+      help: 'Time since the last progress of the round that waits longest, by its state.',
+      values: of.oldest.map(({ state, touchedAt }) => ({
+        labels: { state },
         value: (now - touchedAt) / 1000,
       })),
     },
     {
-      name: 'rollmesh_last_round_stage_seconds',
+      name: 'rollmesh_last_round_state_seconds',
       type: 'gauge',
-      help: 'Time that the last finished round spent in each stage.',
-      values: stageTimes(of.last),
+      help: 'Time that the last finished round spent in each state.',
+      values: stateTimes(of.last),
     },
     {
       name: 'rollmesh_last_round_version_lag',

@@ -1,5 +1,5 @@
 /**
- * The clock's work. When an open round shows no progress, its stage is driven again: messages are sent again for exactly
+ * The clock's work. When an open round shows no progress, it is driven again: messages are sent again for exactly
  * what is missing. Every message may safely be sent twice, so the clock keeps no state of its own.
  */
 import { writeAll } from '../../store/database.ts';
@@ -81,26 +81,26 @@ async function guarded(event: string, id: string, work: () => Promise<void>): Pr
 
 async function redrive(services: Services, row: RoundRow): Promise<void> {
   const { db, now, settings } = services;
-  if (row.stage === 'training' && (await roundBefore(db, row)) !== null) {
+  if (row.state === 'training' && (await roundBefore(db, row)) !== null) {
     // Its turn has not come: the learner has its messages, or gets them again once the earlier rounds have ended.
     await claimRedrive(db, row, now(), 0);
     return;
   }
   const afterStart = row.touchedAt < settings.queuesSince;
   if (!(await claimRedrive(db, row, now(), afterStart ? AFTER_START : 1))) return;
-  log('warn', 'round.redriven', { round: row.id, stage: row.stage, redrives: row.redrives + 1 });
-  if (row.stage !== 'training' && row.redrives >= PATIENCE) {
-    const reason = `No progress in stage ${row.stage} after it was driven on again and again.`;
-    return failRound(db, row.id, [row.stage], reason, now());
+  log('warn', 'round.redriven', { round: row.id, state: row.state, redrives: row.redrives + 1 });
+  if (row.state !== 'training' && row.redrives >= PATIENCE) {
+    const reason = `No progress in state ${row.state} after it was driven on again and again.`;
+    return failRound(db, row.id, [row.state], reason, now());
   }
   // Whoever holds something of it may hold it for ever; the stages sample by themselves until there is progress.
-  if (row.stage !== 'training') await writeAll(db, releaseRound(row.id));
-  if (row.stage === 'proposing') return sendProposal(services, row.spec);
-  if (row.stage === 'rollout') {
+  if (row.state !== 'training') await writeAll(db, releaseRound(row.id));
+  if (row.state === 'proposing') return sendProposal(services, row.spec);
+  if (row.state === 'rollout') {
     await sendRollouts(services, row);
     await writeAll(db, settleRound(row.id, now()));
   }
-  if (row.stage === 'training' && (await finishCommit(services, row))) return;
+  if (row.state === 'training' && (await finishCommit(services, row))) return;
   await sendScored(services, row.id);
 }
 

@@ -42,7 +42,7 @@ export const roundView = (
   run: row.run,
   index: row.index,
   recipe: row.spec.settings.recipe,
-  stage: row.stage,
+  state: row.state,
   expected: row.expected,
   proposalsSha256: row.proposalsSha256,
   proposed: row.proposed,
@@ -80,7 +80,7 @@ export const runView = (row: RunRow): RunState => ({
 export const listedRunView = (row: RunRow, progress: ListedProgress | undefined): ListedRun => ({
   ...runView(row),
   done: progress?.done ?? 0,
-  stage: progress?.stage ?? null,
+  roundState: progress?.roundState ?? null,
   touchedAt: progress?.touchedAt ?? null,
   first: progress?.first ?? null,
   last: progress?.last ?? null,

@@ -24,7 +24,7 @@ export async function judgeGroups(
   messages: readonly JudgeMessage[],
 ): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
-  if (row.stage !== 'rollout') return;
+  if (row.state !== 'rollout') return;
   const tasks = await rolloutTasks(
     mesh.db,
     round,

@@ -15,10 +15,10 @@ export interface ProposerMesh extends StageMesh {
   readonly proposals: StageQueue<'propose'>;
 }
 
-/** Moves a round from `proposing` to `rollout`; in any other stage it does nothing. Messages that a crash left unsent are sent by the clock. */
+/** Moves a round from `proposing` to `rollout`; in any other state it does nothing. Messages that a crash left unsent are sent by the clock. */
 export async function proposeRound(mesh: ProposerMesh, { round, begun }: ProposeMessage): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
-  if (row.stage !== 'proposing') return;
+  if (row.state !== 'proposing') return;
   const key = keys.proposals(round);
   let written = await readJson(mesh.bucket, key, proposals);
   if (!written) {

@@ -19,7 +19,7 @@ export async function rollOutGroups(
   messages: readonly RolloutMessage[],
 ): Promise<void> {
   const row = await roundOfMessage(mesh.db, round);
-  if (row.stage !== 'rollout') return;
+  if (row.state !== 'rollout') return;
   const tasks = await rolloutTasks(
     mesh.db,
     round,

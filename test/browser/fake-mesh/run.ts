@@ -41,7 +41,7 @@ export class Run {
 
   view() {
     const { id, settings, target, done, best } = this;
-    const stage = done < target ? 'rollout' : 'done';
+    const roundState = done < target ? 'rollout' : 'done';
     return {
       id,
       settings,
@@ -49,7 +49,7 @@ export class Run {
       state: 'open',
       createdAt: BEGAN,
       done,
-      stage,
+      roundState,
       touchedAt: BEGAN + 2400 * done,
       first: 0.342,
       last: best,
@@ -64,7 +64,7 @@ export class Run {
       run: this.id,
       index,
       recipe: 'trio',
-      stage: open ? 'rollout' : 'done',
+      state: open ? 'rollout' : 'done',
       expected: 64,
       proposed: 81,
       groups: open

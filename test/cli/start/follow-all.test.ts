@@ -19,7 +19,7 @@ function done(run: RunState, index: number): RoundState {
     run: run.id,
     index,
     recipe: 'trio',
-    stage: 'done',
+    state: 'done',
     roles: spec.roles,
     spec,
     expected: 4,

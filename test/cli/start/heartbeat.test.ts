@@ -77,8 +77,8 @@ test('says so where the mesh does not answer, or fails to', async () => {
 });
 
 test('names the round, its stage and how far it is', () => {
-  const at = (stage: 'proposing' | 'rollout' | 'training' | 'done' | 'failed') =>
-    waitingFor({ index: 3, stage, expected: 24, groups: { scored: 5, failed: 1, trained: 0 } }, 8);
+  const at = (state: 'proposing' | 'rollout' | 'training' | 'done' | 'failed') =>
+    waitingFor({ index: 3, state, expected: 24, groups: { scored: 5, failed: 1, trained: 0 } }, 8);
   expect(waitingFor(undefined, 8)).toBe('its first round to begin');
   expect(at('proposing')).toBe('the tasks of round 3 of 8');
   expect(at('rollout')).toBe('the rollouts of round 3 of 8: 6 of 24 groups are judged');

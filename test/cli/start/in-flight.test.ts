@@ -4,9 +4,9 @@ import { inFlightWords } from '../../../cli/start/in-flight.ts';
 
 type Round = Parameters<typeof inFlightWords>[0][number];
 
-const round = (index: number, stage: Round['stage'], version: number, more: Partial<Round> = {}): Round => ({
+const round = (index: number, state: Round['state'], version: number, more: Partial<Round> = {}): Round => ({
   index,
-  stage,
+  state,
   expected: 24,
   groups: { rollout: 0, scored: 0, trained: 0, failed: 0 },
   roles: { proposer: { name: 'p', version }, solver: { name: 'p', version } },
