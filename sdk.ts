@@ -12,6 +12,10 @@ export const defineRecipe = (recipe: Recipe): Recipe => recipe;
 
 // The contract: what a recipe is, what its functions are given, and what they return.
 export { checkRecipe } from './core/check-recipe.ts';
+// Claims: arms, and conditions on what their runs measured. `claimConditions` and `claimCurves` hold what many claims share.
+export type { Arm, ArmResults, Claim, Condition, Measure } from './core/claims/claim.ts';
+export * as claimConditions from './core/claims/conditions.ts';
+export * as claimCurves from './core/claims/curves.ts';
 export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
 export { type Phase, phaseAt, type Schedule } from './core/phases.ts';
 export {
@@ -41,26 +45,6 @@ export * from './core/rl/aggregation.ts';
 export * from './core/rl/conventions.ts';
 // Estimators, rewards, selection and corrections: functions on arrays.
 export * from './core/rl/corrections/index.ts';
-export * from './core/rl/corrections/index.ts';
-export * from './core/rl/corrections/index.ts';
-export * from './core/rl/corrections/index.ts';
-export * from './core/rl/corrections/index.ts';
-export * from './core/rl/corrections/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
-export * from './core/rl/estimators/index.ts';
 export * from './core/rl/estimators/index.ts';
 export * from './core/rl/groups.ts';
 export * from './core/rl/measures/area-under-roc.ts';
@@ -69,12 +53,6 @@ export * from './core/rl/measures/exploitability.ts';
 export * from './core/rl/measures/rank-correlation.ts';
 export * from './core/rl/objective.ts';
 export * from './core/rl/rewards/index.ts';
-export * from './core/rl/rewards/index.ts';
-export * from './core/rl/rewards/index.ts';
-export * from './core/rl/rewards/index.ts';
-export * from './core/rl/rewards/index.ts';
-export * from './core/rl/selection/index.ts';
-export * from './core/rl/selection/index.ts';
 export * from './core/rl/selection/index.ts';
 export * from './core/rl/statistics.ts';
 export * from './core/rl/types.ts';

@@ -5,10 +5,10 @@
 import { createInterface } from 'node:readline';
 import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { playInProcess } from '../../run/in-process.ts';
 import { MemoryRunStore } from '../../run/run-store.ts';
+import { openRecipes } from '../recipe-modules.ts';
 import { fail } from '../shared/fail.ts';
 import { readStart } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
@@ -29,7 +29,8 @@ async function playArm(args: readonly string[], evaluationTasks: EvaluationTasks
     .option('--start <dir>', 'the folder of the policy that the run begins from')
     .parse(args, { from: 'user' })
     .opts<StartOptions & { readonly start?: string }>();
-  const run = runOf(shipped, orderOf(options));
+  const known = await openRecipes([options.recipe]);
+  const run = runOf(known.registry, orderOf({ ...options, recipe: known.named[0]!.name }));
   const store = new MemoryRunStore();
   const start = await (options.start ? readPolicyFolder(options.start) : readStart(run.recipe.startPolicy));
   await store.commitVersion({ name: run.settings.policy, version: 0 }, start);

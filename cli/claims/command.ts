@@ -1,4 +1,7 @@
-/** `npm run claims -- NAME…`: registers claims, runs their arms, judges them, writes claims/, docs/claims.md and the dashboard's data. */
+/**
+ * `npm run claims -- NAME…`: registers claims, runs their arms, judges them, writes claims/, and of the shipped recipes docs/claims.md and
+ * the dashboard's data. A recipe of the user's own is named by the path of its module, and its files are in the working directory.
+ */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
@@ -9,14 +12,15 @@ import { judgeCondition } from '../../core/claims/rule.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { recipes, shipped } from '../../recipes/index.ts';
+import { recipes } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
+import { openRecipes, type RecipeModule } from '../recipe-modules.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
 import { type PlaySettings, playClaim, sayExpectedTime } from './play-claim.ts';
-import { measuredNow, type Played } from './record.ts';
+import { type Judged, measuredNow, type Played } from './record.ts';
 import {
   commitOfRegistration,
   expectPilotTime,
@@ -72,6 +76,12 @@ async function playPilot(recipe: Recipe, options: ClaimsOptions, players: Player
   printPilot(recipe, played);
 }
 
+function printVerdict({ recipe, verdict, conditions, observations }: Judged): void {
+  for (const { description, bound, outcome } of [...conditions, ...observations])
+    console.log(`${outcome.padEnd(12)} ${description} (${bound})`);
+  console.log(`${recipe}: ${verdict}`);
+}
+
 /** Plays the registered run of a claim, or goes on with it, and writes its record. */
 async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   const { name } = recipe;
@@ -88,7 +98,7 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
   const before = await readRecord(name);
   if (before?.registration?.digest === digest)
     throw wrongInput('claims.played', `The registered run of ${name} is played: its verdict stands.`, {
-      next: `To count another attempt: npm run claims -- ${name} --register --again REASON`,
+      next: 'To count another attempt, register it with `--register --again REASON`.',
     });
   sayExpectedTime(recipe, { engine, jobs: options.jobs }, before);
   const machine = thisMachine();
@@ -117,7 +127,7 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
     },
   });
   await finished.forget();
-  console.log(`${name}: ${(await judgedRecord(name)).verdict}`);
+  printVerdict(await judgedRecord(recipe));
 }
 
 async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
@@ -134,7 +144,7 @@ async function registerClaims(chosen: readonly Recipe[], { engine, again }: Clai
       judged,
       ...(again === undefined ? {} : { reason: again }),
     });
-    console.log(`Written to ${file}. Commit it, then play the claim: npm run claims -- ${recipe.name}`);
+    console.log(`Written to ${file}. Commit it, then play the claim by the same command without --register.`);
   }
 }
 
@@ -153,15 +163,28 @@ function checkOptions(names: readonly string[], options: ClaimsOptions): void {
     throw wrong('--again is a reason to register.', '--register --again REASON');
   if (!names.length && !page)
     throw wrongInput('claims.names', 'No recipe is named.', {
-      expected: `all, or some of ${recipes.map(({ name }) => name).join(', ')}`,
+      expected: `all, the path of a module, or some of ${recipes.map(({ name }) => name).join(', ')}`,
       next: 'All of them take hours; `npm run claims -- all --quick` takes minutes.',
     });
+}
+
+/** The recipes that are named, each with a claim. Throws `wrong-input` where one leads nowhere or states no claim; nothing is written then. */
+export async function claimsNamed(
+  names: readonly string[],
+): Promise<{ readonly chosen: readonly Recipe[]; readonly modules: readonly RecipeModule[] }> {
+  if (names.includes('all')) return { chosen: recipes.filter(({ claim }) => claim), modules: [] };
+  const { named, modules } = await openRecipes(names);
+  for (const recipe of named) claimOf(recipe);
+  return { chosen: named, modules };
 }
 
 export const command = (): Command =>
   new Command(calledAs('claims'))
     .description('Registers the recipes’ claims, runs their arms and judges them.')
-    .argument('[names...]', 'recipes, or `all`: hours of two cores')
+    .argument(
+      '[recipes...]',
+      'shipped recipes by name, your own by the path of its module, or `all` shipped ones: hours of two cores',
+    )
     .option(
       '--register',
       'write the registration of the claim, which is committed before its run is played',
@@ -179,13 +202,16 @@ export const command = (): Command =>
     .addOption(engineOption())
     .action(async (names: readonly string[], options: ClaimsOptions) => {
       checkOptions(names, options);
-      const chosen = names.includes('all') ? recipes.filter(({ claim }) => claim) : names.map(shipped.find);
+      const { chosen, modules } = await claimsNamed(names);
       if (options.register) return await registerClaims(chosen, options);
+      const moduleOf = (recipe: Recipe) => modules.find((module) => module.recipe === recipe)?.file;
+      const isFinal = !options.quick && !options.pilot;
       const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');
       try {
-        for (const recipe of options.page ? [] : chosen) await play(recipe, options, players);
+        for (const recipe of options.page ? [] : chosen)
+          await play(recipe, { ...options, moduleOf }, players);
       } finally {
         players.stop();
       }
-      if (!options.quick && !options.pilot) await writePage();
+      if (options.page || (isFinal && chosen.some((recipe) => !moduleOf(recipe)))) await writePage();
     });

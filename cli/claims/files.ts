@@ -1,8 +1,10 @@
 /** The files that claims produce: a results file each in claims/, docs/claims.md with its pictures, and the dashboard's data. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, parse } from 'node:path';
-import { recipes, shipped } from '../../recipes/index.ts';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { recipes } from '../../recipes/index.ts';
 import { coTrainingCaption, coTrainingPage, coTrainingPicture } from './co-training.ts';
 import { claimsPage, overview, pictures } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
@@ -13,6 +15,8 @@ const DATA = 'claims';
 const PICTURES = 'docs/claims';
 /** The dashboard's data about the claims. */
 const PAGE_DATA = 'dashboard/claims.json';
+
+const byName = (a: Recipe, b: Recipe) => (a.name < b.name ? -1 : 1);
 
 const fileOf = (recipe: string) => join(DATA, `${recipe}.json`);
 
@@ -26,14 +30,16 @@ export async function writeRecord(record: Played): Promise<void> {
 }
 
 /** Reads a results file and judges it by the rule and the conditions of its claim. */
-export async function judgedRecord(name: string): Promise<Judged> {
+export async function judgedRecord(recipe: Recipe): Promise<Judged> {
+  const { name } = recipe;
   const record = (await readRecord(name))!;
-  return judged(record, shipped.find(name), await readAttempts(name), await readRegistration(name));
+  return judged(record, recipe, await readAttempts(name), await readRegistration(name));
 }
 
+/** The records of the shipped recipes, by their names in alphabetical order. A record of somebody's own recipe is on no page. */
 export async function judgedRecords(): Promise<Judged[]> {
-  const files = (await readdir(DATA)).filter((file) => file.endsWith('.json')).sort();
-  return await Promise.all(files.map((file) => judgedRecord(parse(file).name)));
+  const played = recipes.filter(({ name }) => existsSync(fileOf(name))).sort(byName);
+  return await Promise.all(played.map(judgedRecord));
 }
 
 /** A text with what stands between two marks of that name replaced. */
@@ -73,8 +79,13 @@ export async function claimFiles(records: readonly Judged[]): Promise<Map<string
   ]);
 }
 
-/** Judges all records again and writes the pages from them. */
+/** Judges all records again and writes the pages from them. Throws `claims.page` outside a clone of the repository, which has the pages. */
 export async function writePage(): Promise<void> {
+  if (!existsSync(PICTURES))
+    throw wrongInput('claims.page', `The working directory has no folder ${PICTURES}.`, {
+      expected: 'a clone of rollmesh: the pages are those of the shipped recipes',
+      next: 'Of a recipe of your own, the command prints the verdict when its run has ended.',
+    });
   const files = await claimFiles(await judgedRecords());
   await mkdir(PICTURES, { recursive: true });
   for (const [path, text] of files) await writeFile(path, text);

@@ -18,6 +18,8 @@ export interface PlaySettings {
   readonly seeds?: number;
   readonly rounds?: number;
   readonly engine: Engine;
+  /** The path of the module that a recipe came from; undefined for a shipped one. */
+  readonly moduleOf?: (recipe: Recipe) => string | undefined;
 }
 
 /** A quick check's tiny rounds: two, or as many as come before the policy's turn. They run each arm's real code but prove nothing. */
@@ -54,11 +56,13 @@ function runsOf(
         ...(tasks ? { tasks } : {}),
         ...(groupSize ? { groupSize } : {}),
       };
-  const { engine } = settings;
+  const { engine, moduleOf } = settings;
+  const file = moduleOf?.(recipe);
+  const module = file === undefined ? {} : { module: file };
   return chosenArms(recipe, claim, settings.arms).map((arm) => ({
     arm,
     runs: seedsPlayed(claim, arm, settings).map(
-      (seed): ArmRun => ({ recipe: recipe.name, arm, seed, engine, ...sizes }),
+      (seed): ArmRun => ({ recipe: recipe.name, ...module, arm, seed, engine, ...sizes }),
     ),
   }));
 }

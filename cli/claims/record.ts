@@ -88,7 +88,7 @@ function expectPlayedUnder(
   { recipe, registration: under }: Played,
   registered: Registration | undefined,
 ): asserts registered is Registration {
-  const next = `Play the claim again under a registration: npm run claims -- ${recipe} --register --again REASON`;
+  const next = 'Register the claim with `--register --again REASON` and play it again.';
   const refuse = (what: string) =>
     wrongInput('claims.registration', `The record of ${recipe} is not judged: ${what}.`, { next });
   if (!registered) throw refuse('its registration is gone');
@@ -121,7 +121,7 @@ export function judged(
       `The conditions of ${recipe.name} measure other numbers than when its run ended.`,
       {
         expected: 'measures that nobody changed after the run',
-        next: `Undo the change of recipes/${recipe.name}/claim.ts.`,
+        next: 'Undo the change of the recipe’s claim.',
       },
     );
   const { machine, settings, rounds, seeds, arms } = played;

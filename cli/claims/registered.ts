@@ -63,7 +63,7 @@ export async function expectPilotTime(recipe: string): Promise<void> {
   if (spent < PILOT_BUDGET) return;
   throw wrongInput('claims.pilots', `The pilots of ${recipe} have taken ${Math.round(spent)} minutes.`, {
     expected: `at most ${PILOT_BUDGET} minutes of pilots a claim, in all`,
-    next: `Register what is known and play it: npm run claims -- ${recipe} --register`,
+    next: 'Register what is known with `--register`, and play it.',
   });
 }
 
@@ -86,7 +86,7 @@ export async function writeRegistration(
       `The claim of ${name} was registered and played: its verdict stands.`,
       {
         expected: 'one registered attempt',
-        next: `To count another: npm run claims -- ${name} --register --again REASON`,
+        next: 'To count another, register it with `--register --again REASON`.',
       },
     );
   const earlier = await readRegistration(name);
@@ -118,21 +118,30 @@ export async function expectRegisteredStart({
   if (found === sha256) return;
   throw wrongInput('claims.start', `The start ${policy} of ${recipe} has the digest ${found}.`, {
     expected: `the registered weights, ${sha256}`,
-    next: `Restore models/${policy}, or register another attempt: npm run claims -- ${recipe} --register --again REASON`,
+    next: `Restore models/${policy}, or register another attempt with \`--register --again REASON\`.`,
   });
 }
 
 /** The commit that holds the registration as it is in the file. Throws `claims.registration` where none does. */
 export function commitOfRegistration(recipe: string): { readonly commit: string; readonly at: string } {
   const file = registrationFile(recipe);
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const git = (...args: string[]) => {
+    try {
+      return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    } catch (cause) {
+      throw wrongInput('claims.registration', `Git does not know the registration ${file}.`, {
+        expected: 'a Git repository, in which the registration is committed before its run is played',
+        next: `Commit it: git init && git add ${file} && git commit`,
+        cause,
+      });
+    }
+  };
   if (!existsSync(file))
     throw wrongInput(
       'claims.registration',
       `The claim of ${recipe} is not registered: there is no ${file}.`,
       {
-        next: `Write it and commit it: npm run claims -- ${recipe} --register`,
+        next: 'Write it with `--register`, and commit it.',
       },
     );
   const [commit, at] = git('log', '-1', '--format=%h %cI', '--', file).split(' ');

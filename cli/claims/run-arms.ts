@@ -10,6 +10,8 @@ import { moduleFile } from '../../mesh/installation.ts';
 
 export interface ArmRun {
   readonly recipe: string;
+  /** The path of the module that the recipe came from; absent for a shipped one. */
+  readonly module?: string;
   readonly arm: Arm;
   readonly seed: number;
   readonly rounds: number;
@@ -26,8 +28,9 @@ export const EVALUATIONS = 'ROLLMESH_EVALUATIONS';
 export type Evaluations = 'full' | 'pilot' | 'quick';
 const SCRIPT = moduleFile('cli/claims/claim-arm');
 
-function argumentsOf({
+export function argumentsOf({
   recipe,
+  module = recipe,
   arm,
   seed,
   rounds,
@@ -38,7 +41,7 @@ function argumentsOf({
   start,
 }: ArmRun): string[] {
   return [
-    `--recipe=${recipe}`,
+    `--recipe=${module}`,
     ...(arm.reward ? [`--reward=${arm.reward}`] : []),
     ...(arm.freeze ?? []).map((role) => `--freeze=${role}`),
     ...(arm.variant ? [`--variant=${arm.variant}`] : []),

@@ -127,7 +127,7 @@ export function expectUnchanged(recipe: Registered, registered: Registration): v
     `The claim of ${recipe.name} is not what was registered: its ${field} differ. Registered: ${canonicalJson(registered[field])}. Now: ${canonicalJson(today[field])}.`,
     {
       expected: 'the arms, conditions, seeds, settings and start of the registration',
-      next: `Undo the change, or register another attempt: npm run claims -- ${recipe.name} --register --again REASON`,
+      next: 'Undo the change, or register another attempt with `--register --again REASON`.',
     },
   );
 }

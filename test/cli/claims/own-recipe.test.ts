@@ -1,0 +1,64 @@
+/** A claim of a recipe that is not shipped: its arms name its module, and what no claim can be read from is refused. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { claimsNamed } from '../../../cli/claims/command.ts';
+import { playClaim } from '../../../cli/claims/play-claim.ts';
+import { type ArmRun, argumentsOf, Players } from '../../../cli/claims/run-arms.ts';
+import { checkRecipe } from '../../../core/check-recipe.ts';
+import { trio } from '../../../recipes/trio/recipe.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-own-claim-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A module of a recipe like trio, with other fields. */
+function moduleOf(name: string, fields: string): string {
+  const file = join(folder, `${name}.ts`);
+  const trioModule = JSON.stringify(resolve('recipes/trio/recipe.ts'));
+  writeFileSync(file, `import { trio } from ${trioModule};\nexport default { ...trio, ${fields} };\n`);
+  return file;
+}
+
+const ENDED = new Error('no arm is run here');
+class Watched extends Players {
+  readonly asked: ArmRun[] = [];
+  override play(runs: readonly ArmRun[]): Promise<never> {
+    this.asked.push(...runs);
+    return Promise.reject(ENDED);
+  }
+}
+/** The runs that a quick check of a recipe asks for. */
+async function runsOf(reference: string): Promise<readonly ArmRun[]> {
+  const { chosen, modules } = await claimsNamed([reference]);
+  const players = new Watched(1, 'quick');
+  const file = (recipe: unknown) => modules.find((module) => module.recipe === recipe)?.file;
+  const settings = { quick: true, pilot: false, engine: 'kernels', moduleOf: file } as const;
+  await expect(playClaim(chosen[0]!, settings, players)).rejects.toBe(ENDED);
+  return players.asked;
+}
+
+test('every arm of an own recipe is run from its module, those of a shipped one by its name', async () => {
+  const file = moduleOf('mine', "name: 'mine'");
+  const own = await runsOf(file);
+  expect(own.map(({ arm }) => arm.name)).toEqual(trio.claim!.arms.map(({ name }) => name));
+  for (const run of own) expect(argumentsOf(run)[0]).toBe(`--recipe=${file}`);
+  for (const run of await runsOf('trio')) expect(argumentsOf(run)[0]).toBe('--recipe=trio');
+});
+
+test('a path that leads nowhere and a recipe without a claim are refused', async () => {
+  const gone = join(folder, 'gone.ts');
+  await expect(claimsNamed([gone])).rejects.toThrow(`There is no recipe module ${gone}.`);
+  const none = moduleOf('none', "name: 'none', claim: undefined");
+  await expect(claimsNamed([none])).rejects.toThrow('Recipe none states no claim.');
+});
+
+test('a wrong field of a claim is named', () => {
+  const { claim } = trio;
+  const wrong = (fields: object) => () => checkRecipe({ ...trio, claim: { ...claim, ...fields } }, 'It');
+  expect(wrong({ rounds: 0 })).toThrow('`claim.rounds` is 0, expected a whole number from 1');
+  expect(wrong({ arms: [] })).toThrow('at least one arm');
+  expect(wrong({ conditions: [{ description: 'rises', atLeast: 1 }] })).toThrow(
+    '`claim.conditions.0.measure`',
+  );
+});
