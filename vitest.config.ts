@@ -14,7 +14,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     fileParallelism: true,
-    maxWorkers: 2,
+    // One more than the cores of a small machine: tests of processes and meshes wait for a third of their time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       // These change nothing that other files see, so the files of a worker share their imports: a third of the time.
