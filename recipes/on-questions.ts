@@ -14,6 +14,7 @@ import { genrmOn } from './genrm/on-questions.ts';
 import { grpoData, grpoSettings } from './grpo/from-data.ts';
 import { primeOn } from './prime/recipe.ts';
 import { riseOn } from './rise/recipe.ts';
+import { selfRewardingOn } from './self-rewarding/on-questions.ts';
 import { tangoOn } from './tango/recipe.ts';
 import { ttrlOn } from './ttrl/recipe.ts';
 
@@ -22,6 +23,7 @@ const ON_QUESTIONS = {
   genrm: genrmOn,
   prime: primeOn,
   rise: riseOn,
+  'self-rewarding': selfRewardingOn,
   tango: tangoOn,
   ttrl: ttrlOn,
 } as const satisfies Record<string, (game: QuestionGame) => Recipe>;
@@ -37,7 +39,6 @@ const MISSING: Readonly<Record<string, string>> = {
   'one-shot': 'a family that can say which of its tasks teaches most',
   'r-zero': 'a policy that was taught to ask questions, and an oracle for questions that no file holds',
   ragen: 'an environment of several turns',
-  'self-rewarding': 'a policy that was taught to compare two answers in the notation of its family',
   'self-taught-evaluators': 'a policy that was taught to compare two answers in the notation of its family',
   sppo: 'an oracle of preferences between two responses',
   ssp: 'a search tool and its documents',

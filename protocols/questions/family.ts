@@ -5,8 +5,8 @@
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { Random } from '../../core/random.ts';
-import { verifierMessages } from '../../core/renderer/role-messages.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
+import { verifierMessages } from '../../core/renderer/role-messages.ts';
 import { HELD_OUT } from '../../core/split.ts';
 import {
   invalid,

@@ -15,11 +15,15 @@ import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { sealedGold } from '../gold.ts';
 import { readTask } from './task-text.ts';
 
-/** Who judges, and by which rubric. */
-export interface RubricJudge {
+/** What is asked about answers. */
+export interface RubricAsked {
   /** The name of the reward. */
   readonly name: string;
   readonly rubric: Rubric;
+}
+
+/** Who judges, and by which rubric. */
+export interface RubricJudge extends RubricAsked {
   /** The exact version that judges. */
   readonly policy: { readonly name: string; readonly version: number };
 }
@@ -55,7 +59,7 @@ export async function expectRoom(
 
 /** The prompt that shows an answer to the judge, or why it cannot be shown. */
 function promptOf(
-  { rubric }: RubricJudge,
+  { rubric }: RubricAsked,
   renderer: Renderer,
   contextLength: number,
   shown: { readonly question: string; readonly response: string; readonly reference: string },
@@ -76,7 +80,7 @@ interface Asked {
 /** One judge's scores [groups][samples] and judgments [groups], asked about all groups at once. */
 async function judgeAll(
   context: RoundContext,
-  judge: RubricJudge,
+  judge: RubricAsked,
   groups: readonly RolloutGroup[],
   rollouts: readonly (readonly Pick<RewardRollout, 'text'>[])[],
 ): Promise<{ scores: Score[][]; judgments: Sample[][] }> {
@@ -115,7 +119,7 @@ async function judgeAll(
 /** What the judges say, [groups]; one after the other, since an isolate has room for one policy. `rollouts`: [groups][samples]. */
 export async function judgeByRubrics(
   context: RoundContext,
-  judges: readonly RubricJudge[],
+  judges: readonly RubricAsked[],
   groups: readonly RolloutGroup[],
   rollouts: readonly (readonly Pick<RewardRollout, 'text'>[])[],
 ): Promise<Judged[]> {

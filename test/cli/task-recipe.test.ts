@@ -125,7 +125,7 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ recipe: 'sppo' })).rejects.toThrow(
     /sppo takes no files of tasks: it needs an oracle of preferences/,
   );
-  for (const recipe of ['dapo', 'genrm', 'prime', 'rise', 'tango', 'ttrl']) {
+  for (const recipe of ['dapo', 'genrm', 'prime', 'rise', 'self-rewarding', 'tango', 'ttrl']) {
     expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
     expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
   }

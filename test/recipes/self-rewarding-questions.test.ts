@@ -1,0 +1,113 @@
+/** self-rewarding on questions of files: the policy grades its own answers by points, and learns from the best against the worst. */
+import { expect, test } from 'vitest';
+import { playStages } from '../../core/play-stages.ts';
+import type { Completion } from '../../core/policy.ts';
+import { registry } from '../../core/registry.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import { openRoundContext } from '../../core/round-context.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import type { LearnTools, PreferencePart } from '../../core/training-plan.ts';
+import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+
+const task = (question: string, line: number) => ({
+  messages: [{ role: 'user' as const, content: question }],
+  answer: 'one',
+  metadata: {},
+  difficulty: null,
+  file: 'f',
+  line,
+});
+const recipe = questionRecipeFrom({
+  recipe: 'self-rewarding',
+  name: 'say',
+  start: 's',
+  checker: 'exact',
+  extract: ['answer', 'whole'],
+  sources: [{ weight: 1, tasks: [task('Say one', 1)] }],
+  heldOut: [task('Say two', 2)],
+  settings: { maxNew: 24 },
+});
+const chat = textOf(
+  versionFiles(
+    { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
+    { config: { max_position_embeddings: 1024 } },
+  ),
+  'p',
+);
+
+/** Plays a round in which the policy writes these answers, and grades each as it is said. */
+async function play(grades: Readonly<Record<string, string>>, rewardFunction?: string) {
+  const answers = Object.keys(grades);
+  const { settings } = runOf(registry([recipe]), {
+    recipe: recipe.name,
+    seed: 0,
+    rounds: 1,
+    freeze: [],
+    policy: 'p',
+    tasks: 1,
+    groupSize: answers.length,
+    ...(rewardFunction === undefined ? {} : { rewardFunction }),
+  });
+  const round = roundOf(settings, bindingsOf(recipe, settings), 4, 3);
+  const written = (text: string): Completion => {
+    const ids = chat.tokenizer.encode(`${text}<|im_end|>`);
+    return { ids, logprobs: ids.map(() => -1), stopped: true };
+  };
+  const context = openRoundContext({
+    recipe,
+    round,
+    ...chat,
+    recipeState: () => Promise.resolve(undefined),
+    use: (ref, work) =>
+      work({
+        ref,
+        generate: async (prompts) =>
+          prompts.map(({ ids, sampleIds }) => {
+            const prompt = chat.tokenizer.decode(ids);
+            const shown = /Answer:\n(\w+)/.exec(prompt)?.[1];
+            return shown === undefined ? answers.map(written) : sampleIds.map(() => written(grades[shown]!));
+          }),
+        score: () => Promise.reject(new Error('nothing is scored')),
+        dispose: () => Promise.resolve(),
+      }),
+  });
+  const { proposals, groups } = await playStages(context);
+  const plan = await recipe.learn(
+    { round, proposals, groups, recipeState: undefined, version: 3 },
+    {} as LearnTools,
+  );
+  return { group: groups[0]!, plan, text: (ids: readonly number[]) => chat.tokenizer.decode([...ids]) };
+}
+
+test('the best answer by its own points is preferred to the worst, against the version that wrote them', async () => {
+  const { group, plan, text } = await play({
+    one: 'Fine. <grade>4</grade>',
+    two: '<grade>1</grade>',
+    three: 'I cannot tell.',
+    four: '<grade>5</grade>',
+  });
+  expect(group.samples.map(({ rewards }) => rewards.reward)).toEqual([0.8, 0.2, null, 1]);
+  expect(group.samples[2]!.missing).toEqual({ reward: 'unreadable' });
+  expect(group.judgments.map(({ role, policy }) => [role, policy.name, policy.version])).toEqual(
+    new Array(4).fill(['judge-self', 'p', 3]),
+  );
+  // The checker's word stands beside, and decides nothing.
+  expect(group.answersExact).toEqual([true, false, false, false]);
+  const part = plan.updates[0]!.parts[0] as PreferencePart;
+  expect(part).toMatchObject({ objective: { kind: 'dpo', beta: 0.1 }, reference: { version: 3 } });
+  expect(part.pairs.map(({ chosen, rejected }) => [text(chosen.ids), text(rejected.ids)])).toEqual([
+    ['four<|im_end|>', 'two<|im_end|>'],
+  ]);
+  expect(plan.figures).toEqual({ pairs: 1, ungraded: 1 });
+});
+
+test('the control by gold needs no judge, and equal grades make no pair', async () => {
+  const { group, plan } = await play({ one: '', two: '' }, 'gold');
+  expect(group.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 0]);
+  expect(group.judgments).toEqual([]);
+  expect(plan.figures).toEqual({ pairs: 1, ungraded: 0 });
+  const { plan: equal } = await play({ one: '<grade>3</grade>', two: '<grade>3</grade>' });
+  expect(equal.updates).toEqual([]);
+});
