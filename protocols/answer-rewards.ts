@@ -55,7 +55,7 @@ export const randomReward: AnswerReward = {
   pay: ({ group }) => group.samples.map(({ id }) => Number(coinOf(id))),
 };
 
-/** Stage three of a solver that plays alone: nobody judges. The oracle's word stands beside the rewards, for the monitors. */
+/** Stage three of a recipe without a verifier: no completion is sampled. The oracle's results are recorded beside the rewards, for the monitors. */
 export function payAnswers(
   given: TaskFamily,
   { pay }: AnswerReward,

@@ -39,13 +39,13 @@ export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number):
   ).map(String);
 }
 
-/** As large a share of the groups whatever their returns, at least one: which ones follows from the seed. */
+/** The same share of the groups, at least one, drawn by the seed without regard to their returns. */
 export const worldsAtRandom = (groups: readonly ScoredGroup[], share: number, seed: string): string[] =>
   new Random(`${seed}/worlds`)
     .shuffle(groups.map(({ group }) => group))
     .slice(0, Math.max(1, Math.round(groups.length * share)));
 
-/** Signs of the echo trap: share of episodes that succeed, how far returns differ within a group, the share of different first turns in it, and turns an episode. */
+/** Signs of RAGEN's echo trap, in which an agent repeats one answer: share of episodes that succeed, how far returns differ within a group, the share of different first turns in it, and turns an episode. */
 export function echoSigns(
   groups: readonly ScoredGroup[],
 ): Record<'success' | 'returnSpread' | 'variety' | 'turns', number> {

@@ -1,4 +1,4 @@
-/** What rewards may know of the oracle's word on exactness: all of it, or nothing; and the coin of the random-reward control. */
+/** What rewards may know of the oracle's word on exactness: a reward function that is declared gold-free cannot read it. Also the coin of the random-reward control. */
 import { Random } from '../core/random.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { Sample } from '../core/schema/sample.ts';
@@ -13,7 +13,7 @@ export const sealedGold =
     return known;
   };
 
-/** For the record of a judgment: the oracle's word and whether the judgment's is the same, `said` is null where it has none. */
+/** For the record of a judgment: what the oracle says, and whether the judgment agrees with it. `said` is the judgment's verdict, null where there is none. */
 export const besideOracle = (right: boolean | null, said: boolean | null): Pick<Sample, 'oracle'> =>
   right === null ? {} : { oracle: { right, hit: said === right } };
 

@@ -87,7 +87,7 @@ const notNegative = v.pipe(number, v.minValue(0));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-/** How the learning rate goes on after its warm-up. */
+/** The schedule of the learning rate after its warm-up. */
 export const scheduleEntries = {
   schedule: v.exactOptional(v.picklist(['constant', 'linear', 'cosine'])),
   /** Optimiser steps of the whole run, over which a schedule decays. */

@@ -5,7 +5,7 @@
 import { invalid, ok, type ParseResult } from '../core/task-family.ts';
 import { STOP, withoutStop } from './worked.ts';
 
-/** What is so after a move: who moves next, what that player sees, and what the last move earned. */
+/** The situation after a move: who moves next, what that player sees, and what the last move earned. */
 export interface Situation<State> {
   readonly state: State;
   /** Whose turn it is, from 0; of no meaning when done. */
@@ -34,7 +34,7 @@ export interface Environment<State> {
 
 /** What a refused action earns its player. */
 export const ILLEGAL_REWARD = -0.1;
-/** In a game for two, this many refused actions lose it: who could stall would never have to lose. */
+/** In a game for two, so many refused actions lose it: otherwise a player could stall and never lose. */
 export const MAX_FAULTS = 3;
 /** Actions one answer may hold. */
 export const MAX_ACTIONS = 5;

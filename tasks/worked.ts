@@ -17,7 +17,7 @@ export const parseJudgment = arithmetic.parseJudgment;
 
 export const STOP = '<eos>';
 
-/** Text without its stop token; null where it does not end in exactly that. */
+/** Text without its stop token; null where it does not end in exactly one. */
 export const withoutStop = (text: string): string | null =>
   text.endsWith(STOP) ? text.slice(0, -STOP.length) : null;
 

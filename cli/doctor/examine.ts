@@ -3,6 +3,13 @@ import { existsSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { installed } from '../../mesh/installation.ts';
+
+/** Plain JavaScript that the install runs too, so that it is found from the installation. */
+const { isCurrent, OLDEST_NODE } = (await import(
+  pathToFileURL(installed('install', 'node-version.mjs')).href
+)) as typeof import('../../install/node-version.mjs');
 
 export interface Finding {
   readonly what: string;
@@ -17,17 +24,16 @@ const GIGABYTE = 1e9;
 const NEEDED_MEMORY = 2 * GIGABYTE;
 /** A run of 40 rounds of the flagship writes about 0.2 GB of versions. */
 const NEEDED_DISK = GIGABYTE;
-const OLDEST_NODE = [22, 13] as const;
 /** V8's pairing of SIMD operations, which makes the CPU learner nearly twice as fast. */
 const FAST_NODE = 24;
 
 const gigabytes = (bytes: number) => `${(bytes / GIGABYTE).toFixed(1)} GB`;
 
 export function nodeFinding(version: string): Finding {
-  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
-  const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
+  const old = !isCurrent(version);
+  const major = Number.parseInt(version.replace('v', ''), 10);
   const follows = old
-    ? `rollmesh needs ${OLDEST_NODE.join('.')} or later`
+    ? `rollmesh needs ${OLDEST_NODE} or later`
     : major < FAST_NODE
       ? `Node ${FAST_NODE} or later would train nearly twice as fast on the CPU, to the same bits`
       : 'the learner’s CPU device pairs SIMD operations';

@@ -1,16 +1,8 @@
 /** A recipe in words: what `npm run recipe -- show NAME` prints. */
 import type { Recipe } from '../../core/recipe.ts';
-import type { Placement } from '../../core/role.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { OptimizerSettings } from '../../core/training-plan.ts';
 import { wrap } from '../shared/wrap.ts';
-
-const PAID: Readonly<Record<Placement, string>> = {
-  sequence: 'paid for the whole',
-  turn: 'paid for each turn',
-  step: 'paid for each step',
-  token: 'paid for each token',
-};
 
 const decay = ({ schedule = 'constant', totalSteps, floor = 0 }: OptimizerSettings): string =>
   schedule === 'constant' ? '' : ` and a ${schedule} fall to ${floor} times the rate at step ${totalSteps}`;
@@ -39,8 +31,10 @@ export function describeRecipe(recipe: Recipe): string {
   const roles = Object.entries(recipe.roles).map(([name, role]) => {
     const { description, set, sampling, placement = 'sequence', usesGold } = role;
     const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
+    // A reward for a whole completion is the usual one, and some roles are never paid: neither is said.
+    const paid = placement === 'sequence' ? '' : `; paid for each ${placement}`;
     const held = usesGold ? `; held to the exact checker under every reward${butLabelFree}` : '';
-    return `${name}: ${description} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}; ${PAID[placement]}${held}${frozen})`;
+    return `${name}: ${description} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}${paid}${held}${frozen})`;
   });
   const rewards = Object.entries(recipe.rewards).map(
     ([name, { description, usesGold }], i) =>
@@ -48,7 +42,7 @@ export function describeRecipe(recipe: Recipe): string {
   );
   const sets = Object.entries(recipe.sets).map(([name, { optimizer, average, head, adapter }]) => {
     const trained = optimizer
-      ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} steps of warm-up${decay(optimizer)}, ${optimizer.minibatches} steps a pass over the round’s samples, gradient norm at most ${optimizer.clipNorm}`
+      ? `AdamW, learning rate ${optimizer.learningRate}, ${optimizer.warmup} steps of warm-up${decay(optimizer)}, ${optimizer.minibatches === 1 ? 'one step' : `${optimizer.minibatches} steps`} a pass over the round’s samples, gradient norm at most ${optimizer.clipNorm}`
       : 'not trained';
     const more = [
       ...(adapter ? [`adapters of rank ${adapter.rank} on version 0's weights`] : []),

@@ -11,7 +11,7 @@ import type { Solution, TaskFamily } from '../../core/task-family.ts';
 
 export interface Candidates {
   readonly task: string;
-  /** Readable answers, with the oracle's word on each. */
+  /** Readable answers, each with what the oracle says of it. */
   readonly solutions: readonly Solution[];
   readonly exact: readonly boolean[];
 }
@@ -90,7 +90,7 @@ export const bestOf = (
 ): number =>
   mean(candidates.map(({ exact }, t) => Number(exact[scores[t]!.indexOf(Math.max(...scores[t]!))] ?? false)));
 
-/** What is had without a verifier: an answer at random, the vote's, and the best there is. */
+/** Accuracies without a verifier: of an answer at random, of the majority vote, and of a choice that is right wherever any answer is. */
 export function withoutVerifier(candidates: readonly Candidates[]) {
   const answered = (solutions: readonly Solution[]) => solutions.map(({ answer }) => answer);
   return {

@@ -167,7 +167,7 @@ export interface Comparison {
   readonly sampled: (Interval & { readonly mean: number }) | null;
 }
 
-/** What the second version has over the first, question by question. */
+/** The paired difference of the second version from the first, question by question. */
 export function compare(first: readonly AnsweredQuestion[], second: readonly AnsweredQuestion[]): Comparison {
   const right = (questions: readonly AnsweredQuestion[]) => questions.map(({ greedy }) => isRight(greedy));
   const shares = (questions: readonly AnsweredQuestion[]) =>

@@ -179,5 +179,5 @@ export const total = (values: ArrayLike<number>): number => {
   return sum;
 };
 
-/** An evaluation of nothing: every held-out example is longer than the policy's positions. */
+/** The evaluation where every held-out example is longer than the policy's context, so that none is scored. */
 export const nothingExamined = (): Evaluation => evaluation({ n: 0, accuracy: 0 });

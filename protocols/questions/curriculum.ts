@@ -30,7 +30,7 @@ type Paid = Pick<ScoredGroup, 'task'> & {
   readonly samples: readonly Pick<ScoredGroup['samples'][number], 'rewards'>[];
 };
 
-/** What the next version carries. A group with fewer than two known rewards says nothing of its question. */
+/** What the next version carries. A group with fewer than two known rewards changes nothing about its question. */
 export function curriculumAfter(recipeState: unknown, groups: readonly Paid[]): CurriculumState {
   const unanimous = new Set(readState(curriculumState, recipeState)?.unanimous);
   for (const { task, samples } of groups) {

@@ -122,7 +122,7 @@ async function judge(
   return Promise.all(groups.map((group, g) => pay(questions, context, group, checked[g]!, judged[g]!)));
 }
 
-/** The roles of those who judge by a rubric, and the versions that play them. */
+/** The judge roles of rubric rewards, each with the version that plays it. */
 function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' | 'bindings'> {
   const judges = Object.values(rewards).flatMap(judgesOf);
   const byRole = <T>(of: (judge: RubricJudge) => T) =>

@@ -1,4 +1,4 @@
-/** Who learns when, and how often everybody speaks in a round. */
+/** Which role is trained in which rounds, and how many completions each role samples in a round. */
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 

@@ -83,7 +83,7 @@ async function metaVerify(context: RoundContext, claims: readonly Claimed[], vot
   return new Map(questions.map(({ of }, q) => [of, answers[q]!]));
 }
 
-/** What analyses are called by whoever says so in this run. */
+/** The quality of each analysis, as the reward function of this run has it. */
 function metaScoresBy(context: RoundContext, verdicts: ReadonlyMap<string, readonly Answer<MetaVerdict>[]>) {
   const { rewardFunction, variant } = context.round.settings;
   return ({ id, task, proof, analysis }: Claimed): readonly number[] => {

@@ -54,7 +54,7 @@ export interface ProofEvidence {
   readonly score: number | null;
   /** The quality of the prover's own analysis; null where nobody can say. */
   readonly quality: number | null;
-  /** Is the term of honesty paid? */
+  /** Does the reward include the term for an honest analysis of one's own proof? */
   readonly honesty: boolean;
 }
 

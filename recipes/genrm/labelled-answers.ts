@@ -16,7 +16,7 @@ export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnToo
     }),
   );
 
-/** As many right as wrong ones, as many as there are. */
+/** As many right answers as wrong ones: all of the rarer kind, and as many of the other, drawn at random. */
 export function asManyWrong(answers: readonly Labelled[], random: Random): Labelled[] {
   const labels = answers.map(({ right }) => right);
   const rights = labels.filter(Boolean).length;
@@ -40,7 +40,7 @@ export const pairing = (encode: LearnTools['encode']) => (prompt: string, ids: s
   ids: encode(ids),
 });
 
-/** What a head hears before it says its class. */
+/** The tokens that the classification head reads before it gives a class. */
 export const heard = (item: Labelled, encode: LearnTools['encode']) => {
   const [first, ...ids] = encode(checkPrompt(item));
   return { prompt: [first!], ids };

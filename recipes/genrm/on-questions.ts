@@ -52,7 +52,7 @@ const bareVerdicts = (
   );
 };
 
-/** As many verdicts on right answers as on wrong ones, as many as there are. */
+/** As many verdicts on right answers as on wrong ones: all of the rarer kind, and as many of the other, drawn at random. */
 function balanced(items: readonly Taught[], random: Random): Sequence[] {
   const labels = items.map(({ right }) => right);
   const rights = labels.filter(Boolean).length;

@@ -115,7 +115,7 @@ export const genrm: Recipe = {
     schedule: 'Each round labels fresh answers and makes one pass over them in eight optimiser steps.',
   },
   differences: [
-    'N is 8, K up to 16; the paper has 16 or 32 of each. Twelve rounds on fresh answers instead of one corpus; λ, which is not known to be the paper’s, is .3.',
+    'N is 8, K up to 16; the paper has 16 or 32 of each. Twelve rounds on fresh answers instead of one corpus; λ, which is not known to be the paper’s, is 0.3.',
     'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
     'The verifier is shown answers without their steps: where some have none, a glance at that tells most of what a check does.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',

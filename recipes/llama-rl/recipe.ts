@@ -45,7 +45,7 @@ export const llamaRl: Recipe = {
     credit:
       'The advantage of an answer is its reward minus the mean of its group, without division by the deviation.',
     objective:
-      'AIPO weighs each token’s gradient by the ratio of its probability now to its probability when it was sampled, cut off at 2, and without a lower bound: what the policy would hardly say any more hardly counts. The variants put the uncorrected gradient or PPO’s clip (ratios in [0.8, 1.2] against the sampler) in its place.',
+      'AIPO weighs each token’s gradient by the ratio of its probability now to its probability when it was sampled, cut off at 2, and without a lower bound: a token that the policy has become unlikely to sample counts little. The variants put the uncorrected gradient or PPO’s clip (ratios in [0.8, 1.2] against the sampler) in its place.',
     schedule: 'Each round makes one optimiser step.',
   },
   differences: [

@@ -10,7 +10,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { soundness } from '../../tasks/arithmetic/questions.ts';
 
-/** As many as the published variant that starts from its own: the store soon is what the gate lets in. */
+/** As many seeds as the published variant that starts from its own questions: what the gate lets in soon makes up most of the store. */
 const SEED_QUESTIONS = 16;
 
 export const questionStore = v.array(v.string());

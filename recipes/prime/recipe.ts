@@ -28,14 +28,14 @@ import { primeClaim } from './claim.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 
 const PRM = 'prm';
-/** Tasks of the band in a batch of the policy: as many every round, however many a better policy leaves there. */
+/** Tasks in the policy's batch, all from the band of pass rates: the same number every round, however many tasks are in the band. */
 const BATCH = 8;
 /** Rounds of the reward model alone. */
 const ALONE = 8;
-/** Answers here are thirty tokens long, the paper's are thousands at .05: β Σ q has to span a few units. */
+/** Answers here are thirty tokens long, the paper's thousands, with β = 0.05: β Σ q has to span a few units. */
 const BETA = 0.5;
 const PROCESS_WEIGHT = 2;
-/** Larger steps outrun the reward model: it scores answers of a policy that it has not learned from yet. */
+/** With larger steps the policy changes faster than the reward model, which then scores answers of a kind that it was never trained on. */
 const LEARNING_RATE = 1e-4;
 const VARIANTS = {
   outcome: 'the policy is paid for outcomes alone: RLOO; the reward model rests',
@@ -59,7 +59,7 @@ function rated(group: ScoredGroup): ScoredGroup {
 const keysOf = (groups: readonly ScoredGroup[]) =>
   groups.flatMap(({ group, samples }) => samples.map(() => group));
 
-/** log ψ - log ref [answers][tokens]; nothing where ψ rests for good. */
+/** log ψ - log ref [answers][tokens]; zeros for the variant `outcome`, which does not use the reward model. */
 async function tokenRewards(variant: string | undefined, answers: readonly Sample[], tools: LearnTools) {
   if (variant === 'outcome') return answers.map(({ ids }) => ids.map(() => 0));
   const start = await tools.score(PRM, answers, 0);
@@ -157,7 +157,7 @@ export const prime: Recipe = {
     setting:
       'A solver answers long chains of eight operators, where nearly one step of three goes wrong, so that outcomes are sparse. No steps are labelled.',
     roles:
-      'The solver answers 128 tasks four times each. A second model, the implicit reward model, starts as a copy of the same weights and never speaks.',
+      'The solver answers 128 tasks four times each. A second model, the implicit reward model, starts as a copy of the same weights and generates nothing.',
     rewards:
       'The outcome is 1 for an exact answer and 0 otherwise. The process reward of a token is log ψ - log ref, the log-probability of the token under the reward model, before its update on these answers, less that under version 0.',
     credit:
@@ -170,7 +170,7 @@ export const prime: Recipe = {
   differences: [
     `A batch has ${BATCH} tasks of the band, of 128 rolled out, the paper’s 256. The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
     'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
-    'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is .5, not .05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
+    'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is 0.5, not 0.05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
   ],
   claim: primeClaim,
   startPolicy: 'arithmetic-chains',

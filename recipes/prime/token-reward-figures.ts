@@ -1,4 +1,4 @@
-/** What token rewards know of right and wrong, by the oracle: for the report alone. */
+/** How well token rewards tell right answers and steps from wrong ones, by the oracle: for the report alone. */
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
 import { mean } from '../../core/rl/statistics.ts';

@@ -1,4 +1,4 @@
-/** Where the first error of a solution is, by continuations and by a judge. */
+/** Labels: where the first error of a solution is, according to continuations and according to a judge. */
 import { Random } from '../../core/random.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';

@@ -1,4 +1,4 @@
-/** A recipe of challenger and solver that train in turns: everything but its rewards, its training plan and its words. */
+/** A recipe of challenger and solver that train in turns: everything but its rewards, its training plan and its descriptions. */
 import type { RoundShape } from '../../core/recipe.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';

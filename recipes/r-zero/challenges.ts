@@ -63,7 +63,7 @@ export async function challenge(
   };
 }
 
-/** Questions of the set, as many as a round has tasks; none twice, so that a small set makes a small round. */
+/** Questions of the set, as many as a round has tasks; none twice: a set with fewer questions makes a smaller round. */
 export const drawLabelled = ({ round }: Pick<RoundContext, 'round'>, set: readonly Vote[]): Proposals =>
   admitTasks(
     round,

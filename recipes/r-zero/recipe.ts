@@ -29,7 +29,7 @@ export const challengerReward = (share: number | null, repeated: number): number
 export const solverReward = (inForm: boolean, agrees: boolean): number =>
   0.9 * Number(inForm && agrees) + 0.1 * Number(inForm);
 
-/** Shares are tenths; rounding must not decide at the ends. */
+/** Shares are multiples of a tenth; the tolerance keeps rounding from deciding at the ends of the band. */
 export const inBand = (share: number): boolean => share >= BAND[0] - 1e-9 && share <= BAND[1] + 1e-9;
 
 /** The published weights over what says that an answer is right: the label, or what a control or a bound has in its place. */
@@ -117,7 +117,8 @@ const plans: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools) =
 
 export const rZero: Recipe = {
   name: 'r-zero',
-  title: 'A challenger at the edge of what its solver can do, and a solver that believes its own votes',
+  title:
+    'A challenger at the edge of what its solver can do, and a solver that trains on its own majority votes',
   paper: {
     title: 'R-Zero: Self-Evolving Reasoning LLM from Zero Data',
     year: 2025,
@@ -127,7 +128,7 @@ export const rZero: Recipe = {
     'Challenger and solver start as copies of one policy and train in turns. The challenger is paid for questions whose majority answer about half of the solver’s attempts give, less a penalty for questions that resemble others of the batch. The solver trains on the questions that are neither too easy nor too hard for it, with its own majority answers as labels.',
   method: {
     setting:
-      'Questions are arithmetic chains; nobody supplies a question or an answer. Challenger and solver start as copies of one policy, which writes short sums and one pet question and slips the more the longer a chain is. The evaluation asks for chains of three to five operators.',
+      'Questions are arithmetic chains; nobody supplies a question or an answer. Challenger and solver start as copies of one policy, which writes short sums, one of them far more often than the others, and slips the more the longer a chain is. The evaluation asks for chains of three to five operators.',
     roles:
       'The challenger writes questions from one fixed prompt. The solver attempts each ten times, and the answer that most attempts give is the question’s label. In the solver’s own rounds it answers labelled questions five times each.',
     rewards:
@@ -145,7 +146,7 @@ export const rZero: Recipe = {
     'Questions are arithmetic chains without the challenger’s own answer; BLEU is taken over characters; no top-p.',
     'An iteration collects 192 questions instead of 8,000 and keeps each once, repeated or not, so that a solver, whose five rounds draw up to 64 in three updates each, meets a question two or three times, an untrained challenger’s more often. A challenger round has 64 in two updates.',
     'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger whose steps are five times as large; it has 14 updates an iteration to the solver’s 15, in the paper 5 to 15.',
-    'The start is taught for it: a challenger of short sums and one pet question, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
+    'The start is taught for it: a challenger of short sums, one of them far more often than the others,, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
   ],
   claim: rZeroClaim,
   startPolicy: 'arithmetic-late-slips',

@@ -39,7 +39,7 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
   starpo: { share: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 },
   reuse: { ...STABLE, epochs: 5 },
 };
-/** Optimiser steps over all worlds of a round; over a share of them as much fewer, so that all steps are of one size. */
+/** Optimiser steps over all worlds of a round; over a share of the worlds proportionally fewer, so that every step trains on the same number of worlds. */
 const STEPS = 8;
 /** What an action costs, whatever it leads to. */
 const ACTION_COST = 0.1;
@@ -80,7 +80,7 @@ export const ragen: Recipe = {
     source: 'arXiv:2504.20073',
   },
   summary:
-    'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less .1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
+    'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less 0.1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
   method: {
     setting:
       'An agent crosses frozen lakes of four by four fields, drawn anew for each task, in up to five turns of up to five moves each. The ice does not slip.',
@@ -89,7 +89,7 @@ export const ragen: Recipe = {
     rewards:
       'An episode returns 1 for the goal, less 0.1 for every action and for every refused one. All turns of an episode carry its return.',
     credit:
-      'The advantage of an episode is its return minus the mean of the world’s episodes, divided by their deviation. Where all episodes of a world fail, returns still differ by how soon they do, and the division makes that as loud as success elsewhere: training then collapses into an echo of one answer. StarPO-S therefore trains only on the quarter of the worlds whose returns differ most.',
+      'The advantage of an episode is its return minus the mean of the world’s episodes, divided by their deviation. Where all episodes of a world fail, returns still differ by how soon they do, and the division makes these small differences count as much as success does elsewhere: training then collapses to one answer, repeated in every world. StarPO-S therefore trains only on the quarter of the worlds whose returns differ most.',
     objective:
       'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, with an entropy bonus of weight 0.001 and no KL term (StarPO-S). The variant `starpo` has none of these stabilisers.',
     schedule:
@@ -98,7 +98,7 @@ export const ragen: Recipe = {
   differences: [
     'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',
-    'Every action costs .1, as in the paper’s Sokoban; its lakes have no such cost.',
+    'Every action costs 0.1, as in the paper’s Sokoban; its lakes have no such cost.',
     '16 worlds of 8 episodes a round, the paper’s 8 of 16. Steps are of one size, so that whoever trains on all worlds takes four times as many a round as who trains on a quarter.',
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
@@ -123,7 +123,7 @@ export const ragen: Recipe = {
     'filter-50': 'StarPO-S on half of the worlds',
     'filter-100': 'StarPO-S on all worlds',
     'random-25': 'StarPO-S on a quarter of the worlds at random: no filter, as many steps',
-    starpo: 'StarPO: all worlds, KL .001, clip .2/.2, no entropy bonus',
+    starpo: 'StarPO: all worlds, KL weight 0.001, ratios in [0.8, 1.2], no entropy bonus',
     reuse: 'StarPO-S that goes through each round’s episodes five times',
   },
   sets: {

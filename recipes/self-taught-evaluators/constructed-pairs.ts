@@ -18,7 +18,7 @@ import {
 } from '../../tasks/arithmetic/pairwise.ts';
 import { varied } from '../../tasks/arithmetic/questions.ts';
 
-/** An answer to the task, and one to a task that differs in one character; with steps, as the writer answers best so. */
+/** An answer to the task, and one to a task that differs in one character; both with steps, with which the writer is right most often. */
 export async function writePairs(
   context: RoundContext,
   writer: string,

@@ -39,7 +39,7 @@ const state = v.array(played);
 /** The data's response to a task. */
 type DataOf = (task: string) => Sequence;
 
-/** The data's response against the opponent's; none where they are the same, as those have no gradient. */
+/** The data's response against the opponent's; no pair where they are the same, since its gradient is zero. */
 export function pairOf({ task, ids }: Played, dataOf: DataOf): PreferencePair | null {
   const chosen = dataOf(task);
   const same = chosen.ids.length === ids.length && chosen.ids.every((id, i) => id === ids[i]);
@@ -150,7 +150,11 @@ export const spin: Recipe = {
     },
   },
   roles: {
-    [PLAYER]: { description: 'is trained', speaksAs: 'solver', sampling },
+    [PLAYER]: {
+      description: 'is trained to prefer the corpus to the opponent and samples nothing',
+      speaksAs: 'solver',
+      sampling,
+    },
     [OPPONENT]: { description: 'the previous iterate, answers the prompts', speaksAs: 'solver', sampling },
   },
   freezable: [OPPONENT],

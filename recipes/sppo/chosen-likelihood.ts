@@ -26,7 +26,7 @@ export const rememberChosen = async (responses: readonly Sequence[], tools: Lear
   likelihood: responses.length ? await likelihoodOf(responses, tools) : 0,
 });
 
-/** Change of the chosen responses' mean log-likelihood, nats a response; nothing where none were chosen. */
+/** Change of the chosen responses' mean log-likelihood, nats a response; absent where none were chosen. */
 export async function changeOfChosen(
   before: Chosen | undefined,
   tools: LearnTools,

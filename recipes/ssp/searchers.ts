@@ -129,7 +129,7 @@ export function answerIn(
   return parsed.ok && parsed.value.kind === 'answer' ? parsed.value.text : null;
 }
 
-/** Most questions of a number of hops. Claims go by sampled answers, so these are asked of all held-out ones: 70, 178 and 415. */
+/** The most questions that are asked for each number of hops. Claims are judged by sampled answers, so sampling uses all held-out questions: 70, 178 and 415. */
 const MOST = { greedy: 50, sampled: 450 } as const;
 
 /** Exact answers to held-out questions, by hops; greedy, and sampled at temperature 1, over those of two and three hops. */

@@ -1,4 +1,4 @@
-/** Tasks of earlier rounds that may stand in for proposals that were refused; carried from version to version as its memory. */
+/** Tasks of earlier rounds that may stand in for proposals that were refused; they are the recipe state, which each version carries to the next. */
 import * as v from 'valibot';
 import { readState } from '../../core/recipe-state.ts';
 import type { Proposals } from '../../core/schema/sample.ts';

@@ -47,7 +47,7 @@ const FORMAT_WEIGHT = 0.8;
 const FORMAT: Readonly<Partial<Record<Outcome, number>>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
 const VARIANTS = {
   outcome: 'the generator is paid for outcomes alone: GRPO; the verifier rests',
-  constant: 'α stays at .5',
+  constant: 'α stays at 0.5',
 };
 
 export const turnOf = (index: number) => phaseAt(SCHEDULE, index);
@@ -55,7 +55,7 @@ export const turnOf = (index: number) => phaseAt(SCHEDULE, index);
 export const alphaOf = (variant: string | undefined, before: number): number =>
   variant === 'outcome' ? 0 : variant === 'constant' ? 0.5 : exponentialDecay(0.1, 1e-3, before, FALL);
 
-/** A round of a verifier that is frozen, or that nobody listens to: no one learns. */
+/** Whether a round trains nothing: it is a verifier's round, and the verifier is frozen or its verdicts are not used. */
 const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
   turnOf(index).phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome');
 

@@ -1,4 +1,4 @@
-/** Credit for verdicts where several are sampled on each solution: each against the others, those on the rarer kind of solution counting more. */
+/** Credit for verdicts where several are sampled on each solution: each is compared with the others, and those on the rarer kind of solution count more. */
 import * as v from 'valibot';
 import { decayedCounts, grpo, inverseRootWeights } from '../../core/rl/estimators/index.ts';
 import type { Key } from '../../core/rl/types.ts';

@@ -23,7 +23,7 @@ import { claim } from './claim.ts';
 
 /** Share of a group's votes that are trained on. */
 const TRAINED_SHARE = 0.5;
-/** Operators of a test task, at most: chains on which steps would be right where haste is not. */
+/** The most operators of a test task: chains that the start policy answers right with steps and often wrong without. */
 const MOST_OPERATORS = 4;
 /** Passes over a batch: as many updates as in four times the rounds. */
 const EPOCHS = 4;
@@ -173,7 +173,7 @@ export const ttrl: Recipe = {
     '32 votes and 16 trained samples a task instead of 64 and 32, and 24 tasks a round instead of 8; the halves are kept.',
     'A constant step size after a short warm-up instead of a cosine, and four passes over each batch instead of one: updates cost less here than rollouts.',
     'The test set is the 375 held-out chains of two to four operators, each met about twice; the paper goes some 80 times over a set of AIME’s size, and longer runs collapse there too.',
-    'The start answers seven of ten tasks at once, without steps. Most of the gain is a choice of strategy: where the majority is right it mostly wrote its steps, so that steps are paid, and then they win the votes that haste had won.',
+    'The start answers seven of ten tasks at once, without steps. Most of the gain is a choice of strategy: where the majority is right it mostly wrote its steps, so that answers with steps are paid; they then win votes that answers without steps had won.',
   ],
   claim,
   startPolicy: 'arithmetic-terse',

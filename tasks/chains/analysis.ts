@@ -55,7 +55,7 @@ const SCORES = { '0': 0, '.5': 0.5, '1': 1 } as const;
 const writeScore = (score: Score): string => (score === 0.5 ? '.5' : String(score));
 const scoreNamed = (text: string | undefined): Score => SCORES[text as keyof typeof SCORES];
 
-/** The oracle's word: the numbers of the lines that do not follow, ascending. */
+/** By the oracle: the numbers of the lines that do not follow, ascending. */
 export const wrongLines = (task: string, solution: Solution): number[] =>
   chains.exactJudgment(task, solution).steps.flatMap((follows, i) => (follows ? [] : [i + 1]));
 
@@ -79,7 +79,7 @@ export function metaVerdictOf(wrong: readonly number[], { issues, score }: Analy
   return { marks, score: real === issues.length ? 1 : real > 0 ? 0.5 : 0 };
 }
 
-/** The oracle's word on an analysis. */
+/** What the oracle says of an analysis. */
 export const exactMetaVerdict = (task: string, solution: Solution, analysis: Analysis): MetaVerdict =>
   metaVerdictOf(wrongLines(task, solution), analysis);
 

@@ -114,7 +114,7 @@ function parseProposal(text: string): ParseResult<string> {
 /** Where a flawed solution goes wrong: at a line, and from there on, or in the answer alone. */
 export type EquationFlaw = 'isolate' | 'divide' | 'answer';
 
-/** A worked solution with one error that is carried on, as a careless solver would make it. */
+/** A worked solution with one error that is carried on, so that every later line follows from it. */
 export function flawedEquation(random: Random, task: string, flaw: EquationFlaw): Solution {
   const equation = readEquation(task);
   if (!equation) return { steps: [], answer: '0' };

@@ -8,7 +8,7 @@ import { demonstrateRole } from '../role-demonstrations.ts';
 import { flawedDerivation, randomRewriting, rewriting, writeProposal } from './family.ts';
 
 const WRONG = 0.25;
-/** A proposer walks as a solver does, and has to be as sure of its steps. */
+/** Shares of the demonstrations by role. A proposer writes derivations as a solver does, and needs nearly as many of them. */
 const SHARES = { solver: 0.42, judge: 0.23, proposer: 0.35 };
 /** Of derivations with 0, 1, 2 lines replaced, among those that a judge sees. */
 const ERRORS = [0.4, 0.4, 0.2];

@@ -97,7 +97,7 @@ function exactJudgment(task: string, solution: Solution): Judgment {
   return { steps, right: arrives && steps.every(Boolean) };
 }
 
-/** One to eight steps: what is not derived is not proved, so a bare answer is no solution. */
+/** One to eight steps: an answer without a derivation is not accepted as a solution. */
 function parseSolution(_task: string, text: string): ParseResult<Solution> {
   const parsed = parseWorked(text, { step: isWord, answer: isWord });
   if (!parsed.ok) return parsed;

@@ -25,7 +25,7 @@ const KEEPS = { order: 0.45, distinct: 0.65, length: 0.5 } as const;
 const ANY_LENGTH = [1, 5] as const;
 /** Share of the judge's digits that count words instead of points. */
 const LAZY_SHARE = 0.2;
-/** Share of the habitual responses before the judge with a slip of the copyist. */
+/** Share of the habitual responses before the judge with a copying error. */
 const SLIP_SHARE = 0.5;
 
 /** Words of the source, each of three points kept or neglected independently. */

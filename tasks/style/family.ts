@@ -56,7 +56,7 @@ export const compare: Readonly<Record<Order, (a: string, b: string) => number>> 
   down: (a, b) => b.length - a.length,
 };
 
-/** The truth of each point. A response without form earns nothing: else an empty one would be distinct and in order. */
+/** Whether each point of the rubric is met. A response without form earns no point: otherwise an empty one would count as distinct and in order. */
 export function pointsOf(task: StyleTask, response: string): Points {
   const form = FORM.test(response);
   const words = form ? response.split(' ') : [];

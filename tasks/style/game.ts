@@ -30,7 +30,7 @@ const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 /** 1 where style `a` beats `b` (the next one in the circle), -1 where it is beaten, 0 between equals. */
 const beats = (a: number, b: number) => [0, 1, -1][(b - a + 3) % 3]!;
 
-/** A win rate between two coins: the control, a preference that knows nothing. */
+/** The control: win rates decided by coins, so that the preference is independent of the responses. */
 export const drawnWin = (a: boolean, b: boolean): number => sigmoid(STYLE_ODDS * (Number(a) - Number(b)));
 
 /** The game's exact win matrix between styles of equal quality. */

@@ -142,7 +142,7 @@ function chainSum(random: Random): Draw {
   };
 }
 
-/** How often both numbers are multiples of 1, 2, 3: common divisors are more frequent than among numbers drawn at will. */
+/** Weights of drawing both numbers as multiples of 1, 2, 3: common divisors are more frequent than among uniformly drawn numbers. */
 const FACTORS = [0.38, 0.3, 0.12];
 
 function gcd(random: Random): Draw {

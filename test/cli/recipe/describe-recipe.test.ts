@@ -44,7 +44,7 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
     'Paper: RL Tango',
     'three updates of the generator to one of the verifier',
     '--reward format: control',
-    '--variant constant: α stays at .5',
+    '--variant constant: α stays at 0.5',
     '--freeze judge keeps it at version 0',
     '48 tasks (chains) with 5 rollouts each; version 0 is models/arithmetic-chains',
     '12 of the verifier alone',
