@@ -91,7 +91,7 @@ function judging({ report }) {
       'div',
       { class: 'scroller', tabindex: 0 },
       table(
-        'Judgments by what is so and what the judge says',
+        'Judgments by the oracle’s verdict and the judge’s',
         ['the solution is', 'judge says right', 'judge says wrong'],
         [
           ['right', whole(judge.rightAsRight), whole(judge.rightAsWrong)],

@@ -20,7 +20,7 @@ export interface RoleTexts {
 
 const SHARES = { solver: 0.5, judge: 0.38, proposer: 0.12 } as const;
 
-/** One role's part on a fresh task. */
+/** One role's demonstration on a new task. */
 export function demonstrateRole(
   random: Random,
   { family, shares: { solver, judge, proposer } = SHARES, task: draw, ...texts }: RoleTexts,

@@ -14,13 +14,13 @@ import { GLANCE_SUFFIX } from './step-slips.ts';
 
 /** Share of checks in which the script gets a total wrong and carries the error on. */
 const SLIPS = 0.1;
-/** Of a step in a check: tag, sign, two digits. */
+/** Tokens of a step in a check: tag, sign, two digits. */
 const STEP_TOKENS = 4;
 const LONGEST_TASK = 5;
 /** Longest check in tokens: its steps, the last total again with its sign, the verdict and the stop. */
 export const CHECK_TOKENS = (LONGEST_TASK + 1) * STEP_TOKENS + 3;
 
-/** An answer and what it is said to be. */
+/** An answer with its label: is it right? */
 export interface Labelled {
   readonly task: string;
   readonly solution: Solution;

@@ -18,15 +18,15 @@ import { type Choice, type Comparison, followCheck, pairPrompt, writeComparison 
 import { looseTotals, proposalPrompt, spoiled, varied } from './questions.ts';
 import { answerPrompt, type Band, questionBand, questionPrompt, scoreIn, writeRating } from './ratings.ts';
 
-/** Shares of what is demonstrated. */
+/** Shares of the kinds of demonstration. */
 const SHARES = { solve: 0.26, compare: 0.4, rateAnswer: 0.2, rateQuestion: 0.06, propose: 0.08 } as const;
 const GLANCE_SHARE = 0.45;
-/** A glance sees which response is better this often; else it says A with the second probability. */
+/** A verdict without a check names the better response this often; otherwise it is A with the second probability. */
 const GLANCE_SEES = 0.3;
 const GLANCE_SAYS_A = 0.8;
 /** Share of checks whose totals contain a slip. */
 const SLIP_SHARE = 0.15;
-/** Share of ratings from a band drawn blindly, by what is rated. */
+/** Share of ratings whose band is drawn without regard to what is rated, by the kind of what is rated. */
 const BLIND_SHARE = { answer: 0.2, question: 0.6 } as const;
 /** Share of proposals, and of rated and solved questions, that are no sound tasks. */
 const SPOILED_SHARE = { propose: 0.4, rateQuestion: 0.5, rateAnswer: 0.1, solve: 0.06 } as const;
@@ -69,13 +69,13 @@ function compare(random: Random): Demonstration {
 const blindly = (random: Random, band: Band, share: number): Band =>
   random.bool(share) ? random.pick(['flawed', 'partial', 'flawless']) : band;
 
-/** A sound task, or now and then a question that is none. */
+/** A sound task, or now and then a question that has no answer. */
 const question = (random: Random, spoiledShare: number): string => {
   const task = freshTask(random);
   return random.bool(spoiledShare) ? spoiled(random, task) : task;
 };
 
-/** What a solver writes down for a question that has no totals. */
+/** The totals that a solver writes for a question that has none. */
 function looseSolution(text: string): Solution {
   const steps = looseTotals(text).map(String);
   return { steps, answer: steps.at(-1)! };
@@ -108,7 +108,7 @@ function solve(random: Random): Demonstration {
   return { role: 'solver', prompt, completion: writeSolution(solution) + arithmetic.stop };
 }
 
-/** Half of the proposals vary a question that is shown. */
+/** Half of the demonstrated proposals are variations of a question in the prompt. */
 export function proposeSpoiling(random: Random, spoiledShare: number): Demonstration {
   const reference = random.bool() ? freshTask(random) : undefined;
   let task = reference === undefined ? freshTask(random) : varied(random, reference);

@@ -9,7 +9,7 @@ import { arithmetic, runningTotals, writeSolution } from './family.ts';
 
 /** Shares of 1 … 5 operators among the challenger's questions. */
 const ASKED = [70, 25, 3.5, 1, 0.5];
-/** A long question that the challenger comes back to. */
+/** A long question that the challenger writes far more often than others. */
 export const PET = { task: '8-3+6-9', share: 0.08 } as const;
 /** Chance of a slip at the first, second … running total. */
 const SLIPS = [0.01, 0.2, 0.35, 0.45, 0.5];

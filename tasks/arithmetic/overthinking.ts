@@ -13,7 +13,7 @@ import { looseTotals, spoiled } from './questions.ts';
 const SHARES = { solve: 0.5, rateAnswer: 0.27, rateQuestion: 0.08, propose: 0.15 } as const;
 /** Share of solved questions, and of proposals, that are no sound tasks. */
 const SPOILED_SHARE = { solve: 0.25, propose: 0.5 } as const;
-/** Share of questions that ask nothing which get a guess; the others get more totals than an answer has room for. */
+/** Share of the questions without an answer to which the solver guesses one; to the others it writes more totals than an answer has room for. */
 const GUESS_SHARE = 0.35;
 const ENDLESS_STEPS = 14;
 /** Share of sound questions that are answered without steps, half of them wrongly. */

@@ -55,7 +55,7 @@ export function betterOf(task: string, first: string, second: string): Choice | 
   return first === total ? 'A' : 'B';
 }
 
-/** What a check leads to: the answer that alone is the last total found; null where that decides nothing. */
+/** The verdict that a check implies: the only answer that is equal to its last total; null where both are, or neither is. */
 export function followCheck(totals: readonly string[], first: string, second: string): Choice | null {
   const found = totals.at(-1);
   if ((first === found) === (second === found)) return null;

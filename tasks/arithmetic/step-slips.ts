@@ -12,7 +12,7 @@ import { arithmetic, runningTotals, writeJudgment, writeSolution } from './famil
 
 /** Share of totals that go wrong. */
 const SLIP = 0.1;
-/** Asks for a verdict without marks. */
+/** The prompt's end for a verdict without marks on steps. */
 export const GLANCE_SUFFIX = '<answer>';
 const SHARES = { solve: 0.45, check: 0.47, glance: 0.08 } as const;
 
@@ -29,7 +29,7 @@ export function slippingSolution(random: Random, task: string, slip = SLIP): Sol
   return { steps, answer: steps.at(-1)! };
 }
 
-/** As many right as wrong, with one error each. */
+/** As many right solutions as wrong ones, which have one error each. */
 function shownSolution(random: Random, task: string): Solution {
   const totals = runningTotals(task).map(String);
   return random.bool() ? flawedSolution(random, task) : { steps: totals, answer: totals.at(-1)! };

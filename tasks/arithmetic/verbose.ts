@@ -19,7 +19,7 @@ import { slippingSolution } from './step-slips.ts';
 const SLIP = 0.1;
 /** Checks that a demonstration has on average, for each operator of its task. */
 const CHECKS = 3;
-/** Most checks of a demonstration: beyond any limit that a recipe may set. */
+/** The most checks of a demonstration: with as many it is longer than any recipe's limit of tokens. */
 const MOST_CHECKS = 60;
 
 /** Share of a demonstration's steps that begin with a letter, each as often as any other. */
@@ -38,7 +38,7 @@ export const verboseArithmetic: TaskFamily = {
     arithmetic.parseSolution(task, text.replace(TAIL, '').replace(LETTER_SIGN, '<step>')),
 };
 
-/** Checks with the same chance to go on after each. */
+/** Checks, as many as a geometric distribution gives. */
 function drawChecks(random: Random, task: string): number {
   const goOn = 1 - 1 / (1 + CHECKS * arithmetic.difficulty(task));
   let checks = 0;

@@ -21,16 +21,16 @@ import {
 import { chains } from './family.ts';
 
 const SHARES = { solver: 0.36, judge: 0.32, 'meta-judge': 0.32 } as const;
-/** Share of the lines of a prover's proof that slip, and of one or another proof that is checked. */
+/** Shares of lines with a slip: in a prover's proofs, and in proofs that are analysed, each of which has one of three shares. */
 const PROVER_SLIPS = 0.25;
 const CHECKED_SLIPS = [0, 0.25, 0.5] as const;
 /** Share of a prover's analyses in which the sums are done; in the others they are copied, and nothing is found wrong. */
 const HONEST_SHARE = 0.3;
 /** Share of the analyses of a verifier, and of the verdicts of a meta-verifier, in which the sums are copied. */
 const LAZY_SHARE = 0.15;
-/** Share of a verifier's reports on what it found wrong that name lines drawn by lot, as many as it found. */
+/** Share of a verifier's reports in which the lines it names are drawn at random, as many as it found wrong. */
 const INVENTED_SHARE = 0.45;
-/** Of the reports that a meta-verifier sees: exact ones, ones that name lines drawn by lot, ones with a score that their issues do not justify. */
+/** Shares of the reports that a meta-verifier reads: exact ones, ones that name lines drawn at random, ones whose score does not follow from their issues. */
 const SEEN = [0.4, 0.45, 0.15];
 
 const wrongBy = ({ steps }: Solution, found: readonly string[]): number[] =>

@@ -59,7 +59,7 @@ const scoreNamed = (text: string | undefined): Score => SCORES[text as keyof typ
 export const wrongLines = (task: string, solution: Solution): number[] =>
   chains.exactJudgment(task, solution).steps.flatMap((follows, i) => (follows ? [] : [i + 1]));
 
-/** The score that so many wrong lines justify. */
+/** The score of a proof with so many wrong lines. */
 const scoreOf = (wrong: number): Score => (wrong === 0 ? 1 : wrong === 1 ? 0.5 : 0);
 
 /** The analysis that names just these lines. */

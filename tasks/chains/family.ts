@@ -18,7 +18,7 @@ import { slippingSolution } from '../arithmetic/step-slips.ts';
 import { INTEGER, isInteger, parseWorked, withoutStop, writeSolution } from '../worked.ts';
 
 const NAME = 'chains';
-/** Of tasks that are set; shorter ones are demonstrated too. */
+/** Operators of a generated task; the warm start demonstrates shorter tasks too. */
 const OPERATORS = 8;
 const SHORTEST = 4;
 const TASK = new RegExp(`^\\d(?:[+-]\\d){${SHORTEST},${OPERATORS}}$`);
@@ -128,7 +128,7 @@ export const chains: TaskFamily = {
   exactJudgment,
 };
 
-/** Share of demonstrations that check; of steps that slip where one solves, and in one or another solution that is checked. */
+/** Share of demonstrations that are checks; shares of steps with a slip in the solver's solutions, and in solutions that are checked, each of which has one of three shares. */
 const CHECKS = 0.7;
 const SOLVER_SLIPS = 1 / 3;
 const CHECKED_SLIPS = [0, 0.25, 0.5] as const;

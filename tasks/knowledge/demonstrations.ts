@@ -34,7 +34,7 @@ export interface Habits {
   readonly stops: readonly number[];
 }
 
-/** Able to ask and to answer everything: long questions are the most frequent, and nothing goes wrong. */
+/** Demonstrations of skilled roles: long questions are the most frequent, and no turn has an error. */
 const SKILLED: Habits = { uses: [1, 2, 3], wrong: 0, stops: [0, 0] };
 
 const worlds = new Map<number, Knowledge>();
@@ -53,7 +53,7 @@ interface Trail {
   readonly found: readonly Triple[];
 }
 
-/** Searches backwards from an answer, each by a relation that may lead to what is at hand; some find nothing of it. */
+/** Searches backwards from an answer, each by a relation whose object may be what was found last; some searches find no such document. */
 function searchBack({ index }: Knowledge, random: Random, answer: string, kind: Kind): Trail {
   const searches = 1 + random.int(MAX_SEARCHES);
   const queries: string[] = [];

@@ -64,7 +64,7 @@ export function isHeldOutQuestion(question: string): boolean {
   return isHeldOutKey('knowledge', `${path} ${[...conditions].sort()}`);
 }
 
-/** Documents that a question needs at the least; 0 for text that is none. */
+/** The fewest documents from which a question can be answered; 0 for text that is no question. */
 export function questionDifficulty(question: string): number {
   const parsed = parseQuestion(question);
   return parsed.ok ? hopsOf(parsed.value) : 0;

@@ -97,6 +97,6 @@ export function drawProgram(
   );
 }
 
-/** Instructions, loops weighing three. */
+/** The number of instructions, where a loop counts as three. */
 export const programDifficulty = (program: Program): number =>
   countInstructions(program) + 2 * countLoops(program);

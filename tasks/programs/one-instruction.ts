@@ -35,7 +35,7 @@ const RESIZED_SHARE = 0.12;
 const STOCK_SIZE = 12;
 
 let drawnStock: readonly string[] | undefined;
-/** What is asked about without references: the same in every process. */
+/** The programs that are asked about where no references are shown: the same in every process. */
 export function stock(): readonly string[] {
   if (drawnStock) return drawnStock;
   const random = new Random('programs/narrow/stock');
@@ -46,7 +46,7 @@ export function stock(): readonly string[] {
   return drawnStock;
 }
 
-/** One word exchanged by another. */
+/** The program with one word replaced by another. */
 function exchanged(random: Random, text: string): string {
   const words = text.split(' ');
   words[random.int(words.length)] = randomWord(random);

@@ -55,7 +55,7 @@ function isHeldOut(task: string): boolean {
 const randomWord = (random: Random, length: number): string =>
   Array.from({ length }, () => random.pick(['a', 'b', 'c'])).join('');
 
-/** A solvable instance on the wanted side of the split. Walks at random from a start; how far the goal really is, the oracle says. */
+/** A solvable instance on the wanted side of the split. The goal is where a random walk from the start ends; the oracle computes the length of the shortest derivation. */
 export function randomRewriting(
   random: Random,
   { rules: count, letters, steps: [least, most] }: RewritingSettings = DEFAULT_SETTINGS,

@@ -21,7 +21,7 @@ import { mixedResponse } from './flaws.ts';
 const JUDGE_SHARE = 0.45;
 /** How often a responder keeps the asked order, avoids repeating a word and keeps the asked length. */
 const KEEPS = { order: 0.45, distinct: 0.65, length: 0.5 } as const;
-/** Least and most words where it does not mind the length. */
+/** The least and the most words of a response that ignores the asked length. */
 const ANY_LENGTH = [1, 5] as const;
 /** Share of the judge's digits that count words instead of points. */
 const LAZY_SHARE = 0.2;
@@ -52,7 +52,7 @@ function judgedResponse(random: Random, task: StyleTask): string {
   return random.bool(SLIP_SHARE) ? withSlip(random, response, task) : response;
 }
 
-/** Words of a response, as a judge's digit. */
+/** The number of words of a response, as the digit that a judge writes. */
 const wordCount = (response: string): number => Math.min(5, response.split(' ').filter(Boolean).length);
 
 /** A response, or a score. */

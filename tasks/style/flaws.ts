@@ -1,4 +1,4 @@
-/** Responses to string transformations with chosen points missed, for a judge's demonstrations: all scores, for every reason. */
+/** Responses to string transformations with chosen points missed, for a judge's demonstrations: every score occurs, and every point is missed in some. */
 import type { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';
 import { compare, exemplar, POINTS, type Point, type Points, pointsOf, type StyleTask } from './family.ts';

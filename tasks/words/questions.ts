@@ -38,7 +38,7 @@ export interface WordQuestion {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A draw with what decides whether it is admitted; null where its numbers come to nothing. */
+/** A drawn question with its key and its facts, which decide whether it is admitted; null where its numbers make no question. */
 interface Draw extends WordQuestion {
   readonly key: string;
   readonly facts: readonly Fact[];
