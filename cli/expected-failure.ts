@@ -16,6 +16,14 @@ function systemError(error: unknown): SystemError | undefined {
 
 const LATER = 'then give the same command again: it goes on where it stood.';
 
+/** `at`: where, as words that follow "full"; empty where that is not known. */
+export const diskFull = (at: string, cause?: unknown) =>
+  new RollmeshError('over-budget', 'disk.full', `The disk is full${at}.`, {
+    expected: 'room for logs, databases and weights',
+    next: `Make room, or choose another folder with --state DIR, ${LATER}`,
+    cause,
+  });
+
 /** The failure as a RollmeshError; undefined for anything that a user cannot fix. */
 export function expectedFailure(error: unknown): RollmeshError | undefined {
   if (error instanceof RollmeshError) return error;
@@ -25,11 +33,7 @@ export function expectedFailure(error: unknown): RollmeshError | undefined {
   switch (failed.code) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return new RollmeshError('over-budget', 'disk.full', `The disk is full${at}.`, {
-        expected: 'room for logs, databases and weights',
-        next: `Make room, or choose another folder with --state DIR, ${LATER}`,
-        cause: error,
-      });
+      return diskFull(at, error);
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

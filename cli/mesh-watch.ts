@@ -1,7 +1,9 @@
 /** Watches whether the local mesh still runs. A killed workerd refuses connections; one that hangs accepts them and never answers. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { RollmeshError } from '../core/errors.ts';
 import type { Mesh } from '../mesh/start.ts';
+import { diskFull } from './expected-failure.ts';
 
 /** The result of one request to the gateway. */
 export type Pulse = 'answers' | 'silent' | 'refused';
@@ -66,6 +68,48 @@ export class MeshWatch {
   }
 }
 
+/** What workerd and SQLite write where a file system has no room, or the user's share of it is used up. */
+const FULL = /No space left on device|Disk quota exceeded|SQLITE_FULL|database or disk is full/;
+
+/**
+ * Looks for the words of a full disk in what is appended to a mesh's log from now on. The Workers only see an internal error, which they
+ * would try again for minutes. Where the log itself cannot be written, its stream ends the command.
+ */
+export class DiskWatch {
+  readonly #log: string;
+  #read: number;
+  /** The end of what was read, where the words may have begun. */
+  #end = '';
+
+  constructor(log: string) {
+    this.#log = log;
+    this.#read = sizeOf(log);
+  }
+
+  /** @throws RollmeshError `disk.full`. */
+  look(): void {
+    const size = sizeOf(this.#log);
+    if (size <= this.#read) return;
+    const text = this.#end + readRange(this.#log, this.#read, size);
+    this.#read = size;
+    this.#end = text.slice(-LONGEST_WORDS);
+    if (FULL.test(text)) throw diskFull(` at ${dirname(this.#log)}`);
+  }
+}
+const LONGEST_WORDS = 32;
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+function readRange(file: string, from: number, to: number): string {
+  const opened = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(to - from);
+    return bytes.toString('utf8', 0, readSync(opened, bytes, 0, bytes.length, from));
+  } finally {
+    closeSync(opened);
+  }
+}
+
 /** Matches lines of stacks and of closed connections, which do not explain why a process died. */
 const PASSING = /^stack:|disconnected:|Broken pipe/;
 const TAIL_BYTES = 8_192;
@@ -74,12 +118,8 @@ const TAIL_BYTES = 8_192;
 export function lastWords(file: string): string {
   let text: string;
   try {
-    const log = openSync(file, 'r');
-    const { size } = fstatSync(log);
-    const bytes = Buffer.alloc(Math.min(TAIL_BYTES, size));
-    readSync(log, bytes, 0, bytes.length, size - bytes.length);
-    closeSync(log);
-    text = bytes.toString('utf8');
+    const size = sizeOf(file);
+    text = readRange(file, Math.max(0, size - TAIL_BYTES), size);
   } catch {
     return '';
   }
@@ -88,8 +128,8 @@ export function lastWords(file: string): string {
 }
 
 /**
- * Checks the mesh every second until the signal aborts. Rejects once the mesh is given up or its workerd was started again; else it
- * never settles.
+ * Checks the mesh every second until the signal aborts. Rejects once the mesh is given up, its workerd was started again, or the disk is
+ * full; else it never settles.
  */
 export function watchMesh(
   { url, crashed }: Pick<Mesh, 'url' | 'crashed'>,
@@ -98,12 +138,14 @@ export function watchMesh(
   signal: AbortSignal,
 ): Promise<never> {
   const watch = new MeshWatch(() => lastWords(log));
+  const disk = new DiskWatch(log);
   return new Promise<never>((_, reject) => {
     void crashed.then(() => signal.aborted || reject(meshGone(lastWords(log))));
     const look = async () => {
       const pulse = await pulseOf(url);
       if (signal.aborted) return;
       try {
+        disk.look();
         const words = watch.look(pulse);
         if (words) notice(words);
         setTimeout(look, LOOK_EVERY_MS);

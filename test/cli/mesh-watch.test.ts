@@ -1,10 +1,10 @@
 /** The mesh's pulse: when a person is told, and when it is given up. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { lastWords, MeshWatch, type Pulse, pulseOf, watchMesh } from '../../cli/mesh-watch.ts';
+import { DiskWatch, lastWords, MeshWatch, type Pulse, pulseOf, watchMesh } from '../../cli/mesh-watch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-watch-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -75,4 +75,42 @@ test('a workerd that was started again by itself is told as gone, unless the com
   expect(await Promise.race([watched, new Promise((resolve) => setTimeout(resolve, 100, 'waits'))])).toBe(
     'waits',
   );
+});
+
+test.each([
+  'error: e = kj/filesystem-disk-unix.c++:390: overloaded: pwrite(fd, data.begin(), data.size(), offset): No space left on device',
+  'error: pwrite(fd): Disk quota exceeded',
+  '{"level":"error","cause":"D1_ERROR: SQLITE_FULL"}',
+])('a disk that fills up is named, even where the words come in two pieces: %s', (words) => {
+  const log = join(folder, 'full.log');
+  writeFileSync(log, `of an earlier run: ${words}\n`);
+  const disk = new DiskWatch(log);
+  disk.look();
+  appendFileSync(log, `{"event":"a"}\n${words.slice(0, -12)}`);
+  disk.look();
+  appendFileSync(log, `${words.slice(-12)}\n`);
+  expect(() => disk.look()).toThrowError(
+    expect.objectContaining({
+      code: 'disk.full',
+      what: `The disk is full at ${folder}.`,
+      next: expect.stringContaining('Make room'),
+    }),
+  );
+});
+
+test('a log that is not there yet is no trouble', () => {
+  const log = join(folder, 'later.log');
+  const disk = new DiskWatch(log);
+  disk.look();
+  writeFileSync(log, 'No space left on device');
+  expect(() => disk.look()).toThrowError(expect.objectContaining({ code: 'disk.full' }));
+});
+
+test('the command ends at a full disk while the mesh answers, or does not', async () => {
+  const log = join(folder, 'filling.log');
+  const mesh = { url: 'http://127.0.0.1:9', crashed: new Promise<void>(() => {}) };
+  const follow = new AbortController();
+  const watched = watchMesh(mesh, log, () => {}, follow.signal);
+  writeFileSync(log, 'No space left on device\n');
+  await expect(watched).rejects.toMatchObject({ code: 'disk.full' });
 });

@@ -1,4 +1,4 @@
-/** What the gateway answers of an error: its own in words, the database's damage by name, any other without its cause. */
+/** What the gateway answers of an error: its own in words, the database's damage and lack of room by name, any other without its cause. */
 import { expect, test } from 'vitest';
 import { errorResponse } from '../../workers/gateway/http-error.ts';
 
@@ -13,6 +13,16 @@ test('a damaged database is named, with a way on, however deep its error is wrap
     expect(body.error).toMatchObject({ code: 'database.damaged', next: expect.stringContaining('--fresh') });
     expect(JSON.stringify(body)).not.toMatch(/select|SQLITE|D1_ERROR/);
   }
+});
+
+test('a database that finds no room is named', () => {
+  const wrapped = new Error('Failed query: insert into rounds', {
+    cause: new Error('D1_ERROR: database or disk is full: SQLITE_FULL'),
+  });
+  const { status, body } = errorResponse(wrapped);
+  expect(status).toBe(507);
+  expect(body.error).toMatchObject({ code: 'disk.full', next: expect.stringContaining('Make room') });
+  expect(JSON.stringify(body)).not.toMatch(/insert|SQLITE|D1_ERROR/);
 });
 
 test('anything else that is not ours tells nothing', () => {

@@ -28,32 +28,46 @@ export class HttpError extends Error {
 
 export function errorResponse(error: unknown): { status: ContentfulStatusCode; body: Refusal } {
   const known = error instanceof HttpError || error instanceof RollmeshError;
-  if (!known && isDamaged(error)) {
-    const next =
-      'Restore the state folder from a copy; a local mesh begins anew with `npm start -- --fresh`.';
-    return {
-      status: 500,
-      body: bodyOf(
-        'database.damaged',
-        'The database or the index of the objects is damaged.',
-        undefined,
-        next,
-      ),
-    };
-  }
   if (!known) {
-    const body = bodyOf('internal', 'The gateway failed.', undefined, 'Try again; the log has the cause.');
-    return { status: 500, body };
+    const words = causesOf(error);
+    const [, status, body] = OF_THE_STORE.find(([pattern]) => pattern.test(words)) ?? INTERNAL;
+    return { status, body };
   }
   const [status, message] =
     error instanceof HttpError ? [error.status, error.message] : [STATUS_OF_KIND[error.kind], error.what];
   return { status, body: bodyOf(error.code, message, error.expected, error.next) };
 }
 
-/** What SQLite says of a file whose pages are not what they were; drizzle wraps it. */
-const isDamaged = (error: unknown): boolean =>
-  /SQLITE_CORRUPT|SQLITE_NOTADB|malformed|file is not a database/i.test(causesOf(error));
-
 const bodyOf = (code: string, message: string, expected?: string, next?: string): Refusal => ({
   error: { code, message, expected: expected ?? null, next: next ?? null },
 });
+
+/** What SQLite says of a database whose pages are not what they were, or that finds no room; drizzle wraps it. */
+const OF_THE_STORE: readonly (readonly [RegExp, ContentfulStatusCode, Refusal])[] = [
+  [
+    /SQLITE_CORRUPT|SQLITE_NOTADB|malformed|file is not a database/i,
+    500,
+    bodyOf(
+      'database.damaged',
+      'The database or the index of the objects is damaged.',
+      undefined,
+      'Restore the state folder from a copy; a local mesh begins anew with `npm start -- --fresh`.',
+    ),
+  ],
+  [
+    /SQLITE_FULL|database or disk is full/i,
+    507,
+    bodyOf(
+      'disk.full',
+      'The database or the index of the objects finds no room.',
+      'room on the disk of a local mesh, or below the limit of a D1 database',
+      'Make room, then send the same again.',
+    ),
+  ],
+];
+
+const INTERNAL = [
+  null,
+  500,
+  bodyOf('internal', 'The gateway failed.', undefined, 'Try again; the log has the cause.'),
+] as const;
