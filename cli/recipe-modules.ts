@@ -3,12 +3,14 @@
  * name of a shipped recipe, the path of a module (`./recipe.ts`), or the name of an installed package whose default export is a recipe.
  */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import * as v from 'valibot';
 import { checkRecipe } from '../core/check-recipe.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
+import { name as recipeName } from '../core/schema/sample.ts';
 import { BUILT } from '../mesh/installation.ts';
 import { recipes, shipped } from '../recipes/index.ts';
 import { readTypeScript } from './typescript-modules.ts';
@@ -61,6 +63,28 @@ export const withRecipe = (recipe: Recipe): OpenRecipes => ({
   named: [recipe],
   modules: [],
 });
+
+/** The folder of a state folder where `npm start` writes the recipes that it makes from files of tasks or from `--set`, by their names. */
+export const writtenRecipes = (stateDir: string): string => join(stateDir, 'recipes');
+
+/**
+ * As `openRecipes`, and opens those of the recipes called `names` too that `npm start` wrote into the state folder: rounds of theirs are
+ * read again without `--recipe`. A name that leads nowhere is left to the registry's error.
+ */
+export async function openRecipesOf(
+  names: readonly string[],
+  stateDir: string,
+  references: readonly string[],
+): Promise<OpenRecipes> {
+  const opened = await openRecipes(references);
+  const known = new Set(opened.registry.recipes.map(({ name }) => name));
+  const written = [...new Set(names)]
+    // The names come from a mesh, and must not lead out of the folder.
+    .filter((name) => !known.has(name) && v.is(recipeName, name))
+    .map((name) => resolve(writtenRecipes(stateDir), `${name}.mjs`))
+    .filter((file) => existsSync(file));
+  return written.length ? openRecipes([...references, ...written]) : opened;
+}
 
 function existing(path: string): string {
   const file = resolve(path);

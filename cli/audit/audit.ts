@@ -4,7 +4,7 @@ import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { readSecrets } from '../../mesh/secrets.ts';
 import { printable } from '../printable.ts';
-import { openRecipes } from '../recipe-modules.ts';
+import { openRecipesOf } from '../recipe-modules.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { auditMesh } from './audit-mesh.ts';
 import { auditLines } from './audit-table.ts';
@@ -32,12 +32,14 @@ export async function audit(
   asked: string,
   { recipe, fraction, state, drawSeed, json }: AuditOptions,
 ): Promise<boolean> {
-  const { registry } = await openRecipes(recipe);
   const store = await openMesh(state);
   try {
+    const round = await roundId(store.gateway, asked);
+    const { spec } = await store.gateway.getRound(round);
+    const { registry } = await openRecipesOf([spec.settings.recipe], state, recipe);
     const report = await auditMesh(store.gateway, {
       recipes: registry,
-      round: await roundId(store.gateway, asked),
+      round,
       fraction,
       meshKey: process.env.MESH_KEY ?? readSecrets('.').MESH_KEY,
       seed: drawSeed ?? randomBytes(16).toString('hex'),

@@ -1,12 +1,11 @@
 /** `npm start`; its options are in cli/shared/run-options.ts. */
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { refuseTakenPort } from '../port.ts';
-import { openRecipes } from '../recipe-modules.ts';
+import { openRecipes, writtenRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
 import { fail } from '../shared/fail.ts';
 import { expectStart, readStart } from '../shared/import-policy.ts';
@@ -34,7 +33,7 @@ export const command = (): Command =>
     // A full disk first causes an error that no code awaits: in a log's stream.
     process.on('uncaughtException', (error) => fail(error, options.json));
     const stateDir = openStateFolder(options.state, options.fresh);
-    const recipes = files ? await openRecipes([await files.write(join(stateDir, 'recipes'))]) : known;
+    const recipes = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
     const printer = options.json
       ? jsonPrinter()
       : textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);

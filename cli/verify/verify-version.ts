@@ -107,6 +107,16 @@ export class VersionChain {
     });
   }
 
+  /** The names of the recipes whose rounds made the versions. */
+  async recipesOf(versions: readonly number[]): Promise<string[]> {
+    const names = new Set<string>();
+    for (const version of versions) {
+      const { round } = await this.manifest(version);
+      if (round !== null) names.add((await this.#gateway.getRound(round)).spec.settings.recipe);
+    }
+    return [...names];
+  }
+
   /** Loads a version's files. Throws `version.pruned` where retention removed them. */
   async load(version: number) {
     const { prunedAt, manifestSha256: committed } = this.row(version);

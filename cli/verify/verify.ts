@@ -4,7 +4,7 @@ import { type Device, openDevice } from '../../learner/device/device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { readSecrets } from '../../mesh/secrets.ts';
 import { printable } from '../printable.ts';
-import { openRecipes } from '../recipe-modules.ts';
+import { openRecipesOf } from '../recipe-modules.ts';
 import { duration } from '../shared/figures.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
@@ -48,7 +48,6 @@ export function verifiedLines(of: VerifiedVersion, name: string, device: string)
 
 export async function verify({ name, version }: Asked, options: VerifyOptions): Promise<boolean> {
   const { from = version - 1, state, json, threads } = options;
-  const { registry, modules } = await openRecipes(options.recipe);
   const store = await openMesh(state);
   let device: Device | undefined;
   try {
@@ -59,6 +58,8 @@ export async function verify({ name, version }: Asked, options: VerifyOptions): 
         expected: `--from with a number below ${version}`,
       });
     const versions = options.from === undefined || parent === null ? [version] : chain.since(from, version);
+    const names = await chain.recipesOf(versions);
+    const { registry, modules } = await openRecipesOf(names, state, options.recipe);
     const { settings } = await chain.manifest(versions.at(-1)!);
     const used = threads ?? threadsOf(String(settings.device ?? ''));
     device = await openDevice({ device: options.device, ...(used === undefined ? {} : { threads: used }) });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
+import { openRecipesOf, writtenRecipes } from '../../cli/recipe-modules.ts';
 import { type TasksOption, tasksOption } from '../../cli/shared/run-options.ts';
 import {
   readTaskRecipe,
@@ -60,6 +61,24 @@ test('a second file is held out, and what stands in both is left out of training
   expect(data.sources[0]!.tasks).toHaveLength(5);
   expect(report.join()).toContain(
     '5 tasks were left out of training because the question is held out (train.jsonl:1 as held.jsonl:1',
+  );
+});
+
+test('a round’s recipe is found where `npm start` wrote it, without --recipe; a name that leads elsewhere opens nothing', async () => {
+  const state = join(root, 'state');
+  const made = await read([file('again.jsonl', sums(12))]);
+  const path = await writeTaskRecipe(writtenRecipes(state), made);
+  const { name } = grpoFrom(made.data);
+  const { registry, modules } = await openRecipesOf(['trio', name], state, []);
+  expect(registry.find(name).name).toBe(name);
+  expect(modules.map((module) => module.file)).toEqual([path]);
+  // Named as well, as it had to be before.
+  expect((await openRecipesOf([name], state, [path])).modules).toHaveLength(1);
+  writeFileSync(join(state, 'out.mjs'), 'throw new Error("this module must not be loaded")');
+  const other = await openRecipesOf(['grpo-0000000000', '../out'], state, []);
+  expect(other.modules).toEqual([]);
+  expect(() => other.registry.find('grpo-0000000000')).toThrowError(
+    expect.objectContaining({ code: 'recipe.unknown' }),
   );
 });
 
