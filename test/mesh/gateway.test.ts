@@ -49,6 +49,7 @@ describe('the webhook', () => {
       ['422 run.reward', signed('{"recipe":"trio","rewardFunction":"money"}')],
       ['422 run.freeze', signed('{"recipe":"trio","freeze":["solver"]}')],
       ['422 policy.missing', signed('{"recipe":"trio","policy":"nobody"}')],
+      ['422 policy.start', signed('{"recipe":"ragen"}')],
     ];
     for (const [expected, response] of cases) expect(await refusal(await response)).toBe(expected);
     expect(await roundCount()).toBe(0);

@@ -104,15 +104,18 @@ async function ensurePolicy({ db, bucket, settings, now }: Services, run: Ordere
   if (await getPolicy(db, policy)) return;
   const { startPolicy: start } = run.recipe;
   const from = start === DEFAULT_START ? settings.defaultStartPolicy : start;
-  if (run.named || !(await getPolicy(db, from)))
+  if (run.named)
+    throw new RollmeshError('wrong-input', 'policy.missing', `There is no policy ${policy}.`, {
+      next: 'Import it: `npm run policy -- import DIR --name NAME`.',
+    });
+  if (!(await getPolicy(db, from)))
     throw new RollmeshError(
       'wrong-input',
-      'policy.missing',
-      `There is no policy ${run.named ? policy : from}.`,
+      'policy.start',
+      `The start policy ${from} of recipe ${run.settings.recipe} is not stored in this mesh, or not yet.`,
       {
-        next: run.named
-          ? 'Import it: `npm run policy -- import DIR --name NAME`.'
-          : `Import it: \`npm run policy -- import models/${start} --name ${from}\`.`,
+        expected: 'a start policy; `npm start` stores those that it needs before it says that the mesh is up',
+        next: `Order again once the mesh is up. Where \`npm start\` did not start it: \`npm run policy -- import models/${start} --name ${from}\`.`,
       },
     );
   const source = { name: from, version: 0 };
