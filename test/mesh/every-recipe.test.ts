@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => playing.stop());
 
 /** Recipes that sample with ONNX Runtime here; the others sample with the kernels, in two thirds of the time. */
-const WITH_ONNX = ['trio', 'tango', 'ssp', 'ragen'];
+const WITH_ONNX = ['trio', 'ssp', 'ragen', 'prime'];
 
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
 const plays = recipes.map(({ name, claim }) => ({
