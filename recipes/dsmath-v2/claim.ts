@@ -77,4 +77,6 @@ export const claim: Claim = {
       atLeast: POINTS,
     },
   ],
+  diagnosis:
+    'Of ten conditions one holds: the prover learns, from 25.4 to 70.2 % sampled. Its greedy accuracy is 100 % from the start, so this is sharpening and no skill. What the paper adds to a verifier that is paid for its score buys nothing at this size. The start already names real issues in 71 % of cases and loses by training in every arm: with the meta-verifier 65.4 % are real at the end, without it 65.5 %. Honest analyses of one’s own proof, which are paid for being right about it, move the provers’ scores of themselves no closer to the truth (a distance of 0.20, without that pay 0.17), and the prover is better without them: 7 points after eight rounds of self-verification. Eight rounds of self-verification are worth 4.7 points over one, a little under the bound of 5. Labels made by many analyses change nothing. A verifier that learns is worth 1.8 points of sampled accuracy over one that is frozen, too little for the bound, but on each of eight seeds. The controls show how easy the prover’s gain is: with pay by lot it rises by 6 points, with pay for form by 13. A verifier that had something to learn, from a start that names fewer real issues, would be the place to ask again.',
 };
