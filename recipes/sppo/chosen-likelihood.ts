@@ -1,6 +1,6 @@
 /**
- * What an update does to the likelihood of the responses it was told to prefer. A round's memory carries them with their likelihood
- * before its update; the next round scores them again under its parent, which is what that update made, whatever was rolled back or
+ * What an update does to the likelihood of the responses it was told to prefer. The recipe state carries them with their likelihood
+ * before the update; the next round scores them again under its parent, which is what that update made, whatever was rolled back or
  * pruned since. A response's prompt and tokens take some 200 bytes of the version's JSON.
  */
 import * as v from 'valibot';

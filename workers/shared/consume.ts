@@ -106,7 +106,7 @@ async function settle<T extends { readonly round: string }>(
 ): Promise<void> {
   const failure = failureOf(error);
   const again = failure.kind === 'retry' && message.attempts < MAX_DELIVERIES;
-  log(again ? 'warn' : 'error', `${consumer.stage}.${again ? 'retry' : 'buried'}`, {
+  log(again ? 'warn' : 'error', `${consumer.stage}.${again ? 'retry' : 'dead-letter'}`, {
     id: message.id,
     attempts: message.attempts,
     ...failure,
@@ -117,7 +117,7 @@ async function settle<T extends { readonly round: string }>(
       acknowledge(message);
       return;
     } catch (cause) {
-      log('error', `${consumer.stage}.bury-failed`, { id: message.id, ...failureOf(cause) });
+      log('error', `${consumer.stage}.dead-letter-failed`, { id: message.id, ...failureOf(cause) });
     }
   }
   message.retry({ delaySeconds: Math.min(300, consumer.retrySeconds * 2 ** (message.attempts - 1)) });

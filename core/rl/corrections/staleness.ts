@@ -1,4 +1,4 @@
-/** Two bounds on how many versions samples may be behind: one when rollouts are started, one when a batch is made. The project uses both. */
+/** Two bounds on how many versions samples may be behind: one when rollouts are started, one when a batch is made. For asynchronous recipes of one's own: the shipped ones fix their lag by `ahead` and `lag`. */
 
 export interface AdmissionState {
   /** Rollouts that may run at once. */
