@@ -39,7 +39,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await page.waitForSelector('.stages');
     expect(await page.locator('#title h1').innerText()).toBe('trio reward mix · seed 3');
     // there is no learner here: the round waits for it with all of its groups judged
-    await page.waitForSelector('.stages li.active:nth-child(4)', { timeout: 25_000 });
+    await page.waitForSelector('.stages li.active:nth-child(4)', { timeout: 100_000 });
     expect(await page.locator('.stages li:nth-child(3)').innerText()).toContain('4 of 4');
 
     await page.click('.rounds tbody a');
