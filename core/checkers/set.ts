@@ -40,7 +40,8 @@ export function parseSet(text: string): ParseResult<ReadonlySet<string>> {
     jsonElements(trimmed) ?? inner.split(/,\s*and\s|[,;\n]|\sand\s/).map((element) => element.trim());
   if (elements.length === 1 && elements[0] === '')
     return trimmed === '' ? invalid('no-elements') : read(new Set());
-  if (elements.includes('') || elements.length > MOST_ELEMENTS) return invalid('empty-element');
+  if (elements.includes('')) return invalid('empty-element');
+  if (elements.length > MOST_ELEMENTS) return invalid('too-long');
   return read(new Set(elements.map(keyOf)));
 }
 

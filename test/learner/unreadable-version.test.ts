@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
-import { keys } from '../../core/schema/round.ts';
+import { keys, type ScoredMessage } from '../../core/schema/round.ts';
 import { type AuditSettings, openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
@@ -111,9 +111,13 @@ test('a gateway that is away stays what it is', async () => {
 
 /**
  * Runs the learner's loop on the honest round where `getVersion` throws, beside another round that is done, until it logs `last` or ends.
- * The pauses between its attempts take no time.
+ * The pauses between its attempts take no time. `arriving`: what the queue makes of each message.
  */
-async function learnUntil(last: string, thrown: () => Error) {
+async function learnUntil(
+  last: string,
+  thrown: () => Error,
+  arriving: (message: ScoredMessage) => ScoredMessage = (message) => message,
+) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { gateway, round, listed, messages, failed } = meshWith(hash);
   const other = { ...messages[0]!, round: 'f'.repeat(32) };
@@ -121,7 +125,7 @@ async function learnUntil(last: string, thrown: () => Error) {
   const acknowledged: string[] = [];
   const events: string[] = [];
   const ended: unknown[] = [];
-  let pulls = [[...messages, other]];
+  let pulls = [[...messages, other].map(arriving)];
   const learning = runLearner(
     {
       gateway: {
@@ -209,6 +213,16 @@ describe('attempts at a round', () => {
       'round.failed version.unreadable',
     ]);
   });
+});
+
+test('a message announces its group; hash and seal are the database’s, so that one from elsewhere refuses no group', async () => {
+  const { events, failed } = await learnUntil(
+    'round.failed version.unreadable',
+    () => hash,
+    (message) => ({ ...message, sha256: 'f'.repeat(64), mac: 'e'.repeat(64) }),
+  );
+  expect(events.at(-1)).toBe('round.failed version.unreadable');
+  expect(failed).toEqual([]);
 });
 
 test('a learner whose own settings are wrong ends, and gives up no round', async () => {

@@ -177,6 +177,16 @@ const cases: [what: string, code: string, description: string, damage: Break][] 
     },
   ],
   [
+    'a tensor in fewer bytes than its shape needs',
+    'safetensors.invalid',
+    'Tensor a [4] of F32 lies in 8 bytes',
+    async (f) => {
+      const tensor = { dtype: 'F32', shape: [4], data_offsets: [0, 8] };
+      const header = new TextEncoder().encode(JSON.stringify({ a: tensor }));
+      await writeFile(join(f, 'model.safetensors'), withLength(header, 8));
+    },
+  ],
+  [
     'a tokenizer whose pattern backtracks for ever',
     'tokenizer.slow',
     '(a+)+$',

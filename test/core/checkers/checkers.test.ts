@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import Fraction from 'fraction.js';
 import { expect, test } from 'vitest';
 import { type Checker, LONGEST_ANSWER } from '../../../core/checkers/checker.ts';
 import { choice } from '../../../core/checkers/choice.ts';
@@ -6,6 +7,7 @@ import { exact } from '../../../core/checkers/exact.ts';
 import { evaluateExpression, expression } from '../../../core/checkers/expression.ts';
 import { jsonSchema } from '../../../core/checkers/json-schema.ts';
 import { math } from '../../../core/checkers/math/checker.ts';
+import { exactValue } from '../../../core/checkers/math/value.ts';
 import { numberChecker, parseNumber } from '../../../core/checkers/number.ts';
 import { regex } from '../../../core/checkers/regex.ts';
 import { set } from '../../../core/checkers/set.ts';
@@ -124,6 +126,26 @@ test('no text makes the readers throw or take long', () => {
     }),
     { numRuns: 1500 },
   );
+});
+
+test.each([
+  ['math, 501 characters', math, 'x', `x${'+1'.repeat(250)}`, {}],
+  ['expression, 201 characters', expression, '', `${'1+'.repeat(100)}1`, { numbers: [1], target: 3 }],
+  ['set, 1001 elements', set, '1', `${'1,'.repeat(1000)}1`, {}],
+])('an answer beyond the bound of its checker is not read: %s', (_, checker, answer, given, metadata) => {
+  expect(verdict(checker, answer, given, metadata)).toBe('too-long');
+  // A tenth of it is read.
+  const short = given.slice(0, 2 * Math.floor(given.length / 20) + 1);
+  expect(verdict(checker, answer, short, metadata)).toBeTypeOf('boolean');
+});
+
+test('an exact power has at most 2048 bits', () => {
+  const number = (value: number) => ({ op: 'number', value: new Fraction(value) }) as const;
+  const power = (base: number, exponent: number) =>
+    exactValue({ op: 'power', left: number(base), right: number(exponent) }, new Map());
+  expect(power(2, 100)?.n).toBe(2n ** 100n);
+  expect(power(2, 2049)).toBeNull();
+  expect(power(9, 99_999)).toBeNull();
 });
 
 test('the costliest expressions are given up, not computed', () => {
