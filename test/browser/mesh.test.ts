@@ -60,12 +60,12 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     // the button that no other board has
     await page.locator('.solution .replay button').first().click();
     const said = page.locator('.solution .replay [role=status]').first();
-    await said.locator('.good').waitFor({ timeout: 25_000 });
+    await said.locator('.good').waitFor({ timeout: 100_000 });
     expect(await said.innerText()).toContain(`same bits: ${samples[0].ids.length} token`);
 
     // one held-out task, as the only version there is answers it
     await page.goto(`${mesh.url}/#run=${run}&view=held-out`);
-    await page.waitForSelector('.version .token', { timeout: 25_000 });
+    await page.waitForSelector('.version .token', { timeout: 100_000 });
     expect(await page.locator('.version h3').allInnerTexts()).toEqual(['Version 0']);
     expect(await page.locator('select[aria-label="Held-out task"] option').count()).toBeGreaterThanOrEqual(8);
     expect(complaints).toEqual([]);
@@ -74,7 +74,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     // pages of the history: nothing lies before the first round
     expect((await api(`/api/rounds?run=${run}&before=2`)).rounds).toHaveLength(1);
     expect((await api(`/api/rounds?run=${run}&before=1`)).rounds).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   test('every file of the page and of the API comes under the security policy', async () => {
     for (const path of ['/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {
