@@ -10,14 +10,18 @@ export interface DrawSettings {
   readonly weightOf?: ((task: PlacedTask) => number) | undefined;
 }
 
-/** Takes one of the tasks out of the list, in proportion to the weights. */
-function takeWeighted(
-  random: Random,
-  tasks: PlacedTask[],
-  weightOf: (task: PlacedTask) => number,
-): PlacedTask {
-  const weights = tasks.map(weightOf);
+/** Tasks of one file that are not drawn yet, with their weights where they have some. */
+interface Left {
+  readonly weight: number;
+  readonly tasks: PlacedTask[];
+  readonly weights: number[] | null;
+}
+
+/** Takes a task out: the last one of the shuffled list, or one in proportion to the weights. */
+function take(random: Random, { tasks, weights }: Left): PlacedTask {
+  if (!weights) return tasks.pop()!;
   const at = weights.some((weight) => weight > 0) ? random.weighted(weights) : random.int(tasks.length);
+  weights.splice(at, 1);
   return tasks.splice(at, 1)[0]!;
 }
 
@@ -28,13 +32,17 @@ export function drawFileTasks(
   count: number,
   { accepts = () => true, weightOf }: DrawSettings = {},
 ): PlacedTask[] {
-  const left = sources.map(({ tasks, weight }) => ({ weight, tasks: random.shuffle(tasks) }));
+  const left = sources.map(({ tasks: given, weight }): Left => {
+    const tasks = random.shuffle(given);
+    // A weight may cost a hash, so each is asked for once.
+    return { weight, tasks, weights: weightOf ? tasks.map(weightOf) : null };
+  });
   const drawn: PlacedTask[] = [];
   while (drawn.length < count) {
     const open = left.filter(({ tasks }) => tasks.length > 0);
     if (open.length === 0) break;
     const source = open[random.weighted(open.map(({ weight }) => weight))]!;
-    const task = weightOf ? takeWeighted(random, source.tasks, weightOf) : source.tasks.pop()!;
+    const task = take(random, source);
     if (accepts(task)) drawn.push(task);
   }
   return drawn;
