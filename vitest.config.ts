@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     fileParallelism: true,
-    // One more than the cores of a small machine: tests of processes and meshes wait for a third of their time.
+    // One more than the cores of a small machine: with two, the tests kept 1.4 of two cores busy, since those of processes and meshes wait.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -2,7 +2,6 @@
  * self-rewarding on questions of files, for any policy: the policy grades its own answers by a rubric of points, as the paper's does. No
  * reference answer is used, unless a control asks for it.
  */
-
 import * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';

@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { conversationSpans, exampleRound, nothingExamined, total } from '../../protocols/examples/round.ts';
+import { examineLikelihood } from '../../protocols/examples/likelihood.ts';
+import { conversationSpans, exampleRound } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -47,17 +47,7 @@ export function sftFrom(given: unknown): Recipe {
       tasks: data,
       examined,
       spans: conversationSpans,
-      examine: (examples) => {
-        const spans = examples.flat();
-        const tokens = total(spans.map(({ length }) => length));
-        if (tokens === 0) return nothingExamined();
-        const nll = -total(spans.map(total)) / tokens;
-        // The main score is the geometric mean of the tokens' probabilities, 1/perplexity.
-        return evaluation(
-          { n: examples.length, accuracy: Math.exp(-nll) },
-          { nll, perplexity: Math.exp(nll), tokens },
-        );
-      },
+      examine: examineLikelihood,
     }),
     learn: ({ groups }) => {
       const whole = groups.filter(({ samples }) => samples.every(({ outcome }) => outcome === 'ok'));

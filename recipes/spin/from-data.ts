@@ -4,16 +4,10 @@ import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
-import {
-  conversationSpans,
-  exampleRound,
-  lastSpan,
-  nothingExamined,
-  total,
-} from '../../protocols/examples/round.ts';
+import { examineLikelihood } from '../../protocols/examples/likelihood.ts';
+import { conversationSpans, exampleRound, lastSpan } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { readTask } from '../../protocols/questions/task-text.ts';
@@ -90,16 +84,8 @@ export function spinFrom(given: unknown): Recipe {
       tasks: data,
       examined,
       spans: conversationSpans,
-      examine: (examples) => {
-        const spans = examples.flat();
-        const tokens = total(spans.map(({ length }) => length));
-        if (tokens === 0) return nothingExamined();
-        // The geometric mean of the tokens' probabilities, which supervised fine-tuning raises, too.
-        return evaluation(
-          { n: examples.length, accuracy: Math.exp(total(spans.map(total)) / tokens) },
-          { tokens },
-        );
-      },
+      // Supervised fine-tuning raises it, too.
+      examine: examineLikelihood,
     }),
     rewards: recipe.rewards,
     roles: {

@@ -1,5 +1,4 @@
 /** RL Tango: a generator and a generative process verifier, both trained by reinforcement, each with weights of its own. The method is told below, as data. */
-
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { TokenIds } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';

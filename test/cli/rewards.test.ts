@@ -29,6 +29,15 @@ const task: RewardTask = {
 };
 const rollout: RewardRollout = { text: 'It is 2', answer: '2', ended: true, tokens: 7 };
 
+/** The options of a run on a file of questions that the tests do not differ in. */
+const asked = {
+  heldOut: '0.2',
+  checker: 'number',
+  extract: ['whole' as const],
+  set: [],
+  start: 'arithmetic-base',
+};
+
 describe('steps', () => {
   /** The script's value, and how many steps it took. */
   const run = (script: string): [unknown, number] => {
@@ -206,11 +215,7 @@ describe('sums', () => {
     const named = async (path: string, judge: string) => {
       const { data } = await readTaskRecipe({
         tasks: [tasks],
-        heldOut: '0.2',
-        checker: 'number',
-        extract: ['whole'],
-        set: [],
-        start: 'arithmetic-base',
+        ...asked,
         reward: `checker=1,${path}@${judge}=0.5`,
       });
       return grpoFrom(data).name;
@@ -272,11 +277,7 @@ describe('sums', () => {
     const read = (reward?: string) =>
       readTaskRecipe({
         tasks: [tasks],
-        heldOut: '0.2',
-        checker: 'number',
-        extract: ['whole'],
-        set: [],
-        start: 'arithmetic-base',
+        ...asked,
         ...(reward === undefined ? {} : { reward }),
       });
     const made = await read(`checker=1,${module}=0.2`);

@@ -77,13 +77,16 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
        return [...text].filter((letter) => letter >= 'n').length / 24;
      };`,
   );
-  const files = await taskRecipe({
+  const asked = {
     recipe: 'grpo',
     policy: 'chat',
     tasks: { files: [file] },
     heldOut: '0.2',
     checker: 'regex',
-    extract: ['whole'],
+    extract: ['whole' as const],
+  };
+  const files = await taskRecipe({
+    ...asked,
     set: ['maxNew=24', 'optimizer.learningRate=1e-3', 'curriculum.unanimousWeight=0.25'],
     reward: `checker=1,${brief}=0.5`,
   });
@@ -98,12 +101,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     }),
   );
   const judged = await taskRecipe({
-    recipe: 'grpo',
-    policy: 'chat',
-    tasks: { files: [file] },
-    heldOut: '0.2',
-    checker: 'regex',
-    extract: ['whole'],
+    ...asked,
     set: ['maxNew=12', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
     reward: `format=1,${rubric}@words@0=2`,
   });

@@ -1,0 +1,18 @@
+/** The evaluation of a policy by how likely it finds held-out answers. */
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { nothingExamined, total } from './round.ts';
+
+/**
+ * The geometric mean of the tokens' probabilities (1/perplexity) is the main score; beside it the mean negative log-likelihood, nats a token.
+ * `examples`: log-probabilities of the tokens of each span, nats, [examples][spans][tokens].
+ */
+export function examineLikelihood(examples: readonly (readonly Float64Array[])[]): Evaluation {
+  const spans = examples.flat();
+  const tokens = total(spans.map(({ length }) => length));
+  if (tokens === 0) return nothingExamined();
+  const nll = -total(spans.map(total)) / tokens;
+  return evaluation(
+    { n: examples.length, accuracy: Math.exp(-nll) },
+    { nll, perplexity: Math.exp(nll), tokens },
+  );
+}
