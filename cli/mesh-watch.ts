@@ -119,7 +119,10 @@ export function lastWords(file: string): string {
   let text: string;
   try {
     const size = sizeOf(file);
-    text = readRange(file, Math.max(0, size - TAIL_BYTES), size);
+    const from = Math.max(0, size - TAIL_BYTES);
+    text = readRange(file, from, size);
+    // The first line may be the end of a longer one.
+    if (from > 0) text = text.slice(text.indexOf('\n') + 1);
   } catch {
     return '';
   }

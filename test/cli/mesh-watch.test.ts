@@ -57,6 +57,10 @@ test('last words are neither JSON nor a stack', () => {
   );
   expect(lastWords(file)).toBe('*** Received signal #6: Aborted');
   expect(lastWords(join(folder, 'missing.log'))).toBe('');
+  // What is read of a long log begins within a line, which is no words of its own.
+  const long = join(folder, 'long.log');
+  writeFileSync(long, `${JSON.stringify({ event: 'group.judged', ms: 808 })}\n`.repeat(400));
+  expect(lastWords(long)).toBe('');
 });
 
 test('a workerd that was started again by itself is told as gone, unless the command ends', async () => {
