@@ -23,24 +23,22 @@ import { expectSpeaks } from '../tasks/starts.ts';
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-export const runOrder = v.pipe(
-  v.unknown(),
-  refuseFormer(FORMER_SETTINGS),
-  v.strictObject({
-    recipe: name,
-    seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
-    rounds: v.optional(whole(1, 10_000), 1),
-    policy: v.optional(name),
-    rewardFunction: v.optional(v.pipe(v.string(), v.maxLength(64))),
-    freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
-    variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
-    weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
-    engine: v.optional(v.picklist(ENGINES)),
-    ahead: v.optional(whole(0, MOST_AHEAD)),
-    tasks: v.optional(whole(1, 4096)),
-    groupSize: v.optional(whole(2, 64)),
-  }),
-);
+/** The fields of an order. */
+export const orderFields = v.strictObject({
+  recipe: name,
+  seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
+  rounds: v.optional(whole(1, 10_000), 1),
+  policy: v.optional(name),
+  rewardFunction: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
+  variant: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+  engine: v.optional(v.picklist(ENGINES)),
+  ahead: v.optional(whole(0, MOST_AHEAD)),
+  tasks: v.optional(whole(1, 4096)),
+  groupSize: v.optional(whole(2, 64)),
+});
+export const runOrder = v.pipe(v.unknown(), refuseFormer(FORMER_SETTINGS), orderFields);
 export type RunOrder = v.InferOutput<typeof runOrder>;
 
 export interface OrderedRun {

@@ -127,7 +127,7 @@ const tool = v.looseObject({
   function: v.looseObject({ name: v.string(), parameters: v.nullish(v.record(v.string(), v.unknown())) }),
 });
 
-const chatRequest = v.looseObject({
+export const chatRequest = v.looseObject({
   ...common,
   messages: v.pipe(v.array(chatMessage), v.minLength(1), v.maxLength(1024)),
   max_tokens: v.nullish(whole(1, 4096)),
@@ -138,7 +138,7 @@ const chatRequest = v.looseObject({
   tool_choice: v.nullish(v.unknown()),
 });
 
-const completionRequest = v.looseObject({
+export const completionRequest = v.looseObject({
   ...common,
   prompt: v.union([
     v.string(),
@@ -153,7 +153,7 @@ const completionRequest = v.looseObject({
   best_of: v.nullish(v.number()),
 });
 
-const tokensRequest = v.looseObject({
+export const tokensRequest = v.looseObject({
   model: common.model,
   token_ids: idList,
   sampling_params: v.looseObject({

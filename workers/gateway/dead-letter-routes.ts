@@ -1,24 +1,24 @@
 /** Dead letters: list them, and send one or all of them again where their round still waits for them. */
 import { Hono } from 'hono';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import type { deadLetterListing, Replayed, replayListing } from '../../core/schema/answers.ts';
 import { id } from '../../core/schema/sample.ts';
 import { getDeadLetter, listDeadLetters } from '../../store/dead-letters.ts';
 import { check } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { limitOf, notFound } from './parameters.ts';
+import { notFound } from './parameters.ts';
+import { deadLetterQuery } from './queries.ts';
 import { replay } from './replay.ts';
 import type { GatewayTypes } from './services.ts';
 import { deadLetterView } from './views.ts';
 
-const query = v.object({ replayed: v.optional(v.picklist(['true', 'false'])), limit: limitOf(500, 100) });
 /** Most dead letters that one call replays; the caller calls again for the rest. */
 const REPLAY_ALL_LIMIT = 100;
 
 export const deadLetterRoutes = new Hono<GatewayTypes>()
   .get('/', async (c) => {
-    const { replayed, limit } = check(query, c.req.query(), 'query');
+    const { replayed, limit } = check(deadLetterQuery, c.req.query(), 'query');
     const letters = await listDeadLetters(c.var.services.db, { replayed: replayed === 'true', limit });
     return c.json<v.InferOutput<typeof deadLetterListing>>({ deadLetters: letters.map(deadLetterView) });
   })

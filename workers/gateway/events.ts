@@ -4,17 +4,14 @@
  */
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import * as v from 'valibot';
-import { id } from '../../core/schema/sample.ts';
 import { changeMark } from '../../store/rounds.ts';
 import { check } from './body.ts';
+import { eventsQuery } from './queries.ts';
 import type { GatewayTypes } from './services.ts';
 
 const LOOK_MS = 1000;
 /** How long a stream lasts: a Worker is not kept for a page that nobody looks at. */
 const STREAM_MS = 120_000;
-
-const eventsQuery = v.object({ run: v.optional(id) });
 
 export const events = new Hono<GatewayTypes>().get('/events', (c) => {
   const { db } = c.var.services;

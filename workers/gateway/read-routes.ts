@@ -1,6 +1,6 @@
 /** The routes that only read: runs, rounds, groups, policies and samples. They need no token unless a reading token is set. */
 import { Hono } from 'hono';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import type {
   ContentListing,
   FoundSample,
@@ -15,14 +15,14 @@ import type {
   runListing,
 } from '../../core/schema/answers.ts';
 import { id, name } from '../../core/schema/sample.ts';
-import { GROUP_STATES } from '../../core/stages.ts';
 import { countGroups, getGroup, groupsFrom, groupsOf } from '../../store/groups.ts';
 import { getPolicy, listPolicies, manifestsOf, versionsOf, versionsOfRound } from '../../store/policies.ts';
 import { getRound, listRounds, roundBefore } from '../../store/rounds.ts';
 import { getRun, listRuns, progressOfRuns } from '../../store/runs.ts';
 import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
-import { fromIndex, indexOf, limitOf, notFound } from './parameters.ts';
+import { notFound } from './parameters.ts';
+import { contentsQuery, groupsQuery, listQuery, roundsQuery, sampleQuery } from './queries.ts';
 import { findSample, groupContents, proposalPage, readerOf } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
 import {
@@ -35,24 +35,6 @@ import {
   roundView,
   runView,
 } from './views.ts';
-
-const roundsQuery = v.object({
-  run: v.optional(id),
-  before: v.optional(indexOf),
-  /** `true`: only rounds that have not ended. */
-  open: v.optional(
-    v.pipe(
-      v.picklist(['true', 'false']),
-      v.transform((text) => text === 'true'),
-    ),
-  ),
-  limit: limitOf(500, 50),
-});
-/** A page of contents reads two objects for each group at most, and a Worker may read some hundred. */
-const contentsQuery = v.object({ from: v.optional(fromIndex, '0'), limit: limitOf(64, 32) });
-const listQuery = v.object({ limit: limitOf(500, 50) });
-const groupsQuery = v.object({ state: v.optional(v.picklist(GROUP_STATES)) });
-const sampleQuery = v.object({ round: v.optional(id) });
 
 export const readRoutes = new Hono<GatewayTypes>()
   .get('/runs', async (c) => {

@@ -10,12 +10,10 @@ import { getRound } from '../../store/rounds.ts';
 import { check } from './body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { notFound, versionText } from './parameters.ts';
+import { notFound } from './parameters.ts';
+import { answersQuery, redrawQuery } from './queries.ts';
 import { findSample } from './samples.ts';
 import type { GatewayTypes, Services } from './services.ts';
-
-const redrawQuery = v.object({ round: id });
-const answersQuery = v.object({ version: versionText });
 
 const failure = v.object({
   kind: v.string(),

@@ -1,0 +1,133 @@
+/** The table of routes as an OpenAPI 3.1 document. */
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import * as answers from '../../core/schema/answers.ts';
+import * as policy from '../../core/schema/policy.ts';
+import * as report from '../../core/schema/report.ts';
+import * as round from '../../core/schema/round.ts';
+import * as work from '../../core/schema/work.ts';
+import { CALLERS, type Caller, ROUTES, type RouteReference } from './routes.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const isSchema = (value: unknown): value is v.GenericSchema =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
+
+/** The object schemas that have a name in core/schema. */
+const DEFINITIONS: Readonly<Record<string, v.GenericSchema>> = Object.fromEntries(
+  Object.entries<unknown>({ ...policy, ...report, ...round, ...answers, ...work })
+    .filter((entry): entry is [string, v.GenericSchema] => {
+      const [, value] = entry;
+      return isSchema(value) && /object|variant/.test(value.type);
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1)),
+);
+export const SCHEMAS: ReadonlyMap<v.GenericSchema, string> = new Map(
+  Object.entries(DEFINITIONS).map(([name, schema]) => [schema, name]),
+);
+
+/** What is sent, as JSON Schema. Checks that JSON Schema cannot say, such as sums over fields, are left out. */
+const CONVERSION: ConversionConfig = {
+  typeMode: 'input',
+  errorMode: 'ignore',
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+};
+
+function schemaOf(schema: v.GenericSchema): Json {
+  const name = SCHEMAS.get(schema);
+  if (name) return { $ref: `#/components/schemas/${name}` };
+  const { $schema, $defs, ...rest } = toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS });
+  return rest;
+}
+
+const MEDIA = { bytes: 'application/octet-stream', text: 'text/plain', events: 'text/event-stream' } as const;
+
+function content(body: NonNullable<RouteReference['body']>): Json {
+  if (typeof body === 'string') return { [MEDIA[body]]: { schema: { type: 'string' } } };
+  return { 'application/json': { schema: schemaOf(body) } };
+}
+
+/** `:name` as OpenAPI writes it; the rest of a path is one parameter. */
+export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}').replace('*', '{key}');
+
+function parametersOf({ path, query }: RouteReference): Json[] {
+  const inPath = [...openApiPath(path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  if (!query) return inPath;
+  const { properties = {}, required = [] } = schemaOf(query) as {
+    properties?: Readonly<Record<string, Json>>;
+    required?: readonly string[];
+  };
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+  return [...inPath, ...inQuery];
+}
+
+/** The security schemes that open a route to its caller; `{}` means that none is needed. */
+const SECURITY: Readonly<Record<Caller, readonly Json[]>> = {
+  everyone: [],
+  signer: [{ signer: [] }],
+  reader: [{}, { reader: [] }, { learner: [] }],
+  caller: [{}, { reader: [] }, { learner: [] }],
+  learner: [{ learner: [] }],
+  node: [{ node: [] }],
+};
+
+const operationOf = (tag: string, route: RouteReference): Json => ({
+  tags: [tag],
+  summary: route.does,
+  security: SECURITY[route.who],
+  parameters: parametersOf(route),
+  ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
+  responses: {
+    [String(route.status ?? 200)]: {
+      description: 'Success.',
+      ...(route.answer === undefined ? {} : { content: content(route.answer) }),
+    },
+    default: {
+      description: 'A refusal or a failure, by its code.',
+      content: { 'application/json': { schema: schemaOf(answers.refusal) } },
+    },
+  },
+});
+
+const withoutLinks = (heading: string): string => heading.replace(/ \(see .*\)$/, '');
+
+/** @param version the version of the package */
+export function openApi(version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [heading, routes] of Object.entries(ROUTES))
+    for (const route of routes) {
+      paths[openApiPath(route.path)] ??= {};
+      paths[openApiPath(route.path)]![route.method.toLowerCase()] = operationOf(withoutLinks(heading), route);
+    }
+  const bearer = (who: Caller) => ({ type: 'http', scheme: 'bearer', description: CALLERS[who] });
+  return {
+    openapi: '3.1.0',
+    info: { title: 'rollmesh gateway', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    tags: Object.keys(ROUTES).map((heading) => ({ name: withoutLinks(heading) })),
+    paths,
+    components: {
+      securitySchemes: {
+        signer: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'webhook-signature',
+          description: CALLERS.signer,
+        },
+        reader: bearer('reader'),
+        learner: bearer('learner'),
+        node: bearer('node'),
+      },
+      schemas: toJsonSchemaDefs(DEFINITIONS, CONVERSION),
+    },
+  };
+}

@@ -1,0 +1,280 @@
+/**
+ * Every route of the gateway in one table: who may ask, what it does, and the schemas of query, body and answer, which are those that the
+ * routes themselves check or return. `npm run reference` writes docs/api.md and dashboard/openapi.json from it; a test holds the table to
+ * the routes.
+ */
+import type * as v from 'valibot';
+import * as answers from '../../core/schema/answers.ts';
+import { manifest } from '../../core/schema/policy.ts';
+import { roundReport } from '../../core/schema/report.ts';
+import * as work from '../../core/schema/work.ts';
+import { chatRequest, completionRequest, tokensRequest } from '../../core/serving/order.ts';
+import { orderFields } from '../../recipes/run-order.ts';
+import {
+  answersQuery,
+  contentsQuery,
+  deadLetterQuery,
+  eventsQuery,
+  groupsQuery,
+  listQuery,
+  redrawQuery,
+  roundsQuery,
+  sampleQuery,
+} from '../../workers/gateway/queries.ts';
+
+/** Who may ask: what stands in the request's `Authorization`, or signs it. */
+export const CALLERS = {
+  everyone: 'No token.',
+  signer: 'A signature by `WEBHOOK_SECRET`: Standard Webhooks, `x-rollmesh-signature`, or GitHub’s.',
+  reader: 'No token, or `READ_TOKEN` where one is set. The learner’s token opens it as well.',
+  caller:
+    'As readers; but a deployed mesh without `READ_TOKEN` answers only the learner’s token, since a request causes work.',
+  learner: '`LEARNER_TOKEN`, which whoever runs the mesh holds.',
+  node: 'The token of a node, as `rollmesh node-token create` printed it.',
+} as const;
+export type Caller = keyof typeof CALLERS;
+
+type Body = v.GenericSchema | 'bytes' | 'text' | 'events';
+
+export interface RouteReference {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** As Hono has it: `:name` is a parameter, `*` the rest of the path. */
+  readonly path: string;
+  readonly who: Caller;
+  /** One sentence. */
+  readonly does: string;
+  readonly query?: v.GenericSchema;
+  readonly body?: Body;
+  readonly answer?: Body;
+  /** The status of success; 200 unless it says something else. */
+  readonly status?: number;
+}
+
+const route = (
+  method: RouteReference['method'],
+  path: string,
+  who: Caller,
+  does: string,
+  more: Pick<RouteReference, 'query' | 'body' | 'answer' | 'status'> = {},
+): RouteReference => ({ method, path, who, does, ...more });
+
+/** By what they are about, in the order in which a newcomer needs them. */
+export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
+  Runs: [
+    route('POST', '/hooks/rounds', 'signer', 'Orders rounds of a recipe; a delivery counts once.', {
+      body: orderFields,
+      answer: answers.runStarted,
+      status: 202,
+    }),
+    route('GET', '/api/runs', 'reader', 'Lists the newest runs with their progress.', {
+      query: listQuery,
+      answer: answers.runListing,
+    }),
+    route('GET', '/api/runs/:id', 'reader', 'Shows the settings and the state of a run.', {
+      answer: answers.runState,
+    }),
+    route(
+      'POST',
+      '/api/runs/:id/stop',
+      'learner',
+      'Ends a run: its open round fails with the reason, and what was trained stays.',
+      { body: answers.stopOrder, answer: answers.runState },
+    ),
+    route(
+      'GET',
+      '/api/events',
+      'reader',
+      'Tells by server-sent events (`change`) that a round of the run, or of any run, has moved.',
+      { query: eventsQuery, answer: 'events' },
+    ),
+  ],
+  Rounds: [
+    route('GET', '/api/rounds', 'reader', 'Lists rounds, newest first.', {
+      query: roundsQuery,
+      answer: answers.roundListing,
+    }),
+    route(
+      'GET',
+      '/api/rounds/:id',
+      'reader',
+      'Shows a round: its specification, report, usage, cost and failed groups.',
+      { answer: answers.roundState },
+    ),
+    route('GET', '/api/rounds/:id/groups', 'reader', 'Lists the groups of a round and their states.', {
+      query: groupsQuery,
+      answer: answers.groupListing,
+    }),
+    route(
+      'GET',
+      '/api/rounds/:id/groups/:group',
+      'reader',
+      'Shows a group: its task, samples as text, judgments and rewards.',
+      { answer: answers.groupContent },
+    ),
+    route('GET', '/api/rounds/:id/contents', 'reader', 'Lists the contents of groups from an index on.', {
+      query: contentsQuery,
+      answer: answers.contentListing,
+    }),
+    route('GET', '/api/rounds/:id/proposals', 'reader', 'Lists what was proposed, and why it was refused.', {
+      answer: answers.proposalListing,
+    }),
+    route('GET', '/api/rounds/:id/shares', 'reader', 'Says how much of a round each node sampled.', {
+      answer: work.roundShares,
+    }),
+    route('GET', '/api/samples/:id', 'reader', 'Shows one sample; with its round it is found faster.', {
+      query: sampleQuery,
+      answer: answers.foundSample,
+    }),
+    route(
+      'POST',
+      '/api/samples/:id/redraw',
+      'reader',
+      'Samples a recorded sample again and says whether it has the same tokens and log-probabilities.',
+      { query: redrawQuery, answer: answers.redrawnSample },
+    ),
+    route(
+      'POST',
+      '/api/rounds/:id/held-out',
+      'reader',
+      'Has a version answer a few held-out tasks of the run.',
+      { query: answersQuery, answer: answers.heldOutListing },
+    ),
+  ],
+  'Recipes and policies': [
+    route('GET', '/api/recipes/:name', 'reader', 'Describes a recipe: roles, rewards, figures, charts.', {
+      answer: answers.recipeAnswer,
+    }),
+    route('GET', '/api/policies', 'reader', 'Lists the policies with their newest versions.', {
+      answer: answers.policyListing,
+    }),
+    route('GET', '/api/policies/:name', 'reader', 'Lists the versions of a policy.', {
+      answer: answers.policyVersions,
+    }),
+    route(
+      'POST',
+      '/api/policies/:name/rollback',
+      'learner',
+      'Makes an older version the newest one and withdraws those after it.',
+      { body: answers.rollbackOrder, answer: answers.rolledBack },
+    ),
+    route(
+      'POST',
+      '/api/policies/:name/prune',
+      'learner',
+      'Removes the files of versions that nothing needs.',
+      {
+        body: answers.pruneOrder,
+        answer: answers.pruned,
+      },
+    ),
+  ],
+  'Models (see [endpoints.md](endpoints.md))': [
+    route('GET', '/v1/models', 'caller', 'Lists the policies, as OpenAI lists models.', {}),
+    route('GET', '/v1/models/:model', 'caller', 'Shows a policy, as OpenAI shows a model.', {}),
+    route('POST', '/v1/chat/completions', 'caller', 'Answers a conversation.', { body: chatRequest }),
+    route('POST', '/v1/completions', 'caller', 'Goes on from texts or from token ids.', {
+      body: completionRequest,
+    }),
+    route('POST', '/inference/v1/generate', 'caller', 'Takes token ids, returns token ids, as vLLM does.', {
+      body: tokensRequest,
+    }),
+  ],
+  'Nodes (see [nodes.md](nodes.md))': [
+    route('GET', '/api/nodes', 'reader', 'Lists the nodes: state, versions, audits.', {
+      answer: work.nodeListing,
+    }),
+    route('POST', '/api/nodes', 'learner', 'Makes the token of a new node; it is told once.', {
+      body: work.nodeOrder,
+      answer: work.nodeMade,
+      status: 201,
+    }),
+    route('POST', '/api/nodes/:name/revoke', 'learner', 'Revokes a node’s token and takes back its leases.', {
+      answer: work.nodeRevoked,
+    }),
+    route(
+      'POST',
+      '/api/nodes/:id/shut-out',
+      'learner',
+      'Shuts a node out; its groups since the last clean audit are drawn again.',
+      { body: work.shutOutOrder, answer: work.nodeShutOut },
+    ),
+    route('POST', '/api/nodes/audited', 'learner', 'Notes what an audit found about nodes.', {
+      body: work.auditedNodes,
+    }),
+    route('GET', '/api/rounds/:id/work', 'learner', 'Lists which node answered which request of a round.', {
+      answer: work.roundWork,
+    }),
+    route('POST', '/api/work/lease', 'node', 'Leases sampling requests.', {
+      body: work.leaseOrder,
+      answer: work.leaseAnswer,
+    }),
+    route('POST', '/api/work/heartbeat', 'node', 'Prolongs a lease.', {
+      body: work.leaseName,
+      answer: work.heartbeatAnswer,
+    }),
+    route('POST', '/api/work/release', 'node', 'Gives a lease back; without a lease: the node leaves.', {
+      body: work.leaseName,
+    }),
+    route('GET', '/api/work/files/:lease/:sha256', 'node', 'Reads a file that a leased request names.', {
+      answer: 'bytes',
+    }),
+    route('POST', '/api/work/result', 'node', 'Answers a leased request, sealed by the node’s key.', {
+      body: work.workResult,
+      answer: work.workTaken,
+    }),
+  ],
+  'The learner': [
+    route('GET', '/api/objects/*', 'learner', 'Reads an object under rounds/ or policies/.', {
+      answer: 'bytes',
+    }),
+    route(
+      'PUT',
+      '/api/policies/:name/versions/:n/files/:file',
+      'learner',
+      'Stores a file of a version; `x-sha256` is its hash.',
+      { body: 'bytes', answer: answers.storedFile, status: 201 },
+    ),
+    route(
+      'PUT',
+      '/api/policies/:name/versions/:n',
+      'learner',
+      'Commits a version by its manifest, and begins the round that follows.',
+      { body: manifest, answer: answers.committed, status: 201 },
+    ),
+    route('POST', '/api/rounds/:id/report', 'learner', 'Stores the report of a round.', {
+      body: roundReport,
+      answer: answers.reported,
+    }),
+    route('POST', '/api/rounds/:id/failure', 'learner', 'Gives up a round that cannot be trained.', {
+      body: answers.roundFailure,
+      answer: answers.roundFailed,
+    }),
+    route('POST', '/api/rounds/:id/groups/:group/failure', 'learner', 'Refuses a group, with the reason.', {
+      body: answers.groupFailure,
+      answer: answers.groupFailed,
+    }),
+  ],
+  'The mesh itself': [
+    route('GET', '/healthz', 'everyone', 'Says that the gateway answers.', {}),
+    route('GET', '/metrics', 'reader', 'Tells the figures of the mesh in Prometheus’ text format.', {
+      answer: 'text',
+    }),
+    route('GET', '/api/dead-letters', 'reader', 'Lists messages that failed too often.', {
+      query: deadLetterQuery,
+      answer: answers.deadLetterListing,
+    }),
+    route(
+      'POST',
+      '/api/dead-letters/replay',
+      'learner',
+      'Sends all dead letters again where a round waits.',
+      {
+        answer: answers.replayListing,
+      },
+    ),
+    route('POST', '/api/dead-letters/:id/replay', 'learner', 'Sends one dead letter again.', {
+      answer: answers.replayed,
+      status: 202,
+    }),
+  ],
+};

@@ -1,0 +1,54 @@
+/** The reference of the HTTP interface: it has every route of the gateway and no other, and its two files are those that the table makes. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { openApi, openApiPath } from '../../cli/reference/openapi.ts';
+import { referencePage } from '../../cli/reference/page.ts';
+import { ROUTES } from '../../cli/reference/routes.ts';
+
+type Route = { readonly method: string; readonly path: string };
+
+const told = Object.values(ROUTES).flat();
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+test('the table has every route of the gateway and no other', async () => {
+  // The types of the Workers' platform are of another program than the tests'.
+  const gateway: string = '../../workers/gateway/app.ts';
+  const { gatewayApp } = await import(gateway);
+  // Middleware has no method of its own; the last route is the page with its files.
+  const routes = (gatewayApp({}) as { routes: Route[] }).routes.filter(
+    ({ method, path }) => method !== 'ALL' && path !== '/*',
+  );
+  expect(routes.length).toBeGreaterThan(40);
+  expect(told.map(nameOf).sort()).toEqual([...new Set(routes.map(nameOf))].sort());
+});
+
+test('docs/api.md and dashboard/openapi.json are those that `npm run reference` writes', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(readFileSync('docs/api.md', 'utf8')).toBe(referencePage());
+  expect(readFileSync('dashboard/openapi.json', 'utf8')).toBe(
+    `${JSON.stringify(openApi(version), null, 1)}\n`,
+  );
+});
+
+test('every path, parameter and reference of the document is there', () => {
+  const document = JSON.parse(JSON.stringify(openApi('0.0.0')));
+  for (const { method, path } of told) {
+    const operation = document.paths[openApiPath(path)][method.toLowerCase()];
+    const named = operation.parameters.filter((parameter: { in: string }) => parameter.in === 'path');
+    expect(named.map(({ name }: { name: string }) => `{${name}}`)).toEqual(
+      openApiPath(path).match(/\{\w+\}/g) ?? [],
+    );
+  }
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+  expect(references.length).toBeGreaterThan(60);
+  for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name!);
+  const order = document.paths['/hooks/rounds'].post.requestBody.content['application/json'].schema;
+  expect(order).toMatchObject({
+    type: 'object',
+    required: ['recipe'],
+    properties: { groupSize: { type: 'integer', minimum: 2, maximum: 64 }, ahead: { type: 'integer' } },
+  });
+  expect(document.paths['/api/rounds'].get.parameters).toContainEqual(
+    expect.objectContaining({ name: 'open', in: 'query', required: false }),
+  );
+});
