@@ -6,9 +6,9 @@ import * as v from 'valibot';
 import { deriveId, Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe-state.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { groupId } from '../../core/sample-ids.ts';
+import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
+import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
 import {
   behaviourOfTask,
   kindOf,
@@ -58,7 +58,7 @@ export async function proposePrograms(
   kinds: readonly QuestionKind[],
   referenced: boolean,
 ): Promise<Proposals> {
-  const { round, tokenizer } = context;
+  const { round } = context;
   const buffer = bufferOf(await context.recipeState());
   const known = [...new Set(buffer.map(programOf))];
   const random = new Random(`${round.id}/references`);
@@ -66,37 +66,24 @@ export async function proposePrograms(
   const asked = kinds.flatMap((kind) =>
     Array.from({ length: each }, (_, i) => {
       const shown = referenced || kind === 'induction' ? references(random, known, kind) : [];
-      const ids = tokenizer.encode(proposerPromptWith(kind, shown));
-      return { kind, shown, ids, sampleIds: [deriveId(round.id, PROPOSER, kind, i)] };
+      const prompt = proposerPromptWith(kind, shown);
+      return { kind, shown, prompt, sampleIds: [deriveId(round.id, PROPOSER, kind, i)] };
     }),
   );
-  const completions = await context.generate(PROPOSER, asked);
-  const read = asked.map(({ kind, shown, ids, sampleIds }, i) => {
-    const completion = completions[i]![0]!;
-    const parsed = parseProgramProposal(kind, shown, tokenizer.decode(completion.ids));
-    const outcome = !completion.stopped
-      ? 'cut-off'
-      : !parsed.ok
-        ? parsed.reason
-        : programs.isHeldOut(parsed.value)
-          ? 'held-out'
-          : 'ok';
-    const sample = sampleOf(context, PROPOSER, sampleIds[0]!, ids, completion, outcome);
-    return { kind, task: parsed.ok ? parsed.value : '', sample };
+  const proposed = await proposeThrough(context, PROPOSER, asked, {
+    parse: (text, { kind, shown }) => parseProgramProposal(kind, shown, text),
+    isHeldOut: programs.isHeldOut,
   });
   const chosen = kinds.flatMap((kind) => {
-    const fresh = read.filter((one) => one.kind === kind && one.sample.outcome === 'ok');
+    const fresh = passed(proposed.filter(({ request }) => request.kind === kind));
     const stored = buffer.filter((task) => kindOf(task) === kind);
     const fill = stored.length ? each - fresh.length : 0;
-    return [
-      ...fresh.map(({ task, sample }) => ({ task, proposal: sample.id })),
-      ...Array.from({ length: fill }, () => ({ task: random.pick(stored), proposal: null })),
-    ];
+    return [...fresh, ...Array.from({ length: fill }, () => ({ task: random.pick(stored), proposal: null }))];
   });
   return {
     round: round.id,
-    samples: read.map(({ sample }) => sample),
-    tasks: chosen.map((task, index) => ({ group: groupId(round.id, index), index, ...task })),
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, chosen),
   };
 }
 

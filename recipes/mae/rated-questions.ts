@@ -4,10 +4,11 @@
  */
 import { Random } from '../../core/random.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { groupId, judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
+import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { parseQuestion, proposalPrompt, soundness } from '../../tasks/arithmetic/questions.ts';
 import { answerPrompt, parseRating, questionPrompt } from '../../tasks/arithmetic/ratings.ts';
@@ -16,41 +17,24 @@ import { storeOf } from './question-store.ts';
 
 /** New questions, half of them varied from a stored one, and as many stored ones for the solver to train on. */
 export async function proposeQuestions(context: RoundContext): Promise<Proposals> {
-  const { round, tokenizer } = context;
+  const { round } = context;
   const { tasks: count, seed } = round.settings;
   const store = storeOf(await context.recipeState(), seed);
   const random = new Random(`${round.id}/questions`);
-  const prompts = Array.from({ length: count }, (_, i) => ({
-    ids: tokenizer.encode(proposalPrompt(random.bool() ? random.pick(store) : undefined)),
+  const requests = Array.from({ length: count }, (_, i) => ({
+    prompt: proposalPrompt(random.bool() ? random.pick(store) : undefined),
     sampleIds: [proposalId(round.id, 'proposer', i)],
   }));
-  const completions = await context.generate('proposer', prompts);
-  const read = prompts.map(({ ids, sampleIds }, i) => {
-    const completion = completions[i]![0]!;
-    const parsed = parseQuestion(tokenizer.decode(completion.ids));
-    const heldOut = parsed.ok && arithmetic.isHeldOut(parsed.value);
-    const outcome = parsed.ok
-      ? heldOut
-        ? 'held-out'
-        : 'ok'
-      : completion.stopped
-        ? parsed.reason
-        : 'cut-off';
-    return {
-      question: parsed.ok ? parsed.value : '',
-      sample: sampleOf(context, 'proposer', sampleIds[0]!, ids, completion, outcome),
-    };
+  const proposed = await proposeThrough(context, 'proposer', requests, {
+    parse: parseQuestion,
+    isHeldOut: arithmetic.isHeldOut,
   });
-  const fresh = read.flatMap(({ question, sample }) =>
-    sample.outcome === 'ok' ? [{ task: question, proposal: sample.id }] : [],
-  );
   const stored = Array.from({ length: count }, () => ({ task: random.pick(store), proposal: null }));
-  const tasks = [...fresh, ...stored].map((task, index) => ({
-    group: groupId(round.id, index),
-    index,
-    ...task,
-  }));
-  return { round: round.id, samples: read.map(({ sample }) => sample), tasks };
+  return {
+    round: round.id,
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, [...passed(proposed), ...stored]),
+  };
 }
 
 /** Some answers to a new question, to learn how difficult it is; one to a stored question, to learn from. */

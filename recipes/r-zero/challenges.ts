@@ -7,12 +7,13 @@ import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe-state.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { groupId, proposalId } from '../../core/sample-ids.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { proposalId } from '../../core/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 import type { TrainingPlan } from '../../core/training-plan.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 
 export const CHALLENGER = 'challenger';
@@ -32,34 +33,18 @@ export async function challenge(
   context: RoundContext,
   count: number,
 ): Promise<Proposals> {
-  const { round, tokenizer } = context;
-  const ids = tokenizer.encode(family.proposerPrompt());
+  const { round } = context;
   const sampleIds = Array.from({ length: count }, (_, i) => proposalId(round.id, CHALLENGER, i));
-  const [completions] = await context.generate(CHALLENGER, [{ ids, sampleIds }]);
-  const read = completions!.map((completion, i) => {
-    const parsed = family.parseProposal(tokenizer.decode(completion.ids));
-    const outcome = !completion.stopped
-      ? 'cut-off'
-      : !parsed.ok
-        ? parsed.reason
-        : family.isHeldOut(parsed.value)
-          ? 'held-out'
-          : 'ok';
-    return {
-      task: parsed.ok ? parsed.value : '',
-      sample: sampleOf(context, CHALLENGER, sampleIds[i]!, ids, completion, outcome),
-    };
-  });
-  const valid = read.filter(({ sample }) => sample.outcome === 'ok');
+  const proposed = await proposeThrough(
+    context,
+    CHALLENGER,
+    [{ prompt: family.proposerPrompt(), sampleIds }],
+    { parse: family.parseProposal, isHeldOut: family.isHeldOut },
+  );
   return {
     round: round.id,
-    samples: read.map(({ sample }) => sample),
-    tasks: valid.map(({ task, sample }, index) => ({
-      group: groupId(round.id, index),
-      index,
-      task,
-      proposal: sample.id,
-    })),
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, passed(proposed)),
   };
 }
 
