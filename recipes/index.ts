@@ -18,6 +18,7 @@ import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
+import { stp } from './stp/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trio } from './trio/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
@@ -43,6 +44,7 @@ export const recipes: readonly Recipe[] = [
   genrm,
   dsmathV2,
   qwenPrm,
+  stp,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

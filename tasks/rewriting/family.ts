@@ -27,6 +27,7 @@ import {
 
 const NAME = 'rewriting';
 const HELD_OUT_COUNT = 200;
+export const PROPOSE = '<propose>rw:';
 
 export interface RewritingSettings {
   readonly rules: number;
@@ -55,6 +56,20 @@ function isHeldOut(task: string): boolean {
 const randomWord = (random: Random, length: number): string =>
   Array.from({ length }, () => random.pick(['a', 'b', 'c'])).join('');
 
+/** An instance that can be derived if it is one at all: its goal is where a walk of so many steps from a random start ends. */
+export function randomWalk(
+  random: Random,
+  rules: readonly Rule[],
+  letters: number,
+  [least, most]: RewritingSettings['steps'],
+): string {
+  const start = randomWord(random, letters);
+  let goal = start;
+  for (let left = least + random.int(most - least + 1); left > 0; left--)
+    goal = random.pick([goal, ...successors(rules, goal)]);
+  return writeInstance({ rules, start, goal });
+}
+
 /** A solvable instance on the wanted side of the split. The goal is where a random walk from the start ends; the oracle computes the length of the shortest derivation. */
 export function randomRewriting(
   random: Random,
@@ -70,11 +85,7 @@ export function randomRewriting(
           to: randomWord(random, 1 + random.int(2)),
         }),
       );
-      const start = randomWord(random, letters);
-      let goal = start;
-      for (let left = least + random.int(most - least + 1); left > 0; left--)
-        goal = random.pick([goal, ...successors(rules, goal)]);
-      return writeInstance({ rules, start, goal });
+      return randomWalk(random, rules, letters, [least, most]);
     },
     (task) => {
       // The split first: the oracle is the dear part.
@@ -106,7 +117,8 @@ function parseSolution(_task: string, text: string): ParseResult<Solution> {
   return length <= MAX_DERIVATION ? parsed : invalid('too-long');
 }
 
-function parseProposal(text: string): ParseResult<string> {
+/** What a proposer asks, whether or not it can be derived: a conjecture. */
+export function parseConjecture(text: string): ParseResult<string> {
   const task = withoutStop(text);
   if (task === null) return invalid('off-grammar');
   const [rules, start, ...way] = task.split(';');
@@ -114,8 +126,12 @@ function parseProposal(text: string): ParseResult<string> {
   if (way.length >= MAX_DERIVATION || !way.every(isWord)) return invalid('off-grammar');
   const asked = [rules, start, goal].join(';');
   const instance = parseInstance(asked);
-  if (!instance.ok) return instance;
-  return shortestDerivation(asked) ? ok(asked) : invalid('not-derivable');
+  return instance.ok ? ok(asked) : instance;
+}
+
+function parseProposal(text: string): ParseResult<string> {
+  const conjecture = parseConjecture(text);
+  return !conjecture.ok || shortestDerivation(conjecture.value) ? conjecture : invalid('not-derivable');
 }
 
 /** A task with a shortest way from its start to its goal, as a proposer writes it. */
@@ -159,7 +175,7 @@ export const rewriting: TaskFamily = {
   ),
   isHeldOut,
   difficulty: (task) => shortestDerivation(task)?.length ?? 0,
-  proposerPrompt: () => '<propose>rw:',
+  proposerPrompt: () => PROPOSE,
   solverPrompt: (task) => `<solve>${task}<sep>`,
   judgePrompt: (task, solution) => `<judge>${task}<sep>${writeSolution(solution)}<sep>`,
   parseProposal,

@@ -1,0 +1,66 @@
+/** The claim of STP: conjectures at the edge of what the prover can do prove more of a fixed set than attempts at the set alone. */
+import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+/** A figure of the last round, one arm less another. */
+const above =
+  (arm: string, other: string, figure: string): Measure =>
+  (results: ArmResults, seed: number) =>
+    lately(results, arm, seed, figure, 1) - lately(results, other, seed, figure, 1);
+
+export const claim: Claim = {
+  description:
+    'A prover that also proves conjectures of its own, chosen at the edge of what it can do and near to what it has not proved, proves more statements of a set and of a held-out set than one that spends the same attempts on the set alone. Conjectures that nobody chose, that are not matched with the set, or that an untrained conjecturer writes help less.',
+  rounds: 24,
+  quickRounds: 3,
+  evaluateEvery: 12,
+  arms: [
+    { name: 'stp', description: 'as published' },
+    {
+      name: 'expert iteration',
+      variant: 'expert-iteration',
+      description: 'all attempts are at statements of the set; nobody conjectures',
+    },
+    {
+      name: 'no matching',
+      variant: 'no-matching',
+      description: 'conjectures that are barely proved count alike, near to the set or not',
+    },
+    {
+      name: 'random conjectures',
+      variant: 'random-conjectures',
+      description:
+        'conjectures are the ends of random walks, and so can be proved; nobody learns to write them',
+    },
+    {
+      name: 'frozen conjecturer',
+      freeze: ['conjecturer'],
+      description: 'the conjecturer stays at version 0',
+    },
+    coinArm('a coin accepts proofs that are in form'),
+    formatArm('every proof in form is accepted'),
+  ],
+  partners: [{ partner: 'conjecturer', trained: 'stp', frozen: 'frozen conjecturer' }],
+  conditions: [
+    endsAbove('stp', 'expert iteration'),
+    {
+      description: 'share of the set that is proved at the end, stp above expert iteration',
+      measure: above('stp', 'expert iteration', 'proved'),
+      atLeast: POINTS,
+    },
+    endsAbove('stp', 'no matching'),
+    endsAbove('stp', 'random conjectures'),
+    endsAbove('stp', 'frozen conjecturer'),
+    rises('stp', POINTS),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    {
+      description: 'share of the set that is proved at the end, stp above random conjectures',
+      measure: above('stp', 'random conjectures', 'proved'),
+      atLeast: POINTS,
+    },
+  ],
+};

@@ -1,0 +1,102 @@
+/** STP: one policy conjectures and proves; a checker of proofs is the only teacher. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { claim } from './claim.ts';
+import { learn } from './learn.ts';
+import { CONJECTURER, derivations, propose, stpState } from './statements.ts';
+
+/** Answers to each held-out statement behind the sampled accuracy. */
+const DRAWS = 4;
+
+const rewards = {
+  checker: { ...exactReward, description: 'a proof counts that the exact checker accepts' },
+  format: formatReward,
+  random: {
+    ...randomReward,
+    description: 'control: a fair coin accepts proofs that are in form',
+    pay: (evidence: Parameters<typeof randomReward.pay>[0]) =>
+      randomReward.pay(evidence).map((paid, i) => (evidence.solutions[i]!.ok ? paid : 0)),
+  },
+};
+
+export const stp: Recipe = {
+  name: 'stp',
+  title: 'A conjecturer and a prover that learn from each other and a checker of proofs',
+  paper: {
+    title: 'STP: Self-play LLM Theorem Provers with Iterative Conjecturing and Proving',
+    year: 2025,
+    source: 'arXiv:2502.00212',
+  },
+  summary:
+    'One policy has a set of statements to prove and writes conjectures of its own beside it. A checker says which proofs hold. The policy is fine-tuned on accepted proofs of what it seldom proves, and on conjectures that it barely proved and that are near to what it has not proved yet.',
+  method: {
+    setting:
+      'A statement is a string rewriting system with a start and a goal, and a proof is a derivation line by line, which can be checked exactly. The set has 256 statements whose shortest proofs have two to four lines. The start policy was taught derivations of one to four lines, one in four of them with a wrong line, and proves one such statement in ten at a try.',
+    roles:
+      'The conjecturer is given the rules of a statement of the set and writes a start and a goal in them, and may write the way. The solver, the prover, makes eight attempts at each conjecture, and at statements of the set that are not proved yet; half of a round’s tasks are conjectures, and statements take the places of those that are refused. Both share weights.',
+    rewards:
+      'A proof that the checker accepts counts 1, any other 0. A conjecture has no reward: it is kept if at least one attempt and at most a quarter of them prove it, unless it is among the fifth of those whose shortest proof is shortest for the length of the statement.',
+    credit:
+      'Each statement of the round that is still not proved gives its weight to the kept conjecture that is most like it by BLEU of characters; weights have a mean of 1 and are cut off at 4. Distinct proofs of one statement, which at most half of the attempts prove, share a weight of 1, times exp(-0.001 tokens).',
+    objective: 'Negative log-likelihood of both kinds of text, each weighted as above: expert iteration.',
+    schedule:
+      'Each round conjectures, proves and makes one pass over its own examples and those of the two rounds before it.',
+  },
+  differences: [
+    'Statements are derivations in string rewriting systems; the paper proves in Lean and Isabelle.',
+    'The shared lemma is the rule system: the conjecturer is given the rules and no proved theorem, which the start policy was not taught to read, and a conjecture in them uses them by construction.',
+    'Statements are matched by BLEU of characters instead of embeddings of a language model, and each gives its whole weight to one conjecture.',
+    'Proofs take no measurable time to check, so that weights have no term for it.',
+    'The policy goes on from round to round and is never trained again from its start, which the paper does at intervals.',
+    'Eight attempts instead of 16 to 64; 24 rounds on 256 statements, where the paper has dozens of iterations on tens of thousands.',
+  ],
+  claim,
+  startPolicy: 'rewriting',
+  taskName: derivations.name,
+  stop: derivations.stop,
+  tasks: 96,
+  groupSize: 8,
+  state: stpState,
+  rewards,
+  variants: {
+    'expert-iteration': 'nobody conjectures: all tasks are statements of the set',
+    'no-matching': 'kept conjectures have the same weight, near to the set or not',
+    'random-conjectures': 'conjectures are the ends of random walks, and nobody learns to write them',
+  },
+  sets: { main: { optimizer: smallSteps({ learningRate: 1e-4, warmup: 5, minibatches: 4 }) } },
+  roles: {
+    [CONJECTURER]: {
+      description: 'writes a statement in given rules',
+      speaksAs: 'proposer',
+      sampling: { maxNew: derivations.maxNew.proposer, temperature: 1 },
+    },
+    [SOLVER]: {
+      description: 'proves statements and conjectures',
+      sampling: { maxNew: derivations.maxNew.solver, temperature: 1 },
+    },
+  },
+  freezable: [CONJECTURER, SOLVER],
+  propose,
+  rollOut: (context, tasks) => rollOut({ family: derivations }, context, tasks),
+  judge: async (context, groups) => {
+    const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+    return groups.map((group) => payAnswers(derivations, reward, context, group));
+  },
+  learn,
+  evaluate: async (context) =>
+    evaluation(
+      await evaluateSolver(context, {
+        family: derivations,
+        role: SOLVER,
+        temperature: 1,
+        draws: DRAWS,
+        // A derivation is written line by line or not at all.
+        force: false,
+      }),
+    ),
+  describe: { difficulty: (task) => derivations.difficulty(task) },
+};

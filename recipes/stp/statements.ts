@@ -1,0 +1,138 @@
+/** The statements of STP: a fixed set to prove, and conjectures in the same rule systems. */
+import * as v from 'valibot';
+import { Random } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { proposalId } from '../../core/sample-ids.ts';
+import type { Proposals } from '../../core/schema/sample.ts';
+import { drawUntil, heldOutTasks } from '../../core/split.ts';
+import type { TaskFamily } from '../../core/task-family.ts';
+import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
+import {
+  PROPOSE,
+  parseConjecture,
+  randomRewriting,
+  randomWalk,
+  rewriting,
+} from '../../tasks/rewriting/family.ts';
+import { parseInstance } from '../../tasks/rewriting/system.ts';
+
+export const CONJECTURER = 'conjecturer';
+
+/** Statements with a shortest derivation of two to four lines. */
+const SETTINGS = { rules: 3, letters: 5, steps: [2, 4] } as const;
+const STATEMENT_COUNT = 256;
+const HELD_OUT_COUNT = 100;
+
+/** Derivations in string rewriting systems, as the start policy writes them. */
+export const derivations: TaskFamily = {
+  ...rewriting,
+  random: (random) => randomRewriting(random, SETTINGS),
+  heldOut: heldOutTasks(
+    rewriting.name,
+    HELD_OUT_COUNT,
+    (random, heldOut) => randomRewriting(random, SETTINGS, heldOut),
+    rewriting.isHeldOut,
+  ),
+  answerIsExact: (task, solution) => rewriting.answerIsExact(task, solution),
+  exactJudgment: (task, solution) => rewriting.exactJudgment(task, solution),
+};
+
+let drawn: readonly string[] | undefined;
+/** The set to prove, the same in every run; none is held out. */
+export function statements(): readonly string[] {
+  if (drawn) return drawn;
+  const random = new Random('stp/statements');
+  const all = new Set<string>();
+  while (all.size < STATEMENT_COUNT) all.add(derivations.random(random));
+  drawn = [...all];
+  return drawn;
+}
+
+/** A text that is trained on, in the rounds in which it is replayed. */
+const example = v.object({
+  /** The round that it was written in. */
+  round: v.number(),
+  role: v.string(),
+  prompt: v.string(),
+  text: v.string(),
+  weight: v.number(),
+});
+export type Example = Readonly<v.InferOutput<typeof example>>;
+
+export const stpState = v.object({
+  /** Statements of the set that were proved so far. */
+  proved: v.array(v.string()),
+  /** The examples of the last rounds. */
+  examples: v.array(example),
+});
+export type StpState = v.InferOutput<typeof stpState>;
+
+export const stateOf = (recipeState: unknown): StpState =>
+  readState(stpState, recipeState) ?? { proved: [], examples: [] };
+
+export const unproved = ({ proved }: StpState): string[] => {
+  const done = new Set(proved);
+  return statements().filter((statement) => !done.has(statement));
+};
+
+const rulesOf = (statement: string): string => statement.split(';')[0]!;
+
+/** A conjecture that nobody wrote: where a random walk ends, in the rules of a statement. */
+function walked(random: Random, statement: string): string {
+  const instance = parseInstance(statement);
+  if (!instance.ok) throw new Error(`internal: ${statement} is no statement`);
+  const { letters, steps } = SETTINGS;
+  return drawUntil(
+    () => randomWalk(random, instance.value.rules, letters, steps),
+    (task) => parseInstance(task).ok,
+  );
+}
+
+/**
+ * Half of a round's tasks are conjectures: each is asked for in the rules of a statement that is drawn from the set, and admitted if it is
+ * in form, new in this round and none of the set. The other tasks are statements that are not proved yet; they take the places of
+ * refused conjectures too, so that every round has as many tasks, and every variant as many attempts.
+ */
+export async function propose(context: RoundContext): Promise<Proposals> {
+  const { round } = context;
+  const { tasks: count, variant } = round.settings;
+  const random = new Random(`${round.id}/statements`);
+  const seeds = Array.from({ length: variant === 'expert-iteration' ? 0 : Math.floor(count / 2) }, () =>
+    random.pick(statements()),
+  );
+  const byWalk = variant === 'random-conjectures';
+  const proposed = byWalk ? [] : await conjecture(context, seeds);
+  const repeats = refuseRepeated(statements());
+  const conjectures = byWalk
+    ? seeds
+        .map((seed) => ({ task: walked(random, seed), proposal: null }))
+        .filter(({ task }) => repeats(task) === null)
+    : passed(proposed);
+  const targets = random
+    .shuffle(unproved(stateOf(await context.recipeState())))
+    .slice(0, count - conjectures.length)
+    .map((task) => ({ task, proposal: null }));
+  return {
+    round: round.id,
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, [...conjectures, ...targets]),
+  };
+}
+
+/** One conjecture in the rules of each seed. */
+const conjecture = (context: RoundContext, seeds: readonly string[]) =>
+  proposeThrough(
+    context,
+    CONJECTURER,
+    seeds.map((seed, i) => ({
+      rules: rulesOf(seed),
+      prompt: `${PROPOSE}${rulesOf(seed)};`,
+      sampleIds: [proposalId(context.round.id, CONJECTURER, i)],
+    })),
+    {
+      parse: (text, { rules }) => parseConjecture(`${rules};${text}`),
+      isHeldOut: rewriting.isHeldOut,
+      refuse: refuseRepeated(statements()),
+    },
+  );
