@@ -9,13 +9,14 @@ import { type ArmResults, claimOf, seedsOf } from '../../core/claims/claim.ts';
 import { curveOf } from '../../core/claims/curves.ts';
 import { digestOf, expectUnchanged, settingsOf } from '../../core/claims/registration.ts';
 import { judgeCondition } from '../../core/claims/rule.ts';
-import { wrongInput } from '../../core/errors.ts';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
 import { openRecipes, type RecipeModule } from '../recipe-modules.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
+import { differentRuns } from './compare-runs.ts';
 import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
@@ -82,7 +83,42 @@ function printVerdict({ recipe, verdict, conditions, observations }: Judged): vo
   console.log(`${recipe}: ${verdict}`);
 }
 
-/** Plays the registered run of a claim, or goes on with it, and writes its record. */
+/** The start policies of a claim in which every seed has its own. */
+async function startsOf(recipe: Recipe, state: string) {
+  const starts = new Map<number, Awaited<ReturnType<typeof startOfSeed>>>();
+  const claim = claimOf(recipe);
+  if (claim.startSeeds === 'one each')
+    for (const seed of seedsOf(claim)) starts.set(seed, await startOfSeed(state, recipe.startPolicy, seed));
+  return starts;
+}
+
+/** Throws `claims.differs` where a run that was played again is not that of the record. */
+function expectSame(name: string, record: Played, again: Pick<Played, 'arms'>): void {
+  const { runs, different } = differentRuns(record, again);
+  const { commit, node } = record.machine;
+  if (!different.length) {
+    console.log(`${name}: all ${runs} runs are those of the record, to the last digit.`);
+    return;
+  }
+  for (const { arm, seed, fields } of different)
+    console.log(
+      `${name} ${arm}, seed ${seed}: ${fields.length ? `other ${fields.join(', ')}` : 'not in both'}`,
+    );
+  throw new RollmeshError(
+    'give-up',
+    'claims.differs',
+    `${different.length} of ${runs} runs of ${name} are not those of its record.`,
+    {
+      expected: `the runs of commit ${commit} on Node ${node}`,
+      next: 'Play it at that commit and on that Node, which train these bits. The record is as it was.',
+    },
+  );
+}
+
+/**
+ * Plays the registered run of a claim, or goes on with it, and writes its record. A claim that has its record is played again and held
+ * against it; then nothing is written.
+ */
 async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   const { name } = recipe;
   const { commit, at } = commitOfRegistration(name);
@@ -96,20 +132,23 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
     });
   const digest = digestOf(registered);
   const before = await readRecord(name);
-  if (before?.registration?.digest === digest)
-    throw wrongInput('claims.played', `The registered run of ${name} is played: its verdict stands.`, {
-      next: 'To count another attempt, register it with `--register --again REASON`.',
-    });
+  const isPlayed = before?.registration?.digest === digest;
+  if (isPlayed)
+    console.log(
+      `${name}: its registered run is played and its verdict stands. It is played again and compared with the record.`,
+    );
   sayExpectedTime(recipe, { engine, jobs: options.jobs }, before);
   const machine = thisMachine();
-  const starts = new Map<number, Awaited<ReturnType<typeof startOfSeed>>>();
-  if (claimOf(recipe).startSeeds === 'one each')
-    for (const seed of seedsOf(claimOf(recipe)))
-      starts.set(seed, await startOfSeed(options.state, recipe.startPolicy, seed));
-  const finished = new FinishedRuns(options.state, name, `${digest.slice(0, 12)}-${machine.commit}`);
+  const starts = await startsOf(recipe, options.state);
+  const key = `${isPlayed ? 'again-' : ''}${digest.slice(0, 12)}-${machine.commit}`;
+  const finished = new FinishedRuns(options.state, name, key);
   const settings = { ...options, engine, quick: false, pilot: false };
   const startOf = (seed: number) => starts.get(seed)?.folder;
   const { began, ...played } = await playClaim(recipe, settings, players, { finished, startOf });
+  if (isPlayed) {
+    await finished.forget();
+    return expectSame(name, before, played);
+  }
   await writeRecord({
     recipe: name,
     machine,
@@ -180,7 +219,9 @@ export async function claimsNamed(
 
 export const command = (): Command =>
   new Command(calledAs('claims'))
-    .description('Registers the recipes’ claims, runs their arms and judges them.')
+    .description(
+      'Registers the recipes’ claims, runs their arms and judges them. A claim that has a record of its registered run is played again and compared.',
+    )
     .argument(
       '[recipes...]',
       'shipped recipes by name, your own by the path of its module, or `all` shipped ones: hours of two cores',

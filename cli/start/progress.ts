@@ -171,7 +171,7 @@ export function explainStart(
   const overlap = ahead ? `, ${ahead} ${ahead === 1 ? 'round' : 'rounds'} ahead` : '';
   const computed = engine ? `, computed by ${engine}` : '';
   return [
-    `${paint('bold', recipe)} trains ${policy}: ${rounds} rounds of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}${overlap}`,
+    `${paint('bold', recipe)} trains ${policy}: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}${overlap}`,
     ...(ahead
       ? [
           `round r samples with version r-${1 + ahead}: while it trains, the next ${ahead === 1 ? 'one is' : `${ahead} are`} rolled out`,
