@@ -11,6 +11,7 @@ const LONG = [
   'mesh/loop',
   'trust/paused-and-repeated',
   'cli/start-command',
+  'cli/readme',
   'mesh/question-recipes',
   'mesh/deploy-dry-run',
   'cli/two-starts',

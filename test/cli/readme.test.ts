@@ -1,0 +1,121 @@
+/** Every command of the README is run as it stands there. What a reader fills in is filled in, and flags make the runs short. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { INTERNALS } from './terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-readme-'));
+const running = new Set<number>();
+afterAll(() => {
+  // What a test that ran out of time has left.
+  for (const pid of running) process.kill(-pid, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const readme = readFileSync('README.md', 'utf8');
+/** The commands in code, by lines and by inline code. */
+const commands = [
+  ...new Set([
+    ...[...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) => block!.trim().split('\n')),
+    ...[...readme.matchAll(/`((?:npm|npx) [^`]+)`/g)].map(([, command]) => command!),
+  ]),
+];
+
+const questions = join(folder, 'questions.jsonl');
+writeFileSync(
+  questions,
+  readFileSync('examples/reasoning-gym/gcd.easy.jsonl', 'utf8').split('\n').slice(0, 8).join('\n'),
+);
+const state = ['--state', join(folder, 'state')];
+const local = ['--port', '0', ...state];
+
+interface Printed {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** Runs a command as a shell does. `until`: ends it, as a service manager would, when it has printed that. */
+async function run(command: string, more: readonly string[] = [], until?: RegExp): Promise<Printed> {
+  // npm passes on what stands after `--`.
+  const words = command.split(' ');
+  const all = [...words.slice(1), ...(more.length && !words.includes('--') ? ['--'] : []), ...more];
+  const child = spawn(words[0]!, all, { env: { ...process.env, NO_COLOR: '1' }, detached: true });
+  running.add(child.pid!);
+  let text = '';
+  let ended = false;
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Uint8Array) => {
+      text += new TextDecoder().decode(chunk);
+      if (ended || !until?.test(text)) return;
+      ended = true;
+      process.kill(-child.pid!, 'SIGTERM');
+    });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  running.delete(child.pid!);
+  expect(text).not.toMatch(INTERNALS);
+  return { code, text };
+}
+
+async function succeeds(command: string, more: readonly string[], says: RegExp): Promise<string> {
+  const { code, text } = await run(command, more);
+  expect(text).toMatch(says);
+  expect(code).toBe(0);
+  return text;
+}
+
+/** Runs a command that goes on for long until it has printed that. */
+async function begins(command: string, more: readonly string[], says: RegExp): Promise<void> {
+  expect((await run(command, more, says)).text).toMatch(says);
+}
+
+const short = ['--rounds', '1', '--tasks', '2', '--group-size', '2', '--headless', ...local];
+/** The policy that `npm start` has trained. */
+let trained = '';
+
+/** In this order, since later commands need what earlier ones made. */
+const played: Readonly<Record<string, () => Promise<unknown>>> = {
+  // `npm ci` was run by whoever runs this test, and CI runs it in a clean clone.
+  'npm ci && npm start': async () => {
+    const text = await succeeds('npm start', short, /^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m);
+    trained = /^trio trains (\S+): 1 round of 2 tasks/m.exec(text)![1]!;
+  },
+  'npm run audit -- ROUND': () => succeeds('npm run audit -- last', state, /^Nothing differs\.$/m),
+  'npm run verify -- NAME@N': () =>
+    succeeds(`npm run verify -- ${trained}@1`, state, /^1 of 1 version has the committed bytes\.$/m),
+  'npm run policy -- import DIR --name NAME': () =>
+    succeeds('npm run policy -- import models/words --name mine', state, /^mine 0: \d+ bytes$/m),
+  'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl': () =>
+    begins(
+      `npm start -- --recipe grpo --policy mine --tasks ${questions}`,
+      local,
+      /trains mine[\s\S]+watch it at/,
+    ),
+  'npm start -- --recipe tango': () =>
+    begins('npm start -- --recipe tango', local, /^tango trains [\s\S]+^watch it at/m),
+  'npm start -- --nodes 2': () =>
+    succeeds('npm start -- --nodes 2', [...short, '--seed', '1'], /^1\/1 [\s\S]+ node-\d sampled /m),
+  'npm run recipe -- show tango': () =>
+    succeeds('npm run recipe -- show tango', [], /^Differences from the paper$/m),
+  'npm run claims -- trio': () =>
+    begins('npm run claims -- trio', state, /^trio: 7 arms, 48 runs of 40 rounds.* about \d+ minutes/m),
+  'npm run deploy -- --dry-run': () =>
+    succeeds('npm run deploy -- --dry-run', [], /^The plan:\n {2}1\. create the D1 database rollmesh$/m),
+};
+/** What other tests run, or nobody may here: a deployment needs an account, and the pages are in the repository. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'npm start': 'it is run above',
+  'npm ci': '.ci/run',
+  'npx rollmesh init my-run': '.ci/guest',
+  'npm run claims -- --page': 'test/cli/claims/files.test.ts',
+  'npm run deploy': 'test/cli/deploy/deploy.test.ts',
+};
+
+test('every command of the README is run here or in another test', () => {
+  expect(commands.toSorted()).toEqual([...Object.keys(played), ...Object.keys(elsewhere)].toSorted());
+});
+
+test.each(Object.entries(played))('%s', { timeout: 180_000 }, async (_, play) => {
+  await play();
+});
