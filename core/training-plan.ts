@@ -136,6 +136,8 @@ export interface Update {
   /** Optimiser steps an epoch; every item is in exactly one of them. Default: the set's. */
   readonly minibatches?: number;
   readonly epochs?: number;
+  /** Optimistic AdamW: each step goes twice along its direction and once back along that of the step before. For sets that are trained against each other in a game. */
+  readonly optimistic?: boolean;
 }
 
 /** The records of a round that `learn` is given. */

@@ -1,6 +1,8 @@
 /**
  * AdamW with decoupled weight decay (Loshchilov and Hutter, 2019) and clipping by the global norm. It updates the trained tensors in
- * place and reads nothing from the device. Decay applies to matrices, not to norm gains and biases.
+ * place and reads nothing from the device. Decay applies to matrices, not to norm gains and biases. An optimistic step (Daskalakis et al.,
+ * "Training GANs with Optimism", 2018) is for players who learn against each other: it goes twice in the direction d of the new gradient
+ * and once back in that of the step before, θ ← θ − η(2 d(t) − d(t−1)), where the plain one circles around the equilibrium of a game.
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { Tensors } from '../../model/safetensors.ts';
@@ -61,9 +63,10 @@ export class AdamW {
   /**
    * One update. Returns the gradients' global norm before clipping, still on the device; the caller disposes it. Where the norm is
    * not finite or exceeds `skipNorm` the update is skipped on the device: no NaN reaches the weights, and the caller sees it when it
-   * reads the norm. A skipped step counts as a step.
+   * reads the norm. A skipped step counts as a step. The step before an optimistic one may have been of either kind: the moments hold its
+   * direction, so that no further state is kept.
    */
-  step(grads: Gradients, lr = this.settings.lr): tf.Scalar {
+  step(grads: Gradients, lr = this.settings.lr, { optimistic = false } = {}): tf.Scalar {
     const { betas, eps, weightDecay, clipNorm, skipNorm = LARGEST_NORM } = this.settings;
     this.#step++;
     return tf.tidy(() => {
@@ -75,21 +78,33 @@ export class AdamW {
         : tf.scalar(1);
       // A comparison, because GPU compilers may assume that NaN and infinity do not occur.
       const scale = tf.where(tf.lessEqual(norm, Math.min(skipNorm, LARGEST_NORM)), clipped, SKIP_UPDATE);
+      const corrections = (step: number) => ({
+        correct1: 1 / (1 - betas[0] ** step),
+        correct2: 1 / (1 - betas[1] ** step),
+      });
+      const extrapolates = optimistic && this.#step > 1;
       for (const [name, gradient] of grads) {
         const parameter = this.#params.tensors.get(name)!;
-        const moments = this.#moments.get(name)!;
-        adamWInto(
-          { parameter, ...moments, gradient, scale },
-          {
-            rate: lr,
-            beta1: betas[0],
-            beta2: betas[1],
+        const tensors = { parameter, ...this.#moments.get(name)!, gradient, scale };
+        // Back along the direction of the step before: with both betas at 1 the moments stay as they are.
+        if (extrapolates)
+          adamWInto(tensors, {
+            rate: -lr,
+            beta1: 1,
+            beta2: 1,
             eps,
-            decay: parameter.rank >= 2 ? weightDecay : 0,
-            correct1: 1 / (1 - betas[0] ** this.#step),
-            correct2: 1 / (1 - betas[1] ** this.#step),
-          },
-        );
+            decay: 0,
+            ...corrections(this.#step - 1),
+          });
+        const times = extrapolates ? 2 : 1;
+        adamWInto(tensors, {
+          rate: times * lr,
+          beta1: betas[0],
+          beta2: betas[1],
+          eps,
+          decay: parameter.rank >= 2 ? weightDecay / times : 0,
+          ...corrections(this.#step),
+        });
       }
       return norm as tf.Scalar;
     });

@@ -11,6 +11,7 @@ export interface PlannedUpdate {
   readonly set: string;
   /** [epochs][steps][units]; every unit is in one step of each epoch. */
   readonly epochs: readonly (readonly (readonly Unit[])[])[];
+  readonly optimistic: boolean;
 }
 
 /**
@@ -43,7 +44,7 @@ const streamOf = (round: string, set: string, nth: number, epoch: number): Rando
   );
 
 function planUpdate(
-  { set, parts, minibatches: count, epochs = 1 }: Update,
+  { set, parts, minibatches: count, epochs = 1, optimistic = false }: Update,
   sets: Readonly<Record<string, SetSettings>>,
   randomOf: (epoch: number) => Random,
 ): PlannedUpdate {
@@ -58,5 +59,5 @@ function planUpdate(
     );
   const units = parts.map(unitsOf);
   const steps = (epoch: number) => minibatches(units, count ?? optimizer.minibatches, randomOf(epoch));
-  return { set, epochs: Array.from({ length: epochs }, (_, epoch) => steps(epoch)) };
+  return { set, epochs: Array.from({ length: epochs }, (_, epoch) => steps(epoch)), optimistic };
 }

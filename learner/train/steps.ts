@@ -43,11 +43,11 @@ export async function takeSteps(
   const taken: (Pick<StepFigures, 'set' | 'units' | 'rate'> & { record: StepRecord; skipNorm: number })[] =
     [];
   try {
-    for (const { set, epochs } of planned) {
+    for (const { set, epochs, optimistic } of planned) {
       const { settings, ...learner } = await sets.learner(set);
       for (const units of epochs.flat()) {
         const rate = settings.learningRate * rateFactor(scheduleOf(settings), learner.optimizer.steps);
-        const record = updateStep(learner, units, scores, { rate, tokenBudget });
+        const record = updateStep(learner, units, scores, { rate, optimistic, tokenBudget });
         taken.push({ set, units, rate, record, skipNorm: skipNormOf(settings) });
       }
     }

@@ -41,7 +41,11 @@ export function updateStep(
   learner: Learner,
   step: readonly Unit[],
   scores: RoundScores,
-  { rate, tokenBudget }: { readonly rate: number; readonly tokenBudget: number },
+  {
+    rate,
+    optimistic,
+    tokenBudget,
+  }: { readonly rate: number; readonly optimistic: boolean; readonly tokenBudget: number },
 ): StepRecord {
   const weights = unitWeights(step);
   const parts = byPart(step).map((units) => units[0]!.part);
@@ -65,7 +69,7 @@ export function updateStep(
     tf.dispose([...figures.values()]);
     throw error;
   }
-  const norm = learner.optimizer.step(total!.grads, rate);
+  const norm = learner.optimizer.step(total!.grads, rate, { optimistic });
   const each = parts.map((part) => figures.get(part)!);
   const numbers = tf.keep(
     tf.tidy(() => tf.concat1d([tf.stack([total!.loss, norm]) as tf.Tensor1D, ...each])),
