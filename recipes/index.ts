@@ -1,6 +1,7 @@
 /** The recipes that the project ships. */
 import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
+import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
@@ -45,6 +46,7 @@ export const recipes: readonly Recipe[] = [
   dsmathV2,
   qwenPrm,
   stp,
+  aprm,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

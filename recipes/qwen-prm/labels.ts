@@ -3,27 +3,16 @@ import { Random } from '../../core/random.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
 import { continuePrefixes, firstLost } from '../../protocols/continue-prefixes.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { analysedProofs, freshProofTask } from '../../tasks/chains/analysis.ts';
-import { chains } from '../../tasks/chains/family.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
 
 /** The role that continues prefixes. */
 export const COMPLETER = 'completer';
 const CONTINUATIONS = 8;
-
-/** Chains of four operators, as a plain solver and a plain judge write them. */
-export const proofs: TaskFamily = {
-  ...chains,
-  random: freshProofTask,
-  heldOut: (asked) => analysedProofs.heldOut(asked),
-  answerIsExact: (task, solution) => chains.answerIsExact(task, solution),
-  exactJudgment: (task, solution) => chains.exactJudgment(task, solution),
-};
 
 export const rewards: Readonly<Record<string, RewardInfo>> = {
   exact: { description: 'a continuation is right where its answer is exact', usesGold: true },
@@ -41,18 +30,24 @@ export async function labelSolutions(
   const { rewardFunction } = context.round.settings;
   rewardNamed(rewards, rewardFunction);
   const byLot = rewardFunction === 'random';
-  const solutionsGS = groups.map((group) => parseGroup(proofs, context, group));
+  const solutionsGS = groups.map((group) => parseGroup(plainProofs, context, group));
   const continuedGS = await continuePrefixes(context, groups, solutionsGS, {
-    family: proofs,
+    family: plainProofs,
     role: COMPLETER,
     each: CONTINUATIONS,
   });
-  const verdictsGS = await verify(context, groups, solutionsGS, { family: proofs, role: JUDGE, votes: 1 });
+  const verdictsGS = await verify(context, groups, solutionsGS, {
+    family: plainProofs,
+    role: JUDGE,
+    votes: 1,
+  });
   return groups.map((group, g): ScoredGroup => {
     const { task } = group;
     const solutions = solutionsGS[g]!;
-    const answersExact = solutions.map((s) => (s.ok ? proofs.answerIsExact(task, s.value) : null));
-    const solutionsExact = solutions.map((s) => (s.ok ? proofs.exactJudgment(task, s.value).right : null));
+    const answersExact = solutions.map((s) => (s.ok ? plainProofs.answerIsExact(task, s.value) : null));
+    const solutionsExact = solutions.map((s) =>
+      s.ok ? plainProofs.exactJudgment(task, s.value).right : null,
+    );
     const samples = group.samples.map((sample, s) => {
       const solution = solutions[s]!;
       if (!solution.ok) return { ...sample, rewards: { reward: 0, monteCarlo: null, judged: null } };
@@ -62,7 +57,7 @@ export async function labelSolutions(
         after.map((parsed) => {
           const { id } = written[at++]!;
           if (byLot) return coinOf(id);
-          return sealedGold(context, parsed.ok && proofs.answerIsExact(task, parsed.value))();
+          return sealedGold(context, parsed.ok && plainProofs.answerIsExact(task, parsed.value))();
         }),
       );
       const [verdict] = verdictsGS[g]![s]!;

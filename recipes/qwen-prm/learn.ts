@@ -6,7 +6,8 @@ import type { Solution } from '../../core/task-family.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { prefixOf } from '../../protocols/continue-prefixes.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
-import { labelBy, proofs } from './labels.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { labelBy } from './labels.ts';
 
 /** The class of a line that is right. */
 const RIGHT = 1;
@@ -33,7 +34,7 @@ const labelled = (
 ): Labelled[] =>
   groups.flatMap(({ task, samples }, group) =>
     samples.flatMap(({ ids, rewards }) => {
-      const parsed = proofs.parseSolution(task, decode(ids));
+      const parsed = plainProofs.parseSolution(task, decode(ids));
       if (!parsed.ok) return [];
       const solution = parsed.value;
       const { monteCarlo = null, judged = null } = rewards;
@@ -45,8 +46,8 @@ const labelled = (
           label: labelBy(variant, rewards),
           monteCarlo,
           judged,
-          exact: proofs.exactJudgment(task, solution).steps.indexOf(false) + 1,
-          answerExact: proofs.answerIsExact(task, solution),
+          exact: plainProofs.exactJudgment(task, solution).steps.indexOf(false) + 1,
+          answerExact: plainProofs.answerIsExact(task, solution),
         },
       ];
     }),
@@ -54,7 +55,7 @@ const labelled = (
 
 /** The task and the solution up to its line `count`, as the classifier reads them. */
 const read = ({ task, solution }: Labelled, count: number, encode: LearnTools['encode']) => ({
-  prompt: encode(proofs.solverPrompt(task)),
+  prompt: encode(plainProofs.solverPrompt(task)),
   ids: encode(prefixOf(solution, count)),
 });
 

@@ -6,12 +6,13 @@ import { evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
 import { chainMarks } from '../../tasks/chains/family.ts';
 import { claim } from './claim.ts';
-import { COMPLETER, labelSolutions, proofs, rewards } from './labels.ts';
+import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';
 
-const tasksOf = familyTasks(proofs);
+const tasksOf = familyTasks(plainProofs);
 
 export const qwenPrm: Recipe = {
   name: 'qwen-prm',
@@ -45,8 +46,8 @@ export const qwenPrm: Recipe = {
   ],
   claim,
   startPolicy: 'arithmetic-chains',
-  taskName: proofs.name,
-  stop: proofs.stop,
+  taskName: plainProofs.name,
+  stop: plainProofs.stop,
   tasks: 16,
   groupSize: 8,
   rewards,
@@ -63,16 +64,16 @@ export const qwenPrm: Recipe = {
   roles: {
     [SOLVER]: {
       description: 'writes solutions, frozen',
-      sampling: { maxNew: proofs.maxNew.solver, temperature: 1 },
+      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
     },
     [COMPLETER]: {
       description: 'continues every prefix of a solution, frozen',
       speaksAs: SOLVER,
-      sampling: { maxNew: proofs.maxNew.solver, temperature: 1 },
+      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
     },
     [JUDGE]: {
       description: 'marks every line of a solution, frozen',
-      sampling: { maxNew: proofs.maxNew.judge, temperature: 1 },
+      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
     },
   },
   freezable: [],
@@ -82,12 +83,12 @@ export const qwenPrm: Recipe = {
     [JUDGE]: { pinned: true },
   }),
   propose: async (context) => tasksOf(context),
-  rollOut: (context, tasks) => rollOut({ family: proofs }, context, tasks),
+  rollOut: (context, tasks) => rollOut({ family: plainProofs }, context, tasks),
   judge: labelSolutions,
   learn,
-  evaluate: (context) => evaluateBestOfN(context, { family: proofs, solver: SOLVER, tasks: 100, n: 8 }),
+  evaluate: (context) => evaluateBestOfN(context, { family: plainProofs, solver: SOLVER, tasks: 100, n: 8 }),
   describe: {
-    difficulty: (task) => proofs.difficulty(task),
+    difficulty: (task) => plainProofs.difficulty(task),
     parts: (role, text) => (role === JUDGE ? chainMarks : readTags)(text),
   },
 };

@@ -191,3 +191,12 @@ export const analysedProofs: TaskFamily = {
   answerIsExact: (task, solution) => chains.answerIsExact(task, solution),
   exactJudgment: (task, solution) => chains.exactJudgment(task, solution),
 };
+
+/** The same chains, as a plain solver and a plain judge write them. */
+export const plainProofs: TaskFamily = {
+  ...chains,
+  random: freshProofTask,
+  heldOut: (asked) => analysedProofs.heldOut(asked),
+  answerIsExact: (task, solution) => chains.answerIsExact(task, solution),
+  exactJudgment: (task, solution) => chains.exactJudgment(task, solution),
+};

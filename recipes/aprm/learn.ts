@@ -1,0 +1,97 @@
+/** What a round teaches the two players, each in a set of its own: their moves are simultaneous, and their steps optimistic. */
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample } from '../../core/schema/sample.ts';
+import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
+import { withAdvantages } from '../../protocols/solver.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { GENERATOR, parseRewrite, solutionShown } from './rewrites.ts';
+import { chainWith, rewrittenLine } from './slips.ts';
+
+export const GENERATOR_SET = 'generator';
+
+/** Weights of the KL divergence to version 0 and of the entropy in both players' utilities. */
+const KL_WEIGHT = 0.01;
+const ENTROPY_WEIGHT = 0.01;
+
+/** GRPO over samples that share a prompt. */
+function reinforced(set: string, role: string, samples: readonly Sample[], variant?: string): Update[] {
+  if (samples.length === 0) return [];
+  const advantages = grpo(
+    samples.map(({ rewards }) => rewards.reward ?? null),
+    samples.map(({ prompt }) => prompt.join()),
+  );
+  return [
+    {
+      set,
+      optimistic: variant !== 'no-optimism',
+      parts: [
+        {
+          kind: 'policy',
+          role,
+          weight: 1,
+          items: withAdvantages(samples, advantages),
+          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+          aggregation: { mode: 'token-mean' },
+          ...(variant === 'unregularised'
+            ? {}
+            : {
+                kl: { weight: KL_WEIGHT, estimator: 'k3', reference: { set, version: 0 } },
+                entropy: ENTROPY_WEIGHT,
+              }),
+        },
+      ],
+    },
+  ];
+}
+
+const share = (values: readonly boolean[]): number => mean(values.map(Number));
+
+/** By the oracle, for the report alone. */
+function figuresOf({ groups }: RoundRecords, decode: LearnTools['decode']): Record<string, number> {
+  const lines = groups.flatMap(({ task, samples }) => {
+    const at = rewrittenLine(task) - 1;
+    const right = Number(chainWith(task).steps[at]);
+    return samples.map(({ ids }) => {
+      const parsed = parseRewrite(task, decode(ids));
+      return { distance: parsed.ok ? Math.abs(Number(parsed.value.steps[at]) - right) : 0 };
+    });
+  });
+  const verdicts = groups.flatMap(({ task, judgments }) =>
+    judgments.flatMap(({ prompt, ids }) => {
+      const solution = solutionShown(decode(prompt));
+      const verdict = plainProofs.parseJudgment(solution, decode(ids));
+      if (!verdict.ok) return [];
+      const { steps, right } = plainProofs.exactJudgment(task, solution);
+      return [
+        { right, accepted: verdict.value.right, passed: verdict.value.steps[steps.indexOf(false)] === true },
+      ];
+    }),
+  );
+  const onWrong = verdicts.filter(({ right }) => !right);
+  const onRight = verdicts.filter(({ right }) => right);
+  const subtle = lines.filter(({ distance }) => distance > 0);
+  return {
+    corrupted: subtle.length / lines.length,
+    ...(subtle.length ? { distance: mean(subtle.map(({ distance }) => distance)) } : {}),
+    ...(onWrong.length ? { fooled: share(onWrong.map(({ passed }) => passed)) } : {}),
+    ...(onRight.length ? { falseAlarms: share(onRight.map(({ accepted }) => !accepted)) } : {}),
+  };
+}
+
+export function learn(records: RoundRecords, { decode }: LearnTools): TrainingPlan {
+  const { round, groups } = records;
+  const { variant } = round.settings;
+  const verdicts = groups.flatMap(({ judgments }) => judgments);
+  const lines = groups.flatMap(({ samples }) => samples);
+  return {
+    updates: [
+      ...reinforced(MAIN_SET, JUDGE, verdicts, variant),
+      // A static corrupter is nobody's policy.
+      ...(variant === 'static' ? [] : reinforced(GENERATOR_SET, GENERATOR, lines, variant)),
+    ],
+    figures: figuresOf(records, decode),
+  };
+}
