@@ -18,6 +18,7 @@ import {
   type GroupFailure,
   type GroupStates,
   groupListing,
+  type ListedRun,
   type PolicyState,
   type PolicyVersions,
   type Pruned,
@@ -28,6 +29,8 @@ import {
   type RoundAnswer,
   type RoundFailure,
   type RoundState,
+  type RunDeleted,
+  type RunLabel,
   type RunState,
   refusal,
   replayed,
@@ -35,6 +38,7 @@ import {
   rolledBack,
   roundAnswer,
   roundState,
+  runDeleted,
   runListing,
   runState,
 } from '../core/schema/answers.ts';
@@ -171,13 +175,29 @@ export class GatewayClient {
   }
 
   /** The runs, newest first. */
-  async listRuns(limit = 50): Promise<readonly RunState[]> {
+  async listRuns(limit = 50): Promise<readonly ListedRun[]> {
     return (await this.#json(`/api/runs?limit=${limit}`, runListing)).runs;
   }
 
   /** Ends the run's open round and begins no other. Throws `run.unknown` if there is no such run. */
   stopRun(id: string, reason: string): Promise<RunState> {
     return this.#json(`/api/runs/${id}/stop`, runState, 'POST', { reason });
+  }
+
+  /** Names, tags, hides or shows a run. Throws `run.unknown` if there is no such run. */
+  labelRun(id: string, label: RunLabel): Promise<RunState> {
+    return this.#json(`/api/runs/${id}/label`, runState, 'PUT', label);
+  }
+
+  /** Deletes a run with all its samples. Throws `run.open` where a round of it is under way. @returns how many objects were removed */
+  async deleteRun(id: string): Promise<number> {
+    let objects = 0;
+    for (let left = true; left; ) {
+      const answer: RunDeleted = await this.#json(`/api/runs/${id}`, runDeleted, 'DELETE');
+      objects += answer.objects;
+      left = answer.left;
+    }
+    return objects;
   }
 
   /** The groups of a round with their texts, in order, read page by page. */

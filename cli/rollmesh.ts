@@ -57,6 +57,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'says what this machine has, and what follows',
     load: () => import('./doctor/command.ts'),
   },
+  runs: { description: 'lists, names, tags, hides and deletes runs', load: () => import('./runs.ts') },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',

@@ -52,22 +52,55 @@ const authorization = () => {
   return token ? { authorization: `Bearer ${token}` } : {};
 };
 
+/** The key of the token of whoever runs the mesh, which changes of runs need; it is kept until the tab is closed. */
+const OPERATOR_TOKEN = 'rollmesh-operator-token';
+
+/** @param {string} token */
+export const keepOperatorToken = (token) => sessionStorage.setItem(OPERATOR_TOKEN, token);
+
 /**
  * @template T
  * @param {string} path
- * @param {{ method?: string, timeoutMs?: number }} [settings]
+ * @param {{ method?: string, timeoutMs?: number, body?: object, token?: string | null }} [settings] `token`: in place of the reading token
  * @returns {Promise<T>}
  */
-export async function getJson(path, { method = 'GET', timeoutMs = TIMEOUT_MS } = {}) {
+export async function getJson(path, { method = 'GET', timeoutMs = TIMEOUT_MS, body: sent, token } = {}) {
   const response = await fetch(path, {
     method,
-    headers: { accept: 'application/json', ...authorization() },
+    headers: {
+      accept: 'application/json',
+      ...(token ? { authorization: `Bearer ${token}` } : authorization()),
+      ...(sent ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(sent ? { body: JSON.stringify(sent) } : {}),
     signal: AbortSignal.timeout(timeoutMs),
   });
   const body = await response.json().catch(() => null);
   if (response.ok && body !== null) return body;
   const message = body?.error?.message ?? `The server answers ${response.status} to ${path}.`;
   throw new ApiError(response.status, [message, body?.error?.next].filter(Boolean).join(' '));
+}
+
+/** @typedef {import('../core/schema/answers.ts').RunLabel} RunLabel */
+
+/** Names, tags, hides or shows a run. @param {string} run @param {RunLabel} label @returns {Promise<unknown>} */
+export const labelRun = (run, label) =>
+  getJson(`/api/runs/${run}/label`, {
+    method: 'PUT',
+    body: label,
+    token: sessionStorage.getItem(OPERATOR_TOKEN),
+  });
+
+/** Deletes a run with its samples, a part at a time. @param {string} run */
+export async function deleteRun(run) {
+  for (let left = true; left; ) {
+    /** @type {{ left: boolean }} */
+    const answer = await getJson(`/api/runs/${run}`, {
+      method: 'DELETE',
+      token: sessionStorage.getItem(OPERATOR_TOKEN),
+    });
+    left = answer.left;
+  }
 }
 
 /**

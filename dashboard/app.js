@@ -42,7 +42,10 @@ const cursor = new Cursor();
 const charts = new Map();
 const roundsTable = new RoundsTable((round) => address({ run: round.run, round: round.index }));
 const roundView = new RoundView((round, task) => address({ run: round.run, round: round.index, task }));
-const runsView = new RunsView();
+const runsView = new RunsView(() => {
+  asked = 0;
+  poll.now();
+});
 const heldOutView = new HeldOutView();
 const picker = /** @type {HTMLSelectElement} */ (byId('runs'));
 

@@ -30,7 +30,8 @@ const variantOf = ({ rewardFunction, freeze, variant, weights, engine, ahead }) 
   ].filter(Boolean);
 
 /** @param {Run} run */
-export function runName({ settings }) {
+export function runName({ settings, label }) {
+  if (label.name) return label.name;
   const { recipe, seed, tasks, groupSize } = settings;
   return [recipe, ...variantOf(settings), `seed ${seed}`, `${tasks} × ${groupSize}`].join(', ');
 }

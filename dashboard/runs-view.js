@@ -3,8 +3,9 @@ import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
 import { csv, download } from './download.js';
 import { counted, duration, MISSING, moment, percent, points, whole } from './figures.js';
-import { runName } from './overview.js';
+import { familyName, runName } from './overview.js';
 import { address, MOST_COMPARED } from './place.js';
+import { RunLabelForm } from './run-label.js';
 
 /** @typedef {import('./api.js').Run} Run */
 /** @typedef {import('./api.js').Round} Round */
@@ -29,9 +30,11 @@ export class RunsView {
   #runs = [];
   #search = h('input', {
     type: 'search',
-    placeholder: 'recipe, reward, seed, policy …',
+    placeholder: 'name, #tag, recipe, reward, seed, policy …',
     'aria-label': 'Find runs',
   });
+  #all = h('input', { type: 'checkbox' });
+  #form;
   #compare = h('a', { class: 'button', role: 'button' }, 'Draw over one another');
   #save = h('button', { type: 'button' }, 'CSV');
   #open = h('div');
@@ -46,6 +49,8 @@ export class RunsView {
       { class: 'controls' },
       this.#search,
       ' ',
+      h('label', {}, this.#all, ' hidden ones'),
+      ' ',
       this.#compare,
       ' ',
       h('span', { class: 'downloads' }, 'Download ', this.#save),
@@ -53,7 +58,11 @@ export class RunsView {
     this.#body,
   );
 
-  constructor() {
+  /** @param {() => void} changed called when a run was named, hidden or deleted */
+  constructor(changed) {
+    this.#form = new RunLabelForm(changed);
+    this.#body.before(this.#form.element);
+    this.#all.addEventListener('change', () => this.#show());
     this.#search.addEventListener('input', () => this.#show());
     this.#save.addEventListener('click', () => this.#saveTable());
     this.#body.addEventListener('change', (event) => {
@@ -109,7 +118,10 @@ export class RunsView {
   #show() {
     const words = this.#search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = this.#runs.filter((run) => {
-      const text = `${runName(run)} ${run.settings.policy} ${run.id} ${stateOf(run)}`.toLowerCase();
+      if (run.label.hidden && !this.#all.checked) return false;
+      const tags = run.label.tags.map((tag) => `#${tag}`).join(' ');
+      const text =
+        `${runName(run)} ${familyName(run)} seed ${run.settings.seed} ${tags} ${run.settings.policy} ${run.id} ${stateOf(run)}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
     const rows = found.map((run) => [
@@ -129,6 +141,8 @@ export class RunsView {
       moment(run.createdAt),
       run.touchedAt === null ? MISSING : moment(run.touchedAt),
       h('code', { class: 'short' }, run.settings.policy),
+      this.#tagsOf(run),
+      this.#editButton(run),
     ]);
     const titles = [
       'run',
@@ -141,6 +155,8 @@ export class RunsView {
       'ordered',
       'last news',
       'trains',
+      'tags',
+      'label',
     ];
     fill(
       this.#body,
@@ -157,9 +173,37 @@ export class RunsView {
     this.#compare.title = enough ? '' : 'Choose two to five runs first.';
   }
 
+  /** @param {Run} run */
+  #tagsOf({ label: { tags, hidden } }) {
+    const chips = tags.map((tag) => {
+      const chip = h('button', { type: 'button', class: 'tag', title: `Find #${tag}` }, `#${tag}`);
+      chip.addEventListener('click', () => {
+        this.#search.value = `#${tag}`;
+        this.#show();
+      });
+      return chip;
+    });
+    return h('span', {}, ...chips, hidden && h('span', { class: 'faint' }, 'hidden'));
+  }
+
+  /** @param {Run} run */
+  #editButton(run) {
+    const button = h(
+      'button',
+      { type: 'button', class: 'quiet', 'aria-label': `Label ${runName(run)}` },
+      'Edit',
+    );
+    button.addEventListener('click', () =>
+      this.#form.open(run, `${familyName(run)}, seed ${run.settings.seed}`),
+    );
+    return button;
+  }
+
   #saveTable() {
     const titles = [
       'run',
+      'name',
+      'tags',
       'recipe',
       'reward',
       'seed',
@@ -176,6 +220,8 @@ export class RunsView {
       const ordered = new Date(run.createdAt).toISOString();
       return [
         run.id,
+        run.label.name,
+        run.label.tags.join(' '),
         recipe,
         rewardFunction,
         seed,

@@ -8,11 +8,15 @@ const isLast = (round: string) => sql`NOT EXISTS (SELECT 1 FROM rounds AS later 
   ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx
     AND (later.stage = 'done' OR later.idx > own.idx + coalesce(own.spec->>'$.settings.ahead', 0)))`;
 
+/** The run was not deleted. */
+const isThere = (round: string) => sql`EXISTS (SELECT 1 FROM runs JOIN rounds AS own ON own.run = runs.id
+  WHERE own.id = ${round} AND runs.deleted_at IS NULL)`;
+
 /** Moves a failed round back to `stage` and opens its run again. Only the last round of a run can be reopened, or one before others that were begun together with it. */
 const reopen = (round: string, stage: string, due: SQL, now: number) =>
   [
     sql`UPDATE rounds SET stage = ${stage}, reason = NULL, ended_at = NULL, touched_at = ${now}
-      WHERE id = ${round} AND stage = 'failed' AND ${due} AND ${isLast(round)}`,
+      WHERE id = ${round} AND stage = 'failed' AND ${due} AND ${isLast(round)} AND ${isThere(round)}`,
     sql`UPDATE runs SET state = 'open'
       WHERE id = (SELECT run FROM rounds WHERE id = ${round} AND stage = ${stage})`,
   ] as const;

@@ -1,5 +1,5 @@
 /** The rows of runs. A run is a chain of rounds with a target; its id is derived from its settings, so the same settings are the same run. */
-import { and, asc, desc, eq, inArray, max, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, max, sql } from 'drizzle-orm';
 import { aheadOf, nextRounds, type RunProgress, versionsBack } from '../core/rounds-ahead.ts';
 import { type RoleBinding, type RoundSpec, type RunSettings, runIdOf } from '../core/schema/round.ts';
 import { OPEN_ROUNDS, type StateOfRound } from '../core/stages.ts';
@@ -11,8 +11,9 @@ export type RunRow = typeof runs.$inferSelect;
 export const getRun = async (db: Database, id: string): Promise<RunRow | undefined> =>
   (await db.select().from(runs).where(eq(runs.id, id)))[0];
 
+/** The runs that are not deleted, newest first. */
 export const listRuns = (db: Database, limit: number): Promise<RunRow[]> =>
-  db.select().from(runs).orderBy(desc(runs.createdAt)).limit(limit);
+  db.select().from(runs).where(isNull(runs.deletedAt)).orderBy(desc(runs.createdAt)).limit(limit);
 
 /** How far a run is: its rounds that ended well, and what its newest round and its evaluations say. */
 export interface ListedProgress {
@@ -68,7 +69,7 @@ export async function orderRounds(
     sql`INSERT INTO runs (id, settings, roles, target, state, created_at)
         SELECT ${id}, ${JSON.stringify(settings)}, ${JSON.stringify(roles)}, ${order.rounds}, 'open', ${now}
         WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE id = ${delivery})
-        ON CONFLICT (id) DO UPDATE SET target = target + ${order.rounds}, state = 'open'`,
+        ON CONFLICT (id) DO UPDATE SET target = target + ${order.rounds}, state = 'open' WHERE deleted_at IS NULL`,
     db.insert(deliveries).values({ id: delivery, at: now }).onConflictDoNothing(),
   ]);
   return written !== 0;

@@ -4,7 +4,7 @@
  */
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { FailureKind } from '../core/errors.ts';
-import type { GroupFailure } from '../core/schema/answers.ts';
+import type { GroupFailure, RunLabel } from '../core/schema/answers.ts';
 import type { RoundReport } from '../core/schema/report.ts';
 import type { RoleBinding, RoundSpec, RunSettings } from '../core/schema/round.ts';
 import { NODE_KINDS, type SamplingRequest } from '../core/schema/work.ts';
@@ -22,6 +22,10 @@ export const runs = sqliteTable('runs', {
   /** A failed round stops its run; the next webhook opens it again. */
   state: text({ enum: ['open', 'stopped'] }).notNull(),
   createdAt: integer('created_at').notNull(),
+  /** What a person calls it; null = nothing was said. */
+  label: text({ mode: 'json' }).$type<RunLabel>(),
+  /** When it was deleted: its samples are gone, and it goes on no more. The row stays, since versions name its rounds. */
+  deletedAt: integer('deleted_at'),
 });
 
 export const rounds = sqliteTable(

@@ -80,6 +80,17 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       'Ends a run: its open round fails with the reason, and what was trained stays.',
       { body: answers.stopOrder, answer: answers.runState },
     ),
+    route('PUT', '/api/runs/:id/label', 'learner', 'Names, tags, hides or shows a run.', {
+      body: answers.runLabel,
+      answer: answers.runState,
+    }),
+    route(
+      'DELETE',
+      '/api/runs/:id',
+      'learner',
+      'Deletes a run that has no open round: its samples, a part in each call; the versions that it trained stay.',
+      { answer: answers.runDeleted },
+    ),
     route(
       'GET',
       '/api/events',

@@ -9,7 +9,9 @@ import { inFlightWords } from './in-flight.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 export interface FollowedMesh {
-  readonly gateway: Pick<GatewayClient, 'listRuns' | 'listRounds' | 'getRound' | 'getRun' | 'roundsUnderWay'>;
+  readonly gateway: Pick<GatewayClient, 'listRounds' | 'getRound' | 'getRun' | 'roundsUnderWay'> & {
+    listRuns(): Promise<readonly RunState[]>;
+  };
   readonly registry: Registry;
   /** The address of the page. */
   readonly page: string;

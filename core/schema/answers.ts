@@ -208,6 +208,25 @@ export const foundSample = v.object({
 });
 export type FoundSample = v.InferOutput<typeof foundSample>;
 
+/** What a person says of a run. It changes nothing that the run computes. */
+export const runLabel = v.strictObject({
+  /** A name in place of the settings; null = none. */
+  name: v.nullable(v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(80))),
+  tags: v.pipe(
+    v.array(
+      v.pipe(
+        v.string(),
+        v.regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'Expected up to 32 of a-z, 0-9, dot, dash and underscore'),
+      ),
+    ),
+    v.maxLength(16),
+  ),
+  /** Left out of lists unless they are asked for all. */
+  hidden: v.boolean(),
+});
+export type RunLabel = Readonly<v.InferOutput<typeof runLabel>>;
+export const NO_LABEL: RunLabel = { name: null, tags: [], hidden: false };
+
 export const runState = v.object({
   id,
   settings: runSettings,
@@ -216,6 +235,9 @@ export const runState = v.object({
   /** `stopped`: its last round failed; a webhook opens it again. */
   state: v.picklist(['open', 'stopped']),
   createdAt: count,
+  label: v.optional(runLabel, NO_LABEL),
+  /** When it was deleted; null = it is there. */
+  deletedAt: v.optional(v.nullable(count), null),
 });
 export type RunState = v.InferOutput<typeof runState>;
 /** A run in a listing, with how far it is and what its evaluations said. */
@@ -233,6 +255,10 @@ export const listedRun = v.object({
 });
 export type ListedRun = v.InferOutput<typeof listedRun>;
 export const runListing = v.object({ runs: v.array(listedRun) });
+
+/** What a call of the deletion of a run did. It removes a bounded number of objects, and is called again until none is left. */
+export const runDeleted = v.object({ run: id, objects: count, left: v.boolean() });
+export type RunDeleted = v.InferOutput<typeof runDeleted>;
 
 /** A policy as the listing shows it. */
 export const policyAnswer = v.object({ name, current: count, updatedAt: count });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { complaintsOf } from './complaints.ts';
 import { HOSTILE } from './fake-mesh/drawn.ts';
-import { type FakeMesh, startFakeMesh } from './fake-mesh/server.ts';
+import { type FakeMesh, OPERATOR_TOKEN, startFakeMesh } from './fake-mesh/server.ts';
 
 describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
   let browser: Browser;
@@ -207,7 +207,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
     visit(startFakeMesh({ done: 40, target: 40 }), async (page) => {
       await page.waitForSelector('.rounds tbody tr');
       await page.click('text=All runs');
-      for (const box of await page.locator('#all-runs input[type=checkbox]').all()) await box.check();
+      for (const box of await page.locator('#all-runs tbody input[type=checkbox]').all()) await box.check();
       await page.click('text=Draw over one another');
       await page.waitForSelector('.chart.wide .readout .ink-2');
       expect(await text(page, '.chart.wide .readout')).toMatch(/judge frozen, 64 × 8 3\d\.\d/);
@@ -246,6 +246,53 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         { viewport: { width: 360, height: 740 }, colorScheme },
       );
   });
+
+  test('a run is named, tagged, found by its tag, hidden and deleted; the token is asked for once', () =>
+    visit(
+      startFakeMesh({ done: 40, target: 40 }),
+      async (page) => {
+        const rows = page.locator('#all-runs tbody tr');
+        await page.waitForFunction(() => document.querySelectorAll('#all-runs tbody tr').length === 2);
+        await rows
+          .first()
+          .getByRole('button', { name: /^Label / })
+          .click();
+        const form = page.locator('.run-label');
+        await form.getByLabel('Name').fill('<b>baseline</b>');
+        await form.getByLabel('Tags').fill('Paper  lr-3e-5');
+        await form.getByRole('button', { name: 'Save' }).click();
+        await form.getByLabel(/Token of whoever runs the mesh/).fill(OPERATOR_TOKEN);
+        await form.getByRole('button', { name: 'Save' }).click();
+        await page.waitForFunction(() => document.querySelector('#all-runs .tag'));
+        expect(await rows.first().locator('a').innerText()).toBe('<b>baseline</b>');
+        expect(await rows.first().locator('.tag').allInnerTexts()).toEqual(['#paper', '#lr-3e-5']);
+
+        await rows.first().locator('.tag').first().click();
+        expect(await rows.count()).toBe(1);
+        await page.getByRole('searchbox').fill('');
+        await page.waitForFunction(() => document.querySelectorAll('#all-runs tbody tr').length === 2);
+
+        await rows
+          .first()
+          .getByRole('button', { name: /^Label / })
+          .click();
+        await form.getByLabel('hidden').check();
+        await form.getByRole('button', { name: 'Save' }).click();
+        await page.waitForFunction(() => document.querySelectorAll('#all-runs tbody tr').length === 1);
+        await page.getByLabel('hidden ones').check();
+        expect(await rows.count()).toBe(2);
+
+        await rows
+          .first()
+          .getByRole('button', { name: /^Label / })
+          .click();
+        await form.getByRole('button', { name: 'Delete' }).click();
+        expect(await rows.count()).toBe(2);
+        await form.getByRole('button', { name: 'Delete for good' }).click();
+        await page.waitForFunction(() => document.querySelectorAll('#all-runs tbody tr').length === 1);
+      },
+      { at: '#view=runs', expected: /401/ },
+    ));
 
   test('an empty mesh says how to start', () =>
     visit(startFakeMesh({ empty: true }), async (page) => {

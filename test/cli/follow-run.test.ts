@@ -1,7 +1,7 @@
 /** Following a run over a gateway that answers from a list: what is passed, what ends it, and what the next start orders. */
 import { expect, test } from 'vitest';
 import { type Followed, followRun, missingRounds } from '../../cli/start/follow-run.ts';
-import type { RoundState } from '../../core/schema/answers.ts';
+import { NO_LABEL, type RoundState } from '../../core/schema/answers.ts';
 import { roundOf } from '../../core/schema/round.ts';
 
 const settings = {
@@ -50,7 +50,15 @@ function follow(rounds: readonly RoundState[], state: 'open' | 'stopped', last =
   const gateway: Followed['gateway'] = {
     listRounds: async () => rounds,
     getRound: async (id) => rounds.find((one) => one.id === id)!,
-    getRun: async (id) => ({ id, settings, target: last, state, createdAt: NOW - 60_000 }),
+    getRun: async (id) => ({
+      id,
+      settings,
+      target: last,
+      state,
+      createdAt: NOW - 60_000,
+      label: NO_LABEL,
+      deletedAt: null,
+    }),
   };
   const followed: Followed = {
     gateway,

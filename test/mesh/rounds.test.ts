@@ -164,7 +164,29 @@ test('a run of ten thousand rounds is stopped while its round waits for the lear
   expect(await scene.gateway.listRounds(run)).toHaveLength(1);
   // An order opens it again, for the rounds that it names.
   expect(await scene.order({ ...ORDER, seed: 12, rounds: 1 })).toMatchObject({ run, rounds: 2 });
+  const { id: second } = (await scene.gateway.listRounds(run)).at(-1)!;
+  await expect(scene.gateway.deleteRun(run)).rejects.toMatchObject({ code: 'run.open' });
   await stopRun(scene.gateway, run, 'done with it');
+
+  // It is named, and then deleted with its samples; what other runs have stays.
+  const label = { name: 'too long', tags: ['waste'], hidden: true };
+  expect((await scene.gateway.labelRun(run, label)).label).toEqual(label);
+  expect((await scene.gateway.listRuns()).find(({ id }) => id === run)?.label).toEqual(label);
+  const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
+  const objectsOf = async (prefix: string) => (await bucket.list({ prefix })).objects.length;
+  const [own, all] = [await objectsOf(`rounds/${round}/`), await objectsOf('rounds/')];
+  expect(own).toBeGreaterThan(2);
+  const removed = await scene.gateway.deleteRun(run);
+  expect([await objectsOf(`rounds/${round}/`), await objectsOf(`rounds/${second}/`)]).toEqual([0, 0]);
+  expect(await objectsOf('rounds/')).toBe(all - removed);
+  expect((await scene.gateway.listRuns()).map(({ id }) => id)).not.toContain(run);
+  expect(await scene.gateway.getRun(run)).toMatchObject({ state: 'stopped', deletedAt: expect.any(Number) });
+  // It neither goes on nor comes back.
+  expect(await scene.gateway.deleteRun(run)).toBe(0);
+  await expect(scene.gateway.labelRun(run, label)).rejects.toMatchObject({ code: 'run.unknown' });
+  await expect(scene.order({ ...ORDER, seed: 12, rounds: 1 })).rejects.toThrow(/409 .*run\.deleted/);
+  await scene.mesh.cron();
+  expect(await scene.gateway.listRounds(run)).toHaveLength(2);
 }, 120_000);
 
 test('a manifest that was planted for the next version is never committed, and an honest one takes its place', async () => {

@@ -4,7 +4,7 @@ import { speed } from '../../core/claims/speed.ts';
 import { planTraining } from '../../core/plan-training.ts';
 import { invalid, ok } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem } from '../../core/training-plan.ts';
-import { readVerified, stepReader, stepOfToken, stepRewards } from '../../protocols/step-credit.ts';
+import { readVerified, stepOfToken, stepReader, stepRewards } from '../../protocols/step-credit.ts';
 import {
   alphaOf,
   solutionsWithAdvantages,

@@ -226,6 +226,23 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       brokenJson,
       wrongFields({ reason: ['', 'x'.repeat(201), null, 7] }),
     ]),
+    learner(
+      'label',
+      'PUT',
+      `/api/runs/${'0'.repeat(32)}/label`,
+      json({ name: 'a', tags: [], hidden: false }),
+      404,
+      [
+        wrongPaths(3),
+        brokenJson,
+        wrongFields({
+          name: ['', ' ', 'x'.repeat(81), 7],
+          tags: [null, 'a', ['A'], ['a b'], ['-a'], Array.from({ length: 17 }, (_, i) => `t${i}`)],
+          hidden: [null, 'yes', 1],
+        }),
+      ],
+    ),
+    learner('delete', 'DELETE', `/api/runs/${'0'.repeat(32)}`, text(''), 404, [wrongPaths(2)]),
     learner('object', 'GET', `/api/objects/rounds/${round}/proposals.json`, text(''), 200, [wrongPaths(3)]),
     learner('replay', 'POST', `/api/dead-letters/${'0'.repeat(32)}/replay`, text(''), 404, [wrongPaths(3)]),
     learner('replay of all', 'POST', '/api/dead-letters/replay', text(''), 200, [

@@ -7,11 +7,13 @@ import {
   groupFailure,
   type Pruned,
   pruneOrder,
+  type RunDeleted,
   type reported,
   rollbackOrder,
   type rolledBack,
   type roundFailed,
   roundFailure,
+  runLabel,
   stopOrder,
   type storedFile,
 } from '../../core/schema/answers.ts';
@@ -20,6 +22,7 @@ import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { giveUpTraining } from '../../store/give-up-training.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
+import { labelRun, markDeleted, removeSamples } from '../../store/label-run.ts';
 import { isSettled } from '../../store/pending-manifest.ts';
 import { getPolicy } from '../../store/policies.ts';
 import { judgeVersions } from '../../store/retention.ts';
@@ -120,6 +123,24 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const { db, now } = c.var.services;
     if (!(await stopRun(db, run, reason, now()))) throw notFound('run', run);
     return c.json(runView((await getRun(db, run))!));
+  })
+  .put('/api/runs/:id/label', learnerOnly, async (c) => {
+    const run = check(id, c.req.param('id'), 'run.id');
+    const label = await readJsonBody(c.req.raw, runLabel, 4096);
+    const { db } = c.var.services;
+    if (!(await labelRun(db, run, label))) throw notFound('run', run);
+    return c.json(runView((await getRun(db, run))!));
+  })
+  .delete('/api/runs/:id', learnerOnly, async (c) => {
+    const run = check(id, c.req.param('id'), 'run.id');
+    const { db, bucket, now } = c.var.services;
+    if (!(await getRun(db, run))) throw notFound('run', run);
+    if (!(await markDeleted(db, run, now())))
+      throw new HttpError(409, 'run.open', `A round of run ${run} is under way.`, {
+        expected: 'a run without an open round',
+        next: 'Stop it first: `rollmesh stop RUN`.',
+      });
+    return c.json<RunDeleted>({ run, ...(await removeSamples(db, bucket, run)) });
   })
   .post('/api/rounds/:id/report', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');

@@ -3,16 +3,17 @@ import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type {
-  DeadLetter,
-  GroupAnswer,
-  ListedRun,
-  PolicyVersions,
-  RecipeAnswer,
-  RoundAnswer,
-  RoundUsage,
-  RunState,
-  VersionAnswer,
+import {
+  type DeadLetter,
+  type GroupAnswer,
+  type ListedRun,
+  NO_LABEL,
+  type PolicyVersions,
+  type RecipeAnswer,
+  type RoundAnswer,
+  type RoundUsage,
+  type RunState,
+  type VersionAnswer,
 } from '../../core/schema/answers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
@@ -75,6 +76,8 @@ export const runView = (row: RunRow): RunState => ({
   target: row.target,
   state: row.state,
   createdAt: row.createdAt,
+  label: row.label ?? NO_LABEL,
+  deletedAt: row.deletedAt,
 });
 
 export const listedRunView = (row: RunRow, progress: ListedProgress | undefined): ListedRun => ({

@@ -59,8 +59,13 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate(
 
 async function startRounds(services: Services, delivery: string, run: OrderedRun): Promise<RunStarted> {
   const { db, now } = services;
-  await ensurePolicy(services, run);
   const { settings, recipe, rounds } = run;
+  if ((await getRun(db, runIdOf(settings)))?.deletedAt)
+    throw new HttpError(409, 'run.deleted', 'The run with these settings was deleted.', {
+      expected: 'settings of a run that is new, or still there',
+      next: 'Choose another seed; or train its policy on by naming it: `--policy NAME`.',
+    });
+  await ensurePolicy(services, run);
   const roles = bindingsOf(recipe, settings);
   for (const { fixed } of Object.values(roles)) if (fixed) await expectJudge(services, fixed);
   if (!(await orderRounds(db, { delivery, settings, roles, rounds, now: now() })))

@@ -1,5 +1,6 @@
 /** The fake mesh's runs and their rounds, as the gateway tells of them. */
 import { deriveId, Random } from '../../../core/random.ts';
+import { NO_LABEL, type RunLabel } from '../../../core/schema/answers.ts';
 import { type RunSettings, runIdOf } from '../../../core/schema/round.ts';
 import { BEGAN } from './drawn.ts';
 import { reportAt } from './report.ts';
@@ -39,6 +40,8 @@ export class Run {
     this.best = best;
   }
 
+  label: RunLabel = NO_LABEL;
+
   view() {
     const { id, settings, target, done, best } = this;
     const roundState = done < target ? 'rollout' : 'done';
@@ -48,6 +51,8 @@ export class Run {
       target,
       state: 'open',
       createdAt: BEGAN,
+      label: this.label,
+      deletedAt: null,
       done,
       roundState,
       touchedAt: BEGAN + 2400 * done,

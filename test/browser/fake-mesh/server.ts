@@ -3,7 +3,7 @@
  * tests only: its figures are drawn, not learned, and its texts are as hostile as a model could write them.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { answer } from './answers.ts';
@@ -33,6 +33,9 @@ export interface FakeMesh {
   close(): Promise<void>;
 }
 
+/** The token of whoever runs the mesh. */
+export const OPERATOR_TOKEN = 'a-token-of-the-operator';
+
 export interface FakeSettings {
   /** Rounds that have ended; the next one is open until the target is reached. */
   readonly done?: number;
@@ -53,6 +56,19 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
   const tell = () => {
     for (const stream of streams) stream.write(CHANGE);
   };
+  /** Labels or deletes a run, for whoever has the token. */
+  async function changeRun(request: IncomingMessage, id: string): Promise<object> {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.headers.authorization !== `Bearer ${OPERATOR_TOKEN}`) throw 'This needs the learner’s token.';
+    const at = runs.findIndex((candidate) => candidate.id === id);
+    if (request.method === 'DELETE') {
+      runs.splice(at, 1);
+      return { run: id, objects: 3, left: false };
+    }
+    runs[at]!.label = JSON.parse(body);
+    return runs[at]!.view();
+  }
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     requests.set(url.pathname, (requests.get(url.pathname) ?? 0) + 1);
@@ -70,6 +86,14 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
       response.write(': \n\n');
       streams.add(response);
       response.on('close', () => streams.delete(response));
+      return;
+    }
+    const labelled = /^\/api\/runs\/(\w+)(\/label)?$/.exec(url.pathname);
+    if (labelled && (request.method === 'PUT' || request.method === 'DELETE')) {
+      changeRun(request, labelled[1]!).then(
+        (answer) => send(200, 'application/json', JSON.stringify(answer)),
+        (message) => send(401, 'application/json', JSON.stringify({ error: { code: 'x', message } })),
+      );
       return;
     }
     if (url.pathname.startsWith('/api/')) {

@@ -2,14 +2,22 @@
 import { expect, test } from 'vitest';
 import { type FollowedMesh, followAll } from '../../../cli/start/follow-all.ts';
 import type { RunPrinter } from '../../../cli/start/run-printer.ts';
-import type { RoundState, RunState } from '../../../core/schema/answers.ts';
+import { NO_LABEL, type RoundState, type RunState } from '../../../core/schema/answers.ts';
 import { roundOf, runIdOf } from '../../../core/schema/round.ts';
 import { shipped } from '../../../recipes/index.ts';
 import { runOf } from '../../../recipes/run-order.ts';
 
 const runOfSeed = (seed: number, target: number): RunState => {
   const { settings } = runOf(shipped, { recipe: 'trio', seed, rounds: 1, freeze: [] });
-  return { id: runIdOf(settings), settings, target, state: 'open', createdAt: seed };
+  return {
+    id: runIdOf(settings),
+    settings,
+    target,
+    state: 'open',
+    createdAt: seed,
+    label: NO_LABEL,
+    deletedAt: null,
+  };
 };
 
 function done(run: RunState, index: number): RoundState {
