@@ -1,6 +1,6 @@
 /** Watches whether the local mesh still runs. A killed workerd refuses connections; one that hangs accepts them and never answers. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { RollmeshError } from '../core/errors.ts';
 import type { Mesh } from '../mesh/start.ts';
 import { diskFull } from './expected-failure.ts';
@@ -71,18 +71,38 @@ export class MeshWatch {
 /** What workerd and SQLite write where a file system has no room, or the user's share of it is used up. */
 const FULL = /No space left on device|Disk quota exceeded|SQLITE_FULL|database or disk is full/;
 
+/** More than the mesh writes at once, apart from the files of a version. */
+const PROBE_BYTES = 4 * 1024 * 1024;
+
+/** Writes a file into the folder and removes it. @returns false where there is no room for it */
+export function hasRoom(folder: string): boolean {
+  const file = join(folder, `.room-${process.pid}`);
+  try {
+    writeFileSync(file, Buffer.alloc(PROBE_BYTES), { flush: true });
+    return true;
+  } catch (error) {
+    return !FULL_CODES.has((error as NodeJS.ErrnoException).code ?? '');
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
 /**
  * Looks for the words of a full disk in what is appended to a mesh's log from now on. The Workers only see an internal error, which they
- * would try again for minutes. Where the log itself cannot be written, its stream ends the command.
+ * would try again for minutes. Where the log itself cannot be written, its stream ends the command. The words alone prove nothing, since a
+ * log repeats what models and task files say: the disk is asked as well.
  */
 export class DiskWatch {
   readonly #log: string;
+  readonly #hasRoom: (folder: string) => boolean;
   #read: number;
   /** The end of what was read, where the words may have begun. */
   #end = '';
 
-  constructor(log: string) {
+  constructor(log: string, asked = hasRoom) {
     this.#log = log;
+    this.#hasRoom = asked;
     this.#read = sizeOf(log);
   }
 
@@ -93,7 +113,8 @@ export class DiskWatch {
     const text = this.#end + readRange(this.#log, this.#read, size);
     this.#read = size;
     this.#end = text.slice(-LONGEST_WORDS);
-    if (FULL.test(text)) throw diskFull(` at ${dirname(this.#log)}`);
+    const folder = dirname(this.#log);
+    if (FULL.test(text) && !this.#hasRoom(folder)) throw diskFull(` at ${folder}`);
   }
 }
 const LONGEST_WORDS = 32;
@@ -139,9 +160,10 @@ export function watchMesh(
   log: string,
   notice: (text: string) => void,
   signal: AbortSignal,
+  asked = hasRoom,
 ): Promise<never> {
   const watch = new MeshWatch(() => lastWords(log));
-  const disk = new DiskWatch(log);
+  const disk = new DiskWatch(log, asked);
   return new Promise<never>((_, reject) => {
     void crashed.then(() => signal.aborted || reject(meshGone(lastWords(log))));
     const look = async () => {

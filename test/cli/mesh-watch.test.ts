@@ -1,5 +1,5 @@
 /** The mesh's pulse: when a person is told, and when it is given up. */
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,7 +88,7 @@ test.each([
 ])('a disk that fills up is named, even where the words come in two pieces: %s', (words) => {
   const log = join(folder, 'full.log');
   writeFileSync(log, `of an earlier run: ${words}\n`);
-  const disk = new DiskWatch(log);
+  const disk = new DiskWatch(log, () => false);
   disk.look();
   appendFileSync(log, `{"event":"a"}\n${words.slice(0, -12)}`);
   disk.look();
@@ -102,9 +102,18 @@ test.each([
   );
 });
 
+test('a log that repeats the words of a full disk ends nothing while there is room', () => {
+  const log = join(folder, 'said.log');
+  writeFileSync(log, '');
+  const disk = new DiskWatch(log);
+  appendFileSync(log, '{"event":"task","text":"database or disk is full"}\nNo space left on device\n');
+  disk.look();
+  expect(readdirSync(folder).filter((name) => name.startsWith('.room'))).toEqual([]);
+});
+
 test('a log that is not there yet is no trouble', () => {
   const log = join(folder, 'later.log');
-  const disk = new DiskWatch(log);
+  const disk = new DiskWatch(log, () => false);
   disk.look();
   writeFileSync(log, 'No space left on device');
   expect(() => disk.look()).toThrowError(expect.objectContaining({ code: 'disk.full' }));
@@ -114,7 +123,13 @@ test('the command ends at a full disk while the mesh answers, or does not', asyn
   const log = join(folder, 'filling.log');
   const mesh = { url: 'http://127.0.0.1:9', crashed: new Promise<void>(() => {}) };
   const follow = new AbortController();
-  const watched = watchMesh(mesh, log, () => {}, follow.signal);
+  const watched = watchMesh(
+    mesh,
+    log,
+    () => {},
+    follow.signal,
+    () => false,
+  );
   writeFileSync(log, 'No space left on device\n');
   await expect(watched).rejects.toMatchObject({ code: 'disk.full' });
 });
