@@ -16,6 +16,7 @@ import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
+import { spark } from './spark/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
@@ -47,6 +48,7 @@ export const recipes: readonly Recipe[] = [
   qwenPrm,
   stp,
   aprm,
+  spark,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

@@ -95,6 +95,7 @@ const LATER: Readonly<Record<string, readonly Moment[]>> = {
   tango: [{ index: 13 }],
   prime: [{ index: 9 }],
   'dsmath-v2': [{ index: 2 }, { index: 10 }, { index: 7 }],
+  spark: [{ index: 7 }],
 };
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
 const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 } };

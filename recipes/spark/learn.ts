@@ -1,0 +1,111 @@
+/** What a round teaches: first the verifier by imitation of verdicts that a majority shares, then the solver by that verifier’s verdicts. */
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { Judgment } from '../../core/task-family.ts';
+import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { groupItems, solverUpdate } from '../../protocols/solver.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
+import { readVerified, stepReader } from '../../protocols/step-credit.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { anyLines, familyOf, phaseOf } from './proofs.ts';
+import { selectiveAdvantage } from './rewards.ts';
+
+export const VERIFIER_SET = 'verifier';
+
+/** Marks with the oracle’s word on each line, for the report alone. */
+interface Marked {
+  readonly marks: readonly boolean[];
+  readonly exact: readonly boolean[];
+}
+
+/** Mean of the shares of right lines and of wrong lines that are marked as they are; null where there is one kind alone. */
+export function lineAccuracy(marked: readonly Marked[]): number | null {
+  const lines = marked.flatMap(({ marks, exact }) =>
+    exact.map((follows, line) => ({ follows, hit: marks[line] === follows })),
+  );
+  const shares = [true, false].map((kind) => lines.filter(({ follows }) => follows === kind));
+  if (shares.some(({ length }) => length === 0)) return null;
+  return mean(shares.map((kind) => mean(kind.map(({ hit }) => Number(hit)))));
+}
+
+/** The verdicts of a group that can be read, each with its record and what the oracle says of the lines. */
+function readVerdicts({ task, samples, judgments }: ScoredGroup, decode: LearnTools['decode']) {
+  const solutions = new Map(
+    samples.flatMap(({ id, ids }) => {
+      const parsed = plainProofs.parseSolution(task, decode(ids));
+      return parsed.ok ? [[id, parsed.value] as const] : [];
+    }),
+  );
+  return judgments.flatMap((sample): { sample: Sample; verdict: Judgment; exact: readonly boolean[] }[] => {
+    const solution = solutions.get(sample.of ?? '');
+    if (!solution) return [];
+    const verdict = plainProofs.parseJudgment(solution, decode(sample.ids));
+    return verdict.ok
+      ? [{ sample, verdict: verdict.value, exact: plainProofs.exactJudgment(task, solution).steps }]
+      : [];
+  });
+}
+
+function imitate({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
+  const verdicts = groups.flatMap((group) => readVerdicts(group, decode));
+  const chosen = verdicts.filter(({ sample }) => sample.rewards.chosen === 1);
+  const items = chosen.map(({ sample: { prompt, ids } }) => ({ prompt, ids }));
+  const accuracyOf = (some: typeof verdicts) =>
+    lineAccuracy(some.map(({ verdict: { steps }, exact }) => ({ marks: steps, exact })));
+  const [labels, votes] = [accuracyOf(chosen), accuracyOf(verdicts)];
+  return {
+    updates: items.length
+      ? [{ set: VERIFIER_SET, parts: [{ kind: 'sft', role: JUDGE, weight: 1, items }] }]
+      : [],
+    figures: {
+      ...(labels === null ? {} : { labelAccuracy: labels }),
+      ...(votes === null ? {} : { voteAccuracy: votes }),
+    },
+  };
+}
+
+/** The samples with their advantages; those of the selective variant by line, where a verdict can be read. */
+function itemsOf({ round, groups }: RoundRecords, tools: LearnTools): PolicyItem[] {
+  const items = groupItems(groups, grpo);
+  if (round.settings.variant !== 'selective') return items;
+  const marksOf = new Map(
+    readVerified(familyOf(round), groups, tools).map(({ sample, verdict }) => [
+      sample.id,
+      verdict?.ok ? verdict.value.steps : null,
+    ]),
+  );
+  const stepsOf = stepReader(plainProofs, tools.encode);
+  return items.map(({ sample, advantage }) => {
+    const marks = marksOf.get(sample.id);
+    if (!marks || typeof advantage !== 'number') return { sample, advantage };
+    return { sample, advantage: selectiveAdvantage(advantage, stepsOf(sample.ids), marks) };
+  });
+}
+
+function reinforce(records: RoundRecords, tools: LearnTools): TrainingPlan {
+  const { groups } = records;
+  const solutions = groups.flatMap(({ task, samples }) =>
+    samples.flatMap(({ ids }) => {
+      const parsed = anyLines.parseSolution(task, tools.decode(ids));
+      return parsed.ok ? [{ lines: parsed.value.steps.length, wanted: plainProofs.difficulty(task) }] : [];
+    }),
+  );
+  return {
+    updates: solverUpdate(itemsOf(records, tools), {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: 1e-3, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+    }),
+    figures: solutions.length
+      ? {
+          lines: mean(solutions.map(({ lines }) => lines)),
+          misshapen: mean(solutions.map(({ lines, wanted }) => Number(lines !== wanted))),
+        }
+      : {},
+  };
+}
+
+export const learn = (records: RoundRecords, tools: LearnTools): TrainingPlan =>
+  phaseOf(records.round) === 'label' ? imitate(records, tools) : reinforce(records, tools);

@@ -1,0 +1,153 @@
+/** Stages two and three of both phases: solutions, and many verdicts on them that become labels, or one that becomes pay. */
+import { phaseAt, type Schedule } from '../../core/phases.ts';
+import type { RewardInfo } from '../../core/role.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import {
+  invalid,
+  type Judgment,
+  type ParseResult,
+  type Solution,
+  type TaskFamily,
+} from '../../core/task-family.ts';
+import type { Answer } from '../../protocols/ask.ts';
+import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { rewardNamed } from '../../protocols/solver.ts';
+import { JUDGE, withGroup } from '../../protocols/solver-verifier.ts';
+import { parseGroup, verify } from '../../protocols/verify.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { isInteger, parseWorked } from '../../tasks/worked.ts';
+import { type Consensus, chosenVerdict } from './labels.ts';
+import { processReward, stepAugmentedReward } from './rewards.ts';
+
+/** The role whose verdicts become labels. */
+export const LABELLER = 'labeller';
+/** Verdicts on a solution that become one label. */
+const VOTES = 16;
+
+const SCHEDULE: Schedule<'label' | 'solve'> = {
+  first: [{ phase: 'label', rounds: 6 }],
+  cycle: [{ phase: 'solve', rounds: 1 }],
+};
+export const phaseOf = ({ index }: Pick<RoundSpec, 'index'>) => phaseAt(SCHEDULE, index).phase;
+
+export const VARIANTS = {
+  single: 'one verdict on each solution is its label, and is imitated as it is',
+  outcome: 'the label is the majority of the verdicts on the whole; marks on lines have no vote',
+  'no-gate': 'solutions with any number of lines are paid by the verifier',
+  'step-augmented':
+    '0.4 times the share of lines that are called right, plus 0.6 times the verdict on the whole',
+  selective: 'praise is kept on lines that are called right, and blame on lines that are called wrong',
+} as const;
+
+export const rewards: Readonly<Record<string, RewardInfo>> = {
+  process: {
+    description: 'the verifier’s verdict on a solution in form; nobody sees an exact answer',
+    usesGold: false,
+    labelFree: true,
+  },
+  gold: { description: 'upper bound: the exact answer pays the solver', usesGold: true },
+  random: { description: 'control: a fair coin pays the solver', usesGold: false },
+  format: { description: 'control: any solution in form is paid', usesGold: false },
+};
+
+const consensusOf = ({ settings: { variant } }: RoundSpec): Consensus =>
+  variant === 'single' || variant === 'outcome' ? variant : 'steps';
+
+/** One line or more, and not one for each operator: what a solver may hand in where nothing gates. */
+export const anyLines: TaskFamily = {
+  ...plainProofs,
+  parseSolution: (_task, text) => {
+    const parsed = parseWorked(text, { step: isInteger, answer: isInteger });
+    return !parsed.ok || parsed.value.steps.length > 0 ? parsed : invalid('partial-steps');
+  },
+  answerIsExact: (task, solution) => plainProofs.answerIsExact(task, solution),
+  exactJudgment: (task, solution) => plainProofs.exactJudgment(task, solution),
+};
+
+export const familyOf = ({ settings: { variant } }: RoundSpec): TaskFamily =>
+  variant === 'no-gate' ? anyLines : plainProofs;
+
+/** Half as many solutions of each task are labelled as are paid. */
+export const writeSolutions = (
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+): Promise<RolloutGroup[]> => {
+  const { groupSize } = context.round.settings;
+  const count = phaseOf(context.round) === 'label' ? Math.ceil(groupSize / 2) : groupSize;
+  return rollOut({ family: familyOf(context.round) }, withGroup(context, count), tasks);
+};
+
+export async function judgeSolutions(
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const { round } = context;
+  rewardNamed(rewards, round.settings.rewardFunction);
+  const family = familyOf(round);
+  const consensus = consensusOf(round);
+  const labels = phaseOf(round) === 'label';
+  const solutionsGS = groups.map((group) => parseGroup(family, context, group));
+  const verdictsGSV = await verify(context, groups, solutionsGS, {
+    family,
+    role: labels ? LABELLER : JUDGE,
+    votes: labels && consensus !== 'single' ? VOTES : 1,
+  });
+  return groups.map((group, g): ScoredGroup => {
+    const { task } = group;
+    const solutions = solutionsGS[g]!;
+    const answersExact = solutions.map((s) => (s.ok ? family.answerIsExact(task, s.value) : null));
+    const solutionsExact = solutions.map((s, i) =>
+      s.ok ? answersExact[i] === true && family.exactJudgment(task, s.value).right : null,
+    );
+    return {
+      ...group,
+      samples: group.samples.map((sample, s) => ({
+        ...sample,
+        rewards: labels
+          ? {}
+          : {
+              reward: payOf(context, sample, solutions[s]!, verdictsGSV[g]![s]![0]?.parsed, answersExact[s]!),
+            },
+      })),
+      judgments: group.samples.flatMap((_, s) =>
+        recorded(verdictsGSV[g]![s]!, labels ? consensus : null, solutionsExact[s]!),
+      ),
+      answersExact,
+      solutionsExact,
+    };
+  });
+}
+
+/** Verdicts on one solution as they are recorded: `chosen` says which one is imitated, where one is. */
+function recorded(
+  answers: readonly Answer<Judgment>[],
+  consensus: Consensus | null,
+  exact: boolean | null,
+): Sample[] {
+  const verdicts = answers.map(({ parsed }) => (parsed.ok ? parsed.value : null));
+  const chosen = consensus && chosenVerdict(verdicts, consensus);
+  return answers.map(({ sample, parsed }, i) => ({
+    ...sample,
+    rewards: consensus ? { chosen: Number(i === chosen) } : {},
+    ...besideOracle(exact, parsed.ok ? parsed.value.right : null),
+  }));
+}
+
+function payOf(
+  context: RoundContext,
+  { id }: Sample,
+  solution: ParseResult<Solution>,
+  verdict: ParseResult<Judgment> | undefined,
+  answerExact: boolean | null,
+): number {
+  const { rewardFunction, variant } = context.round.settings;
+  if (rewardFunction === 'random') return Number(coinOf(id));
+  if (!solution.ok) return 0;
+  if (rewardFunction === 'format') return 1;
+  if (rewardFunction === 'gold') return Number(sealedGold(context, answerExact)() === true);
+  const read = verdict?.ok ? verdict.value : null;
+  return variant === 'step-augmented' ? stepAugmentedReward(read) : processReward(read);
+}

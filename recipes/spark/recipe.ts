@@ -1,0 +1,86 @@
+/** SPARK: a verifier that is trained on its majority’s verdicts, and a solver that is trained by the verifier; nobody sees a reference. The method is told below, as data. */
+import { readTags } from '../../core/reading.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { evaluateVerifier } from '../../protocols/evaluate/verifier.ts';
+import { familyTasks, SOLVER } from '../../protocols/solver.ts';
+import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { chainMarks } from '../../tasks/chains/family.ts';
+import { claim } from './claim.ts';
+import { learn, VERIFIER_SET } from './learn.ts';
+import { judgeSolutions, LABELLER, rewards, VARIANTS, writeSolutions } from './proofs.ts';
+
+const optimizer = { ...OPTIMIZER, warmup: 2 };
+const tasksOf = familyTasks(plainProofs);
+/** Held-out tasks that are voted on, and answers to each. */
+const EXAMINED = { voted: 100, answers: 4 };
+
+export const spark: Recipe = {
+  name: 'spark',
+  title: 'A verifier of steps trained on majorities of its verdicts, and a solver trained by it',
+  paper: {
+    title: 'SPARK: Stepwise Process-Aware Rewards for Reference-Free Reinforcement Learning',
+    year: 2025,
+    source: 'arXiv:2512.03244',
+  },
+  summary:
+    'A verifier gives sixteen verdicts on each solution, and a line counts as right where most of them mark it so. A copy of it is fine-tuned on verdicts that share these marks. Then a solver is reinforced by that copy’s verdicts alone: no exact answer is read at any time.',
+  method: {
+    setting:
+      'Tasks are chains of four operators. A solution has a line for each, and slips in one line of three; whether a line follows from the one before it can be checked exactly, which is used to measure and never to label or to pay. In the start policy nearly half of a verifier’s checks copy what they are shown.',
+    roles:
+      'The solver writes solutions. The labeller, version 0, gives sixteen verdicts on each of them; it does every sum again, marks every line and says whether the whole is right. The judge, a verifier that is fine-tuned in weights of its own, gives one verdict on each solution that is paid.',
+    rewards:
+      'A line’s label is what more than half of the verdicts that can be read mark it. A solution in form, which has one line for each operator, earns 1 if the fine-tuned verifier calls it right, and 0 otherwise; what is not in form earns 0 and is shown to nobody.',
+    credit:
+      'Of sixteen verdicts on a solution the first whose marks are the labels is imitated; without one the solution is left out. A solver’s rewards are standardised among the solutions of a task (GRPO).',
+    objective:
+      'Negative log-likelihood for the verifier. For the solver a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
+    schedule:
+      'In the first six rounds solutions are labelled, half as many of each task as later, and the verifier makes one pass over the verdicts that are chosen. Then it rests, and the solver learns in every round.',
+  },
+  differences: [
+    'Solutions are chains of sums, and their format is one line for each operator: a solution cannot be lengthened by trivial lines as the paper’s could, but without the gate it can be shortened.',
+    'Solver, labeller and verifier start as one policy of 190 thousand parameters, which labels with its own verdicts; in the paper the labeller is twice as large.',
+    'Majorities over lines, over the whole, and single verdicts are compared; verdicts that criticise verdicts are left out.',
+    'Selective advantage is a variant that no arm of the claim plays; the sum of process and step advantages is left out.',
+    'Eight solutions of a task instead of sixteen.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-chains',
+  taskName: plainProofs.name,
+  stop: plainProofs.stop,
+  tasks: 16,
+  groupSize: 8,
+  rewards,
+  variants: VARIANTS,
+  sets: { main: { optimizer }, [VERIFIER_SET]: { optimizer } },
+  roles: {
+    [SOLVER]: {
+      description: 'writes solutions line by line',
+      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
+    },
+    [LABELLER]: {
+      description: 'gives the verdicts that labels are made of, at version 0',
+      speaksAs: JUDGE,
+      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
+    },
+    [JUDGE]: {
+      description: 'marks every line and gives a verdict, which pays the solver',
+      set: VERIFIER_SET,
+      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
+    },
+  },
+  freezable: [SOLVER, JUDGE],
+  bindings: () => ({ [LABELLER]: { pinned: true } }),
+  propose: async (context) => tasksOf(context),
+  rollOut: writeSolutions,
+  judge: judgeSolutions,
+  learn,
+  evaluate: (context) =>
+    evaluateVerifier(context, { family: plainProofs, solver: SOLVER, judge: JUDGE, ...EXAMINED }),
+  describe: {
+    difficulty: (task) => plainProofs.difficulty(task),
+    parts: (role, text) => (role === SOLVER ? readTags : chainMarks)(text),
+  },
+};
