@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
-const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'tasks', 'workers'];
+const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'site', 'tasks', 'workers'];
 /** Unit tests that put other modules in the place of real ones. */
 const MOCKED = ['test/recipes/gold-audit.test.ts'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);

@@ -1,0 +1,127 @@
+/** The pages of the documentation as HTML: Markdown in, a page with navigation out. Links between pages are followed and checked. */
+import { posix } from 'node:path';
+import { Marked, type Token, type Tokens } from 'marked';
+import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
+
+export interface Page {
+  /** Where its source is in the repository, such as `docs/tasks.md`. */
+  readonly source: string;
+  /** Where it is in the site, such as `docs/tasks.html`. */
+  readonly path: string;
+  readonly title: string;
+  readonly html: string;
+  /** The ids of its headings, which links may name. */
+  readonly anchors: ReadonlySet<string>;
+}
+
+/** A link of a page within the repository. */
+export interface Link {
+  readonly page: string;
+  /** The file or folder that it leads to, from the root of the repository. */
+  readonly target: string;
+  readonly anchor: string;
+}
+
+/** The start page is the README; a folder's README is its index. */
+export function sitePath(source: string): string {
+  return source.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html');
+}
+
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const isOutside = (href: string) => /^https?:/.test(href);
+
+/** Where a link of a page leads within the repository; null for one that leads outside. */
+function linkOf(page: string, href: string): Link | null {
+  if (isOutside(href)) return null;
+  const [path = '', anchor = ''] = href.split('#');
+  const target = path ? posix.normalize(posix.join(posix.dirname(page), decodeURI(path))) : page;
+  return { page, target: target.replace(/\/$/, ''), anchor };
+}
+
+export interface Site {
+  /** The sources of the pages, which links may lead to. */
+  readonly pages: ReadonlySet<string>;
+  /** Files that are copied beside the pages, such as pictures. */
+  readonly files: ReadonlySet<string>;
+}
+
+/**
+ * Renders a page. A link to a file that is no page of the site, such as a source file, becomes its text: the site has no place for it.
+ * @returns the page and its links within the site, and those to other files of the repository
+ */
+export function renderPage(source: string, markdown: string, site: Site) {
+  const links: Link[] = [];
+  const own = sitePath(source);
+  const placed = (href: string): string | null => {
+    const link = linkOf(source, href);
+    if (!link) return href;
+    links.push(link);
+    const page = [link.target, `${link.target}/README.md`].find((file) => site.pages.has(file));
+    const to = page ? sitePath(page) : site.files.has(link.target) ? link.target : null;
+    if (to === null) return null;
+    const way = to === own && link.anchor ? '' : posix.relative(posix.dirname(own), to);
+    return `${way}${link.anchor ? `#${link.anchor}` : ''}`;
+  };
+  const marked = new Marked(gfmHeadingId(), {
+    renderer: {
+      link({ href, tokens }: Tokens.Link) {
+        const text = this.parser.parseInline(tokens as Token[]);
+        const to = placed(href);
+        return to === null ? text : `<a href="${escapeHtml(to)}">${text}</a>`;
+      },
+      image({ href, text }: Tokens.Image) {
+        return `<img src="${escapeHtml(placed(href) ?? href)}" alt="${escapeHtml(text)}">`;
+      },
+      // The documentation is ours, but its comments and stray tags are not for readers.
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
+    },
+  });
+  const html = marked.parse(markdown, { async: false });
+  const headings = getHeadingList();
+  const title = headings.find(({ level }) => level === 1)?.raw ?? source;
+  const page: Page = { source, path: own, title, html, anchors: new Set(headings.map(({ id }) => id)) };
+  return { page, links };
+}
+
+export interface NavigationSection {
+  readonly title: string;
+  readonly sources: readonly string[];
+}
+
+const CONTENT_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'";
+
+/** The whole HTML document of a page. */
+export function documentOf(
+  page: Page,
+  pages: ReadonlyMap<string, Page>,
+  sections: readonly NavigationSection[],
+): string {
+  const to = (path: string) => posix.relative(posix.dirname(page.path), path);
+  const entry = (source: string) => {
+    const other = pages.get(source)!;
+    const current = other === page ? ' aria-current="page"' : '';
+    return `<li><a href="${escapeHtml(to(other.path))}"${current}>${escapeHtml(other.title)}</a></li>`;
+  };
+  const navigation = sections.map(
+    ({ title, sources }) => `<h2>${escapeHtml(title)}</h2><ul>${sources.map(entry).join('')}</ul>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="content-security-policy" content="${CONTENT_POLICY}">
+<title>${escapeHtml(page.title === 'rollmesh' ? 'rollmesh' : `${page.title} · rollmesh`)}</title>
+<link rel="stylesheet" href="${to('site.css')}">
+</head>
+<body>
+<nav aria-label="Documentation">${navigation.join('')}</nav>
+<main>
+${page.html}
+<footer>From <code>${escapeHtml(page.source)}</code>.</footer>
+</main>
+</body>
+</html>
+`;
+}
