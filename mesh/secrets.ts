@@ -21,6 +21,8 @@ export const OPTIONAL_NAMES = [
   'READ_TOKEN_NEXT',
   'CALLBACK_URL',
   'CALLBACK_SECRET',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 /** Signs requests to reward services: for the judge, and for a run in one process. */
 const REWARD_SECRET = 'REWARD_SECRET';

@@ -192,6 +192,34 @@ export const untoldRounds = (db: Database, since: number, limit: number): Promis
 export const markTold = (db: Database, id: string, now: number) =>
   writeAll(db, [db.update(rounds).set({ toldAt: now }).where(eq(rounds.id, id))]);
 
+/** Rounds that ended after `since` and were not sent as traces yet: evaluated, failed, or ended before `waited`. */
+export const untracedRounds = (
+  db: Database,
+  since: number,
+  waited: number,
+  limit: number,
+): Promise<RoundRow[]> =>
+  db
+    .select()
+    .from(rounds)
+    .where(
+      and(
+        gt(rounds.endedAt, since),
+        isNull(rounds.tracedAt),
+        sql`(${rounds.report}->'$.evaluation' IS NOT NULL OR ${rounds.state} = 'failed' OR ${rounds.endedAt} < ${waited})`,
+      ),
+    )
+    .orderBy(asc(rounds.endedAt))
+    .limit(limit);
+
+export const markTraced = (db: Database, ids: readonly string[], now: number) =>
+  writeAll(db, [
+    db
+      .update(rounds)
+      .set({ tracedAt: now })
+      .where(inArray(rounds.id, [...ids])),
+  ]);
+
 /** Claims a stalled round for a re-drive and adds `as` to its count of re-drives. @returns false if another caller was first */
 export async function claimRedrive(db: Database, row: RoundRow, now: number, as = 1): Promise<boolean> {
   const { meta } = await db

@@ -57,6 +57,8 @@ export const rounds = sqliteTable(
     redrives: integer().notNull().default(0),
     /** When the callback accepted the news of its end. */
     toldAt: integer('told_at'),
+    /** When it was sent as a trace. */
+    tracedAt: integer('traced_at'),
   },
   (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.state)],
 );

@@ -1,4 +1,4 @@
-/** The end of a round is told to the operator's address, signed, until it has answered, and then no more. */
+/** The end of a round is told to the operator's address, signed, and as a trace to an OpenTelemetry endpoint, until it is taken, and then no more. */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +7,7 @@ import { openScene, type Scene } from './scene.ts';
 
 const SECRET = 'a-secret-for-callbacks';
 const heard: { body: string; id: string; time: string; signature: string }[] = [];
+const telemetry: { path: string; key: string; body: object }[] = [];
 let answer = 500;
 const listener = createServer((request, response) => {
   let body = '';
@@ -15,6 +16,11 @@ const listener = createServer((request, response) => {
   });
   request.on('end', () => {
     const of = (name: string) => String(request.headers[name]);
+    if (request.url?.startsWith('/otlp')) {
+      telemetry.push({ path: request.url, key: of('x-key'), body: JSON.parse(body) });
+      response.writeHead(answer).end();
+      return;
+    }
     heard.push({
       body,
       id: of('webhook-id'),
@@ -29,7 +35,12 @@ let scene: Scene;
 beforeAll(async () => {
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const { port } = listener.address() as AddressInfo;
-  const vars = { CALLBACK_URL: `http://127.0.0.1:${port}/ended`, CALLBACK_SECRET: SECRET };
+  const vars = {
+    CALLBACK_URL: `http://127.0.0.1:${port}/ended`,
+    CALLBACK_SECRET: SECRET,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/otlp`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20key',
+  };
   scene = await openScene({ vars });
 });
 afterAll(async () => {
@@ -60,4 +71,15 @@ test('told until it is taken, then never again', async () => {
     const mac = createHmac('sha256', SECRET).update(`${id}.${time}.${body}`).digest('base64');
     expect(signature).toBe(`v1,${mac}`);
   }
+
+  const sent = (what: string) => telemetry.filter(({ path }) => path === `/otlp/v1/${what}`);
+  // Three times until it was taken, then no more; the metrics each minute.
+  expect([sent('traces').length, sent('metrics').length]).toEqual([3, 4]);
+  expect(new Set(telemetry.map(({ key }) => key))).toEqual(new Set(['a key']));
+  const root = { traceId: round, name: 'round', status: { code: 2, message: expect.any(String) } };
+  for (const { body } of sent('traces'))
+    expect(body).toMatchObject({
+      resourceSpans: [{ scopeSpans: [{ spans: [root, { name: 'proposing' }] }] }],
+    });
+  expect(JSON.stringify(sent('metrics').at(-1))).toContain('"name":"rollmesh_rounds"');
 });

@@ -4,6 +4,7 @@ import type { Registry } from '../../core/registry.ts';
 import type { Database } from '../../store/database.ts';
 import type { RetentionRule } from '../../store/retention.ts';
 import type { StageQueues } from '../shared/messages.ts';
+import type { Telemetry } from './telemetry-settings.ts';
 
 export interface Services {
   /** The recipes that may be ordered. */
@@ -26,6 +27,8 @@ export interface Services {
   };
   /** The address that is notified of ended rounds; absent = none. */
   readonly callback: { readonly url: string; readonly secret: string | undefined } | undefined;
+  /** Where traces and metrics are sent; absent = nowhere. */
+  readonly telemetry: Telemetry | undefined;
   readonly settings: {
     /** The policy whose version 0 a run begins with if it names none. */
     readonly defaultStartPolicy: string;

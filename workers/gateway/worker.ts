@@ -11,6 +11,8 @@ import { storeDead } from './dead-letter-queue.ts';
 import { retentionOf } from './prune.ts';
 import { reconcile } from './reconcile.ts';
 import type { Services } from './services.ts';
+import { sendTelemetry } from './telemetry.ts';
+import { telemetryOf } from './telemetry-settings.ts';
 
 export interface GatewayEnv {
   readonly DB: D1Database;
@@ -40,6 +42,8 @@ export interface GatewayEnv {
   readonly READ_TOKEN_NEXT?: string;
   readonly CALLBACK_URL?: string;
   readonly CALLBACK_SECRET?: string;
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+  readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
 }
 
 const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
@@ -61,6 +65,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
     read: [env.READ_TOKEN, env.READ_TOKEN_NEXT],
   },
   callback: env.CALLBACK_URL ? { url: env.CALLBACK_URL, secret: env.CALLBACK_SECRET } : undefined,
+  telemetry: telemetryOf(env.OTEL_EXPORTER_OTLP_ENDPOINT, env.OTEL_EXPORTER_OTLP_HEADERS),
   settings: {
     defaultStartPolicy: env.DEFAULT_START_POLICY,
     stallMs: Number(env.STALL_SECONDS) * 1000,
@@ -89,6 +94,7 @@ export function gatewayWorker(options: WorkerOptions): ExportedHandler<GatewayEn
       const services = servicesOf(env, recipes);
       await reconcile(services);
       await tellEnds(services);
+      await sendTelemetry(services);
     },
   };
 }

@@ -1,0 +1,1 @@
+ALTER TABLE `rounds` ADD `traced_at` integer;
