@@ -20,6 +20,7 @@ import { spark } from './spark/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
+import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trio } from './trio/recipe.ts';
@@ -47,6 +48,7 @@ export const recipes: readonly Recipe[] = [
   dsmathV2,
   qwenPrm,
   stp,
+  ssrSwe,
   aprm,
   spark,
 ];

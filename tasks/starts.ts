@@ -21,6 +21,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   programs: { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-one-instruction': { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },
+  'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
   style: { families: ['style'], roles: ['responder', 'judge'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },

@@ -21,6 +21,7 @@ import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
+import { demonstrateRepair } from './programs/repair-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
 import { demonstrateWords } from './words/demonstrations.ts';
@@ -91,6 +92,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 1500,
     batch: 64,
     weights: { judge: 2, proposer: 0.5 },
+  },
+  'programs-repair': {
+    demonstrate: demonstrateRepair,
+    from: 'programs',
+    steps: 1200,
+    batch: 64,
+    weights: { proposer: 0.5 },
   },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },

@@ -43,6 +43,8 @@ export const OUTCOMES = {
   'no-derivation': 'it writes no derivation',
   'repeated-rule': 'it has a rule twice',
   'idle-rule': 'it has a rule that changes nothing',
+  'no-failing-test': 'the test that it names passes all the same',
+  'idle-edit': 'one of its edits can be taken back without repairing a test',
   'no-perfect-response': 'no response can have every point',
 } as const;
 export type Outcome = keyof typeof OUTCOMES;

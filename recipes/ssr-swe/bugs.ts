@@ -1,0 +1,114 @@
+/** Bugs that a policy injects into programs, those that stand in their places, and those that failed repairs leave behind. */
+import * as v from 'valibot';
+import { Random } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { proposalId } from '../../core/sample-ids.ts';
+import type { Unreadable } from '../../core/schema/outcome.ts';
+import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
+import { proposerPromptWith } from '../../tasks/programs/questions.ts';
+import {
+  gate,
+  parseInjection,
+  randomBug,
+  randomRepository,
+  repair,
+  withBug,
+} from '../../tasks/programs/repair.ts';
+
+export const INJECTOR = 'injector';
+
+/** Bugs that are asked for in one program. */
+const EACH = 4;
+/** Of a round’s tasks at most one in so many is a failed repair. */
+const SECOND_ORDER = 4;
+const MAX_BUGS = 256;
+const MAX_FAILED = 64;
+
+export const ssrState = v.object({
+  /** Injected bugs of earlier rounds, oldest first. */
+  bugs: v.array(v.string()),
+  /** Bugs that failed repairs of the last round are. */
+  failed: v.array(v.string()),
+});
+export type SsrState = v.InferOutput<typeof ssrState>;
+export const stateOf = (recipeState: unknown): SsrState =>
+  readState(ssrState, recipeState) ?? { bugs: [], failed: [] };
+
+/** Why a bug in form is refused: by the gates of the method, or without them where it is repeated alone. */
+function refusal(gated: boolean): (task: string) => Unreadable | null {
+  const repeats = refuseRepeated();
+  return (task) => (gated ? gate(task) : null) ?? repeats(task);
+}
+
+/**
+ * Up to a quarter of a round’s tasks are failed repairs of the round before. For the others four bugs are asked for in each of some programs; those
+ * that pass the gates become tasks, and earlier bugs take the places of those that do not, as far as there are any.
+ */
+export async function injectBugs(context: RoundContext): Promise<Proposals> {
+  const { round } = context;
+  const { tasks: count, variant } = round.settings;
+  const random = new Random(`${round.id}/repositories`);
+  const { bugs, failed } = stateOf(await context.recipeState());
+  const second = random.shuffle(failed).slice(0, Math.floor(count / SECOND_ORDER));
+  const wanted = count - second.length;
+  const repositories = Array.from({ length: Math.ceil(wanted / EACH) }, () => randomRepository(random));
+  const unproposed = (tasks: readonly string[]) => tasks.map((task) => ({ task, proposal: null }));
+  if (variant === 'repair-only') {
+    const drawn = Array.from({ length: wanted }, (_, i) =>
+      randomBug(random, repositories[Math.floor(i / EACH)]!),
+    );
+    return { round: round.id, samples: [], tasks: admit(round, unproposed([...drawn, ...second])) };
+  }
+  const proposed = await proposeThrough(
+    context,
+    INJECTOR,
+    repositories.map((repository, r) => ({
+      repository,
+      prompt: proposerPromptWith('deduction', [repository.split(';')[0]!]),
+      sampleIds: Array.from({ length: EACH }, (_, i) => proposalId(round.id, INJECTOR, r * EACH + i)),
+    })),
+    {
+      parse: (text, { repository }) => parseInjection(repository, text),
+      isHeldOut: repair.isHeldOut,
+      refuse: refusal(variant !== 'no-gates'),
+    },
+  );
+  const fresh = passed(proposed).slice(0, wanted);
+  const stored = random.shuffle(bugs).slice(0, wanted - fresh.length);
+  return {
+    round: round.id,
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, [...fresh, ...unproposed([...stored, ...second])]),
+  };
+}
+
+/** A failed repair as a bug of its own, where it can be set; of what was such a bug already none is made. */
+const secondOrder = (
+  { task, samples }: Pick<ScoredGroup, 'task' | 'samples'>,
+  decode: LearnTools['decode'],
+): string[] =>
+  samples.flatMap(({ ids, rewards }: Sample) => {
+    const parsed = repair.parseSolution(task, decode(ids));
+    if (!parsed.ok || rewards.reward === 1) return [];
+    const failed = withBug(task, parsed.value.answer);
+    return gate(failed) === null ? [failed] : [];
+  });
+
+/** The state after a round. */
+export function stateAfter(
+  before: SsrState,
+  groups: readonly Pick<ScoredGroup, 'task' | 'proposal' | 'samples'>[],
+  decode: LearnTools['decode'],
+  higher: boolean,
+): SsrState {
+  const fresh = groups.filter(({ proposal }) => proposal !== null);
+  const known = new Set(before.failed);
+  const failed = groups.filter(({ task }) => !known.has(task)).flatMap((group) => secondOrder(group, decode));
+  return {
+    bugs: [...new Set([...before.bugs, ...fresh.map(({ task }) => task)])].slice(-MAX_BUGS),
+    failed: higher ? [...new Set(failed)].slice(0, MAX_FAILED) : [],
+  };
+}

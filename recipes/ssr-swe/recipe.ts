@@ -1,0 +1,198 @@
+/** Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only teacher. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import type { Outcome } from '../../core/schema/outcome.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample } from '../../core/schema/sample.ts';
+import type {
+  LearnTools,
+  PolicyItem,
+  PolicyPart,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
+import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { coinOf } from '../../protocols/gold.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { groupItems, rewardNamed, SOLVER, smallSteps, withAdvantages } from '../../protocols/solver.ts';
+import { repair } from '../../tasks/programs/repair.ts';
+import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
+import { claim } from './claim.ts';
+
+/** Answers to each held-out bug behind the sampled accuracy. */
+const DRAWS = 4;
+
+const VARIANTS = {
+  'repair-only': 'bugs are random edits, and nobody injects',
+  'no-gates': 'a bug is set if it is in form, whether or not a test fails and every edit matters',
+  'first-order': 'failed repairs do not become bugs',
+} as const;
+
+const signed = (right: boolean): number => (right ? 1 : -1);
+const rewards: Readonly<Record<string, AnswerReward>> = {
+  tests: {
+    description: '1 for a program that passes all tests, -1 for another; injectors by the share that does',
+    usesGold: true,
+    pay: ({ answersExact }) => answersExact().map((right) => signed(right === true)),
+  },
+  format: {
+    description: 'control: any program in form passes',
+    usesGold: false,
+    pay: ({ solutions }) => solutions.map(({ ok }) => signed(ok)),
+  },
+  random: {
+    description: 'control: a fair coin says whether a program in form passes',
+    usesGold: false,
+    pay: ({ group, solutions }) => solutions.map(({ ok }, i) => signed(ok && coinOf(group.samples[i]!.id))),
+  },
+};
+
+/** `rate` is the share of repairs that pass; null where it could not be had. A held-out program is not paid for. */
+export function injectorReward(outcome: Outcome, rate: number | null): number | null {
+  if (outcome === 'held-out') return null;
+  if (outcome !== 'ok') return -1;
+  return rate === null ? null : penalisedDifficulty(rate);
+}
+
+const solveRate = (repairs: readonly Sample[]): number =>
+  mean(repairs.map(({ rewards: { reward } }) => Number(reward === 1)));
+
+function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
+  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
+  return new Map(
+    proposals.samples.map(({ id, outcome }) => [id, injectorReward(outcome, rates.get(id) ?? null)]),
+  );
+}
+
+const part = (role: string, items: readonly PolicyItem[]): PolicyPart[] =>
+  items.length
+    ? [
+        {
+          kind: 'policy',
+          role,
+          weight: 1,
+          items,
+          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+          aggregation: { mode: 'token-mean' },
+        },
+      ]
+    : [];
+
+function learn(
+  { round, proposals, groups, recipeState }: RoundRecords,
+  { decode }: LearnTools,
+): TrainingPlan {
+  const injected = withAdvantages(
+    proposals.samples,
+    grpo(
+      proposals.samples.map(({ rewards: { reward } }) => reward ?? null),
+      proposals.samples.map(({ prompt }) => prompt.join()),
+    ),
+  );
+  const parts = [...part(INJECTOR, injected), ...part(SOLVER, groupItems(groups, grpo))];
+  const fresh = groups.filter(({ proposal }) => proposal !== null);
+  const rates = fresh.map(({ samples }) => solveRate(samples));
+  const state = stateAfter(stateOf(recipeState), groups, decode, round.settings.variant !== 'first-order');
+  return {
+    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    recipeState: state,
+    figures: {
+      ...(proposals.samples.length
+        ? { valid: mean(proposals.samples.map(({ outcome }) => Number(outcome === 'ok'))) }
+        : {}),
+      ...(fresh.length
+        ? {
+            repaired: mean(rates),
+            interior: mean(rates.map((rate) => Number(rate > 0 && rate < 1))),
+            removals: mean(fresh.map(({ task }) => Number(isRemoval(task)))),
+          }
+        : {}),
+      failedRepairs: state.failed.length,
+    },
+  };
+}
+
+/** Has the bug fewer words than the program? */
+function isRemoval(task: string): boolean {
+  const [program, bug] = task.split(';', 2).map((text) => text.split(' ').length) as [number, number];
+  return bug < program;
+}
+
+export const ssrSwe: Recipe = {
+  name: 'ssr-swe',
+  title: 'Injection and repair of bugs by one policy, with tests as the only teacher',
+  paper: {
+    title: 'Toward Training Superintelligent Software Agents through Self-Play SWE-RL',
+    year: 2025,
+    source: 'arXiv:2512.18552',
+  },
+  summary:
+    'One policy injects bugs into programs and repairs them. A bug is set if a test fails because of it and each of its edits matters; the test is what the repair is asked for. Who repairs is paid for programs that pass all tests, who injects for bugs that are seldom repaired, but sometimes. Failed repairs become bugs of their own.',
+  method: {
+    setting:
+      'A repository is a short program over lists of numbers with four tests, and needs no issue and no description. An interpreter with bounded fuel and memory runs programs. In the start policy four of ten repairs carry an edit, and an injector varies a program without regard to what its test shows.',
+    roles:
+      'The injector sees a program and writes another one with a bug, and the input of a test that fails because of it, four times for each program. The solver sees the program with the bug, this test with the output that it has to have, and two of the four tests of the repository, and writes a program, as many times as the group is large. All four tests and the one that is asked for decide.',
+    rewards:
+      'The solver earns 1 for a program that passes, and -1 for another or for text out of form. With the share s of repairs that pass, the injector earns 1 - 1.8 s where s lies strictly between 0 and 1, -0.8 where it is 0 or 1, and -1 for a bug that is out of form, that no test shows, or of which an edit can be taken back without repairing a test.',
+    credit:
+      'Rewards are standardised among the four bugs of one program, and among the repairs of one bug (GRPO).',
+    objective:
+      'A clipped policy gradient for both roles, ratios in [0.8, 1.2], with a mean over each role’s tokens. There is no KL term.',
+    schedule:
+      'Each round injects, repairs and makes one update of the shared weights. Bugs of earlier rounds take the places of those that were refused; up to a quarter of the tasks are failed repairs of the round before, which are not followed up a second time.',
+  },
+  differences: [
+    'Repositories are programs of one to three instructions with four tests; the paper has containers of real ones, and agents with tools.',
+    'An artefact is a bug and one test, which is taken out of the suite; the paper’s has a test script, a parser and patches of several files, and gates for each. Here the tests are given.',
+    'The inverse mutation takes back one word at a time, where both programs have as many.',
+    'Injectors are asked directly, without instructions to remove code or to look at its history; how many bugs remove an instruction is reported.',
+    'Objective and estimator could not be checked against the paper’s.',
+  ],
+  claim,
+  startPolicy: 'programs-repair',
+  taskName: repair.name,
+  stop: repair.stop,
+  tasks: 32,
+  groupSize: 8,
+  state: ssrState,
+  rewards,
+  variants: VARIANTS,
+  sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) } },
+  roles: {
+    [INJECTOR]: {
+      description: 'writes a program with a bug, and a test that fails because of it',
+      speaksAs: 'proposer',
+      sampling: { maxNew: repair.maxNew.proposer, temperature: 1 },
+    },
+    [SOLVER]: {
+      description: 'repairs a program',
+      sampling: { maxNew: repair.maxNew.solver, temperature: 1 },
+    },
+  },
+  freezable: [INJECTOR, SOLVER],
+  propose: injectBugs,
+  rollOut: (context, tasks) => rollOut({ family: repair }, context, tasks),
+  judge: async (context, groups) => {
+    const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+    return groups.map((group) => payAnswers(repair, reward, context, group));
+  },
+  payProposals,
+  learn,
+  evaluate: async (context) =>
+    evaluation(
+      await evaluateSolver(context, {
+        family: repair,
+        role: SOLVER,
+        temperature: 1,
+        draws: DRAWS,
+        // A repair has no steps.
+        force: false,
+      }),
+    ),
+  describe: { difficulty: (task) => repair.difficulty(task) },
+};
