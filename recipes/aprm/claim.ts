@@ -1,7 +1,7 @@
 /** The claim of APRM: errors by a trained adversary teach a verifier more than random ones, and optimism and regularisation calm the game. */
 import type { ArmResults, Claim, Condition, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
-import { monitorOf } from '../../core/claims/curves.ts';
+import { lately, monitorOf } from '../../core/claims/curves.ts';
 import { deviation } from '../../core/rl/statistics.ts';
 
 const ROUNDS = 24;
@@ -47,6 +47,11 @@ export const claim: Claim = {
       variant: 'unregularised',
       description: 'neither KL nor entropy in either utility',
     },
+    {
+      name: 'imitation',
+      variant: 'imitation',
+      description: 'the verifier is fine-tuned on its verdicts that earn 1 instead of being reinforced',
+    },
     coinArm('a coin pays both players'),
     formatArm('lines and verdicts in form are paid'),
   ],
@@ -61,6 +66,12 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [
+    endsAbove('aprm', 'imitation', POINTS, 'found'),
+    {
+      description: 'rate at which the generator fools the verifier, last five rounds, imitation above aprm',
+      measure: (r, s) => lately(r, 'imitation', s, 'fooled') - lately(r, 'aprm', s, 'fooled'),
+      atLeast: POINTS,
+    },
     endsAbove('aprm', 'static', POINTS, 'bestOfFour'),
     endsAbove('aprm', 'no optimism'),
     endsAbove('aprm', 'unregularised'),

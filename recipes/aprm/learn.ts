@@ -47,6 +47,16 @@ function reinforced(set: string, role: string, samples: readonly Sample[], varia
   ];
 }
 
+/** The verdicts that earned 1, as texts to imitate: what fine-tuning has in the place of reinforcement. */
+const imitated = (verdicts: readonly Sample[]): Update[] => {
+  const items = verdicts
+    .filter(({ rewards }) => rewards.reward === 1)
+    .map(({ prompt, ids }) => ({ prompt, ids }));
+  return items.length
+    ? [{ set: MAIN_SET, optimistic: true, parts: [{ kind: 'sft', role: JUDGE, weight: 1, items }] }]
+    : [];
+};
+
 const share = (values: readonly boolean[]): number => mean(values.map(Number));
 
 /** By the oracle, for the report alone. */
@@ -88,7 +98,7 @@ export function learn(records: RoundRecords, { decode }: LearnTools): TrainingPl
   const lines = groups.flatMap(({ samples }) => samples);
   return {
     updates: [
-      ...reinforced(MAIN_SET, JUDGE, verdicts, variant),
+      ...(variant === 'imitation' ? imitated(verdicts) : reinforced(MAIN_SET, JUDGE, verdicts, variant)),
       // A static corrupter is nobody's policy.
       ...(variant === 'static' ? [] : reinforced(GENERATOR_SET, GENERATOR, lines, variant)),
     ],

@@ -55,6 +55,7 @@ export const aprm: Recipe = {
     static: 'the verifier is shown lines whose last digit is random, and the generator is not trained',
     'no-optimism': 'plain AdamW for both players',
     unregularised: 'neither KL nor entropy in either utility',
+    imitation: 'the verifier is fine-tuned on its verdicts that earn 1, instead of being reinforced',
   },
   sets: { main: { optimizer }, [GENERATOR_SET]: { optimizer } },
   roles: {

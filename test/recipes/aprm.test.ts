@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { invalid, ok } from '../../core/task-family.ts';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { examined } from '../../recipes/aprm/evaluate.ts';
 import { aprm } from '../../recipes/aprm/recipe.ts';
@@ -154,6 +154,12 @@ test('the variants leave out what they say', async () => {
   expect(plain.updates.map(({ optimistic }) => optimistic)).toEqual([false, false]);
   const free = (await play({ variant: 'unregularised' })).plan;
   for (const update of free.updates) expect(Object.keys(part(update))).not.toContain('kl');
+  const imitation = (await play({ variant: 'imitation' })).plan;
+  const [verifier, generator] = imitation.updates;
+  // Five of nine verdicts mark every line as it is; the generator is reinforced as ever.
+  expect(verifier!.parts[0]).toMatchObject({ kind: 'sft', role: 'judge' });
+  expect((verifier!.parts[0] as SftPart).items).toHaveLength(5);
+  expect(generator!.parts[0]).toMatchObject({ kind: 'policy', role: 'generator' });
   const fixed = await play({ variant: 'static' });
   expect(fixed.plan.updates.map(({ set }) => set)).toEqual(['main']);
   // Three random last digits in the place of what the generator wrote, and the right solution.
