@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { wrongInput } from './errors.ts';
 import type { Recipe } from './recipe.ts';
 import { FORMER_RECIPE } from './schema/former-names.ts';
+import { setName } from './schema/policy.ts';
 import { name } from './schema/sample.ts';
 
 const text = v.pipe(v.string('a text'), v.minLength(1, 'a text that is not empty'));
@@ -56,7 +57,7 @@ const FIELDS = {
   rewards: filled(described, 'reward'),
   variants: v.record(v.string(), text, 'texts by name'),
   sets: v.pipe(
-    described,
+    v.record(setName, v.looseObject({}, 'an object'), 'an object, by name'),
     v.check((sets) => 'main' in sets, 'the parameter set `main` among them'),
   ),
   roles: filled(described, 'role'),

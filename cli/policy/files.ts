@@ -1,5 +1,4 @@
 /** Reads the user's files. A file that is missing or unreadable is the user's error, and the message names its path. */
-import { readFile } from 'node:fs/promises';
 import { wrongInput } from '../../core/errors.ts';
 import { LARGEST_TEXT, readRegularFile } from '../../model/regular-file.ts';
 
@@ -9,8 +8,8 @@ export const errnoOf = (error: unknown): string | undefined =>
     ? error.code
     : undefined;
 
-const unreadable = (path: string, cause: unknown) =>
-  wrongInput('file.unreadable', `The file ${path} cannot be read: ${errnoOf(cause)}.`, {
+const unreadable = (path: string, code: string, cause?: unknown) =>
+  wrongInput('file.unreadable', `The file ${path} cannot be read: ${code}.`, {
     expected: 'a file that is there and may be read',
     cause,
   });
@@ -22,15 +21,14 @@ export async function readOptional(path: string): Promise<Uint8Array | undefined
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw code === undefined ? error : unreadable(path, error);
+    throw code === undefined ? error : unreadable(path, code, error);
   }
 }
 
 /** Reads the lines of a UTF-8 text file, without the empty one after the last line break. */
 export async function readLines(path: string): Promise<string[]> {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw errnoOf(error) === undefined ? error : unreadable(path, error);
-  });
+  const bytes = await readOptional(path);
+  if (!bytes) throw unreadable(path, 'ENOENT');
   const lines = decode(bytes, path).split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   if (lines.length) return lines;

@@ -8,6 +8,7 @@ import { program } from '../../tasks/file/program-checker.ts';
 import { readTasks, type TaskFileSettings } from '../../tasks/file/read-tasks.ts';
 import type { PlacedTask } from '../../tasks/file/task.ts';
 import { readOptional } from './files.ts';
+import { refuseEndlessParquet } from './parquet-probe.ts';
 
 /** Every checker that a file of tasks may name. */
 const KNOWN = [...CHECKERS, program];
@@ -73,10 +74,13 @@ export async function readTaskFiles(
   return tasks;
 }
 
-/** Throws `file.unreadable` where there is no such file. */
+/** Throws `file.unreadable` where there is no such file, and `tasks.parquet` for one whose reading does not end. */
 export async function taskFileBytes(path: string): Promise<Uint8Array> {
   const bytes = await readOptional(path);
-  if (bytes) return bytes;
+  if (bytes) {
+    if (/\.parquet$/i.test(path)) await refuseEndlessParquet(path, bytes);
+    return bytes;
+  }
   throw wrongInput('file.unreadable', `There is no file ${path}.`, {
     expected: 'a .jsonl, .csv or .parquet file of tasks',
   });

@@ -34,6 +34,13 @@ export const versionFile = v.union(
 );
 export type VersionFile = v.InferOutput<typeof versionFile>;
 
+/** The name of a parameter set. Two words are kept back: a set of that name would have its weights in a file that the main set has. */
+export const setName = v.pipe(
+  v.string(),
+  v.regex(/^[a-z][a-z0-9-]{0,31}$/, 'Expected a name of lower-case letters, digits and dashes'),
+  v.check((set) => set !== 'model' && set !== 'optimizer', 'Expected another name than model and optimizer'),
+);
+
 /** The file of a set's weights; a version without it has not trained that set yet, and version 0's model.safetensors holds. */
 export const weightsFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'model.safetensors' : `${set}.safetensors`;

@@ -4,8 +4,10 @@
  */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
+import { DEEPEST, isShallow } from '../nesting.ts';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../policy.ts';
 import type { Message, Tool } from '../renderer/message.ts';
+import { setName } from '../schema/policy.ts';
 
 /** What a completion goes on from. */
 export type Prompt =
@@ -122,10 +124,13 @@ const chatMessage = v.looseObject({
   tool_call_id: v.nullish(v.string()),
 });
 
-const tool = v.looseObject({
-  type: v.literal('function'),
-  function: v.looseObject({ name: v.string(), parameters: v.nullish(v.record(v.string(), v.unknown())) }),
-});
+const tool = v.pipe(
+  v.looseObject({
+    type: v.literal('function'),
+    function: v.looseObject({ name: v.string(), parameters: v.nullish(v.record(v.string(), v.unknown())) }),
+  }),
+  v.check((value) => isShallow(value), `Expected at most ${DEEPEST} levels`),
+);
 
 export const chatRequest = v.looseObject({
   ...common,
@@ -232,11 +237,16 @@ const commonOf = (request: Common) => ({
 
 /** The arguments of a call as the object that chat templates write; text that is no JSON stays text. */
 function argumentsOf(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     return text;
   }
+  if (isShallow(value)) return value;
+  throw wrongInput('serving.request', 'The arguments of a call are nested too deeply.', {
+    expected: `at most ${DEEPEST} levels`,
+  });
 }
 
 function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
@@ -352,7 +362,7 @@ export function modelOf(model: string): {
   const [, name, version, set] =
     /^([a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?)(?:@(0|[1-9]\d{0,8}))?(?:\/([a-z0-9-]{1,64}))?$/.exec(model) ??
     [];
-  if (name === undefined)
+  if (name === undefined || (set !== undefined && !v.is(setName, set)))
     throw wrongInput('serving.model', `${JSON.stringify(model)} names no model.`, {
       expected:
         'NAME for the newest version of a policy, NAME@VERSION for an exact one, with /SET for another set',

@@ -3,6 +3,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { wrongInput } from '../../core/errors.ts';
+import { DEEPEST, isShallow } from '../../core/nesting.ts';
 
 export interface Row {
   /** Line of a JSONL or CSV file where the row begins, row of a Parquet file; both from 1. */
@@ -32,6 +33,8 @@ function decode(name: string, bytes: Uint8Array): string {
   }
 }
 
+const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
+
 /** Empty lines are faults everywhere but at the end: one in the middle is more often a lost task than a decoration. */
 function jsonLines(text: string): Rows {
   const rows: Row[] = [];
@@ -42,7 +45,8 @@ function jsonLines(text: string): Rows {
     else
       try {
         const value: unknown = JSON.parse(part);
-        if (isObject(value)) rows.push({ line, value });
+        if (isObject(value) && isShallow(value)) rows.push({ line, value });
+        else if (isObject(value)) faults.push({ line, what: TOO_DEEP });
         else faults.push({ line, what: 'it is no JSON object' });
       } catch (error) {
         faults.push({
@@ -54,11 +58,12 @@ function jsonLines(text: string): Rows {
   return { rows, faults };
 }
 
-/** A cell that holds a JSON array or object is read as one: options, tests, messages, metadata. */
+/** A cell that holds a JSON array or object is read as one: options, tests, messages, metadata. One that is nested too deeply stays text. */
 function cellValue(cell: string): unknown {
   if (!/^\s*[[{]/.test(cell)) return cell;
   try {
-    return JSON.parse(cell);
+    const value: unknown = JSON.parse(cell);
+    return isShallow(value) ? value : cell;
   } catch {
     return cell;
   }

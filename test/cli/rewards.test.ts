@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readLines } from '../../cli/policy/files.ts';
 import { bundleReward, loadReward, tryReward } from '../../cli/rewards/reward-module.ts';
 import { parseRewards } from '../../cli/rewards/reward-option.ts';
+import { readRubric } from '../../cli/rewards/rubric-file.ts';
 import { countSteps, STEP } from '../../cli/rewards/step-counting.ts';
 import { readTaskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -303,4 +305,11 @@ describe('sums', () => {
     expect(new Set([...names, recipe.name]).size).toBe(4);
     expect(() => grpoFrom(made.data)).toThrow(/reward module brief .* was not passed in/);
   });
+});
+
+test('a rubric, like every file that a user names, is a regular file: a device would be read for ever', async () => {
+  await expect(readRubric('/dev/zero')).rejects.toMatchObject({ code: 'file.kind' });
+  await expect(readRubric(join(root, 'none.json'))).rejects.toMatchObject({ code: 'rubric.path' });
+  await expect(readLines('/dev/zero')).rejects.toMatchObject({ code: 'file.kind' });
+  await expect(readLines(join(root, 'none.txt'))).rejects.toMatchObject({ code: 'file.unreadable' });
 });

@@ -165,10 +165,46 @@ describe('the name of a model', () => {
     expect(modelOf(model)).toEqual(parts);
   });
 
-  test.each(['', 'Words', 'words@', 'words@01', 'words@-1', '../words', 'words@1/../x'])(
-    'not %j',
-    (model) => {
-      expect(() => modelOf(model)).toThrow(expect.objectContaining({ code: 'serving.model' }));
-    },
-  );
+  test.each([
+    '',
+    'Words',
+    'words@',
+    'words@01',
+    'words@-1',
+    '../words',
+    'words@1/../x',
+    'words@1/optimizer',
+    'words/model',
+    'words/-',
+  ])('not %j', (model) => {
+    expect(() => modelOf(model)).toThrow(expect.objectContaining({ code: 'serving.model' }));
+  });
+});
+
+describe('values without measure', () => {
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  const call = (given: unknown) => ({
+    messages: [
+      { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: JSON.stringify(given) } }] },
+      USER,
+    ],
+  });
+  const offer = (given: unknown) => ({
+    tools: [{ type: 'function', function: { name: 'f', parameters: { given } } }],
+  });
+
+  test('what a chat template would go through by recursion is refused by its depth', () => {
+    for (const more of [call, offer]) {
+      expect(() => chat(more(nested(90)))).not.toThrow();
+      expect(() => chat(more(nested(101)))).toThrow(expect.objectContaining({ code: 'serving.request' }));
+    }
+    // JSON.stringify goes through the levels by recursion, so this text is put together.
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    expect(() => chat(JSON.parse(JSON.stringify(call(0)).replace('"0"', JSON.stringify(deep))))).toThrow(
+      expect.objectContaining({ code: 'serving.request' }),
+    );
+    expect(() => chat(JSON.parse(JSON.stringify(offer(0)).replace('"given":0', `"given":${deep}`)))).toThrow(
+      expect.objectContaining({ code: 'serving.request' }),
+    );
+  });
 });

@@ -163,6 +163,16 @@ test('CSV: quoted cells over several lines, JSON cells, a byte order mark', asyn
   );
 });
 
+test('values that are nested without measure are refused by their line, and stay text in CSV', async () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  const lines = `{"question":"a","answer":"1"}\n{"question":"b","answer":${deep}}\n`;
+  await expect(readTasks('t.jsonl', utf8(lines), settings())).rejects.toThrow(
+    /line 2: it is nested deeper than 100 levels/,
+  );
+  const [task] = await readTasks('t.csv', utf8(`question,answer,more\na,1,${deep}\n`), settings());
+  expect(task!.metadata.more).toBe(deep);
+});
+
 test('Parquet: texts, big integers, lists and structures', async () => {
   const buffer = parquetWriteBuffer({
     columnData: [

@@ -20,6 +20,7 @@ import { loadText } from '../../shared/open-policy.ts';
 import type { StageMesh } from '../../shared/stage-mesh.ts';
 import { choiceOf, nameOf, prepare, sample } from './sample.ts';
 import { CompletionEvents, DONE, errorEvent } from './stream.ts';
+import { StreamWriter } from './stream-writer.ts';
 
 /** What each endpoint does with a body, and how it answers. */
 const ENDPOINTS = {
@@ -101,25 +102,17 @@ export async function serve(
   }
   const events = new CompletionEvents(order, endpoint === '/v1/chat/completions', heading, prepared, text);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = writable.getWriter();
-  const encoder = new TextEncoder();
-  /** Resolves to false where nobody reads any more. */
-  const tell = async (chunk: string): Promise<boolean> =>
-    chunk === '' ||
-    (await writer.write(encoder.encode(chunk)).then(
-      () => true,
-      () => false,
-    ));
+  const writer = new StreamWriter(writable);
   const work = mesh.session.use(ref, (policy) =>
-    sample(policy, prepared, seed, budgetMs, (soFar) => tell(events.grow(soFar))),
+    sample(policy, prepared, seed, budgetMs, (soFar) => writer.tell(events.grow(soFar))),
   );
   const told = work
-    .then((completions) => tell(events.end(completions)))
+    .then((completions) => writer.tell(events.end(completions)))
     .catch((error: unknown) => {
       log('warn', 'serving.failed', failureOf(error));
-      return tell(errorEvent(errorBody(error).body) + DONE);
+      return writer.tell(errorEvent(errorBody(error).body) + DONE);
     })
-    .finally(() => writer.close().catch(() => undefined));
+    .finally(() => writer.close());
   keep(told);
   return new Response(readable, {
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' },
