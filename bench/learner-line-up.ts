@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DeviceSettings } from '../learner/device/device.ts';
+import { NODE_FLAGS } from '../mesh/installation.ts';
 import { writeSafetensors } from '../model/safetensors.ts';
 import type { ContenderSpec } from './contender.ts';
 import { type BenchConfig, benchBatch, benchWeights } from './learner-configs.ts';
@@ -30,7 +31,7 @@ export const findTorch = (
 export const ours = ({ name: config }: BenchConfig, name: string, step: StepOptions): ContenderSpec => ({
   name,
   command: process.execPath,
-  args: ['--import', 'tsx', local('learner-step.ts'), config, JSON.stringify(step)],
+  args: [...NODE_FLAGS, local('learner-step.ts'), config, JSON.stringify(step)],
 });
 
 /** The contenders of a configuration. Ratios refer to the fastest of those whose name starts with `torch`. */

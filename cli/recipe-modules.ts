@@ -11,7 +11,6 @@ import { RollmeshError, wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { name as recipeName } from '../core/schema/sample.ts';
-import { BUILT } from '../mesh/installation.ts';
 import { recipes, shipped } from '../recipes/index.ts';
 import { readTypeScript } from './typescript-modules.ts';
 
@@ -125,7 +124,7 @@ async function installedModule(reference: string): Promise<string> {
 
 async function loadRecipe(file: string): Promise<Recipe> {
   // A module that rollmesh wrote may import one in TypeScript.
-  if (BUILT) await readTypeScript();
+  await readTypeScript();
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(file).href)) as typeof loaded;

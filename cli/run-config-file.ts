@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { wrongInput } from '../core/errors.ts';
 import { flagsOf } from '../core/run-config.ts';
-import { BUILT } from '../mesh/installation.ts';
 import { readTypeScript } from './typescript-modules.ts';
 
 /** The names that a configuration has where none is given. */
@@ -40,7 +39,7 @@ export async function withConfig(args: readonly string[]): Promise<string[]> {
     throw wrongInput('config.path', `There is no configuration ${path}.`, {
       expected: 'the path of a module such as rollmesh.config.ts',
     });
-  if (BUILT) await readTypeScript();
+  await readTypeScript();
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as typeof loaded;

@@ -1,7 +1,28 @@
-/** Lets the built program import the user's TypeScript modules. The project's own sources are run with it from the start. */
-let typeScript: Promise<unknown> | undefined;
+/**
+ * Lets the program import the user's TypeScript modules, which may import `rollmesh` from a clone as from the package. In a clone on a Node
+ * that strips types only that name is resolved; an older Node has tsx there from the start, which does both.
+ */
+import nodeModule from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { STRIPS_TYPES } from '../install/strips-types.mjs';
+import { BUILT, moduleFile, PUBLIC_MODULES } from '../mesh/installation.ts';
 
-export const readTypeScript = (): Promise<unknown> => {
-  typeScript ??= import('tsx/esm/api').then(({ register }) => register());
+let typeScript: Promise<void> | undefined;
+
+async function load(): Promise<void> {
+  if (BUILT) (await import('tsx/esm/api')).register();
+  else if (STRIPS_TYPES)
+    nodeModule.registerHooks({
+      resolve(specifier, context, next) {
+        const module = PUBLIC_MODULES[specifier];
+        return module
+          ? { url: pathToFileURL(moduleFile(module)).href, shortCircuit: true }
+          : next(specifier, context);
+      },
+    });
+}
+
+export const readTypeScript = (): Promise<void> => {
+  typeScript ??= load();
   return typeScript;
 };

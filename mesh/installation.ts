@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The folder of the package.json that this module belongs to. */
 function packageFolder(): string {
@@ -25,9 +25,13 @@ export const installed = (...parts: readonly string[]): string => join(INSTALLAT
 export const moduleFile = (path: string): string =>
   BUILT ? installed('dist', `${path}.js`) : installed(`${path}.ts`);
 
+/** The flags of `node` with which it runs the installation's modules. */
+export const NODE_FLAGS: readonly string[] = BUILT
+  ? []
+  : ['--import', pathToFileURL(installed('install', 'typescript.mjs')).href];
+
 /** The arguments of `node` that run a module of the installation, such as `cli/rollmesh`. */
-export const nodeArguments = (path: string): string[] =>
-  BUILT ? [moduleFile(path)] : ['--import', 'tsx', moduleFile(path)];
+export const nodeArguments = (path: string): string[] => [...NODE_FLAGS, moduleFile(path)];
 
 /** The package's public modules, by the names under which package.json exports them. */
 export const PUBLIC_MODULES: Readonly<Record<string, string>> = {

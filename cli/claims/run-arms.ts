@@ -79,7 +79,9 @@ class Player {
           'give-up',
           'claims.arm',
           `Arm ${run.arm.name} of ${run.recipe} with seed ${run.seed} ended without a summary.`,
-          { next: `Run it alone: node --import tsx cli/claims/claim-arm.ts ${args.join(' ')}` },
+          {
+            next: `Run it alone: node --import ./install/typescript.mjs cli/claims/claim-arm.ts ${args.join(' ')}`,
+          },
         );
       const record: unknown = JSON.parse(value);
       if (v.is(v.object({ kind: v.literal('summary') }), record)) return v.parse(summary, record);

@@ -1,7 +1,7 @@
 /** Starts the threads of a node. Each has an engine of its own; the bytes of a version's files are one copy that all of them read. */
 import { Worker } from 'node:worker_threads';
 import { RollmeshError } from '../../core/errors.ts';
-import { BUILT, moduleFile } from '../../mesh/installation.ts';
+import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
 import type { ComputeAnswer } from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
 
@@ -11,7 +11,7 @@ export interface Thread {
 }
 
 export function startThread(): Thread {
-  const worker = new Worker(moduleFile('cli/node/thread'), { execArgv: BUILT ? [] : ['--import', 'tsx'] });
+  const worker = new Worker(moduleFile('cli/node/thread'), { execArgv: [...NODE_FLAGS] });
   const waiting = new Map<
     number,
     { resolve: (answer: ComputeAnswer) => void; reject: (error: Error) => void }

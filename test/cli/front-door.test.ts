@@ -9,7 +9,7 @@ import { asCalled } from '../../cli/called-as.ts';
 import { projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { WORKER_NAMES } from '../../core/stages.ts';
-import { installed } from '../../mesh/installation.ts';
+import { installed, NODE_FLAGS } from '../../mesh/installation.ts';
 import { readMeshConfig } from '../../mesh/mesh-config.ts';
 import { recipes } from '../../recipes/index.ts';
 
@@ -29,8 +29,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
 
 /** The program in a folder: its exit status, and what it wrote to standard output and standard error. */
 async function called(folder: string, ...args: string[]) {
-  const tsx = installed('node_modules/tsx/dist/loader.mjs');
-  const command = ['--import', tsx, installed('cli/rollmesh.ts'), ...args];
+  const command = [...NODE_FLAGS, installed('cli/rollmesh.ts'), ...args];
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, command, { cwd: folder });
     return { code: 0, out: stdout, said: stderr };

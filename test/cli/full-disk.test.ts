@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 import { INTERNALS } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-full-'));
@@ -16,7 +17,7 @@ const unshared = ['-m', '-rm'].find((flags) => spawnSync('unshare', [flags, 'sh'
 test.runIf(unshared)(
   'a start on a full disk ends with what to do, and without a stack',
   async () => {
-    const start = `exec "${process.execPath}" --import tsx cli/rollmesh.ts start --serve --port 0 --state ${folder}/state`;
+    const start = `exec "${process.execPath}" ${NODE_FLAGS.join(' ')} cli/rollmesh.ts start --serve --port 0 --state ${folder}/state`;
     const { code, said } = await new Promise<{ code: unknown; said: string }>((resolve) => {
       const args = [unshared!, 'sh', '-c', `${mount} && ${start}`];
       const env = { ...process.env, NO_COLOR: '1' };

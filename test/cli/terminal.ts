@@ -1,5 +1,6 @@
 /** A command of the project as a person sees it: what it prints on either stream, and how it ends. */
 import { spawn } from 'node:child_process';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 
 export interface Seen {
   readonly code: number | null;
@@ -16,7 +17,7 @@ export function runCommand(
 ): Promise<Seen> {
   const began = performance.now();
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, script, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NO_COLOR: '1' },
     });

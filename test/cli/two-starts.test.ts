@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 import { INTERNALS } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-two-'));
@@ -25,11 +26,10 @@ async function startAll(...all: readonly (readonly string[])[]): Promise<Ended[]
   };
   return Promise.all(
     all.map((args) => {
-      const child = spawn(
-        process.execPath,
-        ['--import', 'tsx', 'cli/rollmesh.ts', 'start', '--serve', ...args],
-        { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
-      );
+      const child = spawn(process.execPath, [...NODE_FLAGS, 'cli/rollmesh.ts', 'start', '--serve', ...args], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, NO_COLOR: '1' },
+      });
       let said = '';
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (chunk: Uint8Array) => {

@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 
 const SCRIPT = `
   import childProcess from 'node:child_process';
@@ -21,7 +22,7 @@ function runs(pid: string): boolean {
 }
 
 test.skipIf(process.platform === 'win32')('SIGKILL leaves no orphan', async () => {
-  const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', SCRIPT]);
+  const parent = spawn(process.execPath, [...NODE_FLAGS, '--input-type=module', '-e', SCRIPT]);
   const pid = await new Promise<string>((resolve, reject) => {
     parent.stdout.once('data', (chunk) => resolve(String(chunk).trim()));
     parent.once('exit', () => reject(new Error('it ended before it had a child')));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 import { ensureSecrets } from '../../mesh/secrets.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-secrets-'));
@@ -24,15 +25,7 @@ test('processes that start at once in a new folder agree on its secrets', async 
   const at = String(Date.now() + 3_000);
   const answers = await Promise.all(
     Array.from({ length: PROCESSES }, () =>
-      promisify(execFile)(process.execPath, [
-        '--import',
-        'tsx',
-        '--input-type=module',
-        '-e',
-        SCRIPT,
-        folder,
-        at,
-      ]),
+      promisify(execFile)(process.execPath, [...NODE_FLAGS, '--input-type=module', '-e', SCRIPT, folder, at]),
     ),
   );
   expect(new Set(answers.map(({ stdout }) => stdout))).toEqual(

@@ -18,6 +18,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { auditGathered, openAudit } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
@@ -142,7 +143,7 @@ test('forged records are found, refused before training with their reason, and s
   expect(audited.groups.map(({ group }) => group)).toEqual([honest]);
 
   const command = promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'cli/rollmesh.ts', 'audit', round.id],
+    ...[...NODE_FLAGS, 'cli/rollmesh.ts', 'audit', round.id],
     ...['--state', stateDir],
   ]);
   const failed = (await command.catch((error: unknown) => error)) as { code?: number; stdout: string };

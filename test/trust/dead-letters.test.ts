@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 import { openScene, type Scene } from '../mesh/scene.ts';
 
 let scene: Scene;
@@ -28,7 +29,7 @@ async function command(...args: readonly string[]): Promise<{ lines: string[]; c
   };
   const done = promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', 'cli/rollmesh.ts', 'dead-letters', ...args],
+    [...NODE_FLAGS, 'cli/rollmesh.ts', 'dead-letters', ...args],
     {
       env,
     },

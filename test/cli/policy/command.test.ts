@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bornOf } from '../../../cli/process-birth.ts';
 import { refuseBusy, refuseShared } from '../../../cli/shared/state-access.ts';
 import { claim, lockPath, ownerOf } from '../../../cli/shared/state-lock.ts';
+import { NODE_FLAGS } from '../../../mesh/installation.ts';
 import { oracle } from '../../model/checkpoints.ts';
 import { startTestMesh, type TestMesh } from './policy-mesh.ts';
 
@@ -19,7 +20,7 @@ interface Ended {
 }
 
 function policy(...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/rollmesh.ts', 'policy', ...args]);
+  const child = spawn(process.execPath, [...NODE_FLAGS, 'cli/rollmesh.ts', 'policy', ...args]);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk;

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { gatewayAddress } from '../../../cli/shared/mesh-access.ts';
+import { NODE_FLAGS } from '../../../mesh/installation.ts';
 import { readSecrets } from '../../../mesh/secrets.ts';
 import { openScene, type Scene } from '../../mesh/scene.ts';
 
@@ -35,7 +36,7 @@ afterAll(() => scene.stop());
 
 function policy(token: string | undefined, ...args: readonly string[]) {
   const { LEARNER_TOKEN: _, ...env } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/rollmesh.ts', 'policy', ...args], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, 'cli/rollmesh.ts', 'policy', ...args], {
     env: token === undefined ? env : { ...env, LEARNER_TOKEN: token },
   });
   let [stdout, stderr] = ['', ''];
