@@ -2,6 +2,7 @@
  * The client of the gateway's HTTP API (rounds, objects, versions, reports), for the learner and the commands. Answers are checked by
  * schema or by hash, and writes are safe to repeat, so every call may be repeated after a crash.
  */
+import { createHash } from 'node:crypto';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
@@ -47,10 +48,14 @@ import { parsed } from '../core/schema/parse.ts';
 import {
   type FileEntry,
   type FileSources,
+  type FileStream,
+  holdsWeights,
+  isAdapter,
   type Manifest,
   manifest,
   manifestSha256,
   objectsOf,
+  storedIn,
   type VersionFile,
   type VersionFiles,
 } from '../core/schema/policy.ts';
@@ -291,18 +296,18 @@ export class GatewayClient {
           next: 'Somebody wrote to the object store: restore the manifest, or roll back to a version before it.',
         },
       );
-    const { files } = committed;
     const out: VersionFiles = {};
-    for (const [file, entry] of Object.entries(files) as [VersionFile, FileEntry][])
-      if (!wanted || wanted.includes(file)) out[file] = await this.#file(ref, file, entry);
+    for (const [file, entry] of Object.entries(committed.files) as [VersionFile, FileEntry][])
+      if (!wanted || wanted.includes(file)) out[file] = await this.#file(committed, file, entry);
     return out;
   }
 
-  async #file(ref: PolicyRef, file: VersionFile, entry: FileEntry): Promise<Uint8Array> {
-    if (!entry.shards) return this.getObject(keys.version(ref.name, ref.version, file), entry.sha256);
+  async #file(of: Manifest, file: VersionFile, entry: FileEntry): Promise<Uint8Array> {
+    const { name, version } = storedIn(of, entry);
+    if (!entry.shards) return this.getObject(keys.version(name, version, file), entry.sha256);
     const bytes = new Uint8Array(entry.bytes);
     let at = 0;
-    for await (const shard of this.streamFile(ref, file, entry)) {
+    for await (const shard of this.streamFile(of, file, entry)) {
       bytes.set(shard, at);
       at += shard.length;
     }
@@ -310,24 +315,45 @@ export class GatewayClient {
   }
 
   /** The bytes of a file, an object or a shard at a time, each checked. Throws `give-up` where one is not what the manifest says. */
-  async *streamFile(ref: PolicyRef, file: VersionFile, entry: FileEntry): AsyncGenerator<Uint8Array> {
+  async *streamFile(of: Manifest, file: VersionFile, entry: FileEntry): AsyncGenerator<Uint8Array> {
+    const holder = storedIn(of, entry);
     for (const { name, sha256 } of objectsOf(file, entry))
-      yield await this.getObject(keys.version(ref.name, ref.version, name), sha256);
+      yield await this.getObject(keys.version(holder.name, holder.version, name), sha256);
   }
 
   /**
    * Uploads the files, large ones shard by shard, then commits them by their manifest, whose `files` are filled in here. It is safe to
-   * repeat. Of a file that is streamed no more than a shard is in memory at once.
+   * repeat. Of a file that is streamed no more than a shard is in memory at once. Weights under an adapter are not sent again where the
+   * parent has the same.
    */
   async putVersion(files: FileSources, about: Omit<Manifest, 'files'>): Promise<Committed> {
     const entries: Manifest['files'] = {};
     const path = `/api/policies/${about.policy}/versions/${about.version}`;
+    const before = await this.#weightsBefore(files, about);
     for (const [file, source] of Object.entries(files))
       if (source)
-        entries[file] = await storeFile(source, file, async (name, sha256, bytes) => {
-          await this.#send('PUT', `${path}/files/${name}`, bytes, { 'x-sha256': sha256 });
-        });
+        entries[file] =
+          before(file, source) ??
+          (await storeFile(source, file, async (name, sha256, bytes) => {
+            await this.#send('PUT', `${path}/files/${name}`, bytes, { 'x-sha256': sha256 });
+          }));
     return this.#json(path, committed, 'PUT', { ...about, files: entries });
+  }
+
+  /** Says of a file whether the parent of a version with adapters has the same weights, and where they are stored. */
+  async #weightsBefore(
+    files: FileSources,
+    { policy, parent }: Omit<Manifest, 'files'>,
+  ): Promise<(file: string, source: Uint8Array | FileStream) => FileEntry | undefined> {
+    if (parent === null || !Object.keys(files).some(isAdapter)) return () => undefined;
+    const before = await this.getManifest({ name: policy, version: parent });
+    return (file, source) => {
+      const entry = before.files[file];
+      if (!entry || !holdsWeights(file) || !(source instanceof Uint8Array)) return undefined;
+      if (entry.bytes !== source.length) return undefined;
+      const same = createHash('sha256').update(source).digest('hex') === entry.sha256;
+      return same ? { ...entry, version: storedIn(before, entry).version } : undefined;
+    };
   }
 
   async report(round: string, report: RoundReport): Promise<void> {

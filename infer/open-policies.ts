@@ -4,7 +4,7 @@
  */
 import type { Policy, PolicyRef } from '../core/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
-import { MAIN_SET, weightsFile } from '../core/schema/policy.ts';
+import { adapterFile, MAIN_SET, setFiles, weightsFile } from '../core/schema/policy.ts';
 import type { Engines } from './engines.ts';
 import { openVersion } from './open-version.ts';
 
@@ -38,10 +38,17 @@ export class OpenPolicies {
     return work(policy);
   };
 
-  /** Loads the files of a version. A parameter set that no round has trained yet is what the policy began with: version 0's main set. */
+  /** Loads the files of a version's set; those that are version 0's from there. */
   async #filesOf(ref: PolicyRef): Promise<VersionFiles> {
-    const files = await this.#load(ref);
-    return files[weightsFile(ref.set)] ? files : this.#load({ name: ref.name, version: 0 });
+    const own = await this.#load(ref);
+    if (own[weightsFile(ref.set)]) return own;
+    const start = await this.#load({ name: ref.name, version: 0 });
+    const { weights, adapter } = setFiles(own, ref.set, start);
+    return {
+      ...start,
+      ...(weights ? { [weightsFile(ref.set)]: weights } : {}),
+      ...(adapter ? { [adapterFile(ref.set)]: adapter } : {}),
+    };
   }
 
   async #shrink(size: number): Promise<void> {
@@ -58,4 +65,5 @@ export class OpenPolicies {
 }
 
 /** The files that are needed to open a policy. */
-export const filesOf = ({ set }: PolicyRef) => ['config.json', 'tokenizer.json', weightsFile(set)] as const;
+export const filesOf = ({ set }: PolicyRef) =>
+  ['config.json', 'tokenizer.json', weightsFile(set), adapterFile(set)] as const;

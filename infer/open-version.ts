@@ -1,7 +1,8 @@
 /** Opens a stored version's files as a live Policy. */
 import { RollmeshError } from '../core/errors.ts';
 import type { Policy, PolicyRef } from '../core/policy.ts';
-import { type VersionFiles, weightsFile } from '../core/schema/policy.ts';
+import { setFiles, type VersionFiles, weightsFile } from '../core/schema/policy.ts';
+import { type Adapter, checkAdapter, folded, foldInto, readAdapter } from '../model/adapter.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
 import { type ModelConfig, parseConfig } from '../model/config.ts';
 import { readSafetensors } from '../model/safetensors.ts';
@@ -10,16 +11,26 @@ import type { Engines } from './engines.ts';
 import { createKernelPolicy, loadKernelPolicy } from './kernels/kernel-policy.ts';
 import { createPolicy } from './onnx-policy.ts';
 
-/** Opens a policy of the kernels engine whose weights come piece by piece. */
+/** Opens a policy of the kernels engine whose weights come piece by piece; `adapterBytes` is the file of its adapter, if it has one. */
 export async function openStreamed(
   engines: Engines,
   ref: PolicyRef,
   configFile: Uint8Array,
   weights: AsyncIterable<Uint8Array>,
+  adapterBytes?: Uint8Array,
 ): Promise<OpenPolicy> {
-  const loading = loadKernelPolicy(engines.kernels(), ref, configOf(configFile));
-  for await (const piece of streamSafetensors(weights)) loading.write(piece);
+  const config = configOf(configFile);
+  const adapter = adapterOf(config, adapterBytes);
+  const loading = loadKernelPolicy(engines.kernels(), ref, config);
+  for await (const piece of streamSafetensors(weights))
+    loading.write(adapter ? foldInto(adapter, piece) : piece);
   return loading.finish();
+}
+
+function adapterOf(config: ModelConfig, bytes: Uint8Array | undefined): Adapter | undefined {
+  const adapter = bytes && readAdapter(bytes);
+  if (adapter) checkAdapter(config, adapter);
+  return adapter;
 }
 
 const configOf = (file: Uint8Array): ModelConfig => parseConfig(JSON.parse(new TextDecoder().decode(file)));
@@ -29,14 +40,14 @@ export interface OpenPolicy extends Policy {
   readonly heapBytes: number;
 }
 
-/** Opens a version in the engine that its reference names. Throws `wrong-input`, before computing anything, if the files are not a model. */
+/** Opens a version, its adapter folded in, in the engine that its reference names. Throws `wrong-input`, before computing anything, if the files are not a model. */
 export async function openVersion(
   engines: Engines,
   ref: PolicyRef,
   files: VersionFiles,
 ): Promise<OpenPolicy> {
   const configFile = files['config.json'];
-  const weightsBytes = files[weightsFile(ref.set)] ?? files[weightsFile()];
+  const { weights: weightsBytes, adapter: adapterBytes } = setFiles(files, ref.set);
   if (!configFile || !weightsBytes)
     throw new RollmeshError(
       'give-up',
@@ -44,8 +55,10 @@ export async function openVersion(
       `Version ${ref.version} of ${ref.name} lacks config.json or ${weightsFile(ref.set)}.`,
     );
   const config = configOf(configFile);
-  const weights = readSafetensors(weightsBytes);
-  if (ref.engine) return createKernelPolicy(engines.kernels(), ref, config, weights);
+  const adapter = adapterOf(config, adapterBytes);
+  const stored = readSafetensors(weightsBytes);
+  if (ref.engine) return createKernelPolicy(engines.kernels(), ref, config, folded(stored, adapter));
+  const weights = adapter ? new Map(folded(stored, adapter)) : stored;
   checkCheckpoint(config, weights);
   const runtime = await engines.onnx();
   return createPolicy({ runtime, ref, config, weights, weightType: ref.weights ?? 'float32' });

@@ -55,6 +55,10 @@ export function readSafetensors(bytes: Uint8Array): Tensors {
   return tensors;
 }
 
+/** What a file says of itself, besides its tensors. Throws `safetensors.invalid` as `readSafetensors` does. */
+export const readMetadata = (bytes: Uint8Array): Readonly<Record<string, string>> =>
+  parseHeader(bytes.subarray(8, headerEnd(bytes, bytes.length))).__metadata__ ?? {};
+
 /** Where the header of a file of `size` bytes ends, by the first eight of them. Throws `safetensors.invalid` where that cannot be. */
 export function headerEnd(first: Uint8Array, size: number): number {
   if (size < 8) throw bad(`The file has ${size} bytes.`);
@@ -165,8 +169,9 @@ export function writeHeader(
     readonly shape: readonly number[];
     readonly dtype: StorageType;
   }>,
+  metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  const entries: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  const entries: Record<string, unknown> = { __metadata__: { format: 'pt', ...metadata } };
   let offset = 0;
   for (const { name, shape, dtype } of tensors) {
     const end = offset + shape.reduce((a, b) => a * b, 1) * bytesOf[dtype];
@@ -182,12 +187,14 @@ export function writeHeader(
   return out;
 }
 
-/** Writes tensors in the order of the map, so that equal tensors give equal bytes. */
+/** Writes tensors in the order of the map, so that equal tensors give equal bytes. `metadata` is what the file says of itself besides. */
 export function writeSafetensors(
   tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
   dtype: StorageType = 'F32',
+  metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  const header = writeHeader(Array.from(tensors, ([name, { shape }]) => ({ name, shape, dtype })));
+  const named = Array.from(tensors, ([name, { shape }]) => ({ name, shape, dtype }));
+  const header = writeHeader(named, metadata);
   const size = [...tensors.values()].reduce((sum, { data }) => sum + data.length * bytesOf[dtype], 0);
   const out = new Uint8Array(header.length + size);
   out.set(header);

@@ -3,7 +3,7 @@
  * computed together, since a completion does not depend on what else is in its batch.
  */
 import type { Completion, PolicyRef, SamplingSettings } from '../core/policy.ts';
-import { weightsFile } from '../core/schema/policy.ts';
+import { adapterFile, weightsFile } from '../core/schema/policy.ts';
 import type { SamplingRequest } from '../core/schema/work.ts';
 import type { Engines } from '../infer/engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
@@ -55,7 +55,7 @@ export class Computer {
   }
 
   #filesOf(ref: PolicyRef) {
-    const { config, weights } = this.#requests.find(
+    const { config, weights, adapter } = this.#requests.find(
       ({ policy }) => policy.name === ref.name && policy.version === ref.version && policy.set === ref.set,
     )!;
     const bytes = (sha256: string) => {
@@ -63,7 +63,11 @@ export class Computer {
       if (!found) throw new Error(`internal: the file ${sha256} was not handed over`);
       return found;
     };
-    return { 'config.json': bytes(config.sha256), [weightsFile(ref.set)]: bytes(weights.sha256) };
+    return {
+      'config.json': bytes(config.sha256),
+      [weightsFile(ref.set)]: bytes(weights.sha256),
+      ...(adapter ? { [adapterFile(ref.set)]: bytes(adapter.sha256) } : {}),
+    };
   }
 }
 

@@ -5,7 +5,14 @@
 import type { WorkClient } from '../api/work-client.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { Completion } from '../core/policy.ts';
-import type { LeaseAnswer, LeasedFile, LeaseOrder, SamplingRequest } from '../core/schema/work.ts';
+import {
+  filesToOpen,
+  type LeaseAnswer,
+  type LeasedFile,
+  type LeaseOrder,
+  type SamplingRequest,
+  weightsHash,
+} from '../core/schema/work.ts';
 import { completionsSha256, type NodeIdentity } from '../core/work-seal.ts';
 import type { FileBytes } from './compute.ts';
 
@@ -114,7 +121,7 @@ export async function lend({
       for (const [i, { id, request }] of work.entries()) {
         const made = completions[i]!;
         const flat = made.flat();
-        const sealed = { work: id, lease, weights: request.weights.sha256, sha256: completionsSha256(flat) };
+        const sealed = { work: id, lease, weights: weightsHash(request), sha256: completionsSha256(flat) };
         try {
           await client.result({
             work: id,
@@ -168,9 +175,7 @@ class VersionFiles {
 
   async of(lease: string, requests: readonly SamplingRequest[]): Promise<FileBytes> {
     const wanted = new Map(
-      requests.flatMap(({ config, weights }) =>
-        [config, weights].map((file) => [file.sha256, file] as const),
-      ),
+      requests.flatMap((request) => filesToOpen(request).map((file) => [file.sha256, file] as const)),
     );
     const bytes = await Promise.all([...wanted.values()].map((file) => this.#get(lease, file)));
     return Object.fromEntries([...wanted.keys()].map((sha256, i) => [sha256, bytes[i]!]));

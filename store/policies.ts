@@ -93,8 +93,15 @@ export async function noteCommit(db: Database, manifest: Manifest, seen: string 
 const isNoted = (manifest: Manifest) => sql`EXISTS (SELECT 1 FROM commits WHERE policy = ${manifest.policy}
   AND version = ${manifest.version} AND manifest_sha256 = ${manifestSha256(manifest)})`;
 
+/** The bytes that the version itself stores. */
 const bytesOf = (manifest: Manifest) =>
-  Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
+  Object.values(manifest.files).reduce((sum, file) => sum + (file.version === undefined ? file.bytes : 0), 0);
+
+/** The versions that store files of this one, as the column has them. */
+const elsewhereOf = ({ files }: Manifest): string | null => {
+  const others = Object.values(files).flatMap(({ version }) => (version === undefined ? [] : [version]));
+  return others.length ? JSON.stringify([...new Set(others)].sort((a, b) => a - b)) : null;
+};
 
 /** Creates a policy with its version 0. @returns false if the policy exists already, or if another manifest was noted for it */
 export async function createPolicy(db: Database, manifest: Manifest, now: number): Promise<boolean> {
@@ -126,8 +133,9 @@ export async function commitVersion(
   const committed = sql`EXISTS (SELECT 1 FROM versions WHERE policy = ${policy} AND version = ${version}
     AND round IS ${round} AND manifest_sha256 = ${manifestSha256(manifest)})`;
   const [inserted] = await writeAll(db, [
-    sql`INSERT INTO versions (policy, version, parent, round, bytes, manifest_sha256, created_at)
-        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)}, ${now}
+    sql`INSERT INTO versions (policy, version, parent, round, bytes, elsewhere, manifest_sha256, created_at)
+        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${elsewhereOf(manifest)},
+          ${manifestSha256(manifest)}, ${now}
         WHERE ${isNoted(manifest)} AND EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
           AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
           AND NOT EXISTS (SELECT 1 FROM rounds AS own JOIN rounds AS earlier

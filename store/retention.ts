@@ -34,7 +34,7 @@ const DELETED_AT_ONCE = 1000;
  * Selects every version that is not pruned, with the reason why it is kept. A version may be named by the pointer; by a pinned role, a
  * reference model or a fork (version 0); by the chain of recent parents; by a round that is open, or that failed as the last of its run,
  * since a replay opens it again; and by the next rounds of a run whose roles use older versions (`lag`, `refreshEvery`, `sampleFrom`)
- * or that is rounds ahead of its training.
+ * or that is rounds ahead of its training. One that stores the weights of another is kept as long as that one.
  */
 const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now: number): SQL => sql`
   WITH RECURSIVE recent(policy, version, place) AS (
@@ -64,6 +64,9 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
     WHEN version = 0 THEN 'where the policy began'
     WHEN (policy, version) IN (SELECT policy, version FROM named) THEN 'a round names it'
     WHEN (policy, version) IN (SELECT policy, version FROM judging) THEN 'a run is judged by it'
+    WHEN EXISTS (SELECT 1 FROM versions AS other, json_each(other.elsewhere) AS holder
+        WHERE other.policy = own.policy AND other.pruned_at IS NULL AND holder.value = own.version)
+      THEN 'it stores weights of a later version'
     WHEN withdrawn IS NULL AND EXISTS (SELECT 1 FROM lagging WHERE policy = own.policy AND oldest <= own.version)
       THEN 'a role lags so far behind'
     WHEN withdrawn IS NULL AND (policy, version) IN (SELECT policy, version FROM recent) THEN 'a recent parent'
@@ -109,7 +112,9 @@ export async function removeFiles(
 ): Promise<void> {
   const manifest = await readManifest(bucket, { name: policy, version });
   const objects = Object.entries(manifest?.files ?? {}).flatMap(([file, entry]) =>
-    objectsOf(file, entry).map(({ name }) => keys.version(policy, version, name)),
+    entry.version === undefined
+      ? objectsOf(file, entry).map(({ name }) => keys.version(policy, version, name))
+      : [],
   );
   for (let at = 0; at < objects.length; at += DELETED_AT_ONCE)
     await bucket.delete(objects.slice(at, at + DELETED_AT_ONCE));

@@ -96,8 +96,10 @@ export const versions = sqliteTable(
     version: integer().notNull(),
     parent: integer(),
     round: text(),
-    /** The total size of its files in bytes. */
+    /** The total size in bytes of the files that it stores itself. */
     bytes: integer().notNull(),
+    /** The other versions that store files of this one, a JSON array; null where it stores all of them itself. */
+    elsewhere: text(),
     /** `manifestSha256` of its manifest; null for a version of an earlier release until the hash is stored. */
     manifestSha256: text('manifest_sha256'),
     createdAt: integer('created_at').notNull(),

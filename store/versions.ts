@@ -9,17 +9,20 @@ import { sha256Hex } from '../core/random.ts';
 import {
   type FileEntry,
   holdsWeights,
+  isAdapter,
   type Manifest,
   manifest,
   manifestSha256,
   objectsOf,
   type StoredObject,
+  storedIn,
   type VersionFile,
   type VersionFiles,
   versionFile,
 } from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
 import { refuseCostlyPatterns } from '../core/text/pattern-cost.ts';
+import { checkAdapter, readAdapter } from '../model/adapter.ts';
 import { checkPieces } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
 import { streamSafetensors } from '../model/safetensors-stream.ts';
@@ -102,7 +105,9 @@ export const committedAlready = (ref: PolicyRef) =>
  * Checks that every object of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes;
  * the hash of a file in shards is computed here.
  */
-export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: Manifest): Promise<void> {
+export async function verifyFiles(bucket: R2Bucket, manifest: Manifest): Promise<void> {
+  const { files } = manifest;
+  await verifyElsewhere(bucket, manifest);
   for (const required of ['config.json', 'model.safetensors'])
     if (!files[required])
       throw refused(`The manifest has no ${required}.`, 'config.json and model.safetensors');
@@ -110,15 +115,37 @@ export async function verifyFiles(bucket: R2Bucket, { policy, version, files }: 
     const known = v.safeParse(versionFile, file);
     if (!known.success)
       throw refused(`The manifest names the file ${JSON.stringify(file)}.`, known.issues[0].message);
+    const holder = storedIn(manifest, entry);
     for (const { name, bytes, sha256 } of objectsOf(file, entry)) {
-      const object = await bucket.head(keys.version(policy, version, name));
+      const object = await bucket.head(versionKey(holder, name));
       if (object?.size !== bytes || hex(object.checksums.sha256) !== sha256)
         throw refused(
           object ? `The stored ${name} is not the one of the manifest.` : `The file ${name} is not stored.`,
           `${bytes} bytes with sha256 ${sha256}`,
         );
     }
-    if (entry.shards) await verifyShards(bucket, { name: policy, version }, file, entry);
+    if (entry.shards && entry.version === undefined) await verifyShards(bucket, holder, file, entry);
+  }
+}
+
+/**
+ * Refuses files that another version stores, unless they are the parent's: retention keeps what the current version names, so such a file
+ * cannot be removed before this version, which names it too, is the current one.
+ */
+async function verifyElsewhere(bucket: R2Bucket, manifest: Manifest): Promise<void> {
+  const { policy: name, version, parent, files } = manifest;
+  const elsewhere = Object.entries(files).filter(([, entry]) => entry.version !== undefined);
+  if (!elsewhere.length) return;
+  const before = parent === null ? null : await readManifest(bucket, { name, version: parent });
+  for (const [file, entry] of elsewhere) {
+    const theirs = before?.files[file];
+    const same =
+      theirs?.sha256 === entry.sha256 && before && storedIn(before, theirs).version === entry.version;
+    if (!same)
+      throw refused(
+        `The ${file} of version ${version} is said to be stored in version ${entry.version}.`,
+        `the parent's file where the parent, version ${parent}, has it`,
+      );
   }
 }
 
@@ -139,12 +166,18 @@ async function verifyShards(bucket: R2Bucket, ref: PolicyRef, file: string, entr
 }
 
 /** Reads the model that a manifest commits, and refuses a torn file, tensors that do not fit the config and numbers that are not finite. */
-export async function verifyModel(bucket: R2Bucket, { policy, version, files }: Manifest): Promise<void> {
-  const ref = { name: policy, version };
-  const text = await loadObject(bucket, ref, { name: 'config.json', ...files['config.json']! });
+export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise<void> {
+  const ref = { name: manifest.policy, version: manifest.version };
+  const text = await loadFile(bucket, manifest, 'config.json', manifest.files['config.json']!);
   const config = parseConfig(parseJson(new TextDecoder().decode(text)));
-  for (const [file, entry] of Object.entries(files))
+  for (const [file, entry] of Object.entries(manifest.files)) {
+    // What another version stores was checked when that was committed.
+    if (entry.version !== undefined) continue;
     if (holdsWeights(file)) await checkPieces(config, streamSafetensors(fileBytes(bucket, ref, file, entry)));
+    if (!isAdapter(file)) continue;
+    const adapter = readAdapter(await loadFile(bucket, manifest, file, entry));
+    if (adapter) checkAdapter(config, adapter);
+  }
 }
 
 /** The largest tokenizer.json; an isolate has 128 MB of memory. */
@@ -201,21 +234,27 @@ export async function loadVersion(
   const loaded: VersionFiles = {};
   for (const file of files) {
     const entry = committed.files[file];
-    if (!entry) continue;
-    const objects = objectsOf(file, entry);
-    if (objects.length === 1) {
-      loaded[file] = await loadObject(bucket, ref, objects[0]!);
-      continue;
-    }
-    const bytes = new Uint8Array(entry.bytes);
-    let at = 0;
-    for (const object of objects) {
-      bytes.set(await loadObject(bucket, ref, object), at);
-      at += object.bytes;
-    }
-    loaded[file] = bytes;
+    if (entry) loaded[file] = await loadFile(bucket, committed, file, entry);
   }
   return loaded;
+}
+
+async function loadFile(
+  bucket: R2Bucket,
+  manifest: Manifest,
+  file: string,
+  entry: FileEntry,
+): Promise<Uint8Array> {
+  const ref = storedIn(manifest, entry);
+  const objects = objectsOf(file, entry);
+  if (objects.length === 1) return loadObject(bucket, ref, objects[0]!);
+  const bytes = new Uint8Array(entry.bytes);
+  let at = 0;
+  for (const object of objects) {
+    bytes.set(await loadObject(bucket, ref, object), at);
+    at += object.bytes;
+  }
+  return bytes;
 }
 
 async function loadObject(bucket: R2Bucket, ref: PolicyRef, expected: StoredObject): Promise<Uint8Array> {
@@ -255,8 +294,9 @@ export async function streamFile(
   file: VersionFile,
   manifestHash: string | null,
 ): Promise<AsyncGenerator<Uint8Array> | null> {
-  const entry = (await committedManifest(bucket, ref, manifestHash)).files[file];
-  return entry ? fileBytes(bucket, ref, file, entry) : null;
+  const committed = await committedManifest(bucket, ref, manifestHash);
+  const entry = committed.files[file];
+  return entry ? fileBytes(bucket, storedIn(committed, entry), file, entry) : null;
 }
 
 async function* fileBytes(
@@ -315,11 +355,14 @@ export async function forkVersion(
     parent: null,
     groups: [],
     round: null,
+    files: Object.fromEntries(
+      Object.entries(source.files).map(([file, { version: _elsewhere, ...entry }]) => [file, entry]),
+    ),
     settings: { ...source.settings, forkedFrom: `${from.name}@${from.version}` },
   };
   for (const [file, entry] of Object.entries(source.files))
     for (const { name, sha256 } of objectsOf(file, entry)) {
-      const object = await bucket.get(versionKey(from, name));
+      const object = await bucket.get(versionKey(storedIn(source, entry), name));
       if (!object) throw missingVersion(from, `${name} is gone`);
       await bucket.put(keys.version(to, 0, name), object.body, { sha256 });
     }

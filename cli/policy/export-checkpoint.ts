@@ -3,13 +3,22 @@
  * the rollouts run, and the manifest that says what the version contains.
  */
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
-import type { FileEntry, FileStream, Manifest } from '../../core/schema/policy.ts';
+import {
+  adapterFile,
+  type FileEntry,
+  type FileStream,
+  type Manifest,
+  storedIn,
+  type VersionFiles,
+} from '../../core/schema/policy.ts';
+import { type Adapter, foldInto, readAdapter } from '../../model/adapter.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
 import {
   type StoredTensors,
@@ -21,7 +30,14 @@ import {
 import type { ModelConfig } from '../../model/config.ts';
 import { policyGraph } from '../../model/onnx/policy-graph.ts';
 import { WEIGHTS_FILE } from '../../model/onnx/weights.ts';
-import type { StorageType } from '../../model/safetensors.ts';
+import { peftConfig, peftTensors } from '../../model/peft.ts';
+import {
+  encode as encodeNumbers,
+  type StorageType,
+  writeHeader,
+  writeSafetensors,
+} from '../../model/safetensors.ts';
+import { streamSafetensors } from '../../model/safetensors-stream.ts';
 import { errnoOf } from './files.ts';
 import { placeWeights } from './graph-place.ts';
 import { withDtype } from './hf-dtype.ts';
@@ -101,16 +117,42 @@ class Folder {
   }
 }
 
-/** The weights as they are stored; they are fetched to a file, since they may not fit into memory. */
+/**
+ * The weights as they are stored, with an adapter folded in where the version has one; they are fetched to a file, since they may not fit
+ * into memory.
+ */
 async function fetchWeights(
   gateway: GatewayClient,
-  ref: PolicyRef,
-  { files }: Manifest,
-  path: string,
+  manifest: Manifest,
+  path: { readonly fetched: string; readonly folded: string },
+  adapter: Adapter | undefined,
 ): Promise<StoredTensors> {
-  await writeFile(path, gateway.streamFile(ref, WEIGHTS, files[WEIGHTS]!), { flag: 'wx' });
-  return tensorsOf(path);
+  const stored = gateway.streamFile(manifest, WEIGHTS, manifest.files[WEIGHTS]!);
+  await writeFile(path.fetched, stored, { flag: 'wx' });
+  const tensors = await tensorsOf(path.fetched);
+  if (!adapter) return tensors;
+  await writeFile(path.folded, foldedFile(path.fetched, tensors, adapter), { flag: 'wx' });
+  await rm(path.fetched);
+  return tensorsOf(path.folded);
 }
+
+/** The file of weights with the adapter folded in, in float32. */
+async function* foldedFile(
+  path: string,
+  tensors: StoredTensors,
+  adapter: Adapter,
+): AsyncGenerator<Uint8Array> {
+  const ordered = [...tensors.values()].sort((a, b) => a.from - b.from);
+  yield writeHeader(ordered.map(({ name, shape }) => ({ name, shape, dtype: 'F32' })));
+  for await (const piece of streamSafetensors(createReadStream(path)))
+    yield encodeNumbers(foldInto(adapter, piece).data, 'F32');
+}
+
+/** The adapter of a version's main set; undefined where it has none. */
+const adapterOf = (files: VersionFiles): Adapter | undefined => {
+  const bytes = files[adapterFile()];
+  return bytes && readAdapter(bytes);
+};
 
 /** Writes the folder; the manifest with the hashes of the files comes last. */
 async function writeExport(
@@ -119,12 +161,15 @@ async function writeExport(
   path: string,
   dtype: StorageType,
 ): Promise<readonly string[]> {
-  const { manifest, files } = await fetchVersion(gateway, ref, TEXT_FILES);
+  const { manifest, files } = await fetchVersion(gateway, ref, [...TEXT_FILES, adapterFile()]);
   const config = configOf(files);
-  const fetched = join(path, '.fetched.safetensors');
+  const temporary = {
+    fetched: join(path, '.fetched.safetensors'),
+    folded: join(path, '.folded.safetensors'),
+  };
   const folder = new Folder(path);
   try {
-    const tensors = await fetchWeights(gateway, ref, manifest, fetched);
+    const tensors = await fetchWeights(gateway, manifest, temporary, adapterOf(files));
     if (dtype === 'F16') await checkHalf(config, tensors);
     const hf = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;
     await folder.write('config.json', encode(withDtype(hf, dtype)));
@@ -145,22 +190,53 @@ async function writeExport(
     await folder.clear();
     throw error;
   } finally {
-    await rm(fetched, { force: true });
+    for (const file of Object.values(temporary)) await rm(file, { force: true });
   }
 }
 
-/** @throws RollmeshError `export.*`, `policy.missing` or `version.missing` */
+/**
+ * Writes the version's adapter in the layout of PEFT, which loads it onto the base model.
+ * @throws RollmeshError `export.no-adapter` for a version without one
+ */
+async function writePeft(
+  gateway: GatewayClient,
+  ref: PolicyRef,
+  path: string,
+  dtype: StorageType,
+): Promise<readonly string[]> {
+  const { manifest, files } = await fetchVersion(gateway, ref, [adapterFile()]);
+  const adapter = adapterOf(files);
+  if (!adapter)
+    throw wrongInput('export.no-adapter', `Version ${ref.version} of ${ref.name} has no adapter.`, {
+      expected: 'a version that a run with --adapter trained',
+      next: 'Leave --adapter out: the whole checkpoint is exported.',
+    });
+  const base = storedIn(manifest, manifest.files[WEIGHTS]!);
+  const folder = new Folder(path);
+  try {
+    await folder.write('adapter_config.json', encode(peftConfig(adapter, `${base.name}@${base.version}`)));
+    await folder.write('adapter_model.safetensors', writeSafetensors(peftTensors(adapter), dtype));
+    await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
+    return Object.keys(folder.entries);
+  } catch (error) {
+    await folder.clear();
+    throw error;
+  }
+}
+
+/** With `adapter` only the adapter, as PEFT has it. @throws RollmeshError `export.*`, `policy.missing` or `version.missing` */
 export async function exportCheckpoint(
   gateway: GatewayClient,
   ref: PolicyRef,
   folder: string,
   dtype: StorageType,
+  adapter = false,
 ): Promise<Exported> {
   await checkEmpty(folder);
   let made: string | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    const files = await writeExport(gateway, ref, folder, dtype);
+    const files = await (adapter ? writePeft : writeExport)(gateway, ref, folder, dtype);
     return { policy: ref.name, version: ref.version, folder, dtype, files };
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 /** Opens a stored version as a live policy, on the generation runtime or on the learner's device. */
 import type { Policy, PolicyRef } from '../../core/policy.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
+import { setFiles, type VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
+import { folded, readAdapter } from '../../model/adapter.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 
@@ -17,5 +18,7 @@ export const openPolicy = (ref: PolicyRef, files: VersionFiles): Promise<Policy>
 
 export async function openLearner(files: VersionFiles): Promise<Scorer> {
   const { LearnerScorer } = await import('./learner-scorer.ts');
-  return LearnerScorer.open(configOf(files), readSafetensors(files['model.safetensors']!));
+  const { weights, adapter } = setFiles(files);
+  const tensors = folded(readSafetensors(weights!), adapter && readAdapter(adapter));
+  return LearnerScorer.open(configOf(files), new Map(tensors));
 }

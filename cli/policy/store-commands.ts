@@ -41,14 +41,25 @@ export function addExport(parent: Command): void {
   versionCommand(parent, 'export', 'a version as a folder that other tools load as it is')
     .argument('<dir>', 'an empty or missing folder')
     .addOption(new Option('--dtype <type>', 'float type of the weights').choices(DTYPES).default('F32'))
-    .action(async (name: string, version: number, dir: string, options: Common & { dtype: StorageType }) => {
-      checkName(name);
-      await checkEmpty(dir);
-      const work = { name, version };
-      const done = await withStore(options, (gateway) => exportCheckpoint(gateway, work, dir, options.dtype));
-      if (options.json) return printJson(done);
-      print(`${name} ${version} as ${done.dtype} in ${dir}: ${done.files.join(', ')}`);
-    });
+    .option('--adapter', 'only the adapter that the version has, in the layout of PEFT', false)
+    .action(
+      async (
+        name: string,
+        version: number,
+        dir: string,
+        options: Common & { dtype: StorageType; adapter: boolean },
+      ) => {
+        checkName(name);
+        await checkEmpty(dir);
+        const work = { name, version };
+        const { dtype, adapter } = options;
+        const done = await withStore(options, (gateway) =>
+          exportCheckpoint(gateway, work, dir, dtype, adapter),
+        );
+        if (options.json) return printJson(done);
+        print(`${name} ${version} as ${done.dtype} in ${dir}: ${done.files.join(', ')}`);
+      },
+    );
 }
 
 async function policiesOf(gateway: GatewayClient): Promise<readonly PolicyVersions[]> {

@@ -4,7 +4,13 @@ import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
-import { type Manifest, type VersionFile, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
+import {
+  adapterFile,
+  type Manifest,
+  type VersionFile,
+  type VersionFiles,
+  weightsFile,
+} from '../../core/schema/policy.ts';
 
 /** @throws RollmeshError `policy.missing`, which names the policies there are. */
 export async function findPolicy(gateway: GatewayClient, name: string): Promise<PolicyVersions> {
@@ -38,7 +44,7 @@ export interface StoredVersion {
 export async function fetchVersion(
   gateway: GatewayClient,
   ref: PolicyRef,
-  wanted: readonly VersionFile[] = [...TEXT_FILES, weightsFile()],
+  wanted: readonly VersionFile[] = [...TEXT_FILES, weightsFile(), adapterFile()],
 ): Promise<StoredVersion> {
   await checkVersion(gateway, ref);
   const manifest = await gateway.getManifest(ref);

@@ -41,13 +41,35 @@ export const setName = v.pipe(
   v.check((set) => set !== 'model' && set !== 'optimizer', 'Expected another name than model and optimizer'),
 );
 
-/** The file of a set's weights; a version without it has not trained that set yet, and version 0's model.safetensors holds. */
+/** The file of a set's weights, without its adapter. A version that has neither has not trained that set yet, and version 0's main set holds. */
 export const weightsFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'model.safetensors' : `${set}.safetensors`;
 
+/**
+ * The weights and the adapter of a set, by a version's files and those of version 0, `start`, which are read only where the version has
+ * no weights of the set: its adapter is then trained on version 0's weights, or it is what the policy began with.
+ */
+export function setFiles<T>(
+  own: Readonly<Partial<Record<string, T>>>,
+  set: string = MAIN_SET,
+  start: Readonly<Partial<Record<string, T>>> = own,
+): { readonly weights: T | undefined; readonly adapter: T | undefined } {
+  const weights = own[weightsFile(set)];
+  const adapter = own[adapterFile(set)];
+  if (weights !== undefined || adapter !== undefined)
+    return { weights: weights ?? start[weightsFile()], adapter };
+  return { weights: start[weightsFile()], adapter: start[adapterFile()] };
+}
+
 export const headFile = (set: string = MAIN_SET): VersionFile => `${set}.head.safetensors`;
 
+/**
+ * The file of a set's adapter, which is added to the set's weights; a set that has an adapter and no weights of its own is trained on version
+ * 0's model.safetensors. Where the file does not say `lora_alpha`, an earlier release wrote it, beside weights that have it folded in.
+ */
 export const adapterFile = (set: string = MAIN_SET): VersionFile => `${set}.adapter.safetensors`;
+
+export const isAdapter = (file: string): boolean => file.endsWith('.adapter.safetensors');
 
 export const optimizerFile = (set: string = MAIN_SET): VersionFile =>
   set === MAIN_SET ? 'optimizer.safetensors' : `${set}.optimizer.safetensors`;
@@ -76,9 +98,13 @@ export const storedName = v.union(
 /** sha256 and length of stored bytes. */
 const stored = v.object({ sha256: hash, bytes: count });
 
-/** What a manifest says of a file. `shards` are those that it is stored in, in their order; a file that is one object has none. */
+/**
+ * What a manifest says of a file. `shards` are those that it is stored in, in their order; a file that is one object has none. `version` is
+ * the version of the policy that stores the file, where it is not the manifest's own: the weights that adapters are trained on are stored once.
+ */
 export const fileEntry = v.object({
   ...stored.entries,
+  version: v.exactOptional(count),
   shards: v.exactOptional(v.pipe(v.array(stored), v.minLength(2), v.maxLength(100_000))),
 });
 export type FileEntry = v.InferOutput<typeof fileEntry>;
@@ -116,6 +142,12 @@ export const manifest = v.object({
   audit: v.optional(v.object({ fraction: v.number(), drawSeed: v.string() })),
 });
 export type Manifest = v.InferOutput<typeof manifest>;
+
+/** The version that stores a file of the manifest. */
+export const storedIn = ({ policy, version }: Manifest, entry: FileEntry) => ({
+  name: policy,
+  version: entry.version ?? version,
+});
 
 /** sha256 of a manifest in canonical JSON. The database keeps it, so that a manifest in the object store cannot be exchanged. */
 export const manifestSha256 = (of: Manifest): string =>

@@ -20,7 +20,7 @@ export const LEASE_REQUESTS = 8;
  * A file that a node needs to open a version: fetched by its hash, and of no use to a node that was not told the hash. It is sent as one
  * stream of bytes, also where it is stored in shards.
  */
-export const leasedFile = v.object({ file: versionFile, version: count, ...fileEntry.entries });
+export const leasedFile = v.object({ ...fileEntry.entries, file: versionFile, version: count });
 export type LeasedFile = v.InferOutput<typeof leasedFile>;
 
 /** The sampling settings that travel. A grammar does not: its tables are as large as the vocabulary, and the Worker keeps such requests. */
@@ -35,14 +35,23 @@ const leasedSettings = v.looseObject({
 /** What a node is asked to compute: completions of prompts by one version. */
 export const samplingRequest = v.object({
   policy: policyRef,
-  /** config.json and the weights of the parameter set. */
+  /** config.json and the weights of the parameter set, without its adapter. */
   config: leasedFile,
   weights: leasedFile,
+  /** The adapter of the parameter set, if it has one. */
+  adapter: v.exactOptional(leasedFile),
   vocabSize: positive,
   prompts: v.array(v.object({ ids: tokenIds, sampleIds: v.array(id) })),
   settings: leasedSettings,
 });
 export type SamplingRequest = v.InferOutput<typeof samplingRequest>;
+
+/** The files by which a node opens the version of a request. */
+export const filesToOpen = ({ config, weights, adapter }: SamplingRequest): readonly LeasedFile[] =>
+  adapter ? [config, weights, adapter] : [config, weights];
+
+/** sha256 of the file that tells the version's weights from those of others: the adapter, where there is one. */
+export const weightsHash = ({ weights, adapter }: SamplingRequest): string => (adapter ?? weights).sha256;
 
 export const completion = v.object({
   ids: tokenIds,
@@ -88,7 +97,7 @@ const hex = (digits: number) =>
 export const workResult = v.strictObject({
   work: id,
   lease: id,
-  /** sha256 of the weights' file that the node computed with. */
+  /** `weightsHash` of what the node computed with. */
   weights: hash,
   /** [prompts][samples], in the order asked. */
   completions: v.array(v.array(completion)),

@@ -1,36 +1,22 @@
 /**
- * Low-rank adapters (Hu et al., "LoRA", 2021): each adapted projection gets y + (alpha / rank) B A x while its own weight is frozen.
- * Names follow PEFT, so adapters travel as files of their own; `mergeLora` folds them into ordinary weights for publishing.
+ * Low-rank adapters (Hu et al., "LoRA", 2021) in training: each adapted projection gets y + (alpha / rank) B A x while its own weight is
+ * frozen. Their files are read and written by model/adapter.ts.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
+import { ADAPTER_TARGETS, adapterNames } from '../../model/adapter.ts';
 import type { Tensors } from '../../model/safetensors.ts';
-import { copyOf } from '../ops/in-place.ts';
 import { linear } from '../ops/linear.ts';
 import * as tf from '../tfjs.ts';
-import { ParamSet } from './params.ts';
+import type { ParamSet } from './params.ts';
 import { placeTensors, type Trainable } from './trainable.ts';
-
-export const LORA_TARGETS = [
-  'q_proj',
-  'k_proj',
-  'v_proj',
-  'o_proj',
-  'gate_proj',
-  'up_proj',
-  'down_proj',
-] as const;
 
 export interface LoraSettings {
   /** Inner width of the update. */
   rank: number;
   /** The update is scaled by alpha / rank. */
   alpha: number;
-  /** Projections that get an adapter, in every layer. */
-  targets: readonly (typeof LORA_TARGETS)[number][];
 }
-
-const stem = (weight: string): string => weight.replace(/\.weight$/, '');
 
 export class Lora implements Trainable {
   readonly settings: LoraSettings;
@@ -43,8 +29,9 @@ export class Lora implements Trainable {
 
   /** A [rank, in] and B [out, rank] of an adapted weight. */
   pair(weight: string): { a: tf.Tensor2D; b: tf.Tensor2D } | undefined {
-    const a = this.tensors.get(`${stem(weight)}.lora_A.weight`);
-    const b = this.tensors.get(`${stem(weight)}.lora_B.weight`);
+    const names = adapterNames(weight);
+    const a = this.tensors.get(names.a);
+    const b = this.tensors.get(names.b);
     return a && b && { a: a as tf.Tensor2D, b: b as tf.Tensor2D };
   }
 
@@ -67,7 +54,7 @@ export class Lora implements Trainable {
   }
 }
 
-/** New adapters for a model: A normal, B zero, so that training starts from the base model. */
+/** New adapters for the projections of a model: A normal, B zero, so that training starts from the base model. */
 export function createLora(base: ParamSet, settings: LoraSettings, id: string): Lora {
   if (!Number.isInteger(settings.rank) || settings.rank < 1)
     throw wrongInput('learner.lora-rank', `The adapter's rank is ${settings.rank}.`, {
@@ -75,27 +62,17 @@ export function createLora(base: ParamSet, settings: LoraSettings, id: string): 
     });
   const tensors: Tensors = new Map();
   for (const [name, { shape }] of base.tensors) {
-    if (!settings.targets.some((target) => name.endsWith(`.${target}.weight`))) continue;
+    if (!ADAPTER_TARGETS.some((target) => name.endsWith(`.${target}.weight`))) continue;
     const [out, width] = shape as [number, number];
+    const names = adapterNames(name);
     const random = new Random(`${id}/${name}`);
     const deviation = 1 / Math.sqrt(width);
     const a = Float32Array.from({ length: settings.rank * width }, () => deviation * random.normal());
-    tensors.set(`${stem(name)}.lora_A.weight`, { shape: [settings.rank, width], data: a });
-    tensors.set(`${stem(name)}.lora_B.weight`, {
+    tensors.set(names.a, { shape: [settings.rank, width], data: a });
+    tensors.set(names.b, {
       shape: [out, settings.rank],
       data: new Float32Array(out * settings.rank),
     });
   }
   return new Lora(settings, placeTensors(tensors));
-}
-
-/** The base weights with the adapters folded in: an ordinary, independent parameter set. */
-export function mergeLora(base: ParamSet, lora: Lora): ParamSet {
-  const scale = lora.settings.alpha / lora.settings.rank;
-  const merged = [...base.tensors].map(([name, weight]): [string, tf.Tensor] => {
-    const pair = lora.pair(name);
-    if (!pair) return [name, copyOf(weight)];
-    return [name, tf.keep(tf.tidy(() => tf.add(weight, tf.mul(tf.matMul(pair.b, pair.a), scale))))];
-  });
-  return new ParamSet(base.config, new Map(merged));
 }

@@ -1,7 +1,8 @@
 /** Frozen weights of older versions, used as references. The device holds the two sets that were used last. */
 import { RollmeshError } from '../../core/errors.ts';
-import { MAIN_SET, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
+import { MAIN_SET, setFiles, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import type { WeightsRef } from '../../core/training-plan.ts';
+import { type Adapter, checkAdapter, folded, readAdapter } from '../../model/adapter.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 import { type ParamSet, paramsFrom } from '../nn/params.ts';
@@ -11,17 +12,36 @@ export type LoadVersion = (version: number) => Promise<VersionFiles>;
 
 const HELD = 2;
 
-/** A set's weights from a version's files. A set that has not been trained yet has the weights of version 0's main set. */
-export async function weightsOf(files: VersionFiles, set: string, load: LoadVersion): Promise<ParamSet> {
-  const config = files['config.json'];
-  const weights = files[weightsFile(set)] ?? (set === MAIN_SET ? undefined : (await load(0))[weightsFile()]);
-  if (!config || !weights)
+/** Weights, and the adapter that the version has for them. */
+export interface AdaptedWeights {
+  readonly params: ParamSet;
+  readonly adapter: Adapter | undefined;
+}
+
+/** A set's weights from a version's files; with `fold` they have the adapter folded in. */
+export async function weightsOf(
+  files: VersionFiles,
+  set: string,
+  load: LoadVersion,
+  fold: boolean,
+): Promise<AdaptedWeights> {
+  const start = files[weightsFile(set)] || set === MAIN_SET ? files : await load(0);
+  const { weights, adapter: adapterBytes } = setFiles(files, set, start);
+  const configFile = files['config.json'];
+  if (!configFile || !weights)
     throw new RollmeshError(
       'give-up',
       'policy.incomplete',
       'The version lacks config.json or model.safetensors.',
     );
-  return paramsFrom(parseConfig(JSON.parse(new TextDecoder().decode(config))), readSafetensors(weights));
+  const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
+  const adapter = adapterBytes && readAdapter(adapterBytes);
+  if (adapter) checkAdapter(config, adapter);
+  const tensors = readSafetensors(weights);
+  return {
+    params: paramsFrom(config, fold && adapter ? new Map(folded(tensors, adapter)) : tensors),
+    adapter,
+  };
 }
 
 export class FrozenSets {
@@ -33,7 +53,7 @@ export class FrozenSets {
     // In version 0 every set has the weights of the main set.
     const name = version === 0 ? MAIN_SET : set;
     const key = `${policy}/${name}/${version}`;
-    const params = this.#held.get(key) ?? (await weightsOf(await load(version), name, load));
+    const params = this.#held.get(key) ?? (await weightsOf(await load(version), name, load, true)).params;
     this.#held.delete(key);
     this.#held.set(key, params);
     for (const [oldest, unused] of [...this.#held].slice(0, -HELD)) {

@@ -6,16 +6,16 @@ import { wrongInput } from '../../core/errors.ts';
 import {
   adapterFile,
   headFile,
-  MAIN_SET,
   optimizerFile,
   type VersionFiles,
   weightsFile,
 } from '../../core/schema/policy.ts';
 import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/training-plan.ts';
+import { type Adapter, ranksOf, writeAdapter } from '../../model/adapter.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { createHead, Head } from '../nn/heads.ts';
-import { createLora, LORA_TARGETS, Lora, mergeLora } from '../nn/lora.ts';
+import { createLora, Lora } from '../nn/lora.ts';
 import type { ParamSet } from '../nn/params.ts';
 import { placeTensors, readTensors, type Trainable, together } from '../nn/trainable.ts';
 import { scaleAddInto } from '../ops/in-place.ts';
@@ -26,6 +26,8 @@ import type { Learner } from './update.ts';
 
 export interface HeldSet extends Model {
   readonly trainable: Trainable;
+  /** What is trained begins here, so that an optimiser's state in the files is of something else. */
+  readonly begins: boolean;
   optimizer?: AdamW;
 }
 
@@ -68,7 +70,7 @@ export class HeldSets {
         },
       );
     const held = await this.get(set);
-    held.optimizer ??= this.#optimizer(set, held.trainable, settings);
+    held.optimizer ??= this.#optimizer(set, held, settings);
     this.#changed.add(set);
     return { ...held, optimizer: held.optimizer, settings };
   }
@@ -99,11 +101,13 @@ export class HeldSets {
     const files: VersionFiles = { ...this.#files };
     for (const set of this.#changed) {
       const { params, adapter, head, optimizer } = this.#held.get(set)!;
-      const whole = adapter ? mergeLora(params, adapter) : params;
-      files[weightsFile(set)] = writeSafetensors(await whole.toTensors());
       if (adapter) {
-        whole.dispose();
-        files[adapterFile(set)] = writeSafetensors(await readTensors(adapter));
+        const { alpha } = adapter.settings;
+        files[adapterFile(set)] = writeAdapter({ alpha, tensors: await readTensors(adapter) });
+      } else {
+        files[weightsFile(set)] = writeSafetensors(await params.toTensors());
+        // An adapter that the set began with is folded into the weights that were trained.
+        delete files[adapterFile(set)];
       }
       if (head) files[headFile(set)] = writeSafetensors(await readTensors(head.head));
       if (optimizer) files[optimizerFile(set)] = writeOptimizer(await optimizer.exportState());
@@ -140,22 +144,29 @@ export class HeldSets {
 
   async #place(set: string): Promise<HeldSet> {
     const { head: wanted, adapter: adapted } = this.#settingsOf(set);
-    const params = adapted
-      ? await weightsOf(await this.#load(0), MAIN_SET, this.#load)
-      : await weightsOf(this.#files, set, this.#load);
-    const adapter = adapted && this.#adapter(set, adapted, params);
+    const { params, adapter: begun } = await weightsOf(this.#files, set, this.#load, !adapted);
+    const begins = (adapted === undefined) === (begun !== undefined);
+    const adapter = adapted && this.#adapter(set, adapted, params, begun);
     const trunk = adapter ?? params;
-    if (!wanted) return { params, adapter, trainable: trunk };
+    if (!wanted) return { params, adapter, trainable: trunk, begins };
     const head = { kind: wanted.kind, head: this.#head(set, wanted, params) };
-    return { params, adapter, head, trainable: together(trunk, head.head) };
+    return { params, adapter, head, trainable: together(trunk, head.head), begins };
   }
 
-  #adapter(set: string, { rank, alpha }: AdapterSettings, base: ParamSet): Lora {
-    const settings = { rank, alpha, targets: LORA_TARGETS };
-    const file = this.#files[adapterFile(set)];
-    return file
-      ? new Lora(settings, placeTensors(readSafetensors(file)))
-      : createLora(base, settings, `adapter/${set}`);
+  /** Goes on with the adapter that the set has, or begins one on its weights. */
+  #adapter(set: string, wanted: AdapterSettings, base: ParamSet, begun: Adapter | undefined): Lora {
+    if (!begun) return createLora(base, wanted, `adapter/${set}`);
+    const ranks = [...new Set(ranksOf(begun).values())];
+    if (ranks.join() !== String(wanted.rank) || begun.alpha !== wanted.alpha)
+      throw wrongInput(
+        'adapter.settings',
+        `The set ${set} has an adapter of rank ${ranks.join(' and ')} and alpha ${begun.alpha}, and the run asks for rank ${wanted.rank} and alpha ${wanted.alpha}.`,
+        {
+          expected: 'the settings of the adapter that is gone on with',
+          next: 'Ask for those, or fold the adapter in: export the version, import it as a policy of its own, and train that.',
+        },
+      );
+    return new Lora(wanted, placeTensors(begun.tensors));
   }
 
   #head(set: string, wanted: NonNullable<SetSettings['head']>, { config }: ParamSet): Head {
@@ -168,11 +179,11 @@ export class HeldSets {
     return file ? new Head(settings, placeTensors(readSafetensors(file))) : createHead(settings);
   }
 
-  #optimizer(set: string, trainable: Trainable, settings: OptimizerSettings): AdamW {
+  #optimizer(set: string, { trainable, begins }: HeldSet, settings: OptimizerSettings): AdamW {
     const { betas, weightDecay, clipNorm } = settings;
     const optimizer = new AdamW(trainable, { betas, weightDecay, clipNorm, skipNorm: skipNormOf(settings) });
     const state = this.#files[optimizerFile(set)];
-    if (state) optimizer.importState(readOptimizer(state));
+    if (state && !begins) optimizer.importState(readOptimizer(state));
     return optimizer;
   }
 }

@@ -1,4 +1,4 @@
-/** A parameter set that trains adapters alone: what a version holds, that it can be gone on from, and that rollouts agree with it. */
+/** A parameter set that trains adapters alone: what a version holds, that it can be gone on from, and that all who sample fold it alike. */
 import { beforeAll, expect, test } from 'vitest';
 import { playStages } from '../../core/play-stages.ts';
 import { openRoundContext } from '../../core/round-context.ts';
@@ -6,11 +6,12 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
-import { openVersion } from '../../infer/open-version.ts';
+import { openStreamed, openVersion } from '../../infer/open-version.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { folded, readAdapter } from '../../model/adapter.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { readSafetensors } from '../../model/safetensors.ts';
+import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
 
@@ -56,14 +57,18 @@ beforeAll(async () => {
   first = (await new RoundTrainer().train(await work(1, seed))).files;
 });
 
-test('a version holds the weights with adapters folded in; what has none keeps its bits', () => {
-  const [base, merged, adapters] = [
+test('a version holds the base’s weights and the adapter; folded, what has no adapter keeps its bits', () => {
+  expect(first['model.safetensors']).toBe(seed['model.safetensors']);
+  const [base, adapters, moments] = [
     seed['model.safetensors'],
-    first['model.safetensors'],
     first['main.adapter.safetensors'],
+    first['optimizer.safetensors'],
   ].map((file) => readSafetensors(file!));
+  expect(new Set([...moments!.keys()].filter((name) => name !== 'step'))).toEqual(
+    new Set([...adapters!.keys()].flatMap((name) => [`mean.${name}`, `square.${name}`])),
+  );
   let moved = 0;
-  for (const [name, { shape, data }] of merged!) {
+  for (const [name, { shape, data }] of folded(base!, readAdapter(first['main.adapter.safetensors']!))) {
     const before = base!.get(name)!.data;
     const a = adapters!.get(name.replace('.weight', '.lora_A.weight'));
     const b = adapters!.get(name.replace('.weight', '.lora_B.weight'));
@@ -81,7 +86,7 @@ test('a version holds the weights with adapters folded in; what has none keeps i
     for (let i = 0; i < out * width; i += 97) {
       const [row, column] = [Math.floor(i / width), i % width];
       const added = [0, 1, 2].reduce((sum, k) => sum + b.data[3 * row + k]! * a.data[k * width + column]!, 0);
-      expect(Math.abs(data[i]! - (before[i]! + 2 * added))).toBeLessThan(1e-6);
+      expect(data[i]!).toBe(Math.fround(before[i]! + 2 * added));
       if (data[i] !== before[i]) moved++;
     }
   }
@@ -102,8 +107,53 @@ test('rollouts with the folded weights agree with the learner’s adapters, and 
   for (const file of ['model', 'optimizer', 'main.adapter'] as const) {
     const name = `${file}.safetensors` as const;
     expect(Buffer.from(loaded.files[name]!).equals(Buffer.from(held.files[name]!)), name).toBe(true);
-    expect(Buffer.from(held.files[name]!).equals(Buffer.from(first[name]!)), name).toBe(false);
+    expect(Buffer.from(held.files[name]!).equals(Buffer.from(first[name]!)), name).toBe(file === 'model');
   }
+});
+
+test.each([{}, { engine: 'kernels' }, { engine: 'kernels', weights: 'int8' }] as const)(
+  'files, a stream and a merged checkpoint give the same bits %o',
+  async (how) => {
+    const ref = { name: 'p', version: 1, ...how };
+    const [config, weights, adapterBytes] = [
+      first['config.json']!,
+      first['model.safetensors']!,
+      first['main.adapter.safetensors']!,
+    ];
+    const merged = writeSafetensors(new Map(folded(readSafetensors(weights), readAdapter(adapterBytes))));
+    const opened = [
+      await openVersion(nodeEngines, ref, first),
+      await openVersion(nodeEngines, ref, { 'config.json': config, 'model.safetensors': merged }),
+    ];
+    if (ref.engine) opened.push(await openStreamed(nodeEngines, ref, config, chunks(weights), adapterBytes));
+    const ids = [[5, 17, 3, 40, 8, 21, 2, 33]];
+    const [whole, ...others] = await Promise.all(opened.map((policy) => policy.score(ids)));
+    for (const other of others) expect(other).toEqual(whole);
+    const base = await openVersion(nodeEngines, ref, seed);
+    expect(await base.score(ids)).not.toEqual(whole);
+    for (const policy of [...opened, base]) await policy.dispose();
+  },
+);
+
+async function* chunks(bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += 70_001) yield bytes.subarray(at, at + 70_001);
+}
+
+test('a round after full training adds its adapter to the newest weights, and full training folds it in', async () => {
+  const full = (await new RoundTrainer().train({ ...(await work(1, seed)), recipe: trio })).files;
+  const load = (version: number) => Promise.resolve(version === 0 ? seed : full);
+  const adapted = (await new RoundTrainer().train({ ...(await work(2, full)), load })).files;
+  expect(adapted['model.safetensors']).toBe(full['model.safetensors']);
+  const again = (await new RoundTrainer().train({ ...(await work(2, first)), recipe: trio })).files;
+  expect(again).not.toHaveProperty(['main.adapter.safetensors']);
+  expect(readSafetensors(again['optimizer.safetensors']!).has('mean.model.norm.weight')).toBe(true);
+});
+
+test('another rank than that of the adapter that is gone on with is refused by name', async () => {
+  const sets = { main: { ...recipe.sets.main!, adapter: { rank: 4, alpha: 6 } } };
+  await expect(
+    new RoundTrainer().train({ ...(await work(2, first)), recipe: { ...recipe, sets } }),
+  ).rejects.toMatchObject({ code: 'adapter.settings' });
 });
 
 test('a set of whole weights cannot follow adapters', async () => {

@@ -12,6 +12,7 @@ import { equalInConstantTime } from '../../core/provenance.ts';
 import { hash } from '../../core/schema/numbers.ts';
 import { id } from '../../core/schema/sample.ts';
 import {
+  filesToOpen,
   type heartbeatAnswer,
   type LeaseAnswer,
   type LeaseOrder,
@@ -19,6 +20,7 @@ import {
   leaseOrder,
   type SamplingRequest,
   type WorkResult,
+  weightsHash,
   workResult,
   type workTaken,
 } from '../../core/schema/work.ts';
@@ -125,7 +127,7 @@ export const workRoutes = new Hono<NodeTypes>()
     const held = await leasedWork(db, c.var.node.id, lease, now());
     if (!held.length) throw expired(lease);
     for (const { request } of held)
-      for (const file of [request.config, request.weights])
+      for (const file of filesToOpen(request))
         if (file.sha256 === sha256) {
           const body = await fileBody(bucket, request.policy.name, file);
           const headers = {
@@ -136,7 +138,7 @@ export const workRoutes = new Hono<NodeTypes>()
           return new Response(body, { headers });
         }
     throw new HttpError(403, 'file.foreign', 'The lease names no file with this hash.', {
-      expected: 'the hash of config.json or of the weights of a leased request',
+      expected: 'the hash of config.json, of the weights or of the adapter of a leased request',
     });
   })
   .post('/result', async (c) => {
@@ -190,14 +192,15 @@ function leasedBy(
 }
 
 function checkWeights(row: WorkRow, weights: string): WorkRow {
-  const { policy, weights: wanted } = row.request;
-  if (weights === wanted.sha256) return row;
+  const { policy } = row.request;
+  const wanted = weightsHash(row.request);
+  if (weights === wanted) return row;
   throw new HttpError(
     422,
     'result.weights',
     `The result was computed with other weights than those of ${policy.name}@${policy.version}.`,
     {
-      expected: `weights with sha256 ${wanted.sha256}`,
+      expected: `weights with sha256 ${wanted}`,
       next: 'Fetch the file that the lease names.',
     },
   );

@@ -3,8 +3,10 @@ import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
 import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import {
+  adapterFile,
   MAIN_SET,
   type Manifest,
+  setFiles,
   type VersionFile,
   type VersionFiles,
   weightsFile,
@@ -77,24 +79,29 @@ async function configOf(store: VersionStore, ref: PolicyRef): Promise<Uint8Array
   return config;
 }
 
+/** Files of version 0: a set that no round has trained yet is its main set, and adapters without weights are trained on it. */
+const loadStart = (store: VersionStore, ref: PolicyRef, files: readonly VersionFile[]) =>
+  loadCommitted(store, { ...ref, version: 0 }, files);
+
 async function openFromFiles(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const config = await configOf(store, ref);
-  const wanted = weightsFile(ref.set);
-  let files = await loadCommitted(store, ref, [wanted]);
-  // A parameter set that no round has trained yet is the one that the policy began with: version 0's main set.
-  if (!files[wanted]) files = await loadCommitted(store, { ...ref, version: 0 }, [weightsFile()]);
-  return openVersion(workerdEngines, ref, { 'config.json': config, ...files });
+  const own = await loadCommitted(store, ref, [weightsFile(ref.set), adapterFile(ref.set)]);
+  const start = own[weightsFile(ref.set)] ? {} : await loadStart(store, ref, [weightsFile(), adapterFile()]);
+  return openVersion(workerdEngines, ref, { 'config.json': config, ...start, ...own });
 }
 
 /** Opens a policy and lays its weights out while they arrive, so that they are in memory only once. */
 async function openFromStream(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
-  const [config, own] = await Promise.all([
+  const [config, own, adapters] = await Promise.all([
     configOf(store, ref),
     streamCommitted(store, ref, weightsFile(ref.set)),
+    loadCommitted(store, ref, [adapterFile(ref.set)]),
   ]);
   const weights = own ?? (await streamCommitted(store, { ...ref, version: 0 }, weightsFile()));
   if (!weights) throw missingVersion(ref, 'it lacks weights');
-  return openStreamed(workerdEngines, ref, config, weights);
+  const start = own ? {} : await loadStart(store, ref, [adapterFile()]);
+  const { adapter } = setFiles(adapters, ref.set, start);
+  return openStreamed(workerdEngines, ref, config, weights, adapter);
 }
 
 let session: PolicySession | undefined;

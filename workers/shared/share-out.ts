@@ -9,7 +9,7 @@ import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
-import { weightsFile } from '../../core/schema/policy.ts';
+import { type Manifest, setFiles, storedIn, weightsFile } from '../../core/schema/policy.ts';
 import { type LeasedFile, REQUEST_ROWS, type SamplingRequest } from '../../core/schema/work.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { completionsSha256 } from '../../core/work-seal.ts';
@@ -225,27 +225,30 @@ async function newWork(
   return { id: deriveId('work', round, stage, group, JSON.stringify(request)), group, index, request };
 }
 
-/** The files by which a node opens a version. A set that no round has trained yet is the main set of version 0. */
+/** The files by which a node opens a version. */
 async function filesOf(
   mesh: StageMesh,
   ref: PolicyRef,
-): Promise<Pick<SamplingRequest, 'config' | 'weights' | 'vocabSize'>> {
-  const wanted = weightsFile(ref.set);
-  const own = await manifestOf(mesh, ref);
-  const from = own.files[wanted]
-    ? { manifest: own, file: wanted }
-    : { manifest: await manifestOf(mesh, { ...ref, version: 0 }), file: weightsFile() };
-  const leased = (file: LeasedFile['file']): LeasedFile => {
-    const entry = from.manifest.files[file];
-    if (!entry) throw missingVersion(ref, `it lacks ${file}`);
-    return { file, version: from.manifest.version, ...entry };
-  };
-  const config = leased('config.json');
+): Promise<Pick<SamplingRequest, 'config' | 'weights' | 'adapter' | 'vocabSize'>> {
+  const own = leasedFiles(await manifestOf(mesh, ref));
+  const start = own[weightsFile(ref.set)] ? own : leasedFiles(await manifestOf(mesh, { ...ref, version: 0 }));
+  const { weights, adapter } = setFiles(own, ref.set, start);
+  const config = start['config.json'];
+  if (!config || !weights) throw missingVersion(ref, `it lacks ${config ? 'weights' : 'config.json'}`);
   const vocabSize =
     vocabSizes.get(config.sha256) ?? (await vocabSizeOf(mesh, { ...ref, version: config.version }));
   vocabSizes.set(config.sha256, vocabSize);
-  return { config, weights: leased(from.file), vocabSize };
+  return { config, weights, ...(adapter ? { adapter } : {}), vocabSize };
 }
+
+/** The files of a manifest, each with the version that stores it. */
+const leasedFiles = (manifest: Manifest): Readonly<Partial<Record<string, LeasedFile>>> =>
+  Object.fromEntries(
+    Object.entries(manifest.files).map(([file, entry]) => [
+      file,
+      { file: file as LeasedFile['file'], ...entry, version: storedIn(manifest, entry).version },
+    ]),
+  );
 
 /** Isolates take requests from the same list, one at a time, while their CPU budget lasts. */
 async function takePart(
