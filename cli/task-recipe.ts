@@ -1,7 +1,7 @@
 /** Makes a recipe from files of tasks: reads and checks them, splits them, and writes a module that every process of a run loads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
 import { wrongInput } from '../core/errors.ts';
@@ -50,6 +50,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly extract: readonly Extraction[];
   /** Assignments `path=value`. */
   readonly set: readonly string[];
+  /** Settings that `--adapter` names. */
+  readonly adapter?: readonly string[];
   /** The name of one reward, or a weighted sum of several. */
   readonly reward?: string;
   readonly start: string;
@@ -320,6 +322,17 @@ export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | '
   readonly tasks?: TasksOption;
 }
 
+/** `--adapter rank=16,alpha=32` as settings of the recipe, which check the numbers. */
+function adapterOption(text: string): readonly string[] {
+  const parts = text.split(',');
+  if (
+    !parts.every((part) => /^(?:rank|alpha)=[^=]+$/.test(part)) ||
+    !parts.some((part) => part.startsWith('rank='))
+  )
+    throw new InvalidArgumentError('Expected rank=R or rank=R,alpha=A, as in rank=16,alpha=32.');
+  return parts.map((part) => `adapter.${part}`);
+}
+
 const several = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export const addTrainingTaskOptions = (command: Command): Command =>
@@ -341,6 +354,11 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       'a setting of the recipe, such as optimizer.learningRate=3e-5 or objective.kind=gspo (repeat)',
       several,
       [],
+    )
+    .option(
+      '--adapter <rank=R,alpha=A>',
+      'train a low-rank adapter (LoRA) in place of all weights; short for --set adapter.rank=R --set adapter.alpha=A',
+      adapterOption,
     );
 
 /** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */

@@ -19,7 +19,6 @@ export const ADAPTER_TARGETS = [
   'up_proj',
   'down_proj',
 ] as const;
-export type AdapterTarget = (typeof ADAPTER_TARGETS)[number];
 
 export interface Adapter {
   readonly alpha: number;

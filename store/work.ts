@@ -1,6 +1,6 @@
 /** The rows of sampling requests that are up for lease. A row is leased by one caller at a time, and answered once. */
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
-import type { RoundShares, RoundWork, SamplingRequest } from '../core/schema/work.ts';
+import { type RoundShares, type RoundWork, type SamplingRequest, weightsHash } from '../core/schema/work.ts';
 import type { WorkerStage } from '../core/stages.ts';
 import { type Database, runAll, writeAll } from './database.ts';
 import { nodes, work } from './schema.ts';
@@ -287,7 +287,7 @@ export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork
       stage,
       group: group === PROPOSALS ? null : group,
       samples: request.prompts.flatMap(({ sampleIds }) => sampleIds),
-      weights: request.weights.sha256,
+      weights: weightsHash(request),
       sha256: sha256!,
       seal: seal!,
     })),

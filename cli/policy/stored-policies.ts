@@ -11,7 +11,7 @@ import type { PolicyRow, VersionRow } from '../../store/policies.ts';
 import { LISTED_VERSIONS, policyVersionsView } from '../../workers/gateway/views.ts';
 
 const POLICIES = 'SELECT name, current, updated_at AS updatedAt FROM policies ORDER BY name LIMIT 1000';
-const VERSIONS = `SELECT policy, version, parent, round, bytes, manifest_sha256 AS manifestSha256, created_at AS createdAt,
+const VERSIONS = `SELECT policy, version, parent, round, bytes, elsewhere, manifest_sha256 AS manifestSha256, created_at AS createdAt,
   withdrawn, withdrawn_at AS withdrawnAt, pruned_at AS prunedAt
   FROM versions WHERE policy = ? ORDER BY version DESC LIMIT ?`;
 

@@ -39,11 +39,22 @@ const time = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(
 
 /** A policy's versions, oldest first; the current one is marked. */
 export function versionRows({ name, current, next, versions }: PolicyVersions): string[] {
-  const rows = versions.toReversed().map(({ version, parent, bytes, createdAt, withdrawn, prunedAt }) => {
-    const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
-    const mark = version === current ? 'current' : state;
-    return row(VERSIONS, [name, String(version), String(parent ?? '–'), size(bytes), time(createdAt), mark]);
-  });
+  const rows = versions
+    .toReversed()
+    .map(({ version, parent, bytes, elsewhere, createdAt, withdrawn, prunedAt }) => {
+      const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
+      const marks = [version === current ? 'current' : state];
+      if (elsewhere) marks.push(`adapter on ${elsewhere.join(', ')}`);
+      const mark = marks.filter(Boolean).join(', ');
+      return row(VERSIONS, [
+        name,
+        String(version),
+        String(parent ?? '–'),
+        size(bytes),
+        time(createdAt),
+        mark,
+      ]);
+    });
   const unlisted = next - versions.length;
   return unlisted > 0 ? [`${name}: ${unlisted} older versions are not listed`, ...rows] : rows;
 }

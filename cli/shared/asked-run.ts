@@ -14,7 +14,8 @@ export interface AskedRun {
 
 /** Opens it; nothing is written yet. Throws `wrong-input` for what is not known and for what does not go together. */
 export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): Promise<AskedRun> {
-  const files = (await taskRecipe(asked)) ?? (await changedRecipe(asked.recipe, asked.set));
+  const set = [...(asked.adapter ?? []), ...asked.set];
+  const files = (await taskRecipe({ ...asked, set })) ?? (await changedRecipe(asked.recipe, set));
   const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
   const { reward, engine, ...others } = asked;
   return {

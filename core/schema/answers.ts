@@ -269,8 +269,10 @@ export const versionAnswer = v.object({
   version: count,
   parent: v.nullable(count),
   round: v.nullable(id),
-  /** The size of all its files. */
+  /** The size of the files that it stores itself. */
   bytes: count,
+  /** The other versions that store files of it: the weights that its adapter is added to. */
+  elsewhere: v.exactOptional(v.array(count)),
   createdAt: count,
   /** Why the version must not be used any more; null = it may be. */
   withdrawn: v.nullable(v.string()),

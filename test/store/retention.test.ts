@@ -58,6 +58,31 @@ test('the current version, its recent parents and version 0 are kept', async () 
   expect(await keptOf(policy, rule(1))).toMatchObject({ 5: null, 6: 'the current version' });
 });
 
+test('a version that stores the weights of a later one is kept as long as that one', async () => {
+  const { policy } = await policyWith(2);
+  const on = (version: number) => ({
+    files: {
+      'model.safetensors': { sha256: 'a'.repeat(64), bytes: 8, version },
+      'main.adapter.safetensors': { sha256: 'b'.repeat(64), bytes: 5 },
+    },
+  });
+  for (const version of [3, 4, 5])
+    await noteAndCommit(store.db, manifestOf(policy, version, on(2)), [], 10 + version);
+  const [row] = [await getVersion(store.db, { name: policy, version: 5 })];
+  expect(row).toMatchObject({ bytes: 5, elsewhere: '[2]' });
+  expect(await keptOf(policy, rule(1))).toMatchObject({
+    1: null,
+    2: 'it stores weights of a later version',
+    3: null,
+    5: 'the current version',
+  });
+  // Full training follows: once the last version on it is gone, nothing names its weights.
+  for (const version of [6, 7]) await noteAndCommit(store.db, manifestOf(policy, version), [], 10 + version);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: 'it stores weights of a later version', 5: null });
+  await takeUnnamed(store.db, policy, rule(1), 100);
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: null });
+});
+
 test('the chain goes by parents: after a rollback the numbers between are no part of it', async () => {
   const { policy, round } = await policyWith(4);
   await failRound(store.db, round.id, ['proposing'], 'over', 20);

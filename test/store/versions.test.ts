@@ -38,6 +38,12 @@ const manifest = (name: string) =>
       'model.safetensors': { sha256: sha256(weights), bytes: weights.length },
     },
   });
+/** The bucket for a fork: outside an isolate an object's body has no known length, which a put asks for. */
+const ofKnownLength = () => {
+  const put = async (key: string, body: BodyInit, options: object) =>
+    store.bucket.put(key, await new Response(body).arrayBuffer(), options);
+  return { get: store.bucket.get.bind(store.bucket), put } as unknown as typeof store.bucket;
+};
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'resolved',
@@ -57,6 +63,40 @@ test('a manifest is refused until every file is there with its size and hash', a
     files: { ...manifest(name).files, '../x': { sha256: 'a'.repeat(64), bytes: 1 } },
   };
   expect(await codeOf(verifyFiles(store.bucket, unknown))).toBe('wrong-input version.files');
+});
+
+test('a file may lie in another version only where the parent’s lies', async () => {
+  const name = 'elsewhere';
+  await put(name, 'config.json', config);
+  await put(name, 'model.safetensors', weights);
+  await putJsonOnce(store.bucket, versionKey({ name, version: 0 }, 'manifest.json'), manifest(name));
+  const entry = { sha256: sha256(weights), bytes: weights.length };
+  const next = (version: number, of: object, parent = version - 1) =>
+    manifestOf(name, version, {
+      parent,
+      files: { 'config.json': { sha256: sha256(config), bytes: config.length }, 'model.safetensors': of },
+    });
+  for (const version of [1, 2])
+    await store.bucket.put(`policies/${name}/${version}/config.json`, config, { sha256: sha256(config) });
+  const verified = (of: ReturnType<typeof next>) => codeOf(verifyFiles(store.bucket, of));
+  expect(await verified(next(1, entry))).toBe('wrong-input version.files');
+  expect(await verified(next(1, { ...entry, version: 1 }))).toBe('wrong-input version.files');
+  expect(await verified(next(1, { ...entry, sha256: 'a'.repeat(64), version: 0 }))).toBe(
+    'wrong-input version.files',
+  );
+  expect(await verified(next(1, { ...entry, version: 0 }))).toBe('resolved');
+  const first = next(1, { ...entry, version: 0 });
+  await putJsonOnce(store.bucket, versionKey({ name, version: 1 }, 'manifest.json'), first);
+  expect(await verified(next(2, { ...entry, version: 1 }))).toBe('wrong-input version.files');
+  expect(await verified(next(2, { ...entry, version: 0 }))).toBe('resolved');
+
+  expect(
+    (await loadVersion(store.bucket, { name, version: 1 }, ['model.safetensors'], null))['model.safetensors'],
+  ).toEqual(weights);
+  expect(await streamed({ name, version: 1 }, 'model.safetensors')).toEqual(weights);
+  const forked = await forkVersion(ofKnownLength(), { name, version: 1 }, null, 'elsewhere-fork');
+  expect(forked.files['model.safetensors']).toEqual(entry);
+  expect(await codeOf(verifyFiles(store.bucket, forked))).toBe('resolved');
 });
 
 /** All bytes of a file, as a stream gives them. */
@@ -150,11 +190,7 @@ test('a fork copies every shard, and retention removes every shard', async () =>
   const ref = { name: 'shards-forked', version: 0 };
   await putShards(ref.name);
   await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), inShards(ref.name));
-  // Outside an isolate an object's body has no known length, which a put asks for.
-  const put = async (key: string, body: BodyInit, options: object) =>
-    store.bucket.put(key, await new Response(body).arrayBuffer(), options);
-  const bucket = { get: store.bucket.get.bind(store.bucket), put } as unknown as typeof store.bucket;
-  const forked = await forkVersion(bucket, ref, null, 'shards-fork');
+  const forked = await forkVersion(ofKnownLength(), ref, null, 'shards-fork');
   await verifyFiles(store.bucket, forked);
   await removeFiles(store.db, store.bucket, { policy: ref.name, version: 0 });
   const { objects } = await store.bucket.list({ prefix: `policies/${ref.name}/0/` });

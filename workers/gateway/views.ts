@@ -136,6 +136,7 @@ export const policyView = ({ name, current, updatedAt }: PolicyRow) => ({ name, 
 
 const versionView = (row: VersionRow): VersionAnswer => ({
   version: row.version,
+  ...(row.elsewhere === null ? {} : { elsewhere: JSON.parse(row.elsewhere) as number[] }),
   parent: row.parent,
   round: row.round,
   bytes: row.bytes,
