@@ -9,27 +9,21 @@ import { KILL_POINTS } from '../../faults/kill-points.ts';
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-/** Twenty, in the order in which two rounds come through them: every stage of a round, either process. */
+/**
+ * One for every stage, in the order in which two rounds come through them. `npm run soak -- --kills 32` has every kill point of either process;
+ * its last result is bench/results/soak.json.
+ */
 const PLAN = [
   'proposing (mesh)',
-  'tasks admitted, before rollout (mesh)',
   'rolled out, before judging (mesh)',
   'judging (learner)',
-  'judged, before pulling (mesh)',
   'pulling (learner)',
-  'reading groups (mesh)',
-  'reading groups (learner)',
   'training (learner)',
-  'files: half of one (mesh)',
   'files: half of one (learner)',
   'files stored, before the commit (mesh)',
   'committed, before the learner knows (learner)',
   'rollout (mesh)',
-  'judging (mesh)',
-  'training (mesh)',
   'trained, before the report (learner)',
-  'files: first byte (learner)',
-  'committed, before the learner knows (mesh)',
   'before the ack (learner)',
 ];
 const killPoints = PLAN.flatMap((name) => KILL_POINTS.filter((killPoint) => killPoint.name === name));
