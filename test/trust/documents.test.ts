@@ -21,7 +21,16 @@ test.each(PAGES)('%s names tests that are there', (page) => {
   expect(found.filter((path) => !isThere(path))).toEqual([]);
 });
 
+test('where a page names a test by its title, that test is there', () => {
+  const named = readFileSync('docs/security.md', 'utf8').matchAll(/`(test\/[\w./-]+)`: “([^”]+)”/g);
+  const missing = [...named].filter(
+    ([, path, title]) => !readFileSync(`${path}.test.ts`, 'utf8').includes(title!),
+  );
+  expect(missing.map(([whole]) => whole)).toEqual([]);
+});
+
 test.each([
+  ['docs/security.md', '| what this page says | shown by |'],
   ['docs/security.md', '| attack | defence | shown by |'],
   ['docs/trust.md', '| what this page says | shown by |'],
   ['test/trust/README.md', '| finding | test | seen to fail |'],
