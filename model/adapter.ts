@@ -110,15 +110,30 @@ export function foldInto<P extends TensorPiece>(adapter: Adapter, piece: P): P {
   const sums = new Float64Array(width);
   for (let row = 0; row < rows; row++) {
     sums.fill(0);
-    for (let k = 0; k < rank; k++) {
-      const factor = b[(piece.row + row) * rank + k]!;
-      const from = k * width;
-      for (let i = 0; i < width; i++) sums[i]! += factor * a[from + i]!;
-    }
+    const factors = b.subarray((piece.row + row) * rank, (piece.row + row + 1) * rank);
+    for (let k = 0; k < rank; k += 4) addRows(sums, factors.subarray(k), a, k);
     const at = row * width;
     for (let i = 0; i < width; i++) data[at + i] = piece.data[at + i]! + scale * sums[i]!;
   }
   return { ...piece, data };
+}
+
+/**
+ * sums [width] += factors[0..4) times the rows of A from `first` on, or times those that are left. The terms are added one after another, as
+ * if each row were added by itself; four rows a pass over the sums take three quarters of the time of one.
+ */
+function addRows(sums: Float64Array, factors: Float32Array, a: Float32Array, first: number): void {
+  const width = sums.length;
+  const from = first * width;
+  if (factors.length >= 4) {
+    const [f0, f1, f2, f3] = factors as unknown as [number, number, number, number];
+    for (let i = 0, at = from; i < width; i++, at++)
+      sums[i] =
+        sums[i]! + f0 * a[at]! + f1 * a[at + width]! + f2 * a[at + 2 * width]! + f3 * a[at + 3 * width]!;
+    return;
+  }
+  for (const [k, factor] of factors.entries())
+    for (let i = 0, at = from + k * width; i < width; i++, at++) sums[i]! += factor * a[at]!;
 }
 
 /** A checkpoint's tensors with the adapter folded in, one after another. */
