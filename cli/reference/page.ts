@@ -9,7 +9,7 @@ function fieldsOf(schema: v.GenericSchema): string {
     'pipe' in schema ? (schema.pipe as v.GenericSchema[]).findLast((part) => 'entries' in part) : schema;
   if (!inner || !('entries' in inner)) return '';
   const entries = Object.entries(inner.entries as Readonly<Record<string, v.GenericSchema>>);
-  const mayLack = ({ type }: v.GenericSchema) => type === 'optional' || type === 'nullish';
+  const mayLack = ({ type }: v.GenericSchema) => ['optional', 'exact_optional', 'nullish'].includes(type);
   return `\`{ ${entries.map(([name, field]) => (mayLack(field) ? `${name}?` : name)).join(', ')} }\``;
 }
 
