@@ -6,7 +6,7 @@ import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import { ADAPTER_TARGETS, adapterNames } from '../../model/adapter.ts';
 import type { Tensors } from '../../model/safetensors.ts';
-import { linear } from '../ops/linear.ts';
+import type { LowRank } from '../ops/linear.ts';
 import * as tf from '../tfjs.ts';
 import type { ParamSet } from './params.ts';
 import { placeTensors, type Trainable } from './trainable.ts';
@@ -35,18 +35,10 @@ export class Lora implements Trainable {
     return a && b && { a: a as tf.Tensor2D, b: b as tf.Tensor2D };
   }
 
-  /**
-   * The adapter's additions to the projections of x [rows, in] by weights that all have adapters. The scale goes into B, which is far smaller
-   * than the additions, and the products with A share one pass over x.
-   */
-  updates(weights: readonly string[], x: tf.Tensor2D): tf.Tensor2D[] {
-    const pairs = weights.map((weight) => this.pair(weight)!);
-    const inner = linear(
-      x,
-      pairs.map(({ a }) => a),
-    );
-    const scale = this.settings.alpha / this.settings.rank;
-    return pairs.map(({ b }, i) => linear(inner[i]!, [tf.mul(b, scale)])[0]!);
+  /** A and B of an adapted weight with alpha / rank in B, which is far smaller than what it is multiplied with. */
+  addition(weight: string): LowRank | undefined {
+    const pair = this.pair(weight);
+    return pair && { a: pair.a, b: tf.mul(pair.b, this.settings.alpha / this.settings.rank) };
   }
 
   dispose(): void {

@@ -5,7 +5,7 @@
 import { wrongInput } from '../../core/errors.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
 import { gatherRows } from '../ops/gather-rows.ts';
-import { linear } from '../ops/linear.ts';
+import { adaptedLinear, linear } from '../ops/linear.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { swiGlu } from '../ops/swiglu.ts';
 import * as tf from '../tfjs.ts';
@@ -28,26 +28,21 @@ interface Forward extends ForwardOptions {
 
 /** Projections of h by several weights `<at>.<name>_proj`, adapters included. */
 function project(
-  { params, adapter }: Forward,
+  forward: Forward,
   h: tf.Tensor2D,
   at: string,
   names: readonly string[],
   biased = false,
 ): tf.Tensor2D[] {
+  const { params, adapter } = forward;
   const weights = names.map((name) => `${at}.${name}_proj.weight`);
   const biases = biased ? names.map((name) => params.get(`${at}.${name}_proj.bias`)) : [];
-  const outputs = linear(
-    h,
-    weights.map((name) => params.get(name)),
-    biases,
-  );
-  const adapted = adapter ? weights.filter((name) => adapter.pair(name)) : [];
-  if (!adapter || !adapted.length) return outputs;
-  const updates = adapter.updates(adapted, h);
-  return outputs.map((y, i) => {
-    const update = updates[adapted.indexOf(weights[i]!)];
-    return update ? tf.add(y, update) : y;
-  });
+  const frozen = weights.map((name) => params.get(name));
+  const additions = weights.flatMap((name) => adapter?.addition(name) ?? []);
+  if (!additions.length) return linear(h, frozen, biases);
+  if (additions.length < names.length)
+    return names.flatMap((name) => project(forward, h, at, [name], biased));
+  return adaptedLinear(h, frozen, additions, biases);
 }
 
 function attentionBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {

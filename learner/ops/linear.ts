@@ -47,3 +47,66 @@ for (const count of LINEAR_COUNTS) {
     },
   });
 }
+
+/** A low-rank addition to a weight [out, in]: B A, with `a` [rank, in] and `b` [out, rank], which has the scale in it. */
+export interface LowRank {
+  readonly a: tf.Tensor2D;
+  readonly b: tf.Tensor2D;
+}
+
+/**
+ * As `linear`, by weights W + B A. The addition is inside the products of the forward pass and of the input's gradient; A and B get
+ * gradients, by products of their rank, and W and the biases, which are frozen, get none.
+ */
+export const adaptedLinear = (
+  x: tf.Tensor,
+  weights: readonly tf.Tensor[],
+  pairs: readonly LowRank[],
+  biases: readonly tf.Tensor[] = [],
+): tf.Tensor2D[] =>
+  runKernel(`AdaptedLinear${weights.length}`, {
+    x,
+    ...named('w', weights),
+    ...named(
+      'la',
+      pairs.map(({ a }) => a),
+    ),
+    ...named(
+      'lb',
+      pairs.map(({ b }) => b),
+    ),
+    ...named('b', biases),
+  }) as tf.Tensor2D[];
+
+for (const count of LINEAR_COUNTS) {
+  const indices = Array.from({ length: count }, (_, i) => i);
+  tf.registerGradient({
+    kernelName: `AdaptedLinear${count}`,
+    inputsToSave: ['x', ...['w', 'la', 'lb'].flatMap((prefix) => indices.map((i) => `${prefix}${i}`))],
+    gradFunc: (dys, [x, ...saved]) => {
+      const dy = (i: number): tf.Tensor2D => incoming(dys, i) as tf.Tensor2D;
+      const a = (i: number) => saved[count + i] as tf.Tensor2D;
+      const b = (i: number) => saved[2 * count + i] as tf.Tensor2D;
+      const input = x as tf.Tensor2D;
+      const grads: Record<string, () => tf.Tensor> = {
+        x: () => {
+          const inputs = {
+            ...named(
+              'w',
+              indices.map((i) => saved[i]!),
+            ),
+            ...named('la', indices.map(a)),
+            ...named('lb', indices.map(b)),
+            ...named('dy', indices.map(dy)),
+          };
+          return runKernel(`AdaptedLinear${count}Grad`, inputs)[0]!;
+        },
+      };
+      for (const i of indices) {
+        grads[`la${i}`] = () => tf.matMul(tf.matMul(dy(i), b(i)), input, true, false);
+        grads[`lb${i}`] = () => tf.matMul(dy(i), tf.matMul(input, a(i), false, true), true, false);
+      }
+      return grads;
+    },
+  });
+}

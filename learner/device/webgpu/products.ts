@@ -44,8 +44,41 @@ function registerLinear(count: number): void {
   });
 }
 
+/** x W^T + (x A^T) B^T, and dy W + (dy B) A: the second products are added to what the first wrote. */
+function registerAdaptedLinear(count: number): void {
+  const plain = (name: string) => tf.getKernel(name, WEBGPU)!.kernelFunc;
+  register(`AdaptedLinear${count}`, ({ backend, inputs }) => {
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    const outputs = plain(`Linear${count}`)({ inputs, backend, attrs: {} }) as tf.TensorInfo[];
+    for (const [i, y] of outputs.entries()) {
+      const [a, b] = [inputs[`la${i}`]!, inputs[`lb${i}`]!];
+      const [out, rank] = b.shape as [number, number];
+      const inner = backend.output([rows, rank]);
+      multiply(backend, { m: rows, n: rank, k: width, a: x, b: a, c: inner, transposeB: true });
+      multiply(backend, { m: rows, n: out, k: rank, a: inner, b, c: y, transposeB: true, add: true });
+      backend.disposeData(inner.dataId);
+    }
+    return outputs;
+  });
+  register(`AdaptedLinear${count}Grad`, ({ backend, inputs }) => {
+    const dx = plain(`Linear${count}Grad`)({ inputs, backend, attrs: {} }) as tf.TensorInfo;
+    const [rows, width] = dx.shape as [number, number];
+    for (let i = 0; i < count; i++) {
+      const [a, b, dy] = [inputs[`la${i}`]!, inputs[`lb${i}`]!, inputs[`dy${i}`]!];
+      const [out, rank] = b.shape as [number, number];
+      const inner = backend.output([rows, rank]);
+      multiply(backend, { m: rows, n: rank, k: out, a: dy, b, c: inner });
+      multiply(backend, { m: rows, n: width, k: rank, a: inner, b: a, c: dx, add: true });
+      backend.disposeData(inner.dataId);
+    }
+    return dx;
+  });
+}
+
 export function registerProducts(): void {
   for (const count of LINEAR_COUNTS) registerLinear(count);
+  for (const count of LINEAR_COUNTS) registerAdaptedLinear(count);
   const plain = tf.getKernel('BatchMatMul', WEBGPU)!.kernelFunc;
   register('BatchMatMul', ({ backend, inputs, number }) => {
     const a = inputs.a!;
