@@ -10,6 +10,11 @@ interface Bench {
 }
 
 const BENCHES: Readonly<Record<string, Bench>> = {
+  adapter: {
+    about: 'what a training step of an adapter takes, beside one of all weights',
+    options: '[--rounds N] [--size 12.8M|135M] [--json]',
+    load: () => import('./adapter.ts'),
+  },
   elastic: {
     about: 'how far the mesh stretches: a model, held against local runs',
     options: '[--again] [--json]',

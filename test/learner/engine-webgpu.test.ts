@@ -5,9 +5,11 @@ import { type Device, openDevice } from '../../learner/device/device.ts';
 import { multiply } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
+import { createLora } from '../../learner/nn/lora.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
 import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
+import { readTensors } from '../../learner/nn/trainable.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
 import { expectReferenceGradients } from './engine-reference-check.ts';
@@ -21,20 +23,24 @@ if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
 vi.setConfig({ testTimeout: 120_000 }); // a software driver compiles each shader for seconds
 await openDevice({ device: 'cpu', threads: 1 });
 const stepsOnCpu = await threeSteps();
+const adaptedOnCpu = await threeSteps(true);
 const device = await openDevice({ device: 'webgpu' }).catch((error: Error) => error.message);
 const reason = typeof device === 'string' ? device : undefined;
 afterAll(() => {
   if (typeof device === 'object') device.close();
 });
 
-async function threeSteps(): Promise<number[]> {
+/** The losses and what was trained: all weights, or an adapter. */
+async function threeSteps(adapted = false): Promise<number[]> {
   const params = tinyParams();
-  const optimiser = new AdamW(params, { lr: 1e-2, weightDecay: 0.1 });
+  const adapter = adapted ? createLora(params, { rank: 3, alpha: 6 }, 'gpu') : undefined;
+  const trained = adapter ?? params;
+  const optimiser = new AdamW(trained, { lr: 1e-2, weightDecay: 0.1 });
   const losses: tf.Scalar[] = [];
   for (let i = 0; i < 3; i++) {
     const batch = packSequences(randomSequences([70, 9, 131], `gpu/${i}`));
-    const result = lossAndGrads(params, () => {
-      const { logp, entropy } = tokenLogProbs(params, batch, { temperature: 0.8 });
+    const result = lossAndGrads(trained, () => {
+      const { logp, entropy } = tokenLogProbs(params, batch, { temperature: 0.8, adapter });
       return tf.neg(tf.mean(tf.add(logp, tf.mul(0.1, entropy)))) as tf.Scalar;
     });
     losses.push(result.loss.clone());
@@ -43,7 +49,7 @@ async function threeSteps(): Promise<number[]> {
   }
   const values: number[] = [];
   for (const loss of losses) values.push(...(await loss.data()));
-  for (const { data } of (await params.toTensors()).values()) values.push(...data);
+  for (const { data } of (await readTensors(trained)).values()) values.push(...data);
   return values;
 }
 
@@ -57,6 +63,10 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
 
   test('training steps give the weights of the CPU, over sequences longer than a workgroup', async () => {
     expect(relativeDifference(stepsOnCpu, await threeSteps())).toBeLessThan(1e-4);
+  });
+
+  test('training steps of an adapter give that of the CPU', async () => {
+    expect(relativeDifference(adaptedOnCpu, await threeSteps(true))).toBeLessThan(1e-4);
   });
 
   test('a step reads nothing from the GPU and leaves no tensor behind', async () => {
