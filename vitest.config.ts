@@ -7,6 +7,12 @@ const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'site',
 /** Unit tests that put other modules in the place of real ones. */
 const MOCKED = ['test/recipes/gold-audit.test.ts'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
+/** Tests of commands' parts, which change nothing of their process that others see: they share their imports as well. */
+const PARTS = [
+  'test/{api,bench}/**/*.test.ts',
+  'test/cli/{claims,deploy,recipe,start,sweep,trajectories}/**/*.test.ts',
+  'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -21,7 +27,8 @@ export default defineConfig({
       // These change nothing that other files see, so the files of a worker share their imports: a third of the time.
       { extends: true, test: { name: 'unit', include: unit, exclude: MOCKED, isolate: false } },
       { extends: true, test: { name: 'unit-mocked', include: MOCKED } },
-      { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: unit } },
+      { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
+      { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: [...unit, ...PARTS] } },
     ],
   },
 });
