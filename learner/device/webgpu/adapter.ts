@@ -24,9 +24,10 @@ async function loadGpu(): Promise<GPU> {
   Object.assign(globalThis, globals);
   gpu = create([]);
   const present = typeof navigator === 'undefined' ? {} : navigator;
-  const userAgent = `node/${process.versions.node}`;
+  // Node's own navigator has these as getters without a setter, and they are not to be set but hidden.
+  const own = { gpu: { value: gpu }, userAgent: { value: `node/${process.versions.node}` } };
   Object.defineProperty(globalThis, 'navigator', {
-    value: Object.assign(Object.create(present), { gpu, userAgent }),
+    value: Object.create(present, own),
     configurable: true,
   });
   return gpu;
