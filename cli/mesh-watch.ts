@@ -71,6 +71,8 @@ export class MeshWatch {
 /** What workerd and SQLite write where a file system has no room, or the user's share of it is used up. */
 const FULL = /No space left on device|Disk quota exceeded|SQLITE_FULL|database or disk is full/;
 
+/** A log that repeats the words must not keep the disk busy, ms. */
+const ASK_EVERY_MS = 10_000;
 /** More than the mesh writes at once, apart from the files of a version. */
 const PROBE_BYTES = 4 * 1024 * 1024;
 
@@ -97,6 +99,8 @@ export class DiskWatch {
   readonly #log: string;
   readonly #hasRoom: (folder: string) => boolean;
   #read: number;
+  /** When the disk was asked last, ms. */
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** The end of what was read, where the words may have begun. */
   #end = '';
 
@@ -114,7 +118,9 @@ export class DiskWatch {
     this.#read = size;
     this.#end = text.slice(-LONGEST_WORDS);
     const folder = dirname(this.#log);
-    if (FULL.test(text) && !this.#hasRoom(folder)) throw diskFull(` at ${folder}`);
+    if (!FULL.test(text) || performance.now() - this.#askedAt < ASK_EVERY_MS) return;
+    this.#askedAt = performance.now();
+    if (!this.#hasRoom(folder)) throw diskFull(` at ${folder}`);
   }
 }
 const LONGEST_WORDS = 32;

@@ -22,6 +22,7 @@ if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
 
 vi.setConfig({ testTimeout: 120_000 }); // a software driver compiles each shader for seconds
+const languageBefore = globalThis.navigator?.language;
 await openDevice({ device: 'cpu', threads: 1 });
 const stepsOnCpu = await threeSteps();
 const adaptedOnCpu = await threeSteps(true);
@@ -57,6 +58,9 @@ async function threeSteps(adapted = false): Promise<number[]> {
 // A machine may have no driver. That Dawn itself does not start is a fault of ours, and skips nothing.
 test.runIf(process.platform === 'linux')('WebGPU starts on this Node, with or without a driver', () => {
   expect(reason ?? '').not.toContain('does not start');
+  // What it puts in the place of Node's navigator answers as that does: libraries ask for its languages.
+  expect(navigator.userAgent).toMatch(/^node\//);
+  expect(typeof navigator.language).toBe(typeof languageBefore);
   if (process.env.VK_ICD_FILENAMES && existsSync(VULKAN)) expect(reason).toBeUndefined();
 });
 

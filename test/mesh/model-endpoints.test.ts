@@ -239,6 +239,7 @@ describe('refused, in the form that the client reads', () => {
 
   test.each([
     ['an unknown model', { model: 'nobody' }, 404, 'model_not_found'],
+    ['a set that nobody trained', { model: 'words@0/judge' }, 404, 'model_not_found'],
     ['a version that is not there', { model: 'words@9' }, 404, 'version.missing'],
     ['no name of a model', { model: '../words' }, 422, 'serving.model'],
     ['a prompt that leaves no room', { max_tokens: 4000 }, 422, 'policy.too-long'],

@@ -3,6 +3,7 @@
  * lower limits and ignore validation errors, after which tensors silently hold zeros.
  */
 import { RollmeshError } from '../../../core/errors.ts';
+import { probeAdapter } from './probe.ts';
 
 /** The limits that the ops need; tfjs' own device leaves maxStorageBuffersPerShaderStage at 8. */
 const LIMITS = [
@@ -24,12 +25,13 @@ async function loadGpu(): Promise<GPU> {
   Object.assign(globalThis, globals);
   gpu = create([]);
   const present = typeof navigator === 'undefined' ? {} : navigator;
-  // Node's own navigator has these as getters without a setter, and they are not to be set but hidden.
-  const own = { gpu: { value: gpu }, userAgent: { value: `node/${process.versions.node}` } };
-  Object.defineProperty(globalThis, 'navigator', {
-    value: Object.create(present, own),
-    configurable: true,
+  const own: Readonly<Record<PropertyKey, unknown>> = { gpu, userAgent: `node/${process.versions.node}` };
+  // Node's own navigator has getters without setters, which read private fields: they must be called on it and on nothing else.
+  const value = new Proxy(present, {
+    get: (target, key) => (key in own ? own[key] : Reflect.get(target, key, target)),
+    has: (target, key) => key in own || key in target,
   });
+  Object.defineProperty(globalThis, 'navigator', { value, configurable: true });
   return gpu;
 }
 
@@ -40,17 +42,22 @@ export interface GpuDevice {
   check(): void;
 }
 
+const NO_ADAPTER = 'no GPU adapter was found: there is no Vulkan, Metal or Direct3D driver.';
+const ONLY_SOFTWARE = 'the only adapter is a software driver, slower than the CPU device.';
+
 /** The best adapter's device, or a sentence that says why there is none. `software` also accepts a driver that computes on the CPU. */
 export async function requestGpu(software: boolean): Promise<GpuDevice | string> {
   let adapter: GPUAdapter | null;
   try {
+    const found = software ? 'gpu' : await probeAdapter();
+    if (found === 'none') return NO_ADAPTER;
+    if (found === 'software') return ONLY_SOFTWARE;
     adapter = await (await loadGpu()).requestAdapter({ powerPreference: 'high-performance' });
   } catch (error) {
-    return `WebGPU does not start here: ${error instanceof Error ? error.message : String(error)}`;
+    return `WebGPU does not start here: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
   }
-  if (!adapter) return 'no GPU adapter was found: there is no Vulkan, Metal or Direct3D driver.';
-  if (adapter.info.isFallbackAdapter && !software)
-    return 'the only adapter is a software driver, slower than the CPU device.';
+  if (!adapter) return NO_ADAPTER;
+  if (adapter.info.isFallbackAdapter && !software) return ONLY_SOFTWARE;
   const requiredLimits: Record<string, number> = {};
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
   const device = await adapter.requestDevice({ requiredLimits });

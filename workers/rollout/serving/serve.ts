@@ -2,7 +2,7 @@
 import { RollmeshError } from '../../../core/errors.ts';
 import { kernelEngineOf, type PolicyRef } from '../../../core/policy.ts';
 import { deriveId } from '../../../core/random.ts';
-import { MAIN_SET } from '../../../core/schema/policy.ts';
+import { adapterFile, MAIN_SET, weightsFile } from '../../../core/schema/policy.ts';
 import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
 import { apiError } from '../../../core/serving/api-error.ts';
 import {
@@ -16,7 +16,7 @@ import { getPolicy, getVersion } from '../../../store/policies.ts';
 import { expectUsable } from '../../../store/versions.ts';
 import { failureOf, STATUS_OF_KIND } from '../../shared/failures.ts';
 import { log } from '../../shared/log.ts';
-import { loadText } from '../../shared/open-policy.ts';
+import { loadText, manifestOf, type VersionStore } from '../../shared/open-policy.ts';
 import type { StageMesh } from '../../shared/stage-mesh.ts';
 import { choiceOf, nameOf, prepare, sample } from './sample.ts';
 import { CompletionEvents, DONE, errorEvent } from './stream.ts';
@@ -44,7 +44,8 @@ export function errorBody(error: unknown) {
 }
 
 /** The exact version that a model's name means now. Throws `missing-version`. */
-async function refOf({ db }: Pick<StageMesh, 'db'>, order: ServingOrder): Promise<PolicyRef> {
+async function refOf(mesh: VersionStore, order: ServingOrder): Promise<PolicyRef> {
+  const { db } = mesh;
   const { name, version: asked, set } = modelOf(order.model);
   const policy = await getPolicy(db, name);
   if (!policy)
@@ -53,6 +54,7 @@ async function refOf({ db }: Pick<StageMesh, 'db'>, order: ServingOrder): Promis
     });
   const version = asked ?? policy.current;
   expectUsable({ name, version }, await getVersion(db, { name, version }));
+  if (set && set !== MAIN_SET) await expectTrained(mesh, { name, version: policy.current }, set);
   const engine = kernelEngineOf(order.engine ?? 'kernels');
   return {
     name,
@@ -61,6 +63,18 @@ async function refOf({ db }: Pick<StageMesh, 'db'>, order: ServingOrder): Promis
     ...(order.weights ? { weights: order.weights } : {}),
     ...(engine ? { engine } : {}),
   };
+}
+
+/** Throws `missing-version` for a parameter set that the policy's newest version does not have: nothing was trained under that name. */
+async function expectTrained(store: VersionStore, newest: PolicyRef, set: string): Promise<void> {
+  const { files } = await manifestOf(store, newest);
+  if (files[weightsFile(set)] || files[adapterFile(set)]) return;
+  throw new RollmeshError(
+    'missing-version',
+    'model_not_found',
+    `${newest.name} has no parameter set ${set} of its own.`,
+    { next: 'Leave the set out. A set that no round has trained is version 0 of the policy.' },
+  );
 }
 
 /** A seed for a request that names none. */
