@@ -4,14 +4,19 @@
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { STRIPS_TYPES } from '../install/strips-types.mjs';
-import { BUILT, moduleFile, PUBLIC_MODULES } from '../mesh/installation.ts';
+import { BUILT, installed, moduleFile, PUBLIC_MODULES } from '../mesh/installation.ts';
 
 let typeScript: Promise<void> | undefined;
 
 async function load(): Promise<void> {
-  if (BUILT) (await import('tsx/esm/api')).register();
-  else if (STRIPS_TYPES)
+  if (BUILT) {
+    (await import('tsx/esm/api')).register();
+    return;
+  }
+  // A script of the install, which is not compiled into the package.
+  const { href } = pathToFileURL(installed('install', 'strips-types.mjs'));
+  const { STRIPS_TYPES } = (await import(href)) as { readonly STRIPS_TYPES: boolean };
+  if (STRIPS_TYPES)
     nodeModule.registerHooks({
       resolve(specifier, context, next) {
         const module = PUBLIC_MODULES[specifier];

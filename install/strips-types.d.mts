@@ -1,2 +1,0 @@
-/** Whether this Node runs TypeScript as it is. */
-export declare const STRIPS_TYPES: boolean;
