@@ -9,14 +9,20 @@ import { parentPort, workerData } from 'node:worker_threads';
 const PROXY_PATH = '/cdn-cgi/platform-proxy';
 const SECRET_HEADER = 'mf-op-secret';
 
-const agent = new http.Agent({ keepAlive: true });
 const server = http.createServer((request, response) => {
   if (request.url !== PROXY_PATH || request.headers[SECRET_HEADER] === undefined) {
     response.writeHead(403, { connection: 'close' }).end();
     return;
   }
   const { method, headers, url: path } = request;
-  const onward = http.request({ socketPath: workerData, agent, method, path, headers }, (answer) => {
+  // A connection of its own for each request: workerd closes one that was idle for some seconds, and a request that is sent on it at
+  // that moment is lost, of which nobody can say whether it was carried out. It is this side that closes it, once the answer is here.
+  const connection = {
+    socketPath: workerData,
+    agent: false,
+    headers: { ...headers, connection: 'keep-alive' },
+  };
+  const onward = http.request({ ...connection, method, path }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
   });
