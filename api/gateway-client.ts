@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
+import { type AgentAccess, agentAccess } from '../core/schema/agent.ts';
 import {
   type Committed,
   type ContentListing,
@@ -177,6 +178,11 @@ export class GatewayClient {
 
   getRun(id: string): Promise<RunState> {
     return this.#json(`/api/runs/${id}`, runState);
+  }
+
+  /** Where agents open the episodes of a run, and with which token. Throws `run.agents` where none can. */
+  getAgentAccess(run: string): Promise<AgentAccess> {
+    return this.#json(`/api/runs/${run}/agents`, agentAccess);
   }
 
   /** The runs, newest first. */

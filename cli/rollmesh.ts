@@ -58,6 +58,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./doctor/command.ts'),
   },
   runs: { description: 'lists, names, tags, hides and deletes runs', load: () => import('./runs.ts') },
+  agents: {
+    description: 'prints where agents open the episodes of a run, and their token',
+    load: () => import('./agents/command.ts'),
+  },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',

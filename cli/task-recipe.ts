@@ -54,6 +54,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly adapter?: readonly string[];
   /** The name of one reward, or a weighted sum of several. */
   readonly reward?: string;
+  /** Agents hold the episodes, and post the rewards. */
+  readonly agent?: boolean;
   readonly start: string;
 }
 
@@ -211,6 +213,7 @@ export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRe
     extract: options.extract,
     settings,
     ...(rewards.length ? { rewards } : {}),
+    ...(options.agent ? { agent: true } : {}),
   });
   expectSize(data);
   return { data, bundles, modules, report };
@@ -320,6 +323,7 @@ export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | '
   readonly policy?: string;
   /** The numbers and files that were given to `--tasks`. */
   readonly tasks?: TasksOption;
+  readonly inProcess?: boolean;
 }
 
 /** `--adapter rank=16,alpha=32` as settings of the recipe, which check the numbers. */
@@ -359,7 +363,26 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       '--adapter <rank=R,alpha=A>',
       'train a low-rank adapter (LoRA) in place of all weights; short for --set adapter.rank=R --set adapter.alpha=A',
       adapterOption,
+    )
+    .option(
+      '--agent',
+      'programs of your own hold the episodes by way of an OpenAI endpoint and post the rewards (docs/agents.md)',
     );
+
+/** Throws where agents cannot hold the episodes of such a run. */
+function expectAgentOptions({ agent, recipe, reward, inProcess }: TrainingTaskOptions): void {
+  if (!agent) return;
+  const refuse = (what: string, expected: string) => wrongInput('run.agent', what, { expected });
+  if (recipe !== 'grpo')
+    throw refuse(`Recipe ${recipe} is not played by agents.`, '--recipe grpo with --agent, or no --agent');
+  if (reward !== undefined)
+    throw refuse(
+      `Agents post the reward of an episode, and --reward ${reward} is given.`,
+      'one of --agent and --reward',
+    );
+  if (inProcess)
+    throw refuse('Agents reach a run through its mesh, and --in-process has none.', 'no --in-process');
+}
 
 /** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */
 const START = DEFAULT_START_POLICY;
@@ -382,6 +405,7 @@ export interface TaskRecipe {
  */
 export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
   const { recipe, tasks, policy } = options;
+  expectAgentOptions(options);
   const files = tasks?.files ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
   const isOnExamples = isExampleRecipe(recipe);

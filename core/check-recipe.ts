@@ -65,6 +65,7 @@ const FIELDS = {
   state: v.optional(v.looseObject({}, 'a valibot schema')),
   bindings: v.optional(work),
   staleness: v.optional(count(0)),
+  agent: v.optional(v.looseObject({ role: text, told: work }, 'a role and what it is told')),
   propose: work,
   rollOut: work,
   judge: work,

@@ -4,6 +4,7 @@
  * judged (group by group). Then the engine asks the recipe's `learn` for the training plan. The same recipe runs in the mesh, in one
  * process and in tests; nothing here depends on a runtime.
  */
+import type { AgentRole } from './agent-episode.ts';
 import type { Claim } from './claims/claim.ts';
 import type { StateSchema } from './recipe-state.ts';
 import type { RoundDescription, StageRecipe } from './role.ts';
@@ -47,6 +48,7 @@ export type RoundShape = Pick<
   | 'judge'
   | 'evaluate'
   | 'describe'
+  | 'agent'
 >;
 
 export interface Recipe extends StageRecipe {
@@ -84,6 +86,9 @@ export interface Recipe extends StageRecipe {
   readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
   /** How many versions samples may be behind by design; an operator's own bound may be wider. */
   readonly staleness?: number;
+
+  /** The role that programs outside the mesh play by way of its endpoints; absent = none. Its rollouts come from `RoundContext.episodes`. */
+  readonly agent?: AgentRole;
 
   /** Stage one, once a round: returns the tasks, and every proposal with its outcome. */
   readonly propose: (context: RoundContext) => Promise<Proposals>;

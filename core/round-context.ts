@@ -1,4 +1,5 @@
 /** The round context: what every stage is given to sample from each role at exactly the version that the round names, and to record it. */
+import type { EpisodesOf } from './agent-episode.ts';
 import { RollmeshError, wrongInput } from './errors.ts';
 import type {
   Completion,
@@ -42,6 +43,8 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
   readonly recipeState: () => Promise<unknown>;
   /** Asks a reward service about a group, once: later calls, and audits, get the recorded answer. */
   readonly askService: AskService;
+  /** The episodes that agents held about a group's task: later calls, and audits, get the recorded ones. */
+  readonly episodes: EpisodesOf;
 }
 
 /** The round context of an evaluation: all roles at one version. Only here are scores: they are not recorded, so no audited stage may use them. */
@@ -71,6 +74,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly recipeState: () => Promise<unknown>;
   /** Default: no service can be asked. */
   readonly askService?: AskService | undefined;
+  /** Default: no agent can reach this round. */
+  readonly episodes?: EpisodesOf | undefined;
   /** Default: all held-out tasks. */
   readonly evaluationTasks?: EvaluationTasks | undefined;
 }
@@ -92,6 +97,18 @@ const noService: AskService = ({ reward }) => {
   );
 };
 
+const noAgents: EpisodesOf = () =>
+  Promise.reject(
+    wrongInput(
+      'agent.unreachable',
+      'The rollouts of this round come from agents, and none can reach it here.',
+      {
+        expected: 'a run in a mesh, local or deployed',
+        next: 'Leave --in-process out.',
+      },
+    ),
+  );
+
 export function openRoundContext<R extends StageRecipe>({
   recipe,
   round,
@@ -102,6 +119,7 @@ export function openRoundContext<R extends StageRecipe>({
   use,
   recipeState,
   askService = noService,
+  episodes = noAgents,
   evaluationTasks = HELD_OUT,
 }: RoundContextParts<R>): RoundContext<R> {
   const own: PolicyText = { tokenizer, renderer, contextLength };
@@ -120,6 +138,7 @@ export function openRoundContext<R extends StageRecipe>({
     textOf,
     recipeState,
     askService,
+    episodes,
     evaluationTasks,
     // Without prompts no session is opened: a stage whose groups are all off-grammar never loads the judge.
     generate: async (role, prompts, change = {}) => {

@@ -4,6 +4,7 @@ import { Random } from '../core/random.ts';
 import { grpo } from '../core/rl/estimators/index.ts';
 import { groupsOfLargestDeviation } from '../core/rl/selection/index.ts';
 import { deviation, mean } from '../core/rl/statistics.ts';
+import type { Key, Maybe } from '../core/rl/types.ts';
 import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
 import type { PolicyItem } from '../core/training-plan.ts';
 
@@ -13,19 +14,29 @@ export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.r
 export const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
   turns.map((sample) => ({ sample, advantage }));
 
-/** GRPO over the episodes of each group, however many turns they have. An episode without a return is left out. */
-export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] =>
-  groups.flatMap(({ group, samples }) => {
-    const episodes = episodesOf(samples);
-    const advantages = grpo(
-      episodes.map(returnOf),
-      episodes.map(() => group),
-    );
-    return episodes.flatMap((turns, i) => {
-      const advantage = advantages[i] ?? null;
-      return advantage === null ? [] : spread(turns, advantage);
-    });
+/**
+ * What the episodes of some groups are to be trained with, however many turns they have, by an estimator over their returns [n] and groups
+ * [n]. An episode without a return is left out.
+ */
+export function episodeItems(
+  groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
+  estimator: (returns: Maybe[], groups: Key[]) => Maybe[],
+): PolicyItem[] {
+  const episodes = groups.flatMap(({ group, samples }) =>
+    episodesOf(samples).map((turns) => ({ group, turns })),
+  );
+  const advantages = estimator(
+    episodes.map(({ turns }) => returnOf(turns)),
+    episodes.map(({ group }) => group),
+  );
+  return episodes.flatMap(({ turns }, i) => {
+    const advantage = advantages[i] ?? null;
+    return advantage === null ? [] : spread(turns, advantage);
   });
+}
+
+/** GRPO over the episodes of each group. */
+export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] => episodeItems(groups, grpo);
 
 /** The share of the groups whose returns differ most (StarPO-S). */
 export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number): string[] {

@@ -93,6 +93,15 @@ export const insertRound = (spec: RoundSpec, now: number) =>
       WHERE pruned_at IS NOT NULL AND withdrawn IS NULL)
     ON CONFLICT DO NOTHING`;
 
+/** The index of the last round of a run that has begun; 0 before the first. */
+export async function lastRoundOf(db: Database, run: string): Promise<number> {
+  const [last] = await db
+    .select({ index: max(rounds.index) })
+    .from(rounds)
+    .where(eq(rounds.run, run));
+  return last?.index ?? 0;
+}
+
 /** The rounds of a run that have begun and not ended, in order. */
 export const openRoundsOf = async (db: Database, run: string): Promise<RoundSpec[]> =>
   (
@@ -113,16 +122,10 @@ interface Ending {
 /** The rounds that are due at the policy's version `current`, or once `current` has ended. */
 export async function dueRounds(db: Database, run: RunRow, current: number | Ending): Promise<RoundSpec[]> {
   if (run.state !== 'open') return [];
-  const [[last], open] = await Promise.all([
-    db
-      .select({ index: max(rounds.index) })
-      .from(rounds)
-      .where(eq(rounds.run, run.id)),
-    openRoundsOf(db, run.id),
-  ]);
+  const [last, open] = await Promise.all([lastRoundOf(db, run.id), openRoundsOf(db, run.id)]);
   const progress: RunProgress = {
     ...run,
-    last: last?.index ?? 0,
+    last,
     open: open.filter(({ id }) => typeof current === 'number' || id !== current.round).length,
   };
   const back = versionsBack(progress);

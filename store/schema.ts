@@ -2,9 +2,11 @@
  * The tables of the mesh's state in D1: runs, their rounds, one row for each group, policies and dead letters. Objects (proposals,
  * rollouts, weights) are in R2. Nothing here is needed to read them; the tables only say what exists and what is due.
  */
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { FailureKind } from '../core/errors.ts';
+import { EPISODE_STATES } from '../core/schema/agent.ts';
 import type { GroupFailure, RunLabel } from '../core/schema/answers.ts';
+import type { MissingReward } from '../core/schema/missing-reward.ts';
 import type { RoundReport } from '../core/schema/report.ts';
 import type { RoleBinding, RoundSpec, RunSettings } from '../core/schema/round.ts';
 import { NODE_KINDS, type SamplingRequest } from '../core/schema/work.ts';
@@ -169,6 +171,56 @@ export const deadLetters = sqliteTable(
     replayedAt: integer('replayed_at'),
   },
   (t) => [index('dead_letters_by_time').on(t.at)],
+);
+
+/**
+ * Episodes that agents hold about a group's task. One is opened once, and ends once: with the reward that its agent posted, or as missing
+ * data. A group is rolled out when all of its episodes have ended.
+ */
+export const episodes = sqliteTable(
+  'episodes',
+  {
+    group: text('grp').notNull(),
+    /** Its number among the group's rollouts. */
+    sample: integer().notNull(),
+    round: text().notNull(),
+    /** The group's index, for the message that continues it. */
+    index: integer('idx').notNull(),
+    /** The request that opened it: sent again, the same episode is its answer. */
+    opening: text().notNull(),
+    state: text({ enum: EPISODE_STATES }).notNull(),
+    reward: real(),
+    /** Why there is no reward. */
+    missing: text().$type<MissingReward>(),
+    openedAt: integer('opened_at').notNull(),
+    /** The last sign of its agent. */
+    touchedAt: integer('touched_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.group, t.sample] }),
+    uniqueIndex('episodes_by_opening').on(t.opening),
+    index('episodes_of_round').on(t.round),
+    index('episodes_by_state').on(t.state, t.touchedAt),
+  ],
+);
+
+/** What agents asked in their episodes. The answers are objects; a row says that one is part of its episode. */
+export const calls = sqliteTable(
+  'calls',
+  {
+    group: text('grp').notNull(),
+    sample: integer().notNull(),
+    /** Its number in the episode, in the order of arrival. */
+    turn: integer().notNull(),
+    /** The request that began it: sent again, its answer is the same. */
+    request: text().notNull(),
+    /** A hash of what was asked, by which a request that is sent again without a key is known. */
+    asked: text().notNull(),
+    state: text({ enum: ['begun', 'done'] }).notNull(),
+    /** A hash of the conversation with its answer, by which a later call is known to go on from it. */
+    dialogue: text(),
+  },
+  (t) => [primaryKey({ columns: [t.group, t.sample, t.turn] })],
 );
 
 /** Programs outside the mesh that compute for it. The token itself is not kept: its hash recognises it, the public key checks its seals. */

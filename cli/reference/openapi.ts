@@ -1,6 +1,7 @@
 /** The table of routes as an OpenAPI 3.1 document. */
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
+import * as agent from '../../core/schema/agent.ts';
 import * as answers from '../../core/schema/answers.ts';
 import * as policy from '../../core/schema/policy.ts';
 import * as report from '../../core/schema/report.ts';
@@ -15,7 +16,7 @@ const isSchema = (value: unknown): value is v.GenericSchema =>
 
 /** The object schemas that have a name in core/schema. */
 const DEFINITIONS: Readonly<Record<string, v.GenericSchema>> = Object.fromEntries(
-  Object.entries<unknown>({ ...policy, ...report, ...round, ...answers, ...work })
+  Object.entries<unknown>({ ...policy, ...report, ...round, ...answers, ...work, ...agent })
     .filter((entry): entry is [string, v.GenericSchema] => {
       const [, value] = entry;
       return isSchema(value) && /object|variant/.test(value.type);
@@ -79,6 +80,8 @@ const SECURITY: Readonly<Record<Caller, readonly Json[]>> = {
   caller: [{}, { reader: [] }, { learner: [] }],
   learner: [{ learner: [] }],
   node: [{ node: [] }],
+  agents: [{ agents: [] }],
+  agent: [{ agent: [] }],
 };
 
 const operationOf = (tag: string, route: RouteReference): Json => ({
@@ -126,6 +129,8 @@ export function openApi(version: string): Json {
         reader: bearer('reader'),
         learner: bearer('learner'),
         node: bearer('node'),
+        agents: bearer('agents'),
+        agent: bearer('agent'),
       },
       schemas: toJsonSchemaDefs(DEFINITIONS, CONVERSION),
     },

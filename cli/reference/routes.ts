@@ -4,6 +4,7 @@
  * the routes.
  */
 import type * as v from 'valibot';
+import * as agent from '../../core/schema/agent.ts';
 import * as answers from '../../core/schema/answers.ts';
 import { manifest } from '../../core/schema/policy.ts';
 import { roundReport } from '../../core/schema/report.ts';
@@ -30,6 +31,8 @@ export const CALLERS = {
   caller:
     'As readers; but a deployed mesh without `READ_TOKEN` answers only the learner’s token, since a request causes work.',
   learner: '`LEARNER_TOKEN`, which whoever runs the mesh holds.',
+  agents: 'The token of a run’s agents, as `rollmesh agents RUN` prints it.',
+  agent: 'The token of the episode, as the answer to its opening told it.',
   node: 'The token of a node, as `rollmesh node-token create` printed it.',
 } as const;
 export type Caller = keyof typeof CALLERS;
@@ -188,6 +191,51 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
     }),
     route('POST', '/inference/v1/generate', 'caller', 'Takes token ids, returns token ids, as vLLM does.', {
       body: tokensRequest,
+    }),
+  ],
+  'Agents (see [agents.md](agents.md))': [
+    route(
+      'GET',
+      '/api/runs/:id/agents',
+      'learner',
+      'Tells where agents open the episodes of a run, and the token.',
+      {
+        answer: agent.agentAccess,
+      },
+    ),
+    route('POST', '/agents/runs/:run/episodes', 'agents', 'Opens the next episode that nobody has held.', {
+      body: agent.episodeOrder,
+      answer: agent.episodeAnswer,
+    }),
+    route(
+      'GET',
+      '/agents/episodes/:episode/v1/models',
+      'agent',
+      'Names the version that answers, as OpenAI does.',
+      {},
+    ),
+    route(
+      'POST',
+      '/agents/episodes/:episode/v1/chat/completions',
+      'agent',
+      'Answers a conversation, and records the answer as a part of the episode.',
+      { body: chatRequest },
+    ),
+    route('POST', '/agents/episodes/:episode/v1/completions', 'agent', 'Likewise from a text or token ids.', {
+      body: completionRequest,
+    }),
+    route(
+      'POST',
+      '/agents/episodes/:episode/inference/v1/generate',
+      'agent',
+      'Likewise from token ids, as vLLM.',
+      {
+        body: tokensRequest,
+      },
+    ),
+    route('POST', '/agents/episodes/:episode/reward', 'agent', 'Ends the episode with its reward.', {
+      body: agent.rewardOrder,
+      answer: agent.rewardTaken,
     }),
   ],
   'Nodes (see [nodes.md](nodes.md))': [

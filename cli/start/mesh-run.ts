@@ -154,6 +154,10 @@ async function playRun(
   printer.started({ settings, rounds: missing.last, page: mesh.url, device, done, from });
   if (missing.order > 0)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
+  if (recipe.agent) {
+    const { url, token } = await gateway.getAgentAccess(run);
+    printer.notice(`agents hold the episodes of this run: ${url} with the token ${token}`);
+  }
   const lines: RoundLine[] = [];
   heartbeat.waitFor(async () => {
     const [newest] = await gateway.listRounds(run);

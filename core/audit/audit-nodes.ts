@@ -10,6 +10,7 @@ import type { RoundWork } from '../schema/work.ts';
 import { completionsSha256, isSealed } from '../work-seal.ts';
 import { type AuditTools, drawShare, type RoundRecord } from './audit-round.ts';
 import { AuditLedger, compareSample, type Finding } from './findings.ts';
+import { episodesOfRecord } from './recorded-episodes.ts';
 import { recordedPolicy } from './recorded-policy.ts';
 
 type Answered = RoundWork['work'][number];
@@ -101,6 +102,7 @@ async function redrawn(
     recipe,
     round,
     ...tools,
+    episodes: episodesOfRecord(record),
     use: (ref, work) =>
       tools.use(ref, (live) => work(recordedPolicy(ref, [...recorded.values()], { ids, live }))),
   });

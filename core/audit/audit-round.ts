@@ -14,6 +14,7 @@ import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sam
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import { type AuditLedger, compareGroup, compareSample, type Depth } from './findings.ts';
 import { completionFault } from './read-completion.ts';
+import { episodesOfRecord } from './recorded-episodes.ts';
 import { recordedPolicy } from './recorded-policy.ts';
 
 export interface RoundRecord {
@@ -100,6 +101,7 @@ const stageOf = (
     textOf,
     recipeState,
     askService,
+    episodes: episodesOfRecord(record),
     use,
   });
 };

@@ -5,10 +5,13 @@ import type { Recipe } from '../recipe.ts';
 import type { RoundContext } from '../round-context.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import { firstDifference } from './findings.ts';
+import { recordedEpisodes } from './recorded-episodes.ts';
 import { recordedPolicy } from './recorded-policy.ts';
 
 /** The records in which the sample is: its group with the group's task, or the round's proposals. */
 export type RedrawnRecord = { readonly group: ScoredGroup } | { readonly proposals: Proposals };
+
+type RedrawnRecipe = Pick<Recipe, 'propose' | 'rollOut' | 'judge' | 'agent' | 'roles'>;
 
 export interface Redrawn {
   readonly ids: readonly number[];
@@ -28,7 +31,7 @@ const samplesOf = (record: RedrawnRecord): readonly Sample[] =>
  * sample are those of the round. Throws `wrong-input` where the record has no such sample.
  */
 export async function redrawSample(
-  recipe: Pick<Recipe, 'propose' | 'rollOut' | 'judge'>,
+  recipe: RedrawnRecipe,
   record: RedrawnRecord,
   sample: string,
   open: (wrap: (policy: Policy) => Policy) => RoundContext,
@@ -49,12 +52,14 @@ export async function redrawSample(
 }
 
 async function playAgain(
-  recipe: Pick<Recipe, 'propose' | 'rollOut' | 'judge'>,
+  recipe: RedrawnRecipe,
   record: RedrawnRecord,
-  context: RoundContext,
+  opened: RoundContext,
 ): Promise<readonly Sample[]> {
-  if ('proposals' in record) return (await recipe.propose(context)).samples;
+  if ('proposals' in record) return (await recipe.propose(opened)).samples;
   const { group, index, task, proposal } = record.group;
+  const recorded = recordedEpisodes(record.group, recipe, opened.round);
+  const context = { ...opened, episodes: async () => recorded };
   const rolled = await recipe.rollOut(context, [{ group, index, task, proposal }]);
   return (await recipe.judge(context, rolled)).flatMap(({ samples, judgments }) => [
     ...samples,

@@ -15,6 +15,7 @@ export const MISSING_REWARDS = {
   'too-large': 'the answer is longer than is read',
   'cut-off': 'the judge did not end its judgment within its tokens',
   'no-room': 'the question, the answer and the rubric do not fit the judge’s context',
+  abandoned: 'the agent went away before it said what its episode is worth',
   'control-token':
     'the answer or its task holds a token that separates messages, which the judge would take for another message',
 } as const;

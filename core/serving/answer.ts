@@ -26,8 +26,8 @@ export interface Heading {
   readonly model: string;
   /** What computed it: engine and weights. Equal fingerprints, models, prompts, settings and seeds give equal tokens. */
   readonly fingerprint: string;
-  /** The seed of the draws, given or made. */
-  readonly seed: number;
+  /** The seed of the draws, given or made; null where the id of the sample is the seed. */
+  readonly seed: number | null;
 }
 
 /** What the caller wants to see of tokens. */

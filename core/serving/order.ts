@@ -8,6 +8,7 @@ import { DEEPEST, isShallow } from '../nesting.ts';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../policy.ts';
 import type { Message, Tool } from '../renderer/message.ts';
 import { setName } from '../schema/policy.ts';
+import type { ToolCall } from './tool-calls.ts';
 
 /** What a completion goes on from. */
 export type Prompt =
@@ -266,6 +267,20 @@ function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
     ...(answered ? { tool_call_id: answered } : {}),
   };
 }
+
+/** An answer as the caller sends it back in the next request of the conversation. */
+export const answeredMessage = ({
+  text,
+  calls,
+}: {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+}): Message =>
+  messageOf({
+    role: 'assistant',
+    content: text,
+    tool_calls: calls.map((call) => ({ function: { ...call } })),
+  });
 
 /** Tools that are offered and may not be called are left out of the prompt. */
 function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): readonly Tool[] | undefined {

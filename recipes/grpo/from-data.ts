@@ -64,6 +64,8 @@ export const grpoData = v.strictObject({
   settings: grpoSettings,
   /** The default reward, where it is a weighted sum. */
   rewards: v.exactOptional(rewardSum),
+  /** Agents hold the episodes. */
+  agent: v.exactOptional(v.literal(true)),
 });
 export type GrpoData = v.InferOutput<typeof grpoData>;
 
@@ -95,6 +97,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     optimizer,
     epochs,
     ...(adapter ? { adapter } : {}),
+    ...(data.agent ? { agent: true } : {}),
   });
   return { ...withLoss(recipe, loss), name: grpoName(data) };
 }

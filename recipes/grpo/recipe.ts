@@ -16,10 +16,12 @@ import type {
   TrainingPlan,
   Update,
 } from '../../core/training-plan.ts';
+import { episodeItems } from '../../protocols/episode-credit.ts';
+import { agentRound } from '../../protocols/questions/agent-round.ts';
 import { curriculumAfter, curriculumState } from '../../protocols/questions/curriculum.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { rewardFigures } from '../../protocols/questions/weighted-reward.ts';
-import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
+import { SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
 import { GRPO, type Method, VARIANTS } from './variants.ts';
 
 const CRITIC = 'critic';
@@ -38,6 +40,8 @@ export interface GrpoSettings {
   readonly epochs?: number;
   /** Trains low-rank adapters in place of all weights. */
   readonly adapter?: AdapterSettings;
+  /** Programs outside the mesh hold the episodes, and post what each is worth. */
+  readonly agent?: boolean;
 }
 
 export function methodOf(variant: string | undefined): Method {
@@ -115,7 +119,7 @@ export async function planTraining(
       ? await byCritic(records, tools)
       : {
           items:
-            credit === 'whitened-returns' ? whitenedReturns(records) : groupItems(records.groups, credit),
+            credit === 'whitened-returns' ? whitenedReturns(records) : episodeItems(records.groups, credit),
           critic: [],
         };
   const policy = solverUpdate(items, {
@@ -139,6 +143,7 @@ export function grpoOn({
   optimizer,
   epochs = 1,
   adapter,
+  agent = false,
 }: GrpoSettings): Recipe {
   const { maxNew, temperature = 1 } = questions;
   const trained = { optimizer: smallSteps(optimizer) };
@@ -179,7 +184,7 @@ export function grpoOn({
       // Trained by the variant `ppo` alone; until then it is version 0 with a head of zeros.
       [CRITIC]: { ...trained, head: { kind: 'value' } },
     },
-    ...questionRound(questions),
+    ...(agent ? agentRound(questions) : questionRound(questions)),
     ...(questions.curriculum ? { state: curriculumState } : {}),
     learn: async (records, tools) => {
       const method = methodOf(records.round.settings.variant);

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { meshStatistics } from '../../store/statistics.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
+import { agentAccessRoutes, agentRoutes } from './agent-routes.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { events } from './events.ts';
 import { boundRequest, limitRate, readersOnly } from './guards.ts';
@@ -40,6 +41,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.route('/', webhook);
   app.route('/api/work', workRoutes);
+  app.route('/agents', agentRoutes);
   app.use(limitRate('reads'));
   app.use(tellLearner);
   app.use('/api/*', readersOnly);
@@ -56,6 +58,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.route('/api/dead-letters', deadLetterRoutes);
   app.route('/api', readRoutes);
   app.route('/api', nodeReadRoutes);
+  app.route('/api', agentAccessRoutes);
   app.route('/api', events);
   app.route('/api', samplingRoutes);
   app.all('/api/*', (c) => {

@@ -3,6 +3,7 @@
  * what is missing. Every message may safely be sent twice, so the clock keeps no state of its own.
  */
 import { writeAll } from '../../store/database.ts';
+import { forgetEpisodes, giveUpEpisodes, groupsHeld } from '../../store/episodes.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { nodesNow } from '../../store/nodes.ts';
 import { pendingManifest } from '../../store/pending-manifest.ts';
@@ -58,6 +59,13 @@ export async function reconcile(services: Services): Promise<void> {
     await guarded('run.advance', id, async () => {
       for (const round of await advanceRun(db, id, now())) await sendProposal(services, round);
     });
+  await guarded('episodes.give-up', 'all', async () => {
+    const given = await giveUpEpisodes(db, now() - settings.episodeMs, 'abandoned');
+    for (const round of new Set(given.map((episode) => episode.round)))
+      for (const { group, index } of await groupsHeld(db, round))
+        await continueGroup(services, { round, stage: 'rollout', group, index });
+    await forgetEpisodes(db, now() - WORK_KEPT_MS);
+  });
   await guarded('work.take-back', 'all', async () => {
     const { any, live } = await nodesNow(db, now());
     if (!any) return;
@@ -79,11 +87,23 @@ async function guarded(event: string, id: string, work: () => Promise<void>): Pr
   }
 }
 
+/** Does the round wait for agents? They take as long as they take, so it is not given up. */
+async function waitsForAgents({ db, recipes }: Services, { id, spec, state }: RoundRow): Promise<boolean> {
+  const isHeld = recipes.recipes.some(({ name, agent }) => name === spec.settings.recipe && agent);
+  if (state !== 'rollout' || !isHeld) return false;
+  const [waiting, ended] = [await groupsOf(db, id, ['rollout']), await groupsHeld(db, id)];
+  return ended.length < waiting.length;
+}
+
 async function redrive(services: Services, row: RoundRow): Promise<void> {
   const { db, now, settings } = services;
   if (row.state === 'training' && (await roundBefore(db, row)) !== null) {
     // Its turn has not come: the learner has its messages, or gets them again once the earlier rounds have ended.
     await claimRedrive(db, row, now(), 0);
+    return;
+  }
+  if (await waitsForAgents(services, row)) {
+    if (await claimRedrive(db, row, now(), 0)) await sendRollouts(services, row);
     return;
   }
   const afterStart = row.touchedAt < settings.queuesSince;

@@ -40,6 +40,8 @@ export interface Services {
     readonly local: boolean;
     /** How long a node holds what it leased without a heartbeat, ms. */
     readonly leaseMs: number;
+    /** How long an agent's episode may be without a sign of it, ms. */
+    readonly episodeMs: number;
     /** The rule by which the clock removes old versions; null = it keeps them all. */
     readonly retention: RetentionRule | null;
   };

@@ -32,6 +32,8 @@ export interface GatewayEnv {
   readonly KEEP_WITHDRAWN_DAYS: string;
   /** Seconds that a node holds what it leased without a heartbeat; absent = 30. */
   readonly LEASE_SECONDS?: string;
+  /** Seconds that an episode of an agent may be without a sign of it; absent = 600. */
+  readonly EPISODE_SECONDS?: string;
   /** Only the local mesh sets it. */
   readonly QUEUES_SINCE?: string;
   readonly WEBHOOK_SECRET?: string;
@@ -72,6 +74,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
     queuesSince: Number(env.QUEUES_SINCE ?? 0),
     local: env.QUEUES_SINCE !== undefined,
     leaseMs: Number(env.LEASE_SECONDS ?? 30) * 1000,
+    episodeMs: Number(env.EPISODE_SECONDS ?? 600) * 1000,
     retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
   },
   now: () => Date.now(),

@@ -1,6 +1,7 @@
 /** The rollout Worker: consumes `rollmesh-rollout`, and samples again for readers. It only connects bindings; the work is in roll-out-groups.ts and sample-again.ts. */
 import * as v from 'valibot';
 import { registry } from '../../core/registry.ts';
+import { callOrder } from '../../core/schema/agent.ts';
 import { answerOrder, redrawOrder } from '../../core/schema/answers.ts';
 import { rolloutMessage } from '../../core/schema/round.ts';
 import { failureOf } from '../shared/failures.ts';
@@ -10,7 +11,9 @@ import { meteredQueue } from '../shared/metered-bindings.ts';
 import { meshOf, type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
 import { rollOutGroups } from './roll-out-groups.ts';
 import { answerHeldOut, sampleAgain } from './sample-again.ts';
-import { errorBody, isEndpoint, serve } from './serving/serve.ts';
+import { errorBody, isEndpoint } from './serving/endpoints.ts';
+import { serve } from './serving/serve.ts';
+import { serveCall } from './serving/serve-call.ts';
 
 export interface RolloutEnv extends StageEnv {
   readonly JUDGE: StageQueue<'judge'>;
@@ -42,9 +45,12 @@ export function rolloutWorker(options: WorkerOptions): ExportedHandler<RolloutEn
         return work;
       };
       const { pathname } = new URL(request.url);
-      if (isEndpoint(pathname))
+      if (isEndpoint(pathname) || pathname === '/call')
         try {
-          return await serve(mesh, pathname, await request.json(), keep);
+          const body: unknown = await request.json();
+          return await (isEndpoint(pathname)
+            ? serve(mesh, pathname, body, keep)
+            : serveCall(mesh, v.parse(callOrder, body), keep));
         } catch (error) {
           const { status, body } = errorBody(error);
           if (status >= 500) log('error', 'serving.failed', failureOf(error));

@@ -13,6 +13,7 @@ import { putJsonOnce, readJson } from '../../store/objects.ts';
 import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
 import { committedManifest, expectUsable } from '../../store/versions.ts';
+import { episodesIn } from './agent-episodes.ts';
 import { log } from './log.ts';
 import { loadCommitted, loadText } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
@@ -52,6 +53,7 @@ export async function stageParts(
     round: spec,
     ...(await loadText(mesh, newest)),
     textOf: (ref) => loadText(mesh, ref),
+    episodes: episodesIn(mesh),
     askService: mesh.rewardSecret === undefined ? undefined : askedOnce(mesh, mesh.rewardSecret),
     recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
   };

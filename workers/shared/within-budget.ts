@@ -5,7 +5,14 @@ import { keys } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import type { RoundRow } from '../../store/rounds.ts';
-import { BudgetExceeded, budgeted, CpuBudget, PartialResults, partialCompletions } from './cpu-budget.ts';
+import {
+  BudgetExceeded,
+  budgeted,
+  CpuBudget,
+  type PartialCompletions,
+  PartialResults,
+  partialCompletions,
+} from './cpu-budget.ts';
 import { log } from './log.ts';
 import { sharedList, shareOut } from './share-out.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
@@ -16,6 +23,8 @@ export interface Work<In, Out> {
   readonly items: readonly In[];
   /** The groups of those items that an earlier invocation began. */
   readonly begun: ReadonlySet<string>;
+  /** Completions that were made elsewhere, by their keys. */
+  readonly known?: PartialCompletions | undefined;
   /** Processes some items; processing each alone gives the same results. */
   readonly work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>;
 }
@@ -53,9 +62,10 @@ export async function dropPartial(
 export async function withinBudget<In extends { readonly group: string; readonly index: number }, Out>(
   mesh: StageMesh,
   row: RoundRow,
-  { name, items, begun, work }: Work<In, Out>,
+  { name, items, begun, known = {}, work }: Work<In, Out>,
 ): Promise<Done<Out>> {
   const kept = new PartialResults();
+  kept.add(known);
   const keyOf = (group: string) => keys.partial(row.id, name, group);
   for (const group of begun) kept.add((await readJson(mesh.bucket, keyOf(group), partialCompletions)) ?? {});
   const list = await sharedList(mesh, row, name, items);

@@ -3,6 +3,7 @@ import { RollmeshError, wrongInput } from '../../../core/errors.ts';
 import type { Completion, Policy, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
+import type { Dialogue } from '../../../core/renderer/renderer.ts';
 import type { Choice } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
 import { CALL_TAG, type CallStyle, callStyle, readCalls } from '../../../core/serving/tool-calls.ts';
@@ -21,27 +22,36 @@ export interface PreparedOrder {
   readonly calls: CallStyle | undefined;
 }
 
-interface Read {
+/** A prompt as token ids. */
+export interface ReadPrompt {
   readonly ids: TokenIds;
+  /** How calls of tools are written; absent where none are offered. */
   readonly calls?: CallStyle;
+  /** Absent where the prompt is no conversation. */
+  readonly dialogue?: Dialogue;
 }
 
-function readPrompt(prompt: Prompt, { renderer, tokenizer }: PolicyText): Read {
+/** Throws as the renderer does, and `serving.tools`. */
+export function readPrompt(prompt: Prompt, { renderer, tokenizer }: PolicyText): ReadPrompt {
   if (prompt.kind === 'ids') return { ids: prompt.ids };
   if (prompt.kind === 'text') return { ids: tokenizer.encode(prompt.text) };
   const { messages, tools } = prompt;
-  const { ids, text } = renderer().begin(messages, tools);
-  if (!tools) return { ids };
+  const dialogue = renderer().begin(messages, tools);
+  const { ids, text } = dialogue;
+  if (!tools) return { ids, dialogue };
   if (renderer().begin(messages).text === text)
     throw wrongInput('serving.tools', 'The chat template of this policy does not know tools.', {
       next: 'Leave `tools` out, or describe them in a message.',
     });
-  return { ids, calls: callStyle(text) };
+  return { ids, dialogue, calls: callStyle(text) };
 }
 
-/** Throws `wrong-input` as the renderer does, `serving.tools`, and `policy.too-long` where a prompt leaves no room. */
-export function prepare(order: ServingOrder, text: PolicyText): PreparedOrder {
-  const read = order.prompts.map((prompt) => readPrompt(prompt, text));
+/** `read`: the order's prompts. Throws as `readPrompt` does, and `policy.too-long` where a prompt leaves no room. */
+export function prepare(
+  order: ServingOrder,
+  text: PolicyText,
+  read: readonly ReadPrompt[] = order.prompts.map((prompt) => readPrompt(prompt, text)),
+): PreparedOrder {
   const longest = Math.max(...read.map(({ ids }) => ids.length));
   const room = text.contextLength - longest;
   const { maxNew = room, stopStrings } = order;
@@ -114,6 +124,17 @@ export function choiceOf(
   };
 }
 
+/** Throws `serving.budget` where so many completions of so many tokens may take more time than an invocation has. */
+export function expectBudget(needsMs: number, budgetMs: number, completions: number, maxNew: number): void {
+  if (needsMs <= budgetMs) return;
+  throw new RollmeshError(
+    'over-budget',
+    'serving.budget',
+    `${completions} completions of up to ${maxNew} tokens may take ${Math.ceil(needsMs / 1000)} s of processor time.`,
+    { expected: `at most ${Math.floor(budgetMs / 1000)} s`, next: 'Lower max_tokens or n.' },
+  );
+}
+
 /** `soFar` is called after every turn of an engine that draws token by token, and resolves to false to end there. */
 export async function sample(
   policy: Policy,
@@ -125,13 +146,7 @@ export async function sample(
   const { prompts, samplesEach, settings } = prepared;
   const longest = Math.max(...prompts.map((ids) => ids.length));
   const needsMs = prompts.length * samplesEach * rowMs(policy, longest + settings.maxNew);
-  if (needsMs > budgetMs)
-    throw new RollmeshError(
-      'over-budget',
-      'serving.budget',
-      `${prompts.length * samplesEach} completions of up to ${settings.maxNew} tokens may take ${Math.ceil(needsMs / 1000)} s of processor time.`,
-      { expected: `at most ${Math.floor(budgetMs / 1000)} s`, next: 'Lower max_tokens or n.' },
-    );
+  expectBudget(needsMs, budgetMs, prompts.length * samplesEach, settings.maxNew);
   return policy.generate(
     prompts.map((ids, p) => ({
       ids,

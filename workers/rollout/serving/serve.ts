@@ -3,45 +3,15 @@ import { RollmeshError } from '../../../core/errors.ts';
 import { kernelEngineOf, type PolicyRef } from '../../../core/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import { adapterFile, MAIN_SET, weightsFile } from '../../../core/schema/policy.ts';
-import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
-import { apiError } from '../../../core/serving/api-error.ts';
-import {
-  chatOrder,
-  completionOrder,
-  modelOf,
-  type ServingOrder,
-  tokensOrder,
-} from '../../../core/serving/order.ts';
+import type { Heading } from '../../../core/serving/answer.ts';
+import { modelOf, type ServingOrder } from '../../../core/serving/order.ts';
 import { getPolicy, getVersion } from '../../../store/policies.ts';
 import { expectUsable } from '../../../store/versions.ts';
-import { failureOf, STATUS_OF_KIND } from '../../shared/failures.ts';
-import { log } from '../../shared/log.ts';
 import { loadText, manifestOf, type VersionStore } from '../../shared/open-policy.ts';
 import type { StageMesh } from '../../shared/stage-mesh.ts';
-import { choiceOf, nameOf, prepare, sample } from './sample.ts';
-import { CompletionEvents, DONE, errorEvent } from './stream.ts';
-import { StreamWriter } from './stream-writer.ts';
-
-/** What each endpoint does with a body, and how it answers. */
-const ENDPOINTS = {
-  '/v1/chat/completions': { read: chatOrder, prefix: 'chatcmpl' },
-  '/v1/completions': { read: completionOrder, prefix: 'cmpl' },
-  '/inference/v1/generate': { read: tokensOrder, prefix: 'generate' },
-} as const;
-export type Endpoint = keyof typeof ENDPOINTS;
-
-export const isEndpoint = (path: string): path is Endpoint => path in ENDPOINTS;
-
-/** An error as OpenAI's clients read it. */
-export function errorBody(error: unknown) {
-  if (!(error instanceof RollmeshError))
-    return {
-      status: 503,
-      body: apiError(503, 'internal', 'The policy could not be sampled. Try again; the log has the cause.'),
-    };
-  const status = STATUS_OF_KIND[error.kind];
-  return { status, body: apiError(status, error.code, error.message) };
-}
+import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { respond } from './respond.ts';
+import { nameOf, prepare, sample } from './sample.ts';
 
 /** The exact version that a model's name means now. Throws `missing-version`. */
 async function refOf(mesh: VersionStore, order: ServingOrder): Promise<PolicyRef> {
@@ -77,6 +47,21 @@ async function expectTrained(store: VersionStore, newest: PolicyRef, set: string
   );
 }
 
+/** What an answer of this version says of itself. `id`: told from all others by it. */
+export const headingOf = (
+  endpoint: Endpoint,
+  ref: PolicyRef,
+  id: string,
+  seed: number | null,
+  now: number,
+): Heading => ({
+  id: `${ENDPOINTS[endpoint].prefix}-${id}`,
+  created: Math.floor(now / 1000),
+  model: nameOf(ref),
+  fingerprint: `${ref.engine ?? 'onnx'}/${ref.weights ?? 'float32'}`,
+  seed,
+});
+
 /** A seed for a request that names none. */
 const anySeed = (): number => crypto.getRandomValues(new Uint32Array(1))[0]!;
 
@@ -87,48 +72,17 @@ export async function serve(
   body: unknown,
   keep: (work: Promise<unknown>) => void,
 ): Promise<Response> {
-  const { read, prefix } = ENDPOINTS[endpoint];
-  const order = read(body);
+  const order = ENDPOINTS[endpoint].read(body);
   const ref = await refOf(mesh, order);
   const text = await loadText(mesh, ref);
   const prepared = prepare(order, text);
   const seed = order.seed ?? anySeed();
   const now = mesh.now();
-  const heading: Heading = {
-    id: `${prefix}-${deriveId(nameOf(ref), seed, now, crypto.randomUUID())}`,
-    created: Math.floor(now / 1000),
-    model: nameOf(ref),
-    fingerprint: `${ref.engine ?? 'onnx'}/${ref.weights ?? 'float32'}`,
-    seed,
-  };
-  const budgetMs = mesh.cpuBudgetMs;
-  if (!order.stream) {
-    const work = mesh.session.use(ref, (policy) => sample(policy, prepared, seed, budgetMs));
-    keep(work);
-    const choices = (await work).flatMap((ofPrompt, p) =>
-      ofPrompt.map((completion) => choiceOf(prepared, text, p, completion)),
-    );
-    const { prompts } = prepared;
-    if (endpoint === '/v1/chat/completions')
-      return Response.json(chatAnswer(heading, prompts[0]!, choices, order));
-    const answer = endpoint === '/v1/completions' ? completionAnswer : tokensAnswer;
-    return Response.json(answer(heading, prompts, choices, order));
-  }
-  const events = new CompletionEvents(order, endpoint === '/v1/chat/completions', heading, prepared, text);
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = new StreamWriter(writable);
-  const work = mesh.session.use(ref, (policy) =>
-    sample(policy, prepared, seed, budgetMs, (soFar) => writer.tell(events.grow(soFar))),
+  const id = deriveId(nameOf(ref), seed, now, crypto.randomUUID());
+  const heading = headingOf(endpoint, ref, id, seed, now);
+  return respond(
+    { endpoint, order, heading, prepared, text },
+    (soFar) => mesh.session.use(ref, (policy) => sample(policy, prepared, seed, mesh.cpuBudgetMs, soFar)),
+    keep,
   );
-  const told = work
-    .then((completions) => writer.tell(events.end(completions)))
-    .catch((error: unknown) => {
-      log('warn', 'serving.failed', failureOf(error));
-      return writer.tell(errorEvent(errorBody(error).body) + DONE);
-    })
-    .finally(() => writer.close());
-  keep(told);
-  return new Response(readable, {
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' },
-  });
 }

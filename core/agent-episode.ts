@@ -1,0 +1,42 @@
+/**
+ * Episodes that a program outside the mesh holds with a policy: an agent asks an endpoint, acts on the answers, and says at the end what
+ * the episode is worth. Like the answer of a reward service, what it asked and what it said cannot be had a second time: both are recorded,
+ * and an audit takes them from the record. What the policy answered depends on the recorded prompt alone, and can be drawn again.
+ */
+import { turnId } from './episode.ts';
+import type { TokenIds } from './policy.ts';
+import type { Score } from './reward-service.ts';
+import { rolloutId } from './sample-ids.ts';
+
+/** The role that agents play, and what they are told of a task. */
+export interface AgentRole {
+  readonly role: string;
+  /** A task as an agent gets it, as JSON. */
+  readonly told: (task: string) => unknown;
+}
+
+/** One question of an agent to the policy. */
+export interface AgentCall {
+  /** The number of the call in its episode, from 0; calls that were never answered leave gaps. */
+  readonly turn: number;
+  readonly prompt: TokenIds;
+  /** New tokens at most. */
+  readonly maxNew: number;
+}
+
+/** An episode that has ended. */
+export interface AgentEpisode {
+  /** Its number among the rollouts of its task. */
+  readonly sample: number;
+  /** In the order of `turn`. */
+  readonly calls: readonly AgentCall[];
+  /** What the agent posted, or why there is nothing. */
+  readonly reward: Score;
+}
+
+/** The episodes of a group, in the order of `sample`. */
+export type EpisodesOf = (group: string) => Promise<readonly AgentEpisode[]>;
+
+/** The id of the sample that answers a call: it keys the draws. */
+export const callSampleId = (group: string, role: string, sample: number, turn: number): string =>
+  turnId({ id: rolloutId(group, role, sample), turns: turn });

@@ -1,0 +1,102 @@
+/** What agents and the mesh say to each other about episodes, and the record of a call. */
+import * as v from 'valibot';
+import { message } from '../renderer/message.ts';
+import { count } from './numbers.ts';
+import { id } from './sample.ts';
+import { completion } from './work.ts';
+
+/** An episode is open until its agent posts a reward, or is gone for too long. */
+export const EPISODE_STATES = ['open', 'rewarded', 'missing'] as const;
+
+/** The most calls of one episode. */
+export const MOST_CALLS = 128;
+
+/** The name of an episode in addresses: its group and its number among the group's rollouts. */
+export const episodeName = v.pipe(
+  v.string(),
+  v.regex(
+    /^[0-9a-f]{32}-(?:0|[1-9]\d?)$/,
+    'Expected the name of an episode, as it was told when it was opened',
+  ),
+  v.transform((name) => ({ group: name.slice(0, 32), sample: Number(name.slice(33)) })),
+);
+export type EpisodeKey = v.InferOutput<typeof episodeName>;
+
+export const nameOfEpisode = ({ group, sample }: EpisodeKey): string => `${group}-${sample}`;
+
+/** The body of a request for an episode. */
+export const episodeOrder = v.strictObject({
+  /** A name of the caller's own for this request: sent again under the same one, the same episode is its answer. */
+  key: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
+});
+
+/** An episode to hold, nothing for now, or nothing any more. */
+export const episodeAnswer = v.variant('state', [
+  v.object({
+    state: v.literal('open'),
+    episode: v.string(),
+    run: id,
+    round: count,
+    /** What the run's recipe tells of the task. */
+    task: v.unknown(),
+    /** For an OpenAI client: its base URL and its API key. */
+    baseURL: v.string(),
+    apiKey: v.string(),
+    /** Where the reward is posted, with the same key. */
+    rewardURL: v.string(),
+    /** The exact version that answers. */
+    model: v.string(),
+    /** Without a sign of its agent for so long the episode is missing data, seconds. */
+    idleSeconds: v.number(),
+  }),
+  v.object({
+    /** All episodes of the open rounds are taken: ask again later. */
+    state: v.literal('wait'),
+    seconds: v.number(),
+  }),
+  v.object({
+    /** The run has ended. */
+    state: v.literal('over'),
+  }),
+]);
+export type EpisodeAnswer = v.InferOutput<typeof episodeAnswer>;
+
+/** The body by which an agent ends its episode. */
+export const rewardOrder = v.strictObject({
+  reward: v.pipe(v.number('Expected a finite number'), v.finite('Expected a finite number')),
+});
+
+export const rewardTaken = v.object({ episode: v.string(), reward: v.number() });
+
+/** How an agent gets episodes of a run. */
+export const agentAccess = v.object({ run: id, url: v.string(), token: v.string() });
+export type AgentAccess = v.InferOutput<typeof agentAccess>;
+
+/** One call as it is stored: what was asked, as token ids and as the conversation that they write, and the answer. */
+export const recordedCall = v.object({
+  prompt: v.array(count),
+  maxNew: count,
+  completion,
+  /** Absent where the prompt was no conversation. */
+  dialogue: v.exactOptional(
+    v.object({
+      messages: v.array(message),
+      tools: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),
+      text: v.string(),
+    }),
+  ),
+});
+export type RecordedCall = v.InferOutput<typeof recordedCall>;
+
+/** What the gateway asks the rollout Worker for on behalf of an episode. */
+export const callOrder = v.object({
+  group: id,
+  sample: count,
+  endpoint: v.picklist(['/v1/chat/completions', '/v1/completions', '/inference/v1/generate']),
+  body: v.unknown(),
+  /** A key of the caller's own for this request. */
+  key: v.nullable(v.string()),
+  /** Does the caller say that it sends the request again? */
+  again: v.boolean(),
+});
+export type CallOrder = v.InferOutput<typeof callOrder>;

@@ -1,0 +1,50 @@
+/** What a request may say of sampling in an agent's episode: its tokens are trained on, so the run's own settings draw them, and no others. */
+import { wrongInput } from '../errors.ts';
+import type { PolicyRef, SamplingSettings } from '../policy.ts';
+
+interface Fixed {
+  readonly field: string;
+  /** The values that change nothing. */
+  readonly right: readonly unknown[];
+}
+
+const fixedBy = (
+  { temperature, topP = 1, topK = 0 }: Omit<SamplingSettings, 'stop'>,
+  { engine, weights }: Pick<PolicyRef, 'engine' | 'weights'>,
+): readonly Fixed[] => [
+  { field: 'temperature', right: [temperature] },
+  { field: 'top_p', right: [topP] },
+  { field: 'top_k', right: topK ? [topK] : [0, -1] },
+  { field: 'n', right: [1] },
+  { field: 'best_of', right: [1] },
+  { field: 'seed', right: [] },
+  { field: 'stop', right: ['[]'] },
+  { field: 'stop_token_ids', right: ['[]'] },
+  { field: 'ignore_eos', right: [false] },
+  { field: 'engine', right: [engine ?? 'onnx'] },
+  { field: 'weights', right: weights ? [weights] : [] },
+];
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+
+/** Throws `episode.sampling` where the body of a request asks for another way to sample than the run's. */
+export function expectOwnSampling(
+  body: unknown,
+  sampling: Omit<SamplingSettings, 'stop'>,
+  ref: Pick<PolicyRef, 'engine' | 'weights'>,
+): void {
+  const given = { ...fieldsOf(body), ...fieldsOf(fieldsOf(body).sampling_params) };
+  for (const { field, right } of fixedBy(sampling, ref)) {
+    const value = given[field];
+    if (value === undefined || value === null) continue;
+    const shown = JSON.stringify(value);
+    if (right.includes(value) || right.includes(shown)) continue;
+    throw wrongInput('episode.sampling', `${field} = ${shown.slice(0, 80)} is not how this run samples.`, {
+      expected: right.length ? `${field} = ${right.join(' or ')}, or nothing` : `no ${field}`,
+      next: 'Leave it out: what is trained on is drawn by the settings of the run.',
+    });
+  }
+}

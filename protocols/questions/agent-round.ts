@@ -1,0 +1,120 @@
+/**
+ * A round whose rollouts are held by agents: programs of somebody else that ask the policy through an endpoint, act on what it says, and
+ * post what an episode is worth. The tasks are those of a file; the prompts, the number of turns and the rewards are the agents' own.
+ */
+import { type AgentEpisode, callSampleId } from '../../core/agent-episode.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import { episodesOf } from '../../core/play-episodes.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe, RoundShape } from '../../core/recipe.ts';
+import { type RoundContext, sampleOf } from '../../core/round-context.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { drawFileTasks } from '../../tasks/file/sampler.ts';
+import { admitTasks } from '../drawn-tasks.ts';
+import { SOLVER } from '../solver.ts';
+import { weightsBy } from './curriculum.ts';
+import { type Questions, questionRound } from './round.ts';
+import { readTask, writeTask } from './task-text.ts';
+
+const REWARDS = {
+  posted: {
+    description: 'the number that the agent posts at the end of its episode',
+    // Nobody here knows what it is computed from.
+    usesGold: true,
+  },
+} as const satisfies Recipe['rewards'];
+
+/** The samples of an episode: one for each answer, in order, the later ones under the id of the first. */
+async function samplesOf(
+  context: RoundContext,
+  { group }: AdmittedTask,
+  { sample, calls }: AgentEpisode,
+): Promise<Sample[]> {
+  const ids = calls.map(({ turn }) => callSampleId(group, SOLVER, sample, turn));
+  const samples: Sample[] = [];
+  for (const [i, { turn, prompt, maxNew }] of calls.entries()) {
+    const id = ids[i]!;
+    const [[completion]] = (await context.generate(SOLVER, [{ ids: prompt, sampleIds: [id] }], {
+      maxNew,
+    })) as [[Parameters<typeof sampleOf>[4]]];
+    const outcome = completion.stopped ? 'ok' : 'cut-off';
+    samples.push({
+      ...sampleOf(context, SOLVER, id, prompt, completion, outcome),
+      turn,
+      ...(i > 0 ? { of: ids[0]! } : {}),
+    });
+  }
+  return samples;
+}
+
+async function rollOut(context: RoundContext, tasks: readonly AdmittedTask[]): Promise<RolloutGroup[]> {
+  const groups: RolloutGroup[] = [];
+  for (const task of tasks) {
+    const samples: Sample[] = [];
+    for (const episode of await context.episodes(task.group))
+      samples.push(...(await samplesOf(context, task, episode)));
+    if (samples.length === 0)
+      throw new RollmeshError(
+        'give-up',
+        'agent.silent',
+        'No episode of this task asked the policy anything.',
+        {
+          expected: 'agents that ask for at least one answer before they post a reward or go away',
+        },
+      );
+    groups.push({ round: context.round.id, ...task, samples });
+  }
+  return groups;
+}
+
+/** Each sample with what its episode was paid. */
+async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
+  const rewards = new Map(
+    (await context.episodes(group.group)).flatMap(({ sample, calls: [first], reward }) =>
+      first ? [[callSampleId(group.group, SOLVER, sample, first.turn), reward] as const] : [],
+    ),
+  );
+  const samples = episodesOf(group.samples).flatMap((turns) => {
+    const reward = rewards.get(turns[0]!.id) ?? 'not-rated';
+    return turns.map((turn) => ({
+      ...turn,
+      ...(typeof reward === 'number'
+        ? { rewards: { reward } }
+        : { rewards: { reward: null }, missing: { reward } }),
+    }));
+  });
+  const unchecked = samples.map(() => null);
+  return { ...group, samples, judgments: [], answersExact: unchecked, solutionsExact: unchecked };
+}
+
+/** Held-out questions are asked by the mesh itself, once and without the agent's tools: it has no agent of its own. */
+export function agentRound(questions: Questions): RoundShape {
+  const { tasks, maxNew, temperature = 1, curriculum } = questions;
+  const { taskName, freezable, evaluate, describe } = questionRound(questions);
+  return {
+    taskName,
+    freezable,
+    evaluate,
+    ...(describe ? { describe } : {}),
+    rewards: REWARDS,
+    roles: {
+      [SOLVER]: { description: 'answers agents, through the endpoint', sampling: { maxNew, temperature } },
+    },
+    agent: {
+      role: SOLVER,
+      told: (task) => {
+        const { messages, answer, metadata } = readTask(task);
+        return { messages, answer, metadata };
+      },
+    },
+    propose: async ({ round, recipeState }) => {
+      const weightOf = curriculum && weightsBy(curriculum, await recipeState());
+      const drawn = drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks, {
+        weightOf: weightOf && ((task) => weightOf(writeTask(task))),
+      });
+      return admitTasks(round, drawn.map(writeTask));
+    },
+    rollOut,
+    judge: (context, groups) => Promise.all(groups.map((group) => pay(context, group))),
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * The routes of agents: programs that hold the episodes of a run. One opens an episode with the run's token, speaks to the policy with the
+ * episode's own token as to any OpenAI server, and ends it with a reward. Whatever an agent does to an episode is refused by name once
+ * it has ended.
+ */
+import { type Context, Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type * as v from 'valibot';
+import { episodeToken, runToken } from '../../core/agent-token.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { DEEPEST, isShallow } from '../../core/nesting.ts';
+import { equalInConstantTime } from '../../core/provenance.ts';
+import { deriveId } from '../../core/random.ts';
+import { refOf } from '../../core/round-context.ts';
+import {
+  type AgentAccess,
+  type CallOrder,
+  type EpisodeAnswer,
+  type EpisodeKey,
+  episodeName,
+  episodeOrder,
+  nameOfEpisode,
+  rewardOrder,
+  type rewardTaken,
+} from '../../core/schema/agent.ts';
+import { id } from '../../core/schema/sample.ts';
+import { apiError } from '../../core/serving/api-error.ts';
+import { groupsHeld, openEpisode, rewardEpisode } from '../../store/episodes.ts';
+import { getGroup } from '../../store/groups.ts';
+import { getRound, touchRound } from '../../store/rounds.ts';
+import { getRun, lastRoundOf, openRoundsOf, type RunRow } from '../../store/runs.ts';
+import { expectOpen } from '../shared/agent-episodes.ts';
+import { check, parseJson, readBytes, readJsonBody } from './body.ts';
+import { continueGroup } from './continue-group.ts';
+import { learnerOnly, limitRate } from './guards.ts';
+import { errorResponse, HttpError } from './http-error.ts';
+import { notFound } from './parameters.ts';
+import type { GatewayTypes, Services } from './services.ts';
+import { accounted } from './usage.ts';
+
+const CALL_LIMIT = 1 << 20;
+const ORDER_LIMIT = 4096;
+/** When an agent that found nothing should ask again, seconds. */
+const WAIT_SECONDS = 1;
+
+type AgentContext = Context<GatewayTypes>;
+
+/** Passes a bearer of one of the tokens; whoever guesses is limited as readers are, an agent is not: it asks as often as it works. */
+async function expectToken(
+  c: AgentContext,
+  what: string,
+  tokenOf: (secret: string) => string,
+): Promise<void> {
+  const given = /^Bearer ([0-9a-f]{64})$/.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  const secrets = c.var.services.secrets.learner.filter(
+    (secret) => secret !== undefined && secret.length >= 16,
+  );
+  if (secrets.map((secret) => equalInConstantTime(given, tokenOf(secret!))).some(Boolean)) return;
+  await limitRate('reads')(c, async () => undefined);
+  throw new HttpError(401, 'agent.token', `This needs the token of ${what}.`, {
+    expected: 'Authorization: Bearer <token>, which OpenAI’s clients call the API key',
+    next: 'Take it from the answer to the request that opened the episode; `rollmesh agents RUN` prints that of the run.',
+  });
+}
+
+const episodeOf = (c: AgentContext): EpisodeKey => check(episodeName, c.req.param('episode'), 'episode.name');
+
+const ownEpisode = createMiddleware<GatewayTypes>(async function ownEpisode(c, next) {
+  const name = nameOfEpisode(episodeOf(c));
+  await expectToken(c, `the episode ${name}`, (secret) => episodeToken(secret, name));
+  await next();
+});
+
+const ownRun = createMiddleware<GatewayTypes>(async function ownRun(c, next) {
+  const run = check(id, c.req.param('run'), 'run.id');
+  await expectToken(c, `agents of the run ${run}`, (secret) => runToken(secret, run));
+  await next();
+});
+
+/** The run, if agents hold its episodes. */
+async function runOfAgents({ db, recipes }: Services, wanted: string): Promise<RunRow> {
+  const run = await getRun(db, wanted);
+  if (!run) throw notFound('run', wanted);
+  if (recipes.find(run.settings.recipe).agent) return run;
+  throw wrongInput('run.agents', `The run ${wanted} samples by itself: its recipe has no role for agents.`, {
+    expected: 'a run that was started with --agent',
+  });
+}
+
+/** Nothing to hold now: because the run has ended, or because what is open is taken. */
+async function nothing({ db }: Services, run: RunRow): Promise<EpisodeAnswer> {
+  const [open, last] = [await openRoundsOf(db, run.id), await lastRoundOf(db, run.id)];
+  const over = open.length === 0 && (run.state !== 'open' || last >= run.target);
+  return over ? { state: 'over' } : { state: 'wait', seconds: WAIT_SECONDS };
+}
+
+/** Locally the caller's own address of the mesh, deployed the same. */
+const addressOf = (c: AgentContext): string => new URL(c.req.url).origin;
+
+/** Sends the group on if all of its episodes have ended. */
+async function continueHeld(services: Services, round: string, group: string): Promise<void> {
+  for (const { index } of await groupsHeld(services.db, round, [group]))
+    await continueGroup(services, { round, stage: 'rollout', group, index });
+}
+
+export const agentRoutes = new Hono<GatewayTypes>()
+  .post('/runs/:run/episodes', ownRun, async (c) => {
+    const { services } = c.var;
+    const { db, now, settings, recipes, secrets } = services;
+    const { key } = await readJsonBody(c.req.raw, episodeOrder, ORDER_LIMIT);
+    const run = await runOfAgents(services, check(id, c.req.param('run'), 'run.id'));
+    const opening = key === undefined ? crypto.randomUUID() : deriveId('opening', run.id, key);
+    const row = await openEpisode(db, run.id, opening, now());
+    if (!row) return c.json<EpisodeAnswer>(await nothing(services, run));
+    const [round, group] = [await getRound(db, row.round), await getGroup(db, row.round, row.group)];
+    const { agent } = recipes.find(run.settings.recipe);
+    if (!round || !group || !agent) throw new Error(`internal: episode of no round ${row.round}`);
+    await touchRound(db, round.id, now());
+    const episode = nameOfEpisode(row);
+    const own = `${addressOf(c)}/agents/episodes/${episode}`;
+    const { name, version, set } = refOf(round.spec, agent.role);
+    return c.json<EpisodeAnswer>({
+      state: 'open',
+      episode,
+      run: run.id,
+      round: round.index,
+      task: agent.told(group.task),
+      baseURL: `${own}/v1`,
+      rewardURL: `${own}/reward`,
+      apiKey: episodeToken(secrets.learner.find((secret) => secret !== undefined)!, episode),
+      model: `${name}@${version}${set ? `/${set}` : ''}`,
+      idleSeconds: settings.episodeMs / 1000,
+    });
+  })
+  .use('/episodes/:episode/*', ownEpisode)
+  .get('/episodes/:episode/v1/models', async (c) => {
+    const { db, recipes } = c.var.services;
+    const { round } = await expectOpen(db, episodeOf(c));
+    const { name, version } = refOf(round.spec, recipes.find(round.spec.settings.recipe).agent!.role);
+    const created = Math.floor(round.createdAt / 1000);
+    const data = [{ id: `${name}@${version}`, object: 'model', created, owned_by: 'rollmesh', version }];
+    return c.json({ object: 'list', data });
+  })
+  .on(
+    'POST',
+    ['v1/chat/completions', 'v1/completions', 'inference/v1/generate'].map(
+      (endpoint) => `/episodes/:episode/${endpoint}`,
+    ),
+    async (c) => {
+      const { db, sampler } = c.var.services;
+      if (!sampler)
+        throw new HttpError(501, 'sampler.missing', 'This mesh has no Worker that answers for its models.', {
+          next: 'Give the gateway the service binding SAMPLER of wrangler.toml and deploy it again.',
+        });
+      const episode = episodeOf(c);
+      await expectOpen(db, episode);
+      const endpoint = c.req.path.slice(c.req.path.search(/\/(?:inference\/)?v1\//)) as CallOrder['endpoint'];
+      const body = parseJson(await readBytes(c.req.raw, CALL_LIMIT));
+      if (!isShallow(body))
+        throw new HttpError(422, 'body.nesting', 'The body is nested too deeply.', {
+          expected: `at most ${DEEPEST} levels`,
+        });
+      const order: CallOrder = {
+        ...episode,
+        endpoint,
+        body,
+        key: c.req.header('idempotency-key')?.slice(0, 256) ?? null,
+        // OpenAI's own clients count their retries in this header.
+        again: Number(c.req.header('x-stainless-retry-count') ?? 0) > 0,
+      };
+      const answer = await sampler.fetch(
+        new Request('https://rollout/call', { method: 'POST', body: JSON.stringify(order) }),
+      );
+      return new Response(answer.body, {
+        status: answer.status,
+        headers: { 'content-type': answer.headers.get('content-type') ?? 'application/json' },
+      });
+    },
+  )
+  .post('/episodes/:episode/reward', async (c) => {
+    const { services } = c.var;
+    const { db, now } = services;
+    const episode = episodeOf(c);
+    const { reward } = await readJsonBody(c.req.raw, rewardOrder, ORDER_LIMIT);
+    const { round } = await expectOpen(db, episode);
+    await accounted(
+      services,
+      async () => {
+        // Somebody else may have ended it since.
+        if (!(await rewardEpisode(db, episode, round.id, reward, now()))) await expectOpen(db, episode);
+        await continueHeld(services, round.id, episode.group);
+      },
+      () => round.id,
+    );
+    return c.json<v.InferOutput<typeof rewardTaken>>({ episode: nameOfEpisode(episode), reward });
+  })
+  .onError((error, c) => {
+    const { status, body } = errorResponse(error);
+    const { code, message, expected, next } = body.error;
+    const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
+    return c.json(apiError(status, code, sentences), status);
+  });
+
+/** How agents get at a run's episodes. */
+export const agentAccessRoutes = new Hono<GatewayTypes>().get('/runs/:id/agents', learnerOnly, async (c) => {
+  const { services } = c.var;
+  const run = await runOfAgents(services, check(id, c.req.param('id'), 'run.id'));
+  const secret = services.secrets.learner.find((one) => one !== undefined)!;
+  return c.json<AgentAccess>({
+    run: run.id,
+    url: `${addressOf(c)}/agents/runs/${run.id}`,
+    token: runToken(secret, run.id),
+  });
+});

@@ -1,0 +1,225 @@
+/**
+ * Answers one call of an agent, and records it as a part of its episode: with the version and the settings of the episode's round, drawn by
+ * an id that follows from the episode and the number of the call. The answer is stored before it is told, and counts from then on.
+ */
+import { callSampleId } from '../../../core/agent-episode.ts';
+import { canonicalJson } from '../../../core/canonical-json.ts';
+import { RollmeshError, wrongInput } from '../../../core/errors.ts';
+import type { Completion, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy.ts';
+import { deriveId } from '../../../core/random.ts';
+import type { Message, Tool } from '../../../core/renderer/message.ts';
+import type { PolicyText } from '../../../core/renderer/policy-text.ts';
+import { refOf, roleOf, samplingOf } from '../../../core/round-context.ts';
+import {
+  type CallOrder,
+  type EpisodeKey,
+  MOST_CALLS,
+  nameOfEpisode,
+  type RecordedCall,
+  recordedCall,
+} from '../../../core/schema/agent.ts';
+import { expectOwnSampling } from '../../../core/serving/episode-order.ts';
+import { answeredMessage, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
+import { callStyle } from '../../../core/serving/tool-calls.ts';
+import {
+  beginCall,
+  type CallRow,
+  callKey,
+  callsThatLeft,
+  callThatAsked,
+  endCall,
+} from '../../../store/episodes.ts';
+import { putJsonOnce, readJson } from '../../../store/objects.ts';
+import { expectOpen } from '../../shared/agent-episodes.ts';
+import { rowMs } from '../../shared/cpu-budget.ts';
+import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { respond, type SoFar } from './respond.ts';
+import { choiceOf, expectBudget, nameOf, prepare, type ReadPrompt, readPrompt } from './sample.ts';
+import { headingOf } from './serve.ts';
+
+/** Conversations with equal hashes have equal messages and tools. */
+const dialogueHash = (messages: readonly Message[], tools: readonly Tool[] | undefined): string =>
+  deriveId('dialogue', canonicalJson([tools ?? null, messages]));
+
+const promptOf = ({ prompts }: ServingOrder): Prompt => {
+  const [prompt, ...others] = prompts as [Prompt, ...Prompt[]];
+  if (others.length === 0) return prompt;
+  throw wrongInput('episode.prompts', `The request has ${prompts.length} prompts.`, {
+    expected: 'one prompt a call, in an episode',
+  });
+};
+
+/** The call that the request begins, or that it began before: one that is sent again is no second call. */
+async function callOf(
+  { db, now }: StageMesh,
+  { key, again, body, endpoint, ...episode }: CallOrder,
+): Promise<CallRow> {
+  const asked = deriveId('asked', endpoint, canonicalJson(body));
+  const before = key === null && again ? await callThatAsked(db, episode, asked) : undefined;
+  const request = before?.request ?? (key === null ? crypto.randomUUID() : deriveId('key', key));
+  const call = await beginCall(db, episode, { request, asked }, now());
+  if (call?.asked === asked) return call;
+  if (call)
+    throw wrongInput('episode.key', 'This idempotency key was used for another request of the episode.', {
+      next: 'Send every request under a key of its own.',
+    });
+  await expectOpen(db, episode);
+  throw new RollmeshError(
+    'give-up',
+    'episode.calls',
+    `The episode ${nameOfEpisode(episode)} has had ${MOST_CALLS} calls, as many as one may have.`,
+    { next: 'Post its reward.' },
+  );
+}
+
+/**
+ * The prompt as token ids. Where a conversation goes on from an answer of this episode, its prompt begins with the very ids of that call
+ * and its answer: nothing that was sampled is encoded a second time. Any other prompt stands by itself.
+ */
+async function readCall(
+  { db, bucket }: StageMesh,
+  round: string,
+  episode: EpisodeKey,
+  before: number,
+  prompt: Prompt,
+  text: PolicyText,
+): Promise<ReadPrompt> {
+  if (prompt.kind !== 'messages') return readPrompt(prompt, text);
+  const { messages, tools } = prompt;
+  // Of every conversation that this one begins with and that ends with an answer, the longest first.
+  const parts = messages
+    .flatMap(({ role }, at) => (role === 'assistant' && at + 1 < messages.length ? [at + 1] : []))
+    .map((length) => ({ length, hash: dialogueHash(messages.slice(0, length), tools) }))
+    .reverse();
+  const rows = parts.length
+    ? await callsThatLeft(
+        db,
+        episode,
+        parts.map(({ hash }) => hash),
+      )
+    : [];
+  for (const { length, hash } of parts) {
+    const row = rows.find(({ dialogue, turn }) => dialogue === hash && turn < before);
+    const call = row && (await readJson(bucket, callKey(round, episode, row.turn), recordedCall));
+    if (!call?.dialogue) continue;
+    const renderer = text.renderer();
+    const asked = { tools, ...call.dialogue, ids: call.prompt, mask: call.prompt.map(() => 0 as const) };
+    try {
+      const dialogue = renderer.ask(renderer.answer(asked, call.completion.ids), messages.slice(length));
+      return { ids: dialogue.ids, dialogue, ...(tools ? { calls: callStyle(dialogue.text) } : {}) };
+    } catch (error) {
+      // A template that rewrites what was said before: the prompt then stands by itself.
+      if (!(error instanceof RollmeshError) || error.code !== 'renderer.history') throw error;
+    }
+  }
+  return readPrompt(prompt, text);
+}
+
+/** Draws the answer. It is drawn to its end even where nobody reads it any more: half an answer would be none of the policy's. */
+async function draw(
+  mesh: StageMesh,
+  ref: PolicyRef,
+  ids: TokenIds,
+  sampleId: string,
+  settings: SamplingSettings,
+  soFar: SoFar | undefined,
+): Promise<Completion> {
+  const [[completion]] = (await mesh.session.use(ref, (policy) => {
+    expectBudget(rowMs(policy, ids.length + settings.maxNew), mesh.cpuBudgetMs, 1, settings.maxNew);
+    return policy.generate(
+      [{ ids, sampleIds: [sampleId] }],
+      settings,
+      soFar &&
+        (async (completions) => {
+          await soFar(completions);
+          return true;
+        }),
+    );
+  })) as [[Completion]];
+  return completion;
+}
+
+const recordOf = (
+  prompt: TokenIds,
+  maxNew: number,
+  completion: Completion,
+  { dialogue }: ReadPrompt,
+): RecordedCall => ({
+  prompt: [...prompt],
+  maxNew,
+  completion: { ids: [...completion.ids], logprobs: [...completion.logprobs], stopped: completion.stopped },
+  ...(dialogue
+    ? {
+        dialogue: {
+          messages: [...dialogue.messages],
+          ...(dialogue.tools ? { tools: [...dialogue.tools] } : {}),
+          text: dialogue.text,
+        },
+      }
+    : {}),
+});
+
+export async function serveCall(
+  mesh: StageMesh,
+  asked: CallOrder,
+  keep: (work: Promise<unknown>) => void,
+): Promise<Response> {
+  const { endpoint, body } = asked;
+  const episode: EpisodeKey = { group: asked.group, sample: asked.sample };
+  const { round: row } = await expectOpen(mesh.db, episode);
+  const { spec } = row;
+  const order = ENDPOINTS[endpoint].read(body);
+  const given = promptOf(order);
+  const parts = await stageParts(mesh, row);
+  const { recipe, tokenizer, renderer, contextLength } = parts;
+  if (!recipe.agent || !renderer || contextLength === undefined)
+    throw new Error(`internal: recipe ${recipe.name} has episodes of agents and no role for them`);
+  const { role } = recipe.agent;
+  const ref = refOf(spec, role);
+  expectOwnSampling(body, roleOf(recipe, role).sampling, ref);
+  const text: PolicyText = { tokenizer, renderer, contextLength };
+
+  const { turn } = await callOf(mesh, asked);
+  const key = callKey(spec.id, episode, turn);
+  const stored = await readJson(mesh.bucket, key, recordedCall);
+  const read: ReadPrompt = stored
+    ? { ids: stored.prompt }
+    : await readCall(mesh, spec.id, episode, turn, given, text);
+  const calls = given.kind === 'messages' && given.tools ? callStyle(tokenizer.decode(read.ids)) : undefined;
+  const prepared = prepare({ ...order, maxNew: undefined }, text, [
+    { ids: read.ids, ...(calls ? { calls } : {}) },
+  ]);
+  const own = samplingOf({ recipe, tokenizer, renderer }, role);
+  const settings = {
+    ...own,
+    maxNew: Math.min(own.maxNew, prepared.settings.maxNew, order.maxNew ?? own.maxNew),
+  };
+  const sampleId = callSampleId(episode.group, role, episode.sample, turn);
+  const heading = headingOf(endpoint, ref, sampleId, null, mesh.now());
+
+  const answer = async (soFar?: SoFar): Promise<Completion[][]> => {
+    let record = stored;
+    if (!record) {
+      const completion = await draw(mesh, ref, read.ids, sampleId, settings, soFar);
+      record = recordOf(read.ids, settings.maxNew, completion, read);
+      // A request that was sent twice may be answered twice at the same time: the first answer that is stored is the answer.
+      if (!(await putJsonOnce(mesh.bucket, key, record)))
+        record = (await readJson(mesh.bucket, key, recordedCall)) ?? record;
+    }
+    const { completion } = record;
+    const dialogue =
+      given.kind === 'messages'
+        ? dialogueHash(
+            [...given.messages, answeredMessage(choiceOf(prepared, text, 0, completion))],
+            given.tools,
+          )
+        : null;
+    if (!(await endCall(mesh.db, episode, { turn, dialogue }, mesh.now()))) {
+      await expectOpen(mesh.db, episode);
+      throw new Error(`internal: call ${turn} of ${nameOf(ref)} was not noted`);
+    }
+    return [[completion]];
+  };
+  return respond({ endpoint, order, heading, prepared, text }, answer, keep);
+}
