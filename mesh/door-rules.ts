@@ -1,5 +1,7 @@
 /** The rules, as pure functions, for which requests a port of the local mesh accepts, and with which headers they are passed on. */
 
+import { isOpenToPages } from '../core/cross-origin.ts';
+
 /** The parts of an HTTP request that say who the caller is. */
 interface Caller {
   readonly url: string;
@@ -22,8 +24,15 @@ function hostnameOf(host: string): string | null {
   }
 }
 
-/** Why a request is refused; null if it is accepted. `hosts` are the names and addresses of this machine, as URLs write them. */
-export function foreignCaller({ url, headers }: Caller, hosts: readonly string[]): Refusal | null {
+/**
+ * Why a request is refused; null if it is accepted. `hosts` are the names and addresses of this machine, as URLs write them; `pages` are the
+ * origins whose pages may call the model endpoints.
+ */
+export function foreignCaller(
+  { url, headers }: Caller,
+  hosts: readonly string[],
+  pages: readonly string[] = [],
+): Refusal | null {
   const host = headers.get('host') ?? new URL(url).host;
   const asked = [hostnameOf(host), new URL(url).hostname];
   if (!asked.every((name) => name !== null && hosts.includes(name)))
@@ -34,12 +43,13 @@ export function foreignCaller({ url, headers }: Caller, hosts: readonly string[]
       next: `Open http://${hosts[0]} with the port of the mesh.`,
     };
   const origin = headers.get('origin');
-  if (origin !== null && origin !== `http://${host}`)
+  const isNamed = origin !== null && pages.includes(origin) && isOpenToPages(new URL(url).pathname);
+  if (origin !== null && origin !== `http://${host}` && !isNamed)
     return {
       code: 'origin.foreign',
       message: `The request comes from a page of ${origin.slice(0, 100)}, and the local mesh answers its own page alone.`,
       expected: `no Origin header, or http://${host}`,
-      next: 'Call the mesh from a program, or from its own page.',
+      next: 'Call the mesh from a program, or from its own page; CORS_ORIGINS in .dev.vars names pages that may call its model endpoints.',
     };
   return null;
 }

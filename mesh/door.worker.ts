@@ -9,11 +9,13 @@ interface Env {
   readonly INNER: Fetcher;
   /** The names and addresses of this machine, as URLs write them. */
   readonly HOSTS: readonly string[];
+  /** Origins whose pages may call the model endpoints. */
+  readonly PAGES: readonly string[];
 }
 
 export default {
   fetch(request, env) {
-    const refusal = foreignCaller(request, env.HOSTS);
+    const refusal = foreignCaller(request, env.HOSTS, env.PAGES);
     if (refusal) return Response.json(refusal, { status: 403, headers: { connection: 'close' } });
     return env.INNER.fetch(new Request(request, { headers: trustedHeaders(request.headers) }));
   },

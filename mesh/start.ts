@@ -6,6 +6,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
+import { originsOf } from '../core/cross-origin.ts';
 import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { installed, moduleFile } from './installation.ts';
@@ -85,6 +86,7 @@ const doorOf = (worker: string) => `${worker}-door`;
 /** The options of the Worker in front of another one at a port of this machine; see mesh/door.worker.ts. */
 async function doorOptions(
   worker: string,
+  pages: readonly string[],
   host: string = LOOPBACK,
   port: number = 0,
 ): Promise<WorkerOptions> {
@@ -94,7 +96,7 @@ async function doorOptions(
     compatibilityDate: '2026-04-01',
     modulesRoot: bundle.root,
     modules: bundle.modules,
-    bindings: { HOSTS: [...new Set([LOOPBACK, 'localhost', '[::1]', host])] },
+    bindings: { HOSTS: [...new Set([LOOPBACK, 'localhost', '[::1]', host])], PAGES: [...pages] },
     serviceBindings: { INNER: worker },
     unsafeDirectSockets: [{ host, port }],
   };
@@ -124,12 +126,13 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     fast: options.fast ?? true,
     around: options.around,
   };
+  const pages = originsOf(options.vars?.CORS_ORIGINS ?? secrets.CORS_ORIGINS);
   await ensureNodeTab();
   const workers = await Promise.all([
     ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
     pullQueueOptions(secrets, options),
-    doorOptions(GATEWAY, options.host, options.port),
-    doorOptions(PULL_QUEUE, options.host, options.pullPort),
+    doorOptions(GATEWAY, pages, options.host, options.port),
+    doorOptions(PULL_QUEUE, [], options.host, options.pullPort),
   ]);
   const { mf, crashed, close } = await startMiniflare({
     // `wrangler … --local --persist-to STATE_DIR` uses the same folder.

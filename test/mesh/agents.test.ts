@@ -25,6 +25,7 @@ import { ALONE, openScene, type Scene } from './scene.ts';
 type Held = Extract<EpisodeAnswer, { state: 'open' }>;
 
 const POLICY = 'words';
+const PAGE = 'https://page.example';
 /** Longer than any test; where an episode is to be given up, its last sign is set back. */
 const EPISODE_SECONDS = 3600;
 
@@ -58,7 +59,7 @@ async function open(stateDir?: string): Promise<Scene> {
   const { modules } = await openRecipes([await made.write(join(root, 'recipes'))]);
   const opened = await openScene({
     recipes: modules.map((module) => module.file),
-    vars: { EPISODE_SECONDS: String(EPISODE_SECONDS) },
+    vars: { EPISODE_SECONDS: String(EPISODE_SECONDS), CORS_ORIGINS: PAGE },
     ...(stateDir ? { stateDir } : {}),
   });
   await ensureShipped(opened.gateway, POLICY);
@@ -417,7 +418,9 @@ describe('what an agent does wrong', () => {
     const open = (url: string, token: string) => post(`${url}/episodes`, token, {});
     for (const token of [two.access.token, episode.apiKey, LEARNER_TOKEN, 'x', '0'.repeat(64)])
       expect(await refusal(await open(one.access.url, token))).toBe('401 agent.token');
-    expect(await refusal(await open(`${scene.mesh.url}/agents/runs/x`, one.access.token))).toBe('422 run.id');
+    expect(await refusal(await open(`${scene.mesh.url}/agents/runs/x`, one.access.token))).toBe(
+      '401 agent.token',
+    );
     const foreign = `${scene.mesh.url}/agents/episodes/${never}/reward`;
     expect(await refusal(await post(foreign, episode.apiKey, { reward: 1 }))).toBe('401 agent.token');
     // A right token of an episode that nobody opened.
@@ -428,6 +431,32 @@ describe('what an agent does wrong', () => {
     const plain = await scene.order({ recipe: 'trio', seed: 700, tasks: 1, groupSize: 2 });
     await expect(scene.gateway.getAgentAccess(plain.run)).rejects.toMatchObject({ code: 'run.agents' });
   });
+});
+
+test('a page of an origin that is named may ask the models, one of another may not', async () => {
+  const ask = (path: string, origin: string, more: RequestInit & { headers?: Record<string, string> } = {}) =>
+    fetch(`${scene.mesh.url}${path}`, { ...more, headers: { ...ALONE, origin, ...more.headers } });
+  const wanted = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization',
+  };
+  const first = await ask('/v1/chat/completions', PAGE, { method: 'OPTIONS', headers: wanted });
+  expect(first.status).toBe(204);
+  expect(first.headers.get('access-control-allow-origin')).toBe(PAGE);
+  expect(first.headers.get('access-control-allow-headers')).toBe('authorization');
+  const models = await ask('/v1/models', PAGE);
+  expect([models.status, models.headers.get('access-control-allow-origin')]).toEqual([200, PAGE]);
+  // A refusal can be read, too.
+  const refused = await ask('/v1/models/none', PAGE);
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([404, PAGE]);
+  for (const [path, origin] of [
+    ['/v1/models', 'https://other.example'],
+    ['/api/runs', PAGE],
+    ['/metrics', PAGE],
+  ] as const) {
+    const foreign = await ask(path, origin);
+    expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  }
 });
 
 test('a mesh that is started again goes on with the episodes that were open, and doubles nothing', async () => {

@@ -44,6 +44,18 @@ test.each([
   expect(foreignCaller(caller({ host: '127.0.0.1:8787', origin }), HOSTS)?.code).toBe('origin.foreign');
 });
 
+test('a page that is named may call the model endpoints, and nothing else', () => {
+  const named = ['https://page.example'];
+  const asked = (path: string, origin: string) =>
+    foreignCaller(caller({ host: '127.0.0.1:8787', origin }, `http://127.0.0.1:8787${path}`), HOSTS, named);
+  for (const path of ['/v1/models', '/inference/v1/generate', '/agents/episodes/x/v1/models'])
+    expect(asked(path, 'https://page.example')).toBeNull();
+  for (const path of ['/', '/api/runs', '/metrics', '/hooks/rounds', '/v1', '/v1x/models', '/api/../metrics'])
+    expect(asked(path, 'https://page.example')?.code).toBe('origin.foreign');
+  for (const origin of ['https://page.example:1', 'http://page.example', 'https://page.example.evil', 'null'])
+    expect(asked('/v1/models', origin)?.code).toBe('origin.foreign');
+});
+
 test('what is Miniflare’s and Cloudflare’s to say is taken off, the rest stays', () => {
   const kept = trustedHeaders(
     new Headers({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { episodeToken, runToken } from '../../core/agent-token.ts';
 import { fileEntries } from '../../core/schema/policy.ts';
 import { openScene, type Scene } from '../mesh/scene.ts';
 import { type RawRequest, type RawResponse, send } from './requests.ts';
@@ -21,6 +22,8 @@ import {
 /** HOSTILE=10000 makes a long run of it. */
 const REQUESTS = Number(process.env.HOSTILE ?? 1500);
 const GATEWAY = 'rollmesh-gateway';
+/** The id of nothing. */
+const NOBODY = '0'.repeat(32);
 const READ_TOKEN = 'a-token-for-readers'.padEnd(64, '0');
 
 let scene: Scene;
@@ -73,6 +76,32 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
     accepted,
     right: () => ({ method, path, headers: { ...authorised, ...headers }, body }),
     spoilers: [tokens, wrongMethods, tooMuch, ...spoilers],
+  });
+  const ofNobody = episodeToken(LEARNER_TOKEN, `${NOBODY}-0`);
+  /** Agents have tokens of their own, and the learner's opens nothing of theirs. */
+  const agent = (
+    name: string,
+    path: string,
+    token: string,
+    body: object,
+    accepted: number,
+    spoilers: readonly Spoiler[],
+  ): Route => ({
+    name,
+    accepted,
+    right: () => ({
+      method: 'POST',
+      path,
+      headers: { authorization: `Bearer ${token}` },
+      body: json(body),
+    }),
+    spoilers: [
+      wrongTokens(token, [...others, LEARNER_TOKEN, runToken(LEARNER_TOKEN, '1'.repeat(32))]),
+      wrongMethods,
+      tooMuch,
+      wrongPaths(2),
+      ...spoilers,
+    ],
   });
   const order = (n: number) => json({ recipe: 'trio', seed: 5000 + n, tasks: 1, groupSize: 2 });
   const hook = (body: Uint8Array): RawRequest => ({
@@ -242,6 +271,23 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
         }),
       ],
     ),
+    learner('access of agents', 'GET', `/api/runs/${NOBODY}/agents`, text(''), 404, [wrongPaths(2)]),
+    agent('episode', `/agents/runs/${NOBODY}/episodes`, runToken(LEARNER_TOKEN, NOBODY), {}, 404, [
+      brokenJson,
+      wrongFields({ key: ['', 'x'.repeat(129), null, 7, {}], other: [1] }),
+    ]),
+    agent('reward', `/agents/episodes/${NOBODY}-0/reward`, ofNobody, { reward: 1 }, 422, [
+      brokenJson,
+      wrongFields({ reward: ['1', null, true, [1], {}], other: [1] }),
+    ]),
+    agent(
+      'call of an agent',
+      `/agents/episodes/${NOBODY}-0/v1/chat/completions`,
+      ofNobody,
+      { model: 'm', messages: [{ role: 'user', content: 'x' }] },
+      422,
+      [brokenJson],
+    ),
     learner('delete', 'DELETE', `/api/runs/${'0'.repeat(32)}`, text(''), 404, [wrongPaths(2)]),
     learner('object', 'GET', `/api/objects/rounds/${round}/proposals.json`, text(''), 200, [wrongPaths(3)]),
     learner('replay', 'POST', `/api/dead-letters/${'0'.repeat(32)}/replay`, text(''), 404, [wrongPaths(3)]),
@@ -298,7 +344,10 @@ afterAll(() => scene.stop());
 async function fingerprint(): Promise<string> {
   const db = await scene.mesh.mf.getD1Database('DB', GATEWAY);
   const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
-  const tables = ['runs', 'rounds', 'groups', 'policies', 'versions', 'deliveries', 'dead_letters'];
+  const tables = [
+    ...['runs', 'rounds', 'groups', 'policies', 'versions', 'deliveries', 'dead_letters'],
+    ...['episodes', 'calls'],
+  ];
   const rows = await Promise.all(
     tables.map(async (table) => (await db.prepare(`SELECT * FROM ${table}`).all()).results),
   );
@@ -357,7 +406,9 @@ test('each of the four tokens opens its own doors, and no other', async () => {
     }
     return names;
   };
-  const learners = routes.filter((route) => 'authorization' in route.right(0).headers);
+  const learners = routes.filter(
+    (route) => route.right(0).headers.authorization === `Bearer ${LEARNER_TOKEN}`,
+  );
   expect(learners.length).toBeGreaterThanOrEqual(8);
   for (const { name, right } of learners)
     expect([name, await opened(right(0))]).toEqual([name, ['LEARNER_TOKEN']]);
@@ -404,6 +455,12 @@ const ONLY_TOKENS: Readonly<Record<string, readonly string[]>> = {
     'POST /api/nodes/audited',
   ],
   '': [
+    'GET /agents/episodes/:episode/v1/models',
+    'POST /agents/episodes/:episode/inference/v1/generate',
+    'POST /agents/episodes/:episode/reward',
+    'POST /agents/episodes/:episode/v1/chat/completions',
+    'POST /agents/episodes/:episode/v1/completions',
+    'POST /agents/runs/:run/episodes',
     'GET /api/work/files/:lease/:sha256',
     'POST /api/work/heartbeat',
     'POST /api/work/lease',

@@ -30,6 +30,8 @@ import { getGroup } from '../../store/groups.ts';
 import { getRound, touchRound } from '../../store/rounds.ts';
 import { getRun, lastRoundOf, openRoundsOf, type RunRow } from '../../store/runs.ts';
 import { expectOpen } from '../shared/agent-episodes.ts';
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
 import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroup } from './continue-group.ts';
 import { learnerOnly, limitRate } from './guards.ts';
@@ -65,15 +67,16 @@ async function expectToken(
 
 const episodeOf = (c: AgentContext): EpisodeKey => check(episodeName, c.req.param('episode'), 'episode.name');
 
+// A name that is none has no token either: it is told apart only once the token is right.
 const ownEpisode = createMiddleware<GatewayTypes>(async function ownEpisode(c, next) {
-  const name = nameOfEpisode(episodeOf(c));
-  await expectToken(c, `the episode ${name}`, (secret) => episodeToken(secret, name));
+  const name = c.req.param('episode') ?? '';
+  await expectToken(c, 'this episode', (secret) => episodeToken(secret, name));
   await next();
 });
 
 const ownRun = createMiddleware<GatewayTypes>(async function ownRun(c, next) {
-  const run = check(id, c.req.param('run'), 'run.id');
-  await expectToken(c, `agents of the run ${run}`, (secret) => runToken(secret, run));
+  const run = c.req.param('run') ?? '';
+  await expectToken(c, 'this run’s agents', (secret) => runToken(secret, run));
   await next();
 });
 
@@ -196,6 +199,8 @@ export const agentRoutes = new Hono<GatewayTypes>()
   })
   .onError((error, c) => {
     const { status, body } = errorResponse(error);
+    if (status >= 500)
+      log('error', 'request.failed', { path: c.req.path.slice(0, 200), ...failureOf(error) });
     const { code, message, expected, next } = body.error;
     const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
     return c.json(apiError(status, code, sentences), status);

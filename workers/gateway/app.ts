@@ -6,7 +6,7 @@ import { log } from '../shared/log.ts';
 import { agentAccessRoutes, agentRoutes } from './agent-routes.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { events } from './events.ts';
-import { boundRequest, limitRate, readersOnly } from './guards.ts';
+import { boundRequest, limitRate, pagesOfOthers, readersOnly } from './guards.ts';
 import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
@@ -32,6 +32,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
       c.res.headers.set(header, value);
   });
   app.use(boundRequest);
+  app.use(pagesOfOthers);
   app.onError((error, c) => {
     const { status, body } = errorResponse(error);
     if (status >= 500)

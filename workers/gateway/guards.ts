@@ -2,7 +2,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
+import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
+import { isOpenToPages } from '../../core/cross-origin.ts';
 import { equalInConstantTime } from '../../core/provenance.ts';
 import { HttpError } from './http-error.ts';
 import type { GatewayTypes } from './services.ts';
@@ -20,6 +22,14 @@ export const boundRequest = createMiddleware<GatewayTypes>(async function boundR
       expected: `at most ${HEADER_LIMIT} bytes`,
     });
   await next();
+});
+
+/** Lets pages of the named origins read the answers of the model endpoints. Who may ask is decided by the token, as for anybody else. */
+export const pagesOfOthers = createMiddleware<GatewayTypes>(async function pagesOfOthers(c, next) {
+  const { pages } = c.var.services.settings;
+  const origin = c.req.header('origin');
+  if (origin === undefined || !pages.includes(origin) || !isOpenToPages(c.req.path)) return next();
+  return cors({ origin: [...pages], allowMethods: ['GET', 'POST'], maxAge: 600 })(c, next);
 });
 
 const digest = (text: string) => bytesToHex(sha256(utf8ToBytes(text)));

@@ -38,6 +38,8 @@ export interface Services {
     readonly queuesSince: number;
     /** True for a local mesh, where callers reach this Worker directly and not through Cloudflare's edge. */
     readonly local: boolean;
+    /** Origins whose pages may call the model endpoints from a browser. */
+    readonly pages: readonly string[];
     /** How long a node holds what it leased without a heartbeat, ms. */
     readonly leaseMs: number;
     /** How long an agent's episode may be without a sign of it, ms. */

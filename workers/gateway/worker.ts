@@ -1,4 +1,5 @@
 /** The gateway Worker: HTTP, the clock, and the dead-letter queue. This file only connects its bindings. */
+import { originsOf } from '../../core/cross-origin.ts';
 import { type Registry, registry } from '../../core/registry.ts';
 import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
@@ -42,6 +43,8 @@ export interface GatewayEnv {
   readonly LEARNER_TOKEN_NEXT?: string;
   readonly READ_TOKEN?: string;
   readonly READ_TOKEN_NEXT?: string;
+  /** Origins whose pages may call the model endpoints, separated by commas. */
+  readonly CORS_ORIGINS?: string;
   readonly CALLBACK_URL?: string;
   readonly CALLBACK_SECRET?: string;
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
@@ -73,6 +76,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
     stallMs: Number(env.STALL_SECONDS) * 1000,
     queuesSince: Number(env.QUEUES_SINCE ?? 0),
     local: env.QUEUES_SINCE !== undefined,
+    pages: originsOf(env.CORS_ORIGINS),
     leaseMs: Number(env.LEASE_SECONDS ?? 30) * 1000,
     episodeMs: Number(env.EPISODE_SECONDS ?? 600) * 1000,
     retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
