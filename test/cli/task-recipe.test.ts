@@ -162,3 +162,24 @@ test('what is missing for a run on files is said', async () => {
   });
   expect(() => tasksOption('0')).toThrow(/whole number from 1/);
 });
+
+test('with --agent agents hold the episodes, in a recipe of its own name; what does not go with it is refused', async () => {
+  const tasks = { files: [file('agent.jsonl', sums(20))] };
+  const asked = (more: object) =>
+    taskRecipe({
+      recipe: 'grpo',
+      policy: 'mine',
+      tasks,
+      heldOut: '0.2',
+      checker: 'number',
+      extract: ['whole'],
+      set: [],
+      ...more,
+    } as Parameters<typeof taskRecipe>[0]);
+  const [plain, agent] = [(await asked({}))!, (await asked({ agent: true }))!];
+  expect(plain.recipe.agent).toBeUndefined();
+  expect(agent.recipe.agent?.role).toBe('solver');
+  expect(agent.recipe.name).not.toBe(plain.recipe.name);
+  for (const wrong of [{ recipe: 'ttrl' }, { reward: 'checker' }, { inProcess: true }])
+    await expect(asked({ agent: true, ...wrong })).rejects.toMatchObject({ code: 'run.agent' });
+});

@@ -1,0 +1,211 @@
+/** Rounds whose episodes agents hold: what becomes of calls and rewards, and what an audit can do without the agents. */
+import { expect, test } from 'vitest';
+import type { AgentEpisode } from '../../core/agent-episode.ts';
+import { callSampleId } from '../../core/agent-episode.ts';
+import { rereadRound } from '../../core/audit/audit-round.ts';
+import { AuditLedger } from '../../core/audit/findings.ts';
+import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
+import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { openRoundContext } from '../../core/round-context.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { episodeItems } from '../../protocols/episode-credit.ts';
+import { groupItems } from '../../protocols/solver.ts';
+import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { bindingsOf } from '../../recipes/run-order.ts';
+import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { smallConfig } from '../model/checkpoints.ts';
+
+const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+const text = textOf(
+  {
+    'config.json': utf8(toHfConfig(smallConfig({ vocab_size: 262, max_position_embeddings: 256 }))),
+    'tokenizer.json': utf8(byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>'])),
+    'tokenizer_config.json': utf8({ eos_token: '<|im_end|>', chat_template: SMOLLM_TEMPLATE }),
+  },
+  'mine',
+);
+const END = text.renderer().stops[0]!;
+
+const task = (i: number) => ({
+  file: 'a.jsonl',
+  line: i + 1,
+  messages: [{ role: 'user', content: `Task ${i}` }],
+  answer: `${i}`,
+  metadata: {},
+  difficulty: null,
+});
+const recipe = grpoFrom({
+  name: 'a.jsonl',
+  start: 'arithmetic-base',
+  checker: 'number',
+  extract: ['whole'],
+  sources: [{ weight: 1, tasks: Array.from({ length: 6 }, (_, i) => task(i)) }],
+  heldOut: [task(9)],
+  settings: { maxNew: 8 },
+  agent: true,
+});
+const settings = {
+  recipe: recipe.name,
+  seed: 0,
+  policy: 'mine',
+  rewardFunction: 'posted',
+  freeze: [],
+  tasks: 2,
+  groupSize: 4,
+};
+const round = roundOf(settings, bindingsOf(recipe, settings), 1, 0);
+
+/** Answers every sample with four tokens that follow from its prompt's length, the last one an end; fewer are cut off. */
+const answer = ({ ids }: GeneratePrompt, { maxNew }: SamplingSettings): Completion => {
+  const whole = [40 + (ids.length % 9), 41, 42, END].slice(0, maxNew);
+  return { ids: whole, logprobs: whole.map((_, t) => -0.25 * (t + 1)), stopped: maxNew >= 4 };
+};
+
+const contextOf = (episodes: (group: string) => readonly AgentEpisode[], asked: string[] = []) =>
+  openRoundContext({
+    recipe,
+    round,
+    ...text,
+    recipeState: async () => undefined,
+    episodes: async (group) => episodes(group),
+    use: async (ref, work) =>
+      work({
+        ref,
+        generate: async (prompts, sampling) =>
+          prompts.map((prompt) =>
+            prompt.sampleIds.map((id) => {
+              asked.push(id);
+              return answer(prompt, sampling);
+            }),
+          ),
+        score: () => Promise.reject(new Error('nobody scores')),
+        dispose: async () => {},
+      }),
+  });
+
+const EPISODES: readonly AgentEpisode[] = [
+  {
+    sample: 0,
+    calls: [
+      { turn: 0, prompt: [1, 2], maxNew: 8 },
+      { turn: 1, prompt: [1, 2, 3, 4], maxNew: 2 },
+      // A call between was never answered.
+      { turn: 3, prompt: [7], maxNew: 8 },
+    ],
+    reward: 1,
+  },
+  { sample: 1, calls: [{ turn: 0, prompt: [1, 2, 5], maxNew: 8 }], reward: 'abandoned' },
+  { sample: 2, calls: [], reward: 0.5 },
+  { sample: 3, calls: [{ turn: 0, prompt: [1], maxNew: 8 }], reward: -2 },
+];
+
+const tasksOf = async () => (await recipe.propose(contextOf(() => []))).tasks;
+
+async function played(): Promise<ScoredGroup> {
+  const context = contextOf(() => EPISODES);
+  const [first] = await tasksOf();
+  return (await recipe.judge(context, await recipe.rollOut(context, [first!])))[0]!;
+}
+
+test('each answer is a sample under its call’s id, each episode is paid once on all of its turns', async () => {
+  const { group, samples, answersExact } = await played();
+  const id = (sample: number, turn: number) => callSampleId(group, 'solver', sample, turn);
+  expect(samples.map((sample) => [sample.id, sample.turn, sample.of, sample.outcome])).toEqual([
+    [id(0, 0), 0, undefined, 'ok'],
+    [id(0, 1), 1, id(0, 0), 'cut-off'],
+    [id(0, 3), 3, id(0, 0), 'ok'],
+    [id(1, 0), 0, undefined, 'ok'],
+    [id(3, 0), 0, undefined, 'ok'],
+  ]);
+  expect(samples.map(({ prompt }) => prompt)).toEqual([[1, 2], [1, 2, 3, 4], [7], [1, 2, 5], [1]]);
+  expect(samples.map(({ rewards, missing }) => [rewards.reward, missing?.reward])).toEqual([
+    [1, undefined],
+    [1, undefined],
+    [1, undefined],
+    [null, 'abandoned'],
+    [-2, undefined],
+  ]);
+  expect(answersExact).toEqual([null, null, null, null, null]);
+});
+
+test('the record says which calls there were: an audit without agents finds nothing, and every forgery', async () => {
+  const group = await played();
+  expect(recordedEpisodes(group, recipe, round)).toEqual(EPISODES.filter(({ calls }) => calls.length));
+  const proposals = await recipe.propose(contextOf(() => []));
+  const audit = async (change: (group: ScoredGroup) => void) => {
+    const forged = structuredClone(group);
+    change(forged);
+    const ledger = new AuditLedger();
+    const tools = {
+      ...text,
+      use: () => Promise.reject(new Error('no model')),
+      recipeState: async () => undefined,
+    };
+    await rereadRound(ledger, { recipe, round, proposals, groups: [forged] }, tools);
+    return [...new Set(ledger.findings.map((finding) => finding.class))];
+  };
+  expect(await audit(() => {})).toEqual([]);
+  expect(await audit(({ samples }) => Object.assign(samples[3]!, { id: '0'.repeat(32) }))).toContain(
+    'provenance',
+  );
+  expect(await audit(({ samples }) => Object.assign(samples[1]!, { turn: 2 }))).not.toEqual([]);
+  expect(await audit(({ samples }) => (samples[1]!.rewards.reward = 5))).toEqual(['reward']);
+  expect(await audit(({ samples }) => delete samples[3]!.missing)).toEqual(['reward']);
+  expect(await audit(({ samples }) => samples[0]!.ids.push(1))).toContain('token');
+  expect(await audit(({ samples }) => samples[0]!.logprobs.splice(0, 1, 1))).toEqual(['log-probability']);
+});
+
+test('the same calls are drawn again, each under its own settings', async () => {
+  const group = await played();
+  const asked: string[] = [];
+  const again = contextOf(() => recordedEpisodes(group, recipe, round), asked);
+  const [first] = await tasksOf();
+  expect((await recipe.judge(again, await recipe.rollOut(again, [first!])))[0]).toEqual(group);
+  expect(asked).toEqual(group.samples.map(({ id }) => id));
+});
+
+test('a task of which no episode asked anything fails, and pays nobody', async () => {
+  const silent = contextOf(() => EPISODES.map((episode) => ({ ...episode, calls: [] })));
+  const [first] = await tasksOf();
+  await expect(recipe.rollOut(silent, [first!])).rejects.toMatchObject({
+    code: 'agent.silent',
+    kind: 'give-up',
+  });
+});
+
+test('without a mesh no agent is there', async () => {
+  const { episodes } = openRoundContext({
+    recipe,
+    round,
+    ...text,
+    recipeState: async () => undefined,
+    use: () => Promise.reject(new Error('no model')),
+  });
+  await expect(episodes('0'.repeat(32))).rejects.toMatchObject({ code: 'agent.unreachable' });
+});
+
+test('agents are told the task with its answer, and where they cannot play the recipe is what it was', () => {
+  expect(recipe.agent!.told(JSON.stringify(task(3)))).toEqual({
+    messages: [{ role: 'user', content: 'Task 3' }],
+    answer: '3',
+    metadata: {},
+  });
+  expect(Object.keys(recipe.rewards)).toEqual(['posted']);
+});
+
+test('episodes are compared by their returns, each once; those of one turn as samples are', async () => {
+  const group = await played();
+  // Returns 1 and -2, one missing: mean -1/2, deviation with n-1 is 3/√2.
+  const advantage = 1.5 / (3 / Math.SQRT2);
+  const items = episodeItems([group], (returns, groups) => grpo(returns, groups));
+  expect(items.map(({ sample, advantage }) => [sample.id, advantage])).toEqual([
+    ...group.samples.slice(0, 3).map(({ id }) => [id, expect.closeTo(advantage, 4)]),
+    [group.samples[4]!.id, expect.closeTo(-advantage, 4)],
+  ]);
+  const single = { group: 'g', samples: group.samples.map(({ of: _, ...sample }) => sample) };
+  expect(episodeItems([single], grpo)).toEqual(groupItems([single], grpo));
+});
