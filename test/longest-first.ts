@@ -8,6 +8,7 @@ const LONG = [
   'browser/every-recipe',
   'trust/kill',
   'mesh/task-files',
+  'mesh/agents',
   'mesh/loop',
   'trust/paused-and-repeated',
   'cli/start-command',

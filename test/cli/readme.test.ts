@@ -92,6 +92,12 @@ const played: Readonly<Record<string, () => Promise<unknown>>> = {
       local,
       /trains mine[\s\S]+watch it at/,
     ),
+  'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl --agent': () =>
+    begins(
+      `npm start -- --recipe grpo --policy mine --agent --tasks ${questions}`,
+      local,
+      /agents hold the episodes of this run: http:\/\/127\.0\.0\.1:\d+\/agents\/runs\/[0-9a-f]{32}/,
+    ),
   'npm start -- --recipe tango': () =>
     begins('npm start -- --recipe tango', local, /^tango trains [\s\S]+^watch it at/m),
   'npm start -- --nodes 2': () =>

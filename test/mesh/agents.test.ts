@@ -2,14 +2,18 @@
  * Agents of somebody else: they open episodes of a run, speak to the policy through OpenAI's own client, and post what an episode is worth.
  * The rounds go on as any others, and whatever an agent does wrong is refused by name, or missing data of a kind.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { command as agents } from '../../cli/agents/command.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { ensureShipped, readStart } from '../../cli/shared/import-policy.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
+import { command as trajectories } from '../../cli/trajectories/command.ts';
 import { episodeToken } from '../../core/agent-token.ts';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -204,6 +208,9 @@ describe('an episode', () => {
       const samples = groups.flatMap((group) => group.samples ?? []);
       expect(samples.map(({ prompt }) => prompt)).toEqual(prompts);
       expect(samples.map(({ ids }) => ids)).toEqual(answers);
+      // Some ended under a lower limit than the one that the audit draws them with.
+      expect(samples.slice(1, 3).some(({ stopped }) => stopped)).toBe(true);
+      expect(samples[0]!.stopped).toBe(false);
       expect(samples.map(({ rewards: { reward } }) => reward)).toEqual([0, 0.25, 0.5, 0.75]);
       // The run wanted one round.
       expect((await opened(access)).state).toBe('over');
@@ -430,6 +437,129 @@ describe('what an agent does wrong', () => {
     expect((await post(wrong, episode.apiKey, { reward: 1 })).status).toBe(404);
     const plain = await scene.order({ recipe: 'trio', seed: 700, tasks: 1, groupSize: 2 });
     await expect(scene.gateway.getAgentAccess(plain.run)).rejects.toMatchObject({ code: 'run.agents' });
+  });
+});
+
+describe('as commands', () => {
+  /** What the command prints; the mesh is the one that the environment names. */
+  async function printed(command: Command, ...args: string[]): Promise<string> {
+    vi.stubEnv('ROLLMESH_URL', scene.mesh.url);
+    vi.stubEnv('LEARNER_TOKEN', scene.mesh.secrets.LEARNER_TOKEN);
+    const lines: unknown[] = [];
+    const log = vi.spyOn(console, 'log').mockImplementation((line: unknown) => void lines.push(line));
+    try {
+      await command.exitOverride().parseAsync(args, { from: 'user' });
+    } finally {
+      log.mockRestore();
+      vi.unstubAllEnvs();
+    }
+    return lines.join('\n');
+  }
+
+  test('`agents` prints what an agent needs, and `trajectories` what it did', async () => {
+    const { run, round } = await scene.order({
+      recipe: recipe.name,
+      policy: POLICY,
+      seed: seed++,
+      tasks: 1,
+      groupSize: 2,
+    });
+    await scene.reach(round, ['rollout']);
+    const access = await scene.gateway.getAgentAccess(run);
+    expect(await printed(agents(), run)).toBe(
+      `ROLLMESH_AGENT_URL=${access.url}\nROLLMESH_AGENT_TOKEN=${access.token}`,
+    );
+    expect(JSON.parse(await printed(agents(), 'last', '--json'))).toEqual(access);
+    const [one, two] = [await held(access), await held(access)];
+    const said = (await asks(one, 'What is 1 + 4?')).choices[0]!.message;
+    await clientOf(one).chat.completions.create({
+      model: 'm',
+      messages: [{ role: 'user', content: 'What is 1 + 4?' }, said, { role: 'user', content: 'Sure?' }],
+    });
+    await asks(two, 'What is 2 + 4?');
+    expect((await rewards(one, 0.5)).status).toBe(200);
+    await silence(two);
+    await scene.mesh.cron();
+    await scene.reach(round, ['training']);
+    const samples = (await contents(round))[0]!.samples!;
+    const out = join(root, 'rollouts.jsonl');
+    expect(await printed(trajectories(), run, '--out', out)).toBe(`${out}: 2 rollouts of 1 rounds`);
+    type Row = { id: string; run: string; policy: string; turns: Record<string, unknown>[] };
+    const rows = (path: string): Row[] =>
+      readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    expect(rows(out).map(({ id, run: of, turns }) => [id, of, turns.length])).toEqual([
+      [samples[0]!.id, run, 2],
+      [samples[2]!.id, run, 1],
+    ]);
+    expect(rows(out).flatMap(({ turns }) => turns.map((turn) => turn.token_ids))).toEqual(
+      samples.map(({ ids }) => ids),
+    );
+    expect(rows(out)[0]!.turns[1]).toMatchObject({
+      prompt: `<|user|>What is 1 + 4?<|end|><|assistant|>${samples[0]!.text!.completion}<|user|>Sure?<|end|><|assistant|>`,
+      prompt_ids: samples[1]!.prompt,
+      logprobs: samples[1]!.logprobs,
+      rewards: { reward: 0.5 },
+    });
+    const missing = join(root, 'missing.jsonl');
+    await printed(trajectories(), 'last', '--only', 'missing', '--out', missing);
+    expect(rows(missing).map(({ id }) => id)).toEqual([samples[2]!.id]);
+    const refused = (...args: string[]) => expect(printed(trajectories(), ...args)).rejects;
+    await refused(run, '--out', out).toMatchObject({ code: 'file.exists' });
+    await refused(run, '--only', 'wrong', '--out', join(root, 'none')).toMatchObject({
+      code: 'trajectories.none',
+    });
+    await refused('0'.repeat(32), '--out', join(root, 'none')).toMatchObject({ code: 'run.unknown' });
+    await refused('first', '--out', join(root, 'none')).toMatchObject({ code: 'run.named' });
+    await refused(run, '--rounds', '0').toMatchObject({ code: 'commander.invalidArgument' });
+    expect(existsSync(join(root, 'none'))).toBe(false);
+  });
+
+  test('`chat` answers each line of a pipe with what was said before it, and says what is wrong', async () => {
+    const chat = async (args: readonly string[], input: string) => {
+      const child = spawn(
+        process.execPath,
+        ['--import', './install/typescript.mjs', 'cli/rollmesh.ts', 'chat', ...args],
+        {
+          env: {
+            ...process.env,
+            ROLLMESH_URL: scene.mesh.url,
+            LEARNER_TOKEN: scene.mesh.secrets.LEARNER_TOKEN,
+          },
+        },
+      );
+      let [out, error] = ['', ''];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (error += text));
+      child.stdin.end(input);
+      const code = await new Promise((resolve) => child.once('close', resolve));
+      return { code, out, error };
+    };
+    const options = { temperature: 0, max_tokens: 16 };
+    const openai = new OpenAI({
+      baseURL: `${scene.mesh.url}/v1`,
+      apiKey: 'none',
+      maxRetries: 1,
+      defaultHeaders: ALONE,
+    });
+    const first = { role: 'user' as const, content: 'What is 3 + 4?' };
+    const ask = async (messages: OpenAI.Chat.ChatCompletionMessageParam[]) =>
+      (await openai.chat.completions.create({ model: 'words@0', messages, ...options })).choices[0]!.message;
+    const one = await ask([first]);
+    const two = await ask([first, one, { role: 'user', content: 'And 5 + 6?' }]);
+    const flags = ['--temperature', '0', '--max-new', '16'];
+    expect(await chat(['words@0', ...flags], 'What is 3 + 4?\n\nAnd 5 + 6?\n/new\nWhat is 3 + 4?\n')).toEqual(
+      {
+        code: 0,
+        out: `${one.content}\n${two.content}\n${one.content}\n`,
+        error: '',
+      },
+    );
+    const unknown = await chat(['nobody'], 'Hello\n');
+    expect(unknown.code).toBe(1);
+    expect(unknown.error).toContain('There is no model nobody');
   });
 });
 
