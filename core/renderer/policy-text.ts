@@ -18,7 +18,8 @@ export interface PolicyText {
 
 const positions = v.looseObject({ max_position_embeddings: v.pipe(v.number(), v.integer(), v.minValue(1)) });
 
-function contextLengthOf(config: Uint8Array | undefined, policy: string): number {
+/** The most tokens that a sequence may have, by a policy's config.json. */
+export function contextLengthOf(config: Uint8Array | undefined, policy: string): number {
   if (!config) throw wrongInput('policy.no-config', `Policy ${policy} has no config.json.`);
   const { max_position_embeddings } = v.parse(positions, JSON.parse(new TextDecoder().decode(config)));
   return Math.min(max_position_embeddings, LONGEST_CONTEXT);

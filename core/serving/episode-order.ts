@@ -1,6 +1,6 @@
 /** What a request may say of sampling in an agent's episode: its tokens are trained on, so the run's own settings draw them, and no others. */
 import { wrongInput } from '../errors.ts';
-import type { PolicyRef, SamplingSettings } from '../policy.ts';
+import type { PolicyRef, SamplingSettings, TokenIds } from '../policy.ts';
 
 interface Fixed {
   readonly field: string;
@@ -19,7 +19,6 @@ const fixedBy = (
   { field: 'best_of', right: [1] },
   { field: 'seed', right: [] },
   { field: 'stop', right: ['[]'] },
-  { field: 'stop_token_ids', right: ['[]'] },
   { field: 'ignore_eos', right: [false] },
   { field: 'engine', right: [engine ?? 'onnx'] },
   { field: 'weights', right: weights ? [weights] : [] },
@@ -30,13 +29,28 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
     ? (value as Readonly<Record<string, unknown>>)
     : {};
 
-/** Throws `episode.sampling` where the body of a request asks for another way to sample than the run's. */
+/**
+ * Throws `episode.sampling` where the body of a request asks for another way to sample than the run's. `stops`: the token ids that end an
+ * answer of this policy anyway, which clients that render prompts themselves send along.
+ */
 export function expectOwnSampling(
   body: unknown,
   sampling: Omit<SamplingSettings, 'stop'>,
   ref: Pick<PolicyRef, 'engine' | 'weights'>,
+  stops: TokenIds,
 ): void {
   const given = { ...fieldsOf(body), ...fieldsOf(fieldsOf(body).sampling_params) };
+  const { stop_token_ids: ends = [] } = given;
+  const others = Array.isArray(ends) ? ends.filter((id) => !stops.includes(id)) : [];
+  if (others.length)
+    throw wrongInput(
+      'episode.sampling',
+      `stop_token_ids = ${JSON.stringify(others).slice(0, 80)} is not how this run samples.`,
+      {
+        expected: `some of ${stops.join(', ')}, which end an answer of this policy, or none`,
+        next: 'Leave it out: what is trained on is drawn by the settings of the run.',
+      },
+    );
   for (const { field, right } of fixedBy(sampling, ref)) {
     const value = given[field];
     if (value === undefined || value === null) continue;

@@ -223,7 +223,12 @@ test('the models are listed', async () => {
   const names: string[] = [];
   for await (const { id } of openai.models.list()) names.push(id);
   expect(names).toEqual(expect.arrayContaining(['arithmetic-base', POLICY]));
-  expect(await openai.models.retrieve(POLICY)).toMatchObject({ id: POLICY, object: 'model' });
+  const { contextLength } = textOf(await readStart(POLICY), POLICY);
+  expect(await openai.models.retrieve(POLICY)).toMatchObject({
+    id: POLICY,
+    object: 'model',
+    max_model_len: contextLength,
+  });
 });
 
 describe('refused, in the form that the client reads', () => {

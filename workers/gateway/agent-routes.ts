@@ -36,6 +36,7 @@ import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroup } from './continue-group.ts';
 import { learnerOnly, limitRate } from './guards.ts';
 import { errorResponse, HttpError } from './http-error.ts';
+import { contextLength } from './model-routes.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { accounted } from './usage.ts';
@@ -137,12 +138,19 @@ export const agentRoutes = new Hono<GatewayTypes>()
   })
   .use('/episodes/:episode/*', ownEpisode)
   .get('/episodes/:episode/v1/models', async (c) => {
-    const { db, recipes } = c.var.services;
+    const { db, bucket, recipes } = c.var.services;
     const { round } = await expectOpen(db, episodeOf(c));
     const { name, version } = refOf(round.spec, recipes.find(round.spec.settings.recipe).agent!.role);
     const created = Math.floor(round.createdAt / 1000);
-    const data = [{ id: `${name}@${version}`, object: 'model', created, owned_by: 'rollmesh', version }];
-    return c.json({ object: 'list', data });
+    const model = {
+      id: `${name}@${version}`,
+      object: 'model',
+      created,
+      owned_by: 'rollmesh',
+      max_model_len: await contextLength(bucket, name),
+      version,
+    };
+    return c.json({ object: 'list', data: [model] });
   })
   .on(
     'POST',

@@ -2,9 +2,13 @@
  * The model endpoints: OpenAI's `/v1/…` and vLLM's tokens in, tokens out, in front of any version of any policy. The rollout Worker samples;
  * here it is decided who may ask. They write nothing.
  */
+
+import type { R2Bucket } from '@cloudflare/workers-types';
 import { Hono } from 'hono';
+import { contextLengthOf } from '../../core/renderer/policy-text.ts';
 import { apiError } from '../../core/serving/api-error.ts';
 import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
+import { loadVersion } from '../../store/versions.ts';
 import { parseJson, readBytes } from './body.ts';
 import { callersOnly } from './guards.ts';
 import { errorResponse, HttpError } from './http-error.ts';
@@ -13,24 +17,43 @@ import type { GatewayTypes } from './services.ts';
 
 const BODY_LIMIT = 1 << 20;
 
-const modelView = ({ name, current, updatedAt }: PolicyRow) => ({
+/** By policy; all versions have one config. */
+const lengths = new Map<string, number | null>();
+
+/** The most tokens of a prompt with its answer; null where the policy has no config that says so. */
+export async function contextLength(bucket: R2Bucket, name: string): Promise<number | null> {
+  const known = lengths.get(name);
+  if (known !== undefined) return known;
+  const { 'config.json': config } = await loadVersion(bucket, { name, version: 0 }, ['config.json'], null);
+  const length = config ? contextLengthOf(config, name) : null;
+  if (lengths.size >= KEPT_LENGTHS) lengths.clear();
+  lengths.set(name, length);
+  return length;
+}
+const KEPT_LENGTHS = 1024;
+
+/** As OpenAI has it, with vLLM's `max_model_len`, by which clients that render prompts themselves leave out what is too long. */
+const modelView = async (bucket: R2Bucket, { name, current, updatedAt }: PolicyRow) => ({
   id: name,
   object: 'model' as const,
   created: Math.floor(updatedAt / 1000),
   owned_by: 'rollmesh',
+  max_model_len: await contextLength(bucket, name),
   version: current,
 });
 
 export const modelRoutes = new Hono<GatewayTypes>()
   .use('/v1/*', callersOnly)
   .use('/inference/*', callersOnly)
-  .get('/v1/models', async (c) =>
-    c.json({ object: 'list', data: (await listPolicies(c.var.services.db)).map(modelView) }),
-  )
+  .get('/v1/models', async (c) => {
+    const { db, bucket } = c.var.services;
+    const data = await Promise.all((await listPolicies(db)).map((policy) => modelView(bucket, policy)));
+    return c.json({ object: 'list', data });
+  })
   .get('/v1/models/:model', async (c) => {
     const policy = await getPolicy(c.var.services.db, c.req.param('model'));
     if (!policy) throw notFound('model', c.req.param('model'));
-    return c.json(modelView(policy));
+    return c.json(await modelView(c.var.services.bucket, policy));
   })
   .on('POST', ['/v1/chat/completions', '/v1/completions', '/inference/v1/generate'], async (c) => {
     const { sampler } = c.var.services;

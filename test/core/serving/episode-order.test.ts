@@ -19,9 +19,11 @@ test.each<object>([
     ignore_eos: false,
   },
   { engine: 'kernels' },
+  { stop_token_ids: [7] },
+  { sampling_params: { stop_token_ids: [4, 7], logprobs: 1, skip_special_tokens: false } },
   { sampling_params: { temperature: 0.8, top_k: 20 } },
 ])('%o is as the run samples', (body) => {
-  expect(() => expectOwnSampling(body, sampling, KERNELS)).not.toThrow();
+  expect(() => expectOwnSampling(body, sampling, KERNELS, [4, 7])).not.toThrow();
 });
 
 test.each<[object, string]>([
@@ -33,18 +35,19 @@ test.each<[object, string]>([
   [{ seed: 0 }, 'seed = 0 '],
   [{ stop: 'x' }, 'stop = "x" '],
   [{ stop: ['x'] }, 'stop = ["x"] '],
-  [{ stop_token_ids: [4] }, 'stop_token_ids = [4] '],
+  [{ stop_token_ids: [4, 5] }, 'stop_token_ids = [5] '],
+  [{ sampling_params: { stop_token_ids: [6] } }, 'stop_token_ids = [6] '],
   [{ ignore_eos: true }, 'ignore_eos = true '],
   [{ engine: 'onnx' }, 'engine = "onnx" '],
   [{ weights: 'int8' }, 'weights = "int8" '],
   [{ sampling_params: { seed: 3 } }, 'seed = 3 '],
 ])('%o is refused by name', (body, said) => {
-  expect(() => expectOwnSampling(body, sampling, KERNELS)).toThrow(
+  expect(() => expectOwnSampling(body, sampling, KERNELS, [4, 7])).toThrow(
     expect.objectContaining({ code: 'episode.sampling', message: expect.stringContaining(said) }),
   );
 });
 
 test('where the run cuts nothing off, 0 and -1 both mean all tokens', () => {
-  for (const top_k of [0, -1]) expectOwnSampling({ top_k }, { maxNew: 8, temperature: 1 }, {});
-  expect(() => expectOwnSampling({ top_k: 5 }, { maxNew: 8, temperature: 1 }, {})).toThrow('0 or -1');
+  for (const top_k of [0, -1]) expectOwnSampling({ top_k }, { maxNew: 8, temperature: 1 }, {}, [4]);
+  expect(() => expectOwnSampling({ top_k: 5 }, { maxNew: 8, temperature: 1 }, {}, [4])).toThrow('0 or -1');
 });

@@ -177,7 +177,7 @@ export async function serveCall(
     throw new Error(`internal: recipe ${recipe.name} has episodes of agents and no role for them`);
   const { role } = recipe.agent;
   const ref = refOf(spec, role);
-  expectOwnSampling(body, roleOf(recipe, role).sampling, ref);
+  expectOwnSampling(body, roleOf(recipe, role).sampling, ref, renderer().ends().stop);
   const text: PolicyText = { tokenizer, renderer, contextLength };
 
   const { turn } = await callOf(mesh, asked);
