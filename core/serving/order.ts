@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import { DEEPEST, isShallow } from '../nesting.ts';
-import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../policy.ts';
+import { ENGINES, type Engine, type PolicyRef, SMALLER_WEIGHTS, type SmallerWeights } from '../policy.ts';
 import type { Message, Tool } from '../renderer/message.ts';
 import { setName } from '../schema/policy.ts';
 import type { ToolCall } from './tool-calls.ts';
@@ -367,6 +367,10 @@ export function tokensOrder(body: unknown): ServingOrder {
     tokensAsIds: true,
   };
 }
+
+/** The exact name of a version, and of its parameter set where it is not the main one. */
+export const nameOf = ({ name, version, set }: PolicyRef): string =>
+  `${name}@${version}${set ? `/${set}` : ''}`;
 
 /** The parts of a model's name. Throws `serving.model` where it is none. */
 export function modelOf(model: string): {

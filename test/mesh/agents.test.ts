@@ -45,9 +45,18 @@ writeFileSync(
 
 let scene: Scene;
 let recipe: Recipe;
+let recipes: readonly string[];
 let seed = 0;
 
-async function open(stateDir?: string): Promise<Scene> {
+/** The mesh: of a new folder, or started again in the same one. */
+const open = (): Promise<Scene> =>
+  openScene({
+    recipes,
+    vars: { EPISODE_SECONDS: String(EPISODE_SECONDS), CORS_ORIGINS: PAGE },
+    stateDir: join(root, 'state'),
+  });
+
+beforeAll(async () => {
   const asked = {
     recipe: 'grpo',
     policy: POLICY,
@@ -61,17 +70,9 @@ async function open(stateDir?: string): Promise<Scene> {
   const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;
   recipe = made.recipe;
   const { modules } = await openRecipes([await made.write(join(root, 'recipes'))]);
-  const opened = await openScene({
-    recipes: modules.map((module) => module.file),
-    vars: { EPISODE_SECONDS: String(EPISODE_SECONDS), CORS_ORIGINS: PAGE },
-    ...(stateDir ? { stateDir } : {}),
-  });
-  await ensureShipped(opened.gateway, POLICY);
-  return opened;
-}
-
-beforeAll(async () => {
+  recipes = modules.map((module) => module.file);
   scene = await open();
+  await ensureShipped(scene.gateway, POLICY);
 }, 120_000);
 afterAll(async () => {
   await scene.stop();
@@ -555,14 +556,15 @@ describe('as commands', () => {
     const one = await ask([first]);
     const two = await ask([first, one, { role: 'user', content: 'And 5 + 6?' }]);
     const flags = ['--temperature', '0', '--max-new', '16'];
-    expect(await chat(['words@0', ...flags], 'What is 3 + 4?\n\nAnd 5 + 6?\n/new\nWhat is 3 + 4?\n')).toEqual(
-      {
-        code: 0,
-        out: `${one.content}\n${two.content}\n${one.content}\n`,
-        error: '',
-      },
-    );
-    const unknown = await chat(['nobody'], 'Hello\n');
+    const [known, unknown] = await Promise.all([
+      chat(['words@0', ...flags], 'What is 3 + 4?\n\nAnd 5 + 6?\n/new\nWhat is 3 + 4?\n'),
+      chat(['nobody'], 'Hello\n'),
+    ]);
+    expect(known).toEqual({
+      code: 0,
+      out: `${one.content}\n${two.content}\n${one.content}\n`,
+      error: '',
+    });
     expect(unknown.code).toBe(1);
     expect(unknown.error).toContain('There is no model nobody');
   });
@@ -595,46 +597,38 @@ test('a page of an origin that is named may ask the models, one of another may n
 });
 
 test('a mesh that is started again goes on with the episodes that were open, and doubles nothing', async () => {
-  const stateDir = join(root, 'state');
-  const earlier = scene;
-  try {
-    scene = await open(stateDir);
-    const { round, access } = await ordered(1, 3);
-    const [one, two] = [await held(access, { key: 'one' }), await held(access)];
-    const asked = await asks(one, 'What is 1 + 4?', { return_token_ids: true });
-    await asks(two, 'What is 2 + 4?');
-    expect((await rewards(two, 1)).status).toBe(200);
-    const { port } = new URL(scene.mesh.url);
-    await scene.stop(true);
-    scene = await open(stateDir);
-    const moved = <T extends string>(url: T) => url.replace(`:${port}/`, `:${new URL(scene.mesh.url).port}/`);
-    const here = { ...one, baseURL: moved(one.baseURL), rewardURL: moved(one.rewardURL) };
-    const again = { ...access, url: moved(access.url) };
-    expect((await held(again, { key: 'one' })).episode).toBe(one.episode);
-    const said = asked.choices[0]!.message;
-    const second = (await clientOf(here).chat.completions.create({
-      model: 'm',
-      messages: [{ role: 'user', content: 'What is 1 + 4?' }, said, { role: 'user', content: 'Sure?' }],
-      ...{ return_token_ids: true },
-    })) as unknown as { prompt_token_ids: number[] };
-    const { prompt_token_ids: prompt } = asked as unknown as { prompt_token_ids: number[] };
-    const { token_ids: ids } = asked.choices[0] as unknown as { token_ids: number[] };
-    expect(second.prompt_token_ids.slice(0, prompt.length + ids.length)).toEqual([...prompt, ...ids]);
-    expect((await rewards(here, 0.5)).status).toBe(200);
-    const gone = await held(again);
-    expect((await opened(again)).state).toBe('wait');
-    await silence(gone);
-    await scene.mesh.cron();
-    await scene.reach(round, ['training']);
-    const [group] = await contents(round);
-    const paid = group!.samples!.map(({ turn, rewards: { reward } }) => [turn, reward]);
-    expect(paid).toEqual([
-      [0, 0.5],
-      [1, 0.5],
-      [0, 1],
-    ]);
-  } finally {
-    await scene.stop(true);
-    scene = earlier;
-  }
+  const { round, access } = await ordered(1, 3);
+  const [one, two] = [await held(access, { key: 'one' }), await held(access)];
+  const asked = await asks(one, 'What is 1 + 4?', { return_token_ids: true });
+  await asks(two, 'What is 2 + 4?');
+  expect((await rewards(two, 1)).status).toBe(200);
+  const { port } = new URL(scene.mesh.url);
+  await scene.stop(true);
+  scene = await open();
+  const moved = <T extends string>(url: T) => url.replace(`:${port}/`, `:${new URL(scene.mesh.url).port}/`);
+  const here = { ...one, baseURL: moved(one.baseURL), rewardURL: moved(one.rewardURL) };
+  const again = { ...access, url: moved(access.url) };
+  expect((await held(again, { key: 'one' })).episode).toBe(one.episode);
+  const said = asked.choices[0]!.message;
+  const second = (await clientOf(here).chat.completions.create({
+    model: 'm',
+    messages: [{ role: 'user', content: 'What is 1 + 4?' }, said, { role: 'user', content: 'Sure?' }],
+    ...{ return_token_ids: true },
+  })) as unknown as { prompt_token_ids: number[] };
+  const { prompt_token_ids: prompt } = asked as unknown as { prompt_token_ids: number[] };
+  const { token_ids: ids } = asked.choices[0] as unknown as { token_ids: number[] };
+  expect(second.prompt_token_ids.slice(0, prompt.length + ids.length)).toEqual([...prompt, ...ids]);
+  expect((await rewards(here, 0.5)).status).toBe(200);
+  const gone = await held(again);
+  expect((await opened(again)).state).toBe('wait');
+  await silence(gone);
+  await scene.mesh.cron();
+  await scene.reach(round, ['training']);
+  const [group] = await contents(round);
+  const paid = group!.samples!.map(({ turn, rewards: { reward } }) => [turn, reward]);
+  expect(paid).toEqual([
+    [0, 0.5],
+    [1, 0.5],
+    [0, 1],
+  ]);
 });

@@ -25,6 +25,7 @@ import {
 } from '../../core/schema/agent.ts';
 import { id } from '../../core/schema/sample.ts';
 import { apiError } from '../../core/serving/api-error.ts';
+import { nameOf } from '../../core/serving/order.ts';
 import { groupsHeld, openEpisode, rewardEpisode } from '../../store/episodes.ts';
 import { getGroup } from '../../store/groups.ts';
 import { getRound, touchRound } from '../../store/rounds.ts';
@@ -122,7 +123,6 @@ export const agentRoutes = new Hono<GatewayTypes>()
     await touchRound(db, round.id, now());
     const episode = nameOfEpisode(row);
     const own = `${addressOf(c)}/agents/episodes/${episode}`;
-    const { name, version, set } = refOf(round.spec, agent.role);
     return c.json<EpisodeAnswer>({
       state: 'open',
       episode,
@@ -132,7 +132,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
       baseURL: `${own}/v1`,
       rewardURL: `${own}/reward`,
       apiKey: episodeToken(secrets.learner.find((secret) => secret !== undefined)!, episode),
-      model: `${name}@${version}${set ? `/${set}` : ''}`,
+      model: nameOf(refOf(round.spec, agent.role)),
       idleSeconds: settings.episodeMs / 1000,
     });
   })
@@ -140,15 +140,15 @@ export const agentRoutes = new Hono<GatewayTypes>()
   .get('/episodes/:episode/v1/models', async (c) => {
     const { db, bucket, recipes } = c.var.services;
     const { round } = await expectOpen(db, episodeOf(c));
-    const { name, version } = refOf(round.spec, recipes.find(round.spec.settings.recipe).agent!.role);
+    const ref = refOf(round.spec, recipes.find(round.spec.settings.recipe).agent!.role);
     const created = Math.floor(round.createdAt / 1000);
     const model = {
-      id: `${name}@${version}`,
+      id: nameOf(ref),
       object: 'model',
       created,
       owned_by: 'rollmesh',
-      max_model_len: await contextLength(bucket, name),
-      version,
+      max_model_len: await contextLength(bucket, ref.name),
+      version: ref.version,
     };
     return c.json({ object: 'list', data: [model] });
   })

@@ -2,7 +2,6 @@
  * The model endpoints: OpenAI's `/v1/…` and vLLM's tokens in, tokens out, in front of any version of any policy. The rollout Worker samples;
  * here it is decided who may ask. They write nothing.
  */
-
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { Hono } from 'hono';
 import { contextLengthOf } from '../../core/renderer/policy-text.ts';
@@ -16,8 +15,9 @@ import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
 
 const BODY_LIMIT = 1 << 20;
+const KEPT_LENGTHS = 1024;
 
-/** By policy; all versions have one config. */
+/** By policy: all of its versions have one config, and version 0 is never pruned. */
 const lengths = new Map<string, number | null>();
 
 /** The most tokens of a prompt with its answer; null where the policy has no config that says so. */
@@ -30,7 +30,6 @@ export async function contextLength(bucket: R2Bucket, name: string): Promise<num
   lengths.set(name, length);
   return length;
 }
-const KEPT_LENGTHS = 1024;
 
 /** As OpenAI has it, with vLLM's `max_model_len`, by which clients that render prompts themselves leave out what is too long. */
 const modelView = async (bucket: R2Bucket, { name, current, updatedAt }: PolicyRow) => ({

@@ -1,6 +1,6 @@
 /** Samples the completions that a request of a model endpoint asks for, with one exact version of a policy. */
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
-import type { Completion, Policy, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy.ts';
+import type { Completion, Policy, SamplingSettings, TokenIds } from '../../../core/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
@@ -156,7 +156,3 @@ export async function sample(
     soFar,
   );
 }
-
-/** The exact name of a version, and of its parameter set where it is not the main one. */
-export const nameOf = ({ name, version, set }: PolicyRef): string =>
-  `${name}@${version}${set ? `/${set}` : ''}`;

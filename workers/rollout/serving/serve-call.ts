@@ -19,7 +19,7 @@ import {
   recordedCall,
 } from '../../../core/schema/agent.ts';
 import { expectOwnSampling } from '../../../core/serving/episode-order.ts';
-import { answeredMessage, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
+import { answeredMessage, nameOf, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
 import { callStyle } from '../../../core/serving/tool-calls.ts';
 import {
   beginCall,
@@ -35,7 +35,7 @@ import { rowMs } from '../../shared/cpu-budget.ts';
 import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { respond, type SoFar } from './respond.ts';
-import { choiceOf, expectBudget, nameOf, prepare, type ReadPrompt, readPrompt } from './sample.ts';
+import { choiceOf, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
 import { headingOf } from './serve.ts';
 
 /** Conversations with equal hashes have equal messages and tools. */

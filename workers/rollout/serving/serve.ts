@@ -4,14 +4,14 @@ import { kernelEngineOf, type PolicyRef } from '../../../core/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import { adapterFile, MAIN_SET, weightsFile } from '../../../core/schema/policy.ts';
 import type { Heading } from '../../../core/serving/answer.ts';
-import { modelOf, type ServingOrder } from '../../../core/serving/order.ts';
+import { modelOf, nameOf, type ServingOrder } from '../../../core/serving/order.ts';
 import { getPolicy, getVersion } from '../../../store/policies.ts';
 import { expectUsable } from '../../../store/versions.ts';
 import { loadText, manifestOf, type VersionStore } from '../../shared/open-policy.ts';
 import type { StageMesh } from '../../shared/stage-mesh.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { respond } from './respond.ts';
-import { nameOf, prepare, sample } from './sample.ts';
+import { prepare, sample } from './sample.ts';
 
 /** The exact version that a model's name means now. Throws `missing-version`. */
 async function refOf(mesh: VersionStore, order: ServingOrder): Promise<PolicyRef> {
