@@ -55,19 +55,23 @@ export const randomReward: AnswerReward = {
   pay: ({ group }) => group.samples.map(({ id }) => Number(coinOf(id))),
 };
 
-/** Stage three of a recipe without a verifier: no completion is sampled. The oracle's results are recorded beside the rewards, for the monitors. */
+/**
+ * Stage three of a recipe without a verifier: no completion is sampled. The oracle's results are recorded beside the rewards, for the monitors.
+ * `taskOf` says which task a sample answers, by its place in the group; default the group's.
+ */
 export function payAnswers(
   given: TaskFamily,
   { pay }: AnswerReward,
   stage: Pick<RoundContext, 'recipe' | 'round' | 'tokenizer' | 'renderer'>,
   group: RolloutGroup,
+  taskOf: (sample: number) => string = () => group.task,
 ): ScoredGroup {
   const family = rendered(given, stage);
   const solutions = group.samples.map(
-    ({ ids, outcome }): ParseResult<Solution> =>
-      outcome === 'ok' ? family.parseSolution(group.task, stage.tokenizer.decode(ids)) : invalid(outcome),
+    ({ ids, outcome }, i): ParseResult<Solution> =>
+      outcome === 'ok' ? family.parseSolution(taskOf(i), stage.tokenizer.decode(ids)) : invalid(outcome),
   );
-  const answersExact = solutions.map((s) => (s.ok ? family.answerIsExact(group.task, s.value) : null));
+  const answersExact = solutions.map((s, i) => (s.ok ? family.answerIsExact(taskOf(i), s.value) : null));
   const rewards = pay({
     group,
     solutions,
@@ -79,6 +83,6 @@ export function payAnswers(
     samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: rewards[i] ?? null } })),
     judgments: [],
     answersExact,
-    solutionsExact: solutions.map((s) => (s.ok ? family.exactJudgment(group.task, s.value).right : null)),
+    solutionsExact: solutions.map((s, i) => (s.ok ? family.exactJudgment(taskOf(i), s.value).right : null)),
   };
 }

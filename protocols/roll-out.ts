@@ -1,8 +1,13 @@
 /** The solver, or whoever answers tasks in its stead: G rollouts of each. The prompt is computed once a group; several groups share one batch. */
-import { type RoundContext, sampleOf } from '../core/round-context.ts';
+import type { RoundContext } from '../core/round-context.ts';
 import { rolloutId } from '../core/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup } from '../core/schema/sample.ts';
 import { rendered, type TaskFamily } from '../core/task-family.ts';
+import { samplePrompts } from './sample-prompts.ts';
+
+/** The ids of rollouts number `from` to `from + count - 1` of a group. */
+export const rolloutIds = (group: string, role: string, count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_, i) => rolloutId(group, role, from + i));
 
 export async function rollOut(
   { family: given }: { readonly family: TaskFamily },
@@ -10,20 +15,16 @@ export async function rollOut(
   tasks: readonly AdmittedTask[],
   role = 'solver',
 ): Promise<RolloutGroup[]> {
-  const { round, tokenizer } = context;
+  const { round } = context;
   const family = rendered(given, context);
-  const prompts = tasks.map((task) => ({
-    ids: tokenizer.encode(family.solverPrompt(task.task)),
-    sampleIds: Array.from({ length: round.settings.groupSize }, (_, i) => rolloutId(task.group, role, i)),
-  }));
-  const completions = await context.generate(role, prompts);
-  return tasks.map((task, t) => ({
-    round: round.id,
-    ...task,
-    samples: completions[t]!.map((completion, i) => {
-      const parsed = family.parseSolution(task.task, tokenizer.decode(completion.ids));
-      const outcome = !completion.stopped ? 'cut-off' : parsed.ok ? 'ok' : parsed.reason;
-      return sampleOf(context, role, prompts[t]!.sampleIds[i]!, prompts[t]!.ids, completion, outcome);
-    }),
-  }));
+  const samples = await samplePrompts(
+    context,
+    role,
+    tasks.map(({ group, task }) => ({
+      prompt: family.solverPrompt(task),
+      sampleIds: rolloutIds(group, role, round.settings.groupSize),
+      parse: (text) => family.parseSolution(task, text),
+    })),
+  );
+  return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));
 }

@@ -2,13 +2,14 @@
 import { deriveId, Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RewardInfo } from '../../core/role.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
+import type { RoundContext } from '../../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { type Answer, ask, type Question } from '../../protocols/ask.ts';
 import { prefixOf } from '../../protocols/continue-prefixes.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { rolloutIds } from '../../protocols/roll-out.ts';
+import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../tasks/chains/analysis.ts';
@@ -56,22 +57,17 @@ export async function rewriteLines(
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
   const { round, tokenizer } = context;
-  const prompts = tasks.map(({ group, task }) => ({
-    ids: tokenizer.encode(rewritePrompt(task)),
-    sampleIds: Array.from({ length: round.settings.groupSize }, (_, i) => rolloutId(group, GENERATOR, i)),
-  }));
-  const stop = ENDS.map((tag) => tokenizer.id(tag));
-  const completions = await context.generate(GENERATOR, prompts, { stop });
-  return tasks.map((task, t) => ({
-    round: round.id,
-    ...task,
-    samples: completions[t]!.map((completion, i) => {
-      const parsed = parseRewrite(task.task, tokenizer.decode(completion.ids));
-      const outcome = !completion.stopped ? 'cut-off' : parsed.ok ? 'ok' : parsed.reason;
-      const { ids, sampleIds } = prompts[t]!;
-      return sampleOf(context, GENERATOR, sampleIds[i]!, ids, completion, outcome);
-    }),
-  }));
+  const samples = await samplePrompts(
+    context,
+    GENERATOR,
+    tasks.map(({ group, task }) => ({
+      prompt: rewritePrompt(task),
+      sampleIds: rolloutIds(group, GENERATOR, round.settings.groupSize),
+      parse: (text) => parseRewrite(task, text),
+    })),
+    { stop: ENDS.map((tag) => tokenizer.id(tag)) },
+  );
+  return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));
 }
 
 /** What the verifier is shown in the place of a sample: what its line makes, or in the static variant a random last digit. */

@@ -1,0 +1,33 @@
+/** Completions of prompts as samples with their outcomes, in one batch: a group may have several prompts, of which each is a part of its own. */
+import type { SamplingSettings } from '../core/policy.ts';
+import { type RoundContext, sampleOf } from '../core/round-context.ts';
+import type { Sample } from '../core/schema/sample.ts';
+import type { ParseResult } from '../core/task-family.ts';
+
+export interface SampledPrompt {
+  readonly prompt: string;
+  /** One completion each. */
+  readonly sampleIds: readonly string[];
+  /** Parses a completion, stop token included. */
+  readonly parse: (text: string) => ParseResult<unknown>;
+}
+
+/** [prompts] -> [prompts][sampleIds], without rewards. */
+export async function samplePrompts(
+  context: RoundContext,
+  role: string,
+  asked: readonly SampledPrompt[],
+  change: Partial<SamplingSettings> = {},
+): Promise<Sample[][]> {
+  const { tokenizer } = context;
+  const prompts = asked.map(({ prompt, sampleIds }) => ({ ids: tokenizer.encode(prompt), sampleIds }));
+  const completions = await context.generate(role, prompts, change);
+  return asked.map(({ parse }, p) =>
+    completions[p]!.map((completion, i) => {
+      const parsed = parse(tokenizer.decode(completion.ids));
+      const outcome = !completion.stopped ? 'cut-off' : parsed.ok ? 'ok' : parsed.reason;
+      const { ids, sampleIds } = prompts[p]!;
+      return sampleOf(context, role, sampleIds[i]!, ids, completion, outcome);
+    }),
+  );
+}
