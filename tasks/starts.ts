@@ -34,6 +34,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-overthinking': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
   'arithmetic-terse': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
+  'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };

@@ -3,6 +3,7 @@
  * paid. A family adds one line. Demonstrations are imperfect on purpose and never touch the held-out side.
  */
 import type { Random } from '../core/random.ts';
+import { demonstrateAided } from './arithmetic/aided.ts';
 import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts';
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
@@ -135,6 +136,8 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     learningRate: 5e-4,
   },
   'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
+  // A hint's few tokens are copied, and little else.
+  'arithmetic-aided': { demonstrate: demonstrateAided, from: 'arithmetic-step-slips', steps: 900, batch: 64 },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },
   // Reads English. Stopped while it is wrong on about half of the questions, so that training has something to improve.
