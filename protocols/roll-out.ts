@@ -1,7 +1,7 @@
 /** The solver, or whoever answers tasks in its stead: G rollouts of each. The prompt is computed once a group; several groups share one batch. */
 import type { RoundContext } from '../core/round-context.ts';
 import { rolloutId } from '../core/sample-ids.ts';
-import type { AdmittedTask, RolloutGroup } from '../core/schema/sample.ts';
+import type { AdmittedTask, RolloutGroup, Sample } from '../core/schema/sample.ts';
 import { rendered, type TaskFamily } from '../core/task-family.ts';
 import { samplePrompts } from './sample-prompts.ts';
 
@@ -9,22 +9,49 @@ import { samplePrompts } from './sample-prompts.ts';
 export const rolloutIds = (group: string, role: string, count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, i) => rolloutId(group, role, from + i));
 
+/** Answers to a task that are wanted; a group may want several kinds of them. */
+export interface WantedAnswers {
+  readonly group: string;
+  readonly task: string;
+  /** Default: the family's prompt for the task. */
+  readonly prompt?: string;
+  readonly count: number;
+  /** How many answers of the role the group has already; default 0. */
+  readonly from?: number;
+}
+
+/** Answers of a role, [wanted][count], in one batch. */
+export function answer(
+  given: TaskFamily,
+  context: RoundContext,
+  role: string,
+  wanted: readonly WantedAnswers[],
+): Promise<Sample[][]> {
+  const family = rendered(given, context);
+  return samplePrompts(
+    context,
+    role,
+    wanted.map(({ group, task, prompt = family.solverPrompt(task), count, from }) => ({
+      prompt,
+      sampleIds: rolloutIds(group, role, count, from),
+      parse: (text) => family.parseSolution(task, text),
+    })),
+  );
+}
+
 export async function rollOut(
-  { family: given }: { readonly family: TaskFamily },
+  { family }: { readonly family: TaskFamily },
   context: RoundContext,
   tasks: readonly AdmittedTask[],
   role = 'solver',
 ): Promise<RolloutGroup[]> {
   const { round } = context;
-  const family = rendered(given, context);
-  const samples = await samplePrompts(
+  const count = round.settings.groupSize;
+  const samples = await answer(
+    family,
     context,
     role,
-    tasks.map(({ group, task }) => ({
-      prompt: family.solverPrompt(task),
-      sampleIds: rolloutIds(group, role, round.settings.groupSize),
-      parse: (text) => family.parseSolution(task, text),
-    })),
+    tasks.map(({ group, task }) => ({ group, task, count })),
   );
   return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));
 }

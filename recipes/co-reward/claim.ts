@@ -1,0 +1,49 @@
+/** Co-Reward’s claim: a majority that others cast is a better teacher than one’s own, and does not collapse as soon. */
+import type { Claim } from '../../core/claims/claim.ts';
+import {
+  coinArm,
+  doesNotRise,
+  endsAbove,
+  endsNoLower,
+  formatArm,
+  POINTS,
+  rises,
+} from '../../core/claims/conditions.ts';
+import { lately, lost } from '../../core/claims/curves.ts';
+
+export const claim: Claim = {
+  description:
+    'Labelled by the majority on the same question in other words, answers are paid right more often than by the majority on the question itself, a policy learns nearly as much as from exact answers, and it loses less of it as training goes on.',
+  rounds: 24,
+  evaluateEvery: 4,
+  pictures: {
+    accuracy: 'Greedy accuracy on held-out tasks',
+    sampled: 'Sampled accuracy on held-out tasks',
+  },
+  arms: [
+    { name: 'co-reward', description: 'the majority on the question in other words is paid' },
+    { name: 'majority', reward: 'majority', description: 'the majority on the question itself is paid' },
+    { name: 'gold', reward: 'gold', description: 'upper bound: exact answers' },
+    coinArm('a fair coin'),
+    formatArm('any well-formed answer'),
+  ],
+  conditions: [
+    {
+      description:
+        'share of exact answers among those that are paid, last five rounds, co-reward above majority',
+      measure: (r, s) => lately(r, 'co-reward', s, 'paidExact') - lately(r, 'majority', s, 'paidExact'),
+      atLeast: POINTS,
+    },
+    endsAbove('co-reward', 'majority'),
+    endsNoLower('co-reward', 'gold', 0.07),
+    {
+      description: 'sampled accuracy lost from the best to the end, majority above co-reward',
+      measure: (r, s) => lost(r, 'majority', s, 'sampled') - lost(r, 'co-reward', s, 'sampled'),
+      atLeast: POINTS,
+    },
+    rises('co-reward', POINTS),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [endsAbove('co-reward', 'majority', POINTS, 'accuracy'), rises('gold', POINTS)],
+};

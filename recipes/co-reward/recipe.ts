@@ -1,0 +1,83 @@
+/** Co-Reward: the majority on a question in other words is the label. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import { answerBoth, drawQuestions, halvesOf, payBoth, rewards } from './two-phrasings.ts';
+
+/** Passes over a batch: as many updates as in four times the rounds. */
+const EPOCHS = 4;
+
+/** The halves of a group, each compared with itself alone. */
+const halves = ({ group, samples }: ScoredGroup) =>
+  halvesOf(samples).map((half, h) => ({ group: `${group}/${h}`, samples: half }));
+
+/**
+ * Rewards held against the oracle, for the figures alone: the share of answers that are paid what gold would pay, and the share of exact
+ * answers among those that are paid.
+ */
+export function rewardFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'answersExact'>[]) {
+  const answers = groups.flatMap(({ samples, answersExact }) =>
+    samples.map(({ rewards: { reward } }, i) => ({ paid: reward === 1, exact: answersExact[i] === true })),
+  );
+  const paid = answers.filter((answer) => answer.paid);
+  return {
+    rewardAccuracy: mean(answers.map((answer) => Number(answer.paid === answer.exact))),
+    ...(paid.length ? { paidExact: mean(paid.map(({ exact }) => Number(exact))) } : {}),
+    paidShare: paid.length / answers.length,
+  };
+}
+
+const learn = ({ groups }: RoundRecords): TrainingPlan => ({
+  updates: solverUpdate(groupItems(groups.flatMap(halves), grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+    kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+  }).map((update) => ({ ...update, epochs: EPOCHS })),
+  figures: rewardFigures(groups),
+});
+
+export const coReward: Recipe = {
+  name: 'co-reward',
+  title: 'Majorities on a question label the same question in other words',
+  paper: {
+    title:
+      'Co-Reward: Self-supervised Reinforcement Learning for Large Language Model Reasoning via Contrastive Agreement',
+    year: 2025,
+    source: 'arXiv:2508.00410',
+  },
+  summary:
+    'A solver answers a question and the same question in other words, without labels. Answers to the one are paid if they are what most answers to the other say, so that an error that comes from the wording is not confirmed by itself.',
+  method: {
+    setting:
+      'A question is a chain of two to four sums, and in other words it is the chain with its terms in another order, which ends on another term and has the same answer. The start policy gives seven of ten answers at once, without steps, and half of these leave out the last term: an error that depends on the order.',
+    roles:
+      'The solver is the only role. Half of a group’s answers are to the question as it was drawn, the other half to the question in other words.',
+    rewards:
+      '1 for the answer that most of the other half give, otherwise 0. A tied vote is decided by lot; where nobody in the other half can be read, nobody is paid.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of its half of the group, divided by that half’s deviation (GRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
+    schedule: 'Each round draws fresh tasks that are not held out, and goes over its batch four times.',
+  },
+  differences: [
+    'Questions in other words are chains in another order, made by rule, where the paper lets a language model rewrite each question of a fixed set once. Another order changes how a chain is worked through, which a rewritten sentence seldom does, so that errors are less alike here than the paper’s.',
+    'A constant step size after a short warm-up, and four passes over each batch, since updates cost less here than rollouts. Sizes of batches and weights could not be checked against the paper’s.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-terse',
+  tasks: 16,
+  groupSize: 32,
+  variants: {},
+  sets: trainedSolver(),
+  ...solverAlone({ family: arithmetic, rewards, tasks: drawQuestions }),
+  rollOut: answerBoth,
+  judge: payBoth,
+  learn,
+};

@@ -1,0 +1,24 @@
+/** The same question in other words: a chain of sums with its terms in another order, which has the same answer by another way. */
+import { Random } from '../../core/random.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+
+/** Orders that are tried: a chain of four operators has 24. */
+const TRIES = 24;
+
+/** The terms after the first digit: '3+4-9' -> ['+4', '-9']. */
+const termsOf = (task: string): string[] => task.slice(1).match(/../g) ?? [];
+
+/**
+ * The chain with the terms after its first digit in another order, drawn from the chain itself. It ends on another term, since who stops early
+ * leaves out the last, and it is not held out. null = there is no such order.
+ */
+export function reordered(task: string): string | null {
+  const terms = termsOf(task);
+  const random = new Random(`reordered/${task}`);
+  for (let i = 0; i < TRIES; i++) {
+    const order = random.shuffle(terms);
+    const other = task[0]! + order.join('');
+    if (order.at(-1) !== terms.at(-1) && !arithmetic.isHeldOut(other)) return other;
+  }
+  return null;
+}
