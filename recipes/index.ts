@@ -3,6 +3,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
+import { coReward } from './co-reward/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
@@ -14,6 +15,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { sar } from './sar/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { spark } from './spark/recipe.ts';
@@ -51,6 +53,8 @@ export const recipes: readonly Recipe[] = [
   ssrSwe,
   aprm,
   spark,
+  coReward,
+  sar,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */
