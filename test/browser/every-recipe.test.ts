@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { recipes } from '../../recipes/index.ts';
@@ -26,6 +26,8 @@ const UNREAD = /<(?:step|answer|eos|sep|ok|bad|right|wrong|solve|judge|propose)>
 
 describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () => {
   let browser: Browser;
+  // One for all visits, so that the modules of the page are loaded and compiled once. What a page stores, it stores for itself alone.
+  let context: BrowserContext;
   let store: Awaited<ReturnType<typeof openStore>>;
   let gateway: Awaited<ReturnType<typeof serve>>;
   const played = new Map<string, PlayedRun>();
@@ -36,6 +38,7 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
       played.set(name, run);
       await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
     }
+    context = await browser.newContext();
     gateway = await serve(store as never);
   }, 400_000);
   afterAll(async () => {
@@ -48,15 +51,14 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     `${gateway.url}#run=${played.get(recipe)!.rounds[0]!.spec.run}${more}`;
 
   async function visit(url: string, look: (page: Page) => Promise<void>): Promise<void> {
-    const context = await browser.newContext();
+    const page = await context.newPage();
     try {
-      const page = await context.newPage();
       const complaints = complaintsOf(page);
       await page.goto(url);
       await look(page);
       expect(complaints).toEqual([]);
     } finally {
-      await context.close();
+      await page.close();
     }
   }
 

@@ -11,7 +11,7 @@ afterAll(async () => {
 });
 
 test('a round that is cut off in any stage ends, with each group scored once', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const first = await openScene({ stateDir });
   opened.push(first);
