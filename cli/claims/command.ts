@@ -53,8 +53,10 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
     const values = measured.map((value) => value.toFixed(3)).join(', ');
     console.log(`${outcome.padEnd(12)} ${description}: ${values} (${bound})`);
   }
+  const { pictures } = claim;
+  const drawn = picturesOf({ ...(pictures ? { pictures } : {}), arms: played.arms });
   for (const { name, runs } of played.arms)
-    for (const figure of Object.keys(picturesOf(claim)))
+    for (const figure of Object.keys(drawn))
       runs.forEach((_, seed) => {
         const values = curveOf(results, name, seed, figure).map((value) => (100 * value).toFixed(1));
         console.log(`${name}, seed ${played.seeds[seed]}, ${figure}: ${values.join(' ')}`);

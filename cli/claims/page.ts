@@ -14,9 +14,18 @@ const PICTURES: Readonly<Record<string, string>> = {
   forcedWorked: 'Held-out accuracy, steps forced',
 };
 
-/** Titles of a claim's curves, by figure. */
-export const picturesOf = ({ pictures }: Pick<Judged, 'pictures'>): Readonly<Record<string, string>> =>
-  pictures ?? PICTURES;
+/** What the titles of curves depend on. */
+interface Drawn {
+  readonly pictures?: Judged['pictures'];
+  readonly arms: readonly Pick<PlayedArm, 'runs'>[];
+}
+
+/** Titles of a claim's curves, by figure. A claim that names none has no curve of what none of its runs measured. */
+export function picturesOf({ pictures, arms }: Drawn): Readonly<Record<string, string>> {
+  const points = arms.flatMap(({ runs }) => runs.flatMap(({ heldout }) => heldout));
+  const measured = (figure: string) => points.some((point) => Number.isFinite(figureOf(point, figure)));
+  return pictures ?? Object.fromEntries(Object.entries(PICTURES).filter(([figure]) => measured(figure)));
+}
 
 /** A share in percent. It is rounded to a millionth of a point first, so that the mean of equal values is printed like the values. */
 const points = (value: number) => (Math.round(1e8 * value) / 1e6).toFixed(1);

@@ -63,4 +63,6 @@ export const claim: Claim = {
       atLeast: POINTS,
     },
   ],
+  diagnosis:
+    'What is gained is sampled accuracy: greedy proofs of held-out statements stay at 21 % in every arm or become fewer, so that the prover is sharpened and proves nothing new. Conjectures keep the prover from forgetting, as the pilot had it: expert iteration, all of whose attempts are at the set, proves 10 points more of the set (66 % against 57 %) and loses 4.8 points of greedy accuracy elsewhere, where STP loses none. That is a trade of the set for the rest, not the gain on both that is claimed. And it takes no conjecturer: the ends of random walks, at no cost of proposing, end 2.2 points above STP in sampled accuracy on eight of eight seeds, an untrained conjecturer 1.2 points above it, and choosing conjectures near to what is not proved makes no difference (−0.2 ± 0.5). Random statements are proved four times as often as those of the conjecturer (19 % of attempts in the last round against 4.6 %, seed 30), so that twice as many proofs are learned from: at this size the number of proofs counts, and being at the edge does not. Whether a conjecturer pays where random statements are useless, as in Lean, cannot be seen here.',
 };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { picturesOf } from '../../../cli/claims/page.ts';
 import { claimsForPage } from '../../../cli/claims/page-claims.ts';
 import type { Judged } from '../../../cli/claims/record.ts';
 import { runOf } from '../../core/claims/runs.ts';
@@ -59,4 +60,17 @@ test('curves are means over the seeds at the rounds that every seed has', () => 
       curves: { accuracy: [0.35, 0.65], sampled: [0.175, 0.325], forcedWorked: [0.7, 0.7] },
     },
   ]);
+});
+
+test('a claim that names no curves has none of what no run measured', () => {
+  const whole = run([[0, 0.3]]);
+  const unforced = { ...whole, heldout: whole.heldout.map((point) => ({ ...point, forcedWorked: null })) };
+  expect(Object.keys(picturesOf({ arms: [{ runs: [unforced] }] }))).toEqual(['accuracy', 'sampled']);
+  expect(Object.keys(picturesOf({ arms: [{ runs: [unforced] }, { runs: [whole] }] }))).toEqual([
+    'accuracy',
+    'sampled',
+    'forcedWorked',
+  ]);
+  const pictures = { forcedWorked: 'Steps' };
+  expect(picturesOf({ pictures, arms: [{ runs: [unforced] }] })).toBe(pictures);
 });
