@@ -36,7 +36,16 @@ export async function fetchPatiently(
     } catch (error) {
       if (attempt === attempts) throw error;
     }
-    const doubled = firstMs * 2 ** (attempt - 1) * (0.5 + Math.random());
-    await sleep(Math.min(longestMs, askedMs(response) ?? doubled));
+    await waited(response, { firstMs, longestMs }, attempt);
   }
+}
+
+/** Waits after an attempt, the first of which is 1: as long as its answer asks for, or else longer each time. */
+export async function waited(
+  response: Response | undefined,
+  { firstMs, longestMs }: Pick<BackOff, 'firstMs' | 'longestMs'>,
+  attempt: number,
+): Promise<void> {
+  const doubled = firstMs * 2 ** (attempt - 1) * (0.5 + Math.random());
+  await sleep(Math.min(longestMs, askedMs(response) ?? doubled));
 }

@@ -62,6 +62,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'prints where agents open the episodes of a run, and their token',
     load: () => import('./agents/command.ts'),
   },
+  environment: {
+    description: 'trains on an environment that somebody else hosts, by the Open Reward Standard',
+    load: () => import('./environment/command.ts'),
+  },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',

@@ -1,5 +1,6 @@
 /** The rows of agents' episodes and of their calls. Each change is one statement that compares and sets, so that of two callers one makes it. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import type { Score } from '../core/reward-service.ts';
 import { type EpisodeKey, MOST_CALLS } from '../core/schema/agent.ts';
 import type { MissingReward } from '../core/schema/missing-reward.ts';
 import { type Database, runAll, writeAll } from './database.ts';
@@ -134,17 +135,18 @@ export async function endCall(
   return row?.state === 'done';
 }
 
-/** Ends an open episode of a round in rollout with its reward. @returns false where it had ended, or its round has */
+/** Ends an open episode of a round in rollout, with its reward or without. @returns false where it had ended, or its round has */
 export async function rewardEpisode(
   db: Database,
   key: EpisodeKey,
   round: string,
-  reward: number,
+  score: Score,
   now: number,
 ): Promise<boolean> {
   const { group, sample } = key;
+  const [reward, missing] = typeof score === 'number' ? [score, null] : [null, score];
   const [ended] = await writeAll(db, [
-    sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, touched_at = ${now}
+    sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, missing = ${missing}, touched_at = ${now}
         WHERE grp = ${group} AND sample = ${sample} AND state = 'open'
         AND EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'rollout')`,
     touchRound(db, round, now),

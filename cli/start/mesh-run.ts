@@ -155,8 +155,11 @@ async function playRun(
   if (missing.order > 0)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
   if (recipe.agent) {
-    const { url, token } = await gateway.getAgentAccess(run);
-    printer.notice(`agents hold the episodes of this run: ${url} with the token ${token}`);
+    const { url } = await gateway.getAgentAccess(run);
+    // Not the token: what is printed here is kept in logs.
+    printer.notice(
+      `agents hold the episodes of this run: ${url}; \`rollmesh agents last\` prints their token`,
+    );
   }
   const lines: RoundLine[] = [];
   heartbeat.waitFor(async () => {

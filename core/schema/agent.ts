@@ -1,6 +1,7 @@
 /** What agents and the mesh say to each other about episodes, and the record of a call. */
 import * as v from 'valibot';
 import { message } from '../renderer/message.ts';
+import { missingReward } from './missing-reward.ts';
 import { count } from './numbers.ts';
 import { id } from './sample.ts';
 import { completion } from './work.ts';
@@ -61,12 +62,25 @@ export const episodeAnswer = v.variant('state', [
 ]);
 export type EpisodeAnswer = v.InferOutput<typeof episodeAnswer>;
 
-/** The body by which an agent ends its episode. */
-export const rewardOrder = v.strictObject({
-  reward: v.pipe(v.number('Expected a finite number'), v.finite('Expected a finite number')),
-});
+/** The body by which an agent ends its episode: with its reward, or with why there is none. */
+export const rewardOrder = v.pipe(
+  v.strictObject({
+    reward: v.exactOptional(
+      v.pipe(v.number('Expected a finite number'), v.finite('Expected a finite number')),
+    ),
+    missing: v.exactOptional(missingReward),
+  }),
+  v.check(
+    ({ reward, missing }) => (reward === undefined) !== (missing === undefined),
+    'Expected a reward, or why it is missing, and not both',
+  ),
+);
 
-export const rewardTaken = v.object({ episode: v.string(), reward: v.number() });
+export const rewardTaken = v.object({
+  episode: v.string(),
+  reward: v.nullable(v.number()),
+  missing: v.exactOptional(missingReward),
+});
 
 /** How an agent gets episodes of a run. */
 export const agentAccess = v.object({ run: id, url: v.string(), token: v.string() });

@@ -10,6 +10,7 @@ import type { Command } from 'commander';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { command as agents } from '../../cli/agents/command.ts';
+import { command as environment } from '../../cli/environment/command.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { ensureShipped, readStart } from '../../cli/shared/import-policy.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
@@ -24,6 +25,7 @@ import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { orsServer } from '../ors-server.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 type Held = Extract<EpisodeAnswer, { state: 'open' }>;
@@ -37,10 +39,10 @@ const root = mkdtempSync(join(tmpdir(), 'rollmesh-agents-'));
 const file = join(root, 'tasks.jsonl');
 writeFileSync(
   file,
-  Array.from(
-    { length: 20 },
-    (_, i) => `${JSON.stringify({ question: `What is ${i} + 4?`, answer: `${i + 4}` })}\n`,
-  ).join(''),
+  Array.from({ length: 20 }, (_, i) => {
+    const metadata = { environment: 'sums', split: 'train', index: i };
+    return `${JSON.stringify({ question: `What is ${i} + 4?`, answer: `${i + 4}`, metadata })}\n`;
+  }).join(''),
 );
 
 let scene: Scene;
@@ -371,6 +373,25 @@ describe('what an agent does wrong', () => {
     expect(group!.samples!.map(({ rewards: { reward } }) => reward)).toEqual([0.5, 0.25]);
   });
 
+  test('an agent that has no reward says why, and the episode has ended', async () => {
+    const { round, access } = await ordered(1, 2);
+    const [one, two] = [await held(access), await held(access)];
+    await asks(one, 'What is 1 + 4?');
+    await asks(two, 'What is 2 + 4?');
+    for (const wrong of [{ missing: 'lost' }, { missing: null }, { reward: 1, missing: 'unreachable' }])
+      expect(await refusal(await post(one.rewardURL, one.apiKey, wrong))).toBe('422 body.schema');
+    const taken = await post(one.rewardURL, one.apiKey, { missing: 'unreachable' });
+    expect(await taken.json()).toEqual({ episode: one.episode, reward: null, missing: 'unreachable' });
+    expect(await refusal(await rewards(one, 1))).toBe('409 episode.rewarded');
+    expect((await rewards(two, 1)).status).toBe(200);
+    await scene.reach(round, ['training']);
+    const [group] = await contents(round);
+    expect(group!.samples!.map(({ rewards: { reward }, missing }) => [reward, missing])).toEqual([
+      [null, { reward: 'unreachable' }],
+      [1, undefined],
+    ]);
+  });
+
   test('a call that is answered while the reward comes is a part of the episode, or is refused', async () => {
     const { round, access } = await ordered(1, 2);
     const [episode, other] = [await held(access), await held(access)];
@@ -521,6 +542,49 @@ describe('as commands', () => {
     await refused('first', '--out', join(root, 'none')).toMatchObject({ code: 'run.named' });
     await refused(run, '--rounds', '0').toMatchObject({ code: 'commander.invalidArgument' });
     expect(existsSync(join(root, 'none'))).toBe(false);
+  });
+
+  test('`environment play` holds the episodes of a run in an environment, and says what it cannot pay', async () => {
+    const server = await orsServer();
+    // One episode comes to nothing.
+    server.faults.set('/sums/prompt', (_, response) => {
+      server.faults.clear();
+      response.writeHead(401).end();
+      return true;
+    });
+    const { run, round } = await scene.order({
+      recipe: recipe.name,
+      policy: POLICY,
+      seed: seed++,
+      tasks: 1,
+      groupSize: 3,
+    });
+    await scene.reach(round, ['rollout']);
+    const faults = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const ends = scene.reach(round, ['training']).then(() => scene.gateway.stopRun(run, 'test'));
+    const args = ['play', server.url, run, '--answer-tool', 'submit', '--turns', '2', '--at-once', '1'];
+    expect(await printed(environment(), ...args)).toBe(`3 episodes of run ${run} were held in ${server.url}`);
+    await ends;
+    expect(faults.mock.calls.flat().join()).toContain('answers GET /sums/prompt with 401');
+    faults.mockRestore();
+    const [group] = await contents(round);
+    const samples = group!.samples!;
+    // What the environment was told is what was recorded, and what it paid is the reward.
+    const episodes = samples.filter(({ of }) => of === undefined);
+    const { tokenizer } = textOf(await readStart(POLICY), POLICY);
+    expect(server.ran.map((call) => JSON.parse(call.slice(call.indexOf('{'))).answer)).toEqual(
+      samples.map(({ ids, stopped }) => tokenizer.decode(stopped ? ids.slice(0, -1) : ids)),
+    );
+    expect(episodes).toHaveLength(2);
+    expect(server.begun).toEqual([0, 1, 2].map((sample) => `rollmesh-${group!.group}-${sample}`));
+    for (const {
+      id,
+      rewards: { reward },
+    } of episodes) {
+      const turns = samples.filter(({ id: own, of }) => own === id || of === id).length;
+      expect([1, 0.75, -0.25 * turns]).toContain(reward);
+    }
+    await server.stop();
   });
 
   test('`chat` answers each line of a pipe with what was said before it, and says what is wrong', async () => {

@@ -11,6 +11,7 @@ import { wrongInput } from '../../core/errors.ts';
 import { DEEPEST, isShallow } from '../../core/nesting.ts';
 import { equalInConstantTime } from '../../core/provenance.ts';
 import { deriveId } from '../../core/random.ts';
+import type { Score } from '../../core/reward-service.ts';
 import { refOf } from '../../core/round-context.ts';
 import {
   type AgentAccess,
@@ -192,18 +193,23 @@ export const agentRoutes = new Hono<GatewayTypes>()
     const { services } = c.var;
     const { db, now } = services;
     const episode = episodeOf(c);
-    const { reward } = await readJsonBody(c.req.raw, rewardOrder, ORDER_LIMIT);
+    const { reward, missing } = await readJsonBody(c.req.raw, rewardOrder, ORDER_LIMIT);
+    const score: Score = reward ?? missing!;
     const { round } = await expectOpen(db, episode);
     await accounted(
       services,
       async () => {
         // Somebody else may have ended it since.
-        if (!(await rewardEpisode(db, episode, round.id, reward, now()))) await expectOpen(db, episode);
+        if (!(await rewardEpisode(db, episode, round.id, score, now()))) await expectOpen(db, episode);
         await continueHeld(services, round.id, episode.group);
       },
       () => round.id,
     );
-    return c.json<v.InferOutput<typeof rewardTaken>>({ episode: nameOfEpisode(episode), reward });
+    return c.json<v.InferOutput<typeof rewardTaken>>({
+      episode: nameOfEpisode(episode),
+      reward: reward ?? null,
+      ...(missing ? { missing } : {}),
+    });
   })
   .onError((error, c) => {
     const { status, body } = errorResponse(error);

@@ -1,0 +1,140 @@
+/** `rollmesh environment`: trains on environments that somebody else hosts by the Open Reward Standard. */
+import { existsSync } from 'node:fs';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { EnvironmentClient } from '../../api/environment-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { AgentAccess } from '../../core/schema/agent.ts';
+import { calledAs } from '../called-as.ts';
+import { printable } from '../printable.ts';
+import { openMesh } from '../shared/mesh-access.ts';
+import { runNamed } from '../shared/run-named.ts';
+import { whole } from '../shared/run-options.ts';
+import { writeRows } from '../trajectories/write-rows.ts';
+import { type HoldOptions, holdEpisode, placeOf } from './hold-episode.ts';
+import { askIn, endEpisode, hasEnded, openEpisode } from './mesh-side.ts';
+import { taskRowsOf } from './task-rows.ts';
+
+interface TasksOptions {
+  readonly name?: string;
+  readonly split?: string;
+  readonly first: number;
+  readonly out: string;
+  readonly force: boolean;
+}
+
+interface PlayOptions extends HoldOptions {
+  readonly atOnce: number;
+  readonly state: string;
+}
+
+/** The address of a server. A key goes with every request, so it must travel encrypted, or not at all. */
+function clientOf(url: string): EnvironmentClient {
+  const key = process.env.ORS_API_KEY;
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol === 'https:' || (protocol === 'http:' && (key === undefined || isHere)))
+    return new EnvironmentClient({ url, key });
+  throw wrongInput('environment.address', `${JSON.stringify(url)} is not the address of an environment.`, {
+    expected: `https://… or http://…${key === undefined ? '' : '; with ORS_API_KEY, http:// on this machine alone'}`,
+  });
+}
+
+async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Promise<void> {
+  if (existsSync(out) && !force)
+    throw wrongInput('file.exists', `The file ${out} is there already.`, {
+      next: 'Choose another with --out, or write over it with --force.',
+    });
+  const { place, rows } = await taskRowsOf(clientOf(url), wanted);
+  await writeRows(out, 'jsonl', rows);
+  console.log(printable(`${out}: ${rows.length} tasks of ${place}`));
+}
+
+/** Holds one episode after the other until the run is over. */
+async function hold(client: EnvironmentClient, access: AgentAccess, options: HoldOptions): Promise<number> {
+  for (let held = 0; ; ) {
+    // An environment that is down has no part in any episode: nothing is opened until it answers.
+    await client.environments();
+    const episode = await openEpisode(access);
+    if (episode.state === 'over') return held;
+    if (episode.state === 'wait') {
+      await new Promise((resolve) => setTimeout(resolve, 1000 * episode.seconds));
+      continue;
+    }
+    const name = `round ${episode.round}, episode ${episode.episode}`;
+    try {
+      const place = placeOf(episode.task);
+      const { score, error } = await holdEpisode(
+        client,
+        place,
+        `rollmesh-${episode.episode}`,
+        askIn(episode),
+        options,
+      );
+      if (error) console.error(printable(`${name} has no reward: ${error.message}`));
+      if (await endEpisode(episode, score)) held++;
+    } catch (error) {
+      if (!hasEnded(error)) throw error;
+      console.error(printable(`${name}: ${error.message}`));
+    }
+  }
+}
+
+async function play(url: string, asked: string, { atOnce, state, ...options }: PlayOptions): Promise<void> {
+  const client = clientOf(url);
+  await client.environments();
+  const { gateway, close } = await openMesh(state);
+  try {
+    const access = await gateway.getAgentAccess((await runNamed(gateway, asked)).id);
+    const holders = Array.from({ length: atOnce }, () => hold(client, access, options));
+    const held = (await Promise.all(holders)).reduce((sum, n) => sum + n, 0);
+    console.log(printable(`${held} episodes of run ${access.run} were held in ${url}`));
+  } finally {
+    await close();
+  }
+}
+
+const most =
+  (limit: number) =>
+  (text: string): number => {
+    const number = whole(1)(text);
+    if (number > limit) throw new InvalidArgumentError(`Expected at most ${limit}.`);
+    return number;
+  };
+
+const address = () =>
+  new Argument('<url>', 'address of a server of the Open Reward Standard, as in http://localhost:8080');
+
+export const command = (): Command =>
+  new Command(calledAs('environment'))
+    .description(
+      'Trains on an environment that somebody else hosts, by the Open Reward Standard (docs/environments.md).',
+    )
+    .addHelpText(
+      'after',
+      '\nA key of the server: set ORS_API_KEY. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
+    )
+    .addCommand(
+      new Command('tasks')
+        .description('Writes the tasks of an environment as a file for `start --agent --tasks FILE`.')
+        .addArgument(address())
+        .option('--name <environment>', 'the environment, where the server has several (default: its first)')
+        .option('--split <name>', 'the split (default: the first that is for training)')
+        .option('--first <n>', 'only the first tasks of the split', most(100_000), 1000)
+        .option('--out <file>', 'the file', 'environment.jsonl')
+        .option('--force', 'write over a file that is there', false)
+        .action(tasks),
+    )
+    .addCommand(
+      new Command('play')
+        .description('Holds the episodes of a run in the environment until the run is over.')
+        .addArgument(address())
+        .addArgument(new Argument('<run>', 'id of the run, or `last` for the one that was ordered last'))
+        .option('--at-once <n>', 'episodes at the same time', most(256), 8)
+        .option('--turns <n>', 'answers of the policy in an episode at most', most(128), 16)
+        .option(
+          '--answer-tool <name>',
+          'the tool whose one argument is the whole answer, for policies that know no tools',
+        )
+        .option('--state <dir>', 'folder of all local state', '.rollmesh')
+        .action(play),
+    );

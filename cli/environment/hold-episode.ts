@@ -1,0 +1,166 @@
+/**
+ * One episode of a run, held in an environment that somebody else hosts: the policy is asked through the episode's endpoint, what it calls is
+ * called in the environment, and what the environment paid is the reward. Whatever goes wrong with the environment is missing data of a kind.
+ */
+import * as v from 'valibot';
+import { type EnvironmentClient, missingBy } from '../../api/environment-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Score } from '../../core/reward-service.ts';
+import {
+  type EnvironmentBlock,
+  type EnvironmentOutput,
+  type EnvironmentPlace,
+  type EnvironmentTool,
+  environmentPlace,
+} from '../../core/schema/environment.ts';
+
+/** A message as OpenAI's endpoint takes and gives it. */
+export type ChatMessage = Readonly<Record<string, unknown>>;
+
+/** What the policy answered. */
+export interface Said {
+  readonly message: ChatMessage;
+  readonly content: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+}
+
+/** Asks the policy. @returns null where the conversation has no room for an answer any more */
+export type Ask = (messages: readonly ChatMessage[], tools: readonly object[]) => Promise<Said | null>;
+
+export interface HoldOptions {
+  /** The most answers of the policy. */
+  readonly turns: number;
+  /** The tool whose one argument is the whole of each answer: for policies that know no tools. */
+  readonly answerTool?: string | undefined;
+}
+
+export interface Ended {
+  readonly score: Score;
+  /** What went wrong with the environment. */
+  readonly error?: Error;
+}
+
+const taskSchema = v.object({ metadata: environmentPlace });
+
+/** Where a task stands in an environment. Throws `environment.task` where the task is not from one. */
+export function placeOf(task: unknown): EnvironmentPlace {
+  const result = v.safeParse(taskSchema, task);
+  if (result.success) return result.output.metadata;
+  throw wrongInput('environment.task', 'The tasks of this run are not from an environment.', {
+    expected: 'tasks whose metadata names environment, split and index',
+    next: 'Write the file for --tasks with `rollmesh environment tasks URL`.',
+  });
+}
+
+export const textOf = (blocks: readonly EnvironmentBlock[]): string =>
+  blocks.map((block) => (block.type === 'text' ? block.text : '(an image)')).join('\n');
+
+/** A tool as OpenAI's endpoint takes it. */
+const offered = ({ name, description, input_schema }: EnvironmentTool) => ({
+  type: 'function',
+  function: { name, description, parameters: input_schema ?? { type: 'object', properties: {} } },
+});
+
+/** The name of the tool's one argument. Throws `environment.answer-tool`. */
+function argumentOf(tools: readonly EnvironmentTool[], wanted: string): string {
+  const tool = tools.find(({ name }) => name === wanted);
+  const properties = Object.keys((tool?.input_schema?.properties as object | undefined) ?? {});
+  if (properties.length === 1) return properties[0]!;
+  throw wrongInput(
+    'environment.answer-tool',
+    tool
+      ? `The tool ${wanted} of the environment takes ${properties.length} arguments.`
+      : `The environment has no tool ${wanted}.`,
+    { expected: `a tool with one argument among ${tools.map(({ name }) => name).join(', ')}` },
+  );
+}
+
+/** The arguments of a call; null where the policy did not write an object. */
+function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The sum of what the calls were paid; `finished` without any number is no reward. */
+class Purse {
+  #paid: number | null = null;
+  finished = false;
+
+  take(output: EnvironmentOutput): string {
+    if (!output.ok) return output.error;
+    const { blocks, reward, finished } = output.output;
+    if (reward !== null) this.#paid = (this.#paid ?? 0) + reward;
+    this.finished = finished;
+    return textOf(blocks);
+  }
+
+  get score(): Score {
+    if (this.#paid === null) return this.finished ? 'not-rated' : 0;
+    return Number.isFinite(this.#paid) ? this.#paid : 'not-a-number';
+  }
+}
+
+async function played(
+  client: EnvironmentClient,
+  { environment }: EnvironmentPlace,
+  session: string,
+  ask: Ask,
+  { turns, answerTool }: HoldOptions,
+): Promise<Score> {
+  const tools = await client.tools(environment, session);
+  const argument = answerTool === undefined ? undefined : argumentOf(tools, answerTool);
+  const messages: ChatMessage[] = [
+    { role: 'user', content: textOf(await client.prompt(environment, session)) },
+  ];
+  const purse = new Purse();
+  const call = async (name: string, input: Readonly<Record<string, unknown>>) =>
+    purse.take(await client.call(environment, session, name, input));
+  for (let turn = 0; turn < turns; turn++) {
+    const said = await ask(messages, argument === undefined ? tools.map(offered) : []);
+    if (!said) break;
+    messages.push(said.message);
+    if (argument !== undefined)
+      messages.push({ role: 'user', content: await call(answerTool!, { [argument]: said.content }) });
+    for (const { id, name, arguments: given } of said.calls) {
+      const input = objectOf(given);
+      // What finishes the environment is its last call: it is not asked for anything after that.
+      if (purse.finished) break;
+      const content = input
+        ? await call(name, input)
+        : 'The arguments of this call are no JSON object. Write them again.';
+      messages.push({ role: 'tool', tool_call_id: id, content });
+    }
+    // An answer without a call is the policy's end of the episode.
+    if (purse.finished || (argument === undefined && said.calls.length === 0)) break;
+  }
+  return purse.score;
+}
+
+/**
+ * Plays an episode to its end. `session`: a name that follows from the episode and nothing else, so that no episode has two sessions.
+ * @returns what the episode is worth: the sum of what its calls were paid, 0 where the policy ended it unpaid, or why there is no reward
+ */
+export async function holdEpisode(
+  client: EnvironmentClient,
+  place: EnvironmentPlace,
+  session: string,
+  ask: Ask,
+  options: HoldOptions,
+): Promise<Ended> {
+  try {
+    await client.begin(place, session);
+    return { score: await played(client, place, session, ask, options) };
+  } catch (error) {
+    const missing = missingBy(error);
+    if (missing === undefined) throw error;
+    return { score: missing, error: error as Error };
+  } finally {
+    await client.end(session);
+  }
+}

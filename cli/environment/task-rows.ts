@@ -1,0 +1,67 @@
+/** The tasks of an environment as rows of a file of tasks: the prompt as the question, and where the task stands. */
+import type { EnvironmentClient } from '../../api/environment-client.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { deriveId } from '../../core/random.ts';
+import type { EnvironmentPlace } from '../../core/schema/environment.ts';
+import { textOf } from './hold-episode.ts';
+
+export interface WantedTasks {
+  readonly name?: string;
+  readonly split?: string;
+  /** At most so many. */
+  readonly first: number;
+}
+
+/** What stands for a reference answer where an environment tells none. */
+const UNKNOWN = '(the environment alone knows)';
+
+const named = (text: string | undefined, known: readonly string[], what: string, first: string): string => {
+  if (text === undefined) return first;
+  if (known.includes(text)) return text;
+  throw wrongInput('environment.unknown', `The environment has no ${what} ${JSON.stringify(text)}.`, {
+    expected: `one of ${known.join(', ')}`,
+  });
+};
+
+/** How many sessions are open at the same time while prompts are read. */
+const AT_ONCE = 8;
+
+async function rowOf(client: EnvironmentClient, place: EnvironmentPlace): Promise<object> {
+  const session = `rollmesh-${deriveId('prompt', crypto.randomUUID())}`;
+  const { answer } = await client.task(place);
+  await client.begin(place, session);
+  try {
+    const question = textOf(await client.prompt(place.environment, session));
+    const told = typeof answer === 'string' || typeof answer === 'number' ? String(answer).trim() : '';
+    return { question, answer: told || UNKNOWN, metadata: place };
+  } finally {
+    await client.end(session);
+  }
+}
+
+export async function taskRowsOf(
+  client: EnvironmentClient,
+  { name, split, first }: WantedTasks,
+): Promise<{ readonly place: string; readonly rows: readonly object[] }> {
+  const known = await client.environments();
+  const environment = named(name, known, 'environment', known[0]!);
+  const splits = await client.splits(environment);
+  const names = splits.map((one) => one.name);
+  const training = splits.find(({ type }) => type === 'train') ?? splits[0];
+  if (!training)
+    throw wrongInput('environment.unknown', `The environment ${environment} has no split.`, {
+      expected: 'at least one',
+    });
+  const asked = named(split, names, 'split', training.name);
+  const count = Math.min(first, await client.countTasks(environment, asked));
+  const rows: object[] = [];
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => from + i);
+    const places = some.map((index): EnvironmentPlace => ({ environment, split: asked, index }));
+    rows.push(...(await Promise.all(places.map((place) => rowOf(client, place)))));
+  }
+  if (rows.length) return { place: `${environment}, split ${asked}`, rows };
+  throw wrongInput('environment.unknown', `The split ${asked} of ${environment} has no tasks.`, {
+    expected: 'at least one',
+  });
+}

@@ -1,0 +1,237 @@
+/** Episodes in an environment that somebody else hosts: what the policy and the environment hear of each other, what is paid, and every fault. */
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EnvironmentClient } from '../../api/environment-client.ts';
+import {
+  type Ask,
+  type HoldOptions,
+  holdEpisode,
+  placeOf,
+  type Said,
+} from '../../cli/environment/hold-episode.ts';
+import { taskRowsOf } from '../../cli/environment/task-rows.ts';
+import { orsServer } from '../ors-server.ts';
+
+const QUICK = { attempts: 3, firstMs: 1, longestMs: 2 };
+const PLACE = { environment: 'sums', split: 'train', index: 0 };
+
+let server: Awaited<ReturnType<typeof orsServer>>;
+let client: EnvironmentClient;
+beforeEach(async () => {
+  server = await orsServer();
+  client = new EnvironmentClient({ url: `${server.url}/`, backOff: QUICK });
+});
+afterEach(() => server.stop());
+
+const calling = (...calls: readonly (readonly [name: string, given: string])[]): Said => {
+  const written = calls.map(([name, given], i) => ({ id: `${name}-${i}`, name, arguments: given }));
+  return { message: { role: 'assistant', tool_calls: written }, content: '', calls: written };
+};
+const submits = (answer: string) => calling(['submit', JSON.stringify({ answer })]);
+const saying = (content: string): Said => ({ message: { role: 'assistant', content }, content, calls: [] });
+
+/** A policy that says one thing after the other, and what it was told. */
+function policy(...answers: readonly (Said | null)[]) {
+  const heard: { messages: Readonly<Record<string, unknown>>[]; tools: readonly object[] }[] = [];
+  const ask: Ask = async (messages, tools) => {
+    heard.push({ messages: [...messages], tools });
+    return answers[heard.length - 1]!;
+  };
+  return { ask, heard };
+}
+
+const hold = (ask: Ask, options: Partial<HoldOptions> = {}) =>
+  holdEpisode(client, PLACE, 'one', ask, { turns: 8, ...options });
+
+const once =
+  (...faults: readonly ((response: ServerResponse) => void)[]) =>
+  (_: unknown, response: ServerResponse): boolean => {
+    const [fault, ...others] = faults;
+    faults = others;
+    fault?.(response);
+    return fault !== undefined;
+  };
+
+describe('an episode', () => {
+  test('hears prompt, tools and results; the reward is the sum of what was paid, and nothing is called after the end', async () => {
+    const last = calling(['peek', '{}'], ['submit', '{"answer":"4"}'], ['submit', '{"answer":"5"}']);
+    const { ask, heard } = policy(submits('5'), last);
+    expect(await hold(ask)).toEqual({ score: 0.75 });
+    expect(heard[0]!.messages).toEqual([{ role: 'user', content: 'What is 0 + 4?' }]);
+    expect(heard[0]!.tools).toEqual([
+      {
+        type: 'function',
+        function: {
+          name: 'submit',
+          description: 'Hands in a result.',
+          parameters: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+        },
+      },
+      {
+        type: 'function',
+        function: {
+          name: 'peek',
+          description: 'Says a long hint.',
+          parameters: { type: 'object', properties: {} },
+        },
+      },
+    ]);
+    expect(heard[1]!.messages.slice(1)).toEqual([
+      submits('5').message,
+      { role: 'tool', tool_call_id: 'submit-0', content: 'Wrong.' },
+    ]);
+    expect(server.ran).toEqual(['one submit {"answer":"5"}', 'one peek {}', 'one submit {"answer":"4"}']);
+    expect([server.begun, server.sessions.size]).toEqual([['one'], 0]);
+  });
+
+  test('of a policy that ends it without a call, or has no room or no turn left, is worth what was paid', async () => {
+    expect(await hold(policy(saying('It is 4.')).ask)).toEqual({ score: 0 });
+    expect(await hold(policy(submits('5'), null).ask)).toEqual({ score: -0.25 });
+    expect(await hold(policy(submits('5'), submits('6')).ask, { turns: 2 })).toEqual({ score: -0.5 });
+    expect(server.begun).toEqual(['one', 'one', 'one']);
+  });
+
+  test('tells the policy of calls that cannot be read or that the environment does not know', async () => {
+    const { ask, heard } = policy(calling(['submit', '[4]'], ['fly', '{}']), submits('4'));
+    expect(await hold(ask)).toEqual({ score: 1 });
+    expect(heard[1]!.messages.slice(2).map(({ content }) => content)).toEqual([
+      'The arguments of this call are no JSON object. Write them again.',
+      'Unknown tool fly',
+    ]);
+  });
+
+  test('with an answer tool needs no tools of the policy', async () => {
+    const { ask, heard } = policy(saying('I say 5'), saying('I say 4'));
+    expect(await hold(ask, { answerTool: 'submit' })).toEqual({ score: 0.75 });
+    expect(heard.map(({ tools }) => tools)).toEqual([[], []]);
+    expect(heard[1]!.messages.at(-1)).toEqual({ role: 'user', content: 'Wrong.' });
+    expect(server.ran).toEqual(['one submit {"answer":"I say 5"}', 'one submit {"answer":"I say 4"}']);
+    for (const answerTool of ['peek', 'fly'])
+      await expect(hold(policy().ask, { answerTool })).rejects.toMatchObject({
+        code: 'environment.answer-tool',
+      });
+    expect(server.sessions.size).toBe(0);
+  });
+});
+
+describe('once', () => {
+  test('a stream that breaks is taken up again under its number, and the tool runs once', async () => {
+    const broken = (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end('event: task_id\ndata: call-0\n\nevent: chunk\ndata: {"ok"\n\n');
+    };
+    server.faults.set('/sums/call', once(broken));
+    expect(await hold(policy(calling(['peek', '{}']), submits('4')).ask)).toEqual({ score: 1 });
+    expect(server.ran).toEqual(['one peek {}', 'one submit {"answer":"4"}']);
+  });
+
+  test('a call of which nothing was heard is not sent again', async () => {
+    server.faults.set(
+      '/sums/call',
+      once((response) => response.destroy()),
+    );
+    expect(await hold(policy(submits('5'), submits('4')).ask)).toMatchObject({ score: 'unreachable' });
+    expect(server.ran).toEqual(['one submit {"answer":"5"}']);
+  });
+
+  test('a session whose beginning was not heard of is the same one', async () => {
+    server.faults.set(
+      '/create',
+      once((response) => response.destroy()),
+    );
+    expect(await hold(policy(submits('4')).ask)).toEqual({ score: 1 });
+    expect(server.begun).toEqual(['one']);
+  });
+
+  test('a session that is there already is refused', async () => {
+    await client.begin(PLACE, 'one');
+    expect(await hold(policy().ask)).toMatchObject({ score: 'refused' });
+  });
+
+  test('an environment that is busy is asked again', async () => {
+    const busy = (response: ServerResponse) => void response.writeHead(429, { 'retry-after': '0' }).end();
+    server.faults.set('/sums/call', once(busy, busy));
+    server.faults.set('/sums/prompt', once(busy));
+    expect(await hold(policy(submits('4')).ask)).toEqual({ score: 1 });
+    expect(server.ran).toHaveLength(1);
+  });
+});
+
+const events = (text: string) => (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+const result = (output: string) => events(`event: task_id\ndata: call-0\n\nevent: end\ndata: ${output}\n\n`);
+const answers =
+  (status: number, body = '') =>
+  (response: ServerResponse) =>
+    void response.writeHead(status).end(body);
+
+test.each<[string, string, (response: ServerResponse) => void, RegExp]>([
+  ['refused', '/sums/call', answers(500, 'Boom'), /POST \/sums\/call with 500: "Boom"/],
+  ['refused', '/sums/call', answers(308), /with 308/],
+  ['refused', '/sums/call', events('event: error\ndata: unknown task_id\n\n'), /"unknown task_id"/],
+  ['refused', '/sums/prompt', answers(503), /GET \/sums\/prompt with 503/],
+  ['refused', '/sums/task_tools', answers(404), /with 404/],
+  ['refused', '/create', answers(401), /POST \/create with 401/],
+  ['unreadable', '/sums/call', result('{"ok":'), /it is no JSON/],
+  ['unreadable', '/sums/call', result('{"ok":true,"output":{"blocks":[],"reward":"1"}}'), /reward/],
+  ['unreadable', '/sums/call', result('{"ok":true,"output":{"blocks":[],"reward":1e999}}'), /reward/],
+  ['unreadable', '/sums/prompt', answers(200, '{"text":"?"}'), /GET \/sums\/prompt/],
+  ['unreadable', '/sums/task_tools', answers(200, '{"tools":[]}'), /tools/],
+  ['unreachable', '/sums/call', events('data: nothing\n\n'), /does not answer/],
+  ['unreachable', '/sums/prompt', (response) => void response.destroy(), /does not answer/],
+  ['too-large', '/sums/call', result('x'.repeat(2 << 20)), /longer than 1048576 bytes/],
+  ['too-large', '/sums/prompt', answers(200, `"${'x'.repeat(10 << 20)}"`), /longer than/],
+])('%s is missing data: %s', async (kind, path, fault, said) => {
+  server.faults.set(path, (_, response) => {
+    fault(response);
+    return true;
+  });
+  const { score, error } = await hold(policy(submits('5'), submits('4')).ask);
+  expect(score).toBe(kind);
+  expect(error!.message).toMatch(said);
+  expect(server.ran.length).toBeLessThanOrEqual(1);
+});
+
+test('an answer that does not come in time is missing data', async () => {
+  await client.begin(PLACE, 'one');
+  server.faults.set('/sums/call', () => true);
+  const hasty = new EnvironmentClient({ url: server.url, backOff: QUICK, timeoutMs: 20 });
+  await expect(hasty.call('sums', 'one', 'submit', {})).rejects.toMatchObject({
+    code: 'environment.timed-out',
+  });
+});
+
+test('a reward that is NaN arrives as null, and an episode that ends without a number is not rated', async () => {
+  server.pays = Number.NaN;
+  expect(await hold(policy(submits('4')).ask)).toEqual({ score: 'not-rated' });
+});
+
+test('what goes wrong with the policy is no fault of the environment', async () => {
+  await expect(
+    hold(async () => {
+      throw new Error('policy');
+    }),
+  ).rejects.toThrow('policy');
+  expect(server.sessions.size).toBe(0);
+});
+
+test('the tasks of an environment become rows of a file', async () => {
+  const row = (index: number, answer: string) => ({
+    question: `What is ${index} + ${index + 4}?`,
+    answer,
+    metadata: { environment: 'sums', split: 'train', index },
+  });
+  const { place, rows } = await taskRowsOf(client, { first: 2 });
+  expect(place).toBe('sums, split train');
+  expect(rows).toEqual([row(0, '4'), row(1, '(the environment alone knows)')]);
+  expect((await taskRowsOf(client, { first: 9, split: 'exam' })).rows).toHaveLength(3);
+  expect(server.sessions.size).toBe(0);
+  for (const wrong of [{ name: 'x' }, { split: 'x' }])
+    await expect(taskRowsOf(client, { first: 1, ...wrong })).rejects.toMatchObject({
+      code: 'environment.unknown',
+    });
+  expect(placeOf(rows[1])).toEqual({ environment: 'sums', split: 'train', index: 1 });
+  expect(() => placeOf({ metadata: { index: 1 } })).toThrow(
+    expect.objectContaining({ code: 'environment.task' }),
+  );
+});
