@@ -1,0 +1,20 @@
+/** What answers are paid before their group is complete: a group of two stages whose second stage depends on how the first one fared. */
+import type { RoundContext } from '../core/round-context.ts';
+import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
+import type { TaskFamily } from '../core/task-family.ts';
+import { type AnswerReward, payAnswers } from './answer-rewards.ts';
+import { rewardNamed } from './solver.ts';
+
+/** The rewards of some answers to a task by the run's reward function [samples]; null = missing. The judge stage pays the same answers the same. */
+export function paidEarly(
+  family: TaskFamily,
+  rewards: Readonly<Record<string, AnswerReward>>,
+  context: RoundContext,
+  task: AdmittedTask,
+  samples: readonly Sample[],
+): (number | null)[] {
+  const { round } = context;
+  const reward = rewardNamed(rewards, round.settings.rewardFunction);
+  const group = { round: round.id, ...task, samples: [...samples] };
+  return payAnswers(family, reward, context, group).samples.map((sample) => sample.rewards.reward ?? null);
+}

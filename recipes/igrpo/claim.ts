@@ -1,0 +1,32 @@
+/** iGRPO’s claim: attempts after the best draft teach more than as many attempts without. */
+import type { Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { early } from '../../core/claims/curves.ts';
+
+export const claim: Claim = {
+  description:
+    'For as many rollouts a solver that trains on attempts after the best of its drafts answers better without any draft than one that trains on plain attempts, and than one that is shown a random or the worst draft.',
+  rounds: 24,
+  evaluateEvery: 8,
+  arms: [
+    { name: 'igrpo', description: 'as published' },
+    { name: 'grpo', variant: 'grpo', description: 'as many attempts, without drafts' },
+    { name: 'random draft', variant: 'random-draft', description: 'any draft is shown' },
+    { name: 'worst draft', variant: 'worst-draft', description: 'the worst draft is shown' },
+    coinArm('a fair coin pays drafts and attempts'),
+    formatArm('any draft and any attempt in form is paid'),
+  ],
+  conditions: [
+    {
+      description: 'share of exact answers, first three rounds, attempts above drafts',
+      measure: (r, s) => early(r, 'igrpo', s, 'attemptsExact') - early(r, 'igrpo', s, 'draftsExact'),
+      atLeast: POINTS,
+    },
+    endsAbove('igrpo', 'grpo'),
+    endsAbove('igrpo', 'random draft'),
+    endsAbove('igrpo', 'worst draft'),
+    rises('igrpo', POINTS),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+};

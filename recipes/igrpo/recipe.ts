@@ -1,0 +1,85 @@
+/** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
+
+/** The part of a group that one role wrote. */
+const writtenBy = (group: ScoredGroup, role: string): ScoredGroup => ({
+  ...group,
+  samples: group.samples.filter((sample) => sample.role === role),
+  answersExact: group.answersExact.filter((_, i) => group.samples[i]!.role === role),
+});
+
+const exactShare = (groups: readonly ScoredGroup[]): number | null => {
+  const known = groups.flatMap(({ answersExact }) => answersExact);
+  return known.length ? mean(known.map((exact) => Number(exact === true))) : null;
+};
+
+function learn({ groups }: RoundRecords): TrainingPlan {
+  const attempts = groups.map((group) => writtenBy(group, SOLVER));
+  const [drafted, attempted] = [
+    exactShare(groups.map((group) => writtenBy(group, DRAFTER))),
+    exactShare(attempts),
+  ];
+  return {
+    updates: solverUpdate(groupItems(attempts, grpo), {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+    }),
+    // By the oracle, for the report alone.
+    figures: {
+      ...(drafted === null ? {} : { draftsExact: drafted }),
+      ...(attempted === null ? {} : { attemptsExact: attempted }),
+    },
+  };
+}
+
+const { roles, ...alone } = solverAlone({ family: arithmetic, rewards, draws: 2 });
+
+export const igrpo: Recipe = {
+  name: 'igrpo',
+  title: 'Attempts that are shown the best of several drafts',
+  paper: { title: 'iGRPO: Self-Feedback-Driven LLM Reasoning', year: 2026, source: 'arXiv:2602.09000' },
+  summary:
+    'A solver first drafts several solutions of a task, on which nothing is trained. The one that the reward function pays best is put into the prompt, and attempts after that prompt are trained on. In use the solver is asked without a draft.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read a draft after the task, and hands it in unchanged in half of the cases, right or wrong.',
+    roles:
+      'The drafter and the solver share weights. Of each task the drafter writes four solutions; the solver is shown the best of those in form, and makes four attempts. Which of equally good drafts is shown is decided by lot; where none is in form the solver is shown none.',
+    rewards: 'An exact answer earns 1 and any other 0, in drafts and in attempts alike.',
+    credit:
+      'The advantage of an attempt is its reward minus the mean of the attempts at its task, divided by their deviation (GRPO). Drafts are not trained on.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, on attempts after the prompt that they were sampled from, draft included. There is no KL term.',
+    schedule: 'Each round goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'Drafts and attempts are half of a group each, so that a task takes as many rollouts as in GRPO. How the paper divides them could not be checked.',
+    'The solver had to be taught to read a draft, in supervised training before; a language model needs no more than a template. Keeping a draft is a habit that the start policy has from there.',
+    'Four attempts a task, so that groups are often unanimous.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-aided',
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+  ...alone,
+  roles: {
+    [DRAFTER]: {
+      description: 'writes drafts, on which nothing is trained',
+      speaksAs: SOLVER,
+      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
+    },
+    ...roles,
+  },
+  rollOut: draftAndAttempt,
+  learn,
+};
