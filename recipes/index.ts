@@ -7,6 +7,7 @@ import { coReward } from './co-reward/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
+import { igrpo } from './igrpo/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
@@ -15,6 +16,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
@@ -55,6 +57,8 @@ export const recipes: readonly Recipe[] = [
   spark,
   coReward,
   sar,
+  igrpo,
+  sage,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

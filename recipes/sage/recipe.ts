@@ -1,0 +1,99 @@
+/** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { HINT_LEVELS } from '../../tasks/arithmetic/aided.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import {
+  attemptWithHints,
+  HINTER,
+  hintsOf,
+  payAttempts,
+  rewards,
+  trainedAttempts,
+  VARIANTS,
+} from './hints.ts';
+
+/** Sums of a task: at the longest chains the start policy fails most. */
+const OPERATORS = 5;
+
+function learn({ groups }: RoundRecords): TrainingPlan {
+  const trained = groups.map(trainedAttempts);
+  const varied = trained.map(
+    ({ samples }) => new Set(samples.map(({ rewards: paid }) => paid.reward)).size > 1,
+  );
+  const hints = groups.map(hintsOf);
+  return {
+    updates: solverUpdate(groupItems(trained, grpo), {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+      aggregation: { mode: 'token-mean' },
+    }),
+    figures: {
+      taught: mean(varied.map(Number)),
+      hinted: mean(hints.map((count) => Number(count > 0))),
+      // Of those that were hinted, the ones on which attempts then differ.
+      ...(hints.some(Boolean) ? { hintsHelp: mean(varied.filter((_, g) => hints[g]! > 0).map(Number)) } : {}),
+    },
+  };
+}
+
+const { roles, ...alone } = solverAlone({
+  family: arithmetic,
+  rewards,
+  draws: 2,
+  tasks: (context) => drawnTasks(context, (random) => freshTask(random, OPERATORS)),
+});
+
+export const sage: Recipe = {
+  name: 'sage',
+  title: 'Hints of one’s own for tasks at which every attempt fails',
+  paper: {
+    title: 'Self-Hinting Language Models Enhance Reinforcement Learning',
+    year: 2026,
+    source: 'arXiv:2602.03143',
+  },
+  summary:
+    'Where every attempt at a task fails, GRPO learns nothing. There the policy writes itself a hint from the reference solution, tells more with each level, and tries again until an attempt succeeds. Those attempts are trained on in place of the failed ones; in use there are no hints.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains of five sums. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on, so that often none of eight attempts is right. It was taught to go on after a hint, which is how a solution begins, and to write hints from a reference solution, one in ten of them with a wrong total.',
+    roles:
+      'The solver makes eight attempts at a task. If all fail, the hinter, who shares its weights, sees the exact solution and a level and writes a hint: on level 1 about a quarter of the steps, on level 2 half, on level 3 three quarters. The solver makes eight attempts after the task and the hint. If all fail again the next level is tried. Hints that cannot be read are not shown.',
+    rewards: 'An exact answer earns 1 and any other 0, with or without a hint. A hint earns nothing.',
+    credit:
+      'The advantage of an attempt is its reward minus the mean of the attempts after the same prompt, divided by their deviation (GRPO). Attempts after the last hint take the place of those that failed. Hints are not trained on.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, on attempts after the prompt that they were sampled from, hint included. There is no KL term.',
+    schedule: 'Each round goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'The paper’s hinter writes all three levels at once, in words; here each is asked for as it is needed, and is the beginning of a solution.',
+    'Solver and hinter had to be taught to read and to write hints, in supervised training before; a language model needs no more than a template.',
+    'Hinted rounds take more rollouts than plain ones, as in the paper; arms have the same number of updates, not of rollouts.',
+    'The light variant, which carries a level for each task from one epoch to the next, is left out: no task comes twice.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-aided',
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+  ...alone,
+  roles: {
+    ...roles,
+    [HINTER]: {
+      description: `writes hints from the reference solution, on ${HINT_LEVELS.length} levels`,
+      usesGold: true,
+      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
+    },
+  },
+  bindings: ({ variant }) => (variant === 'start-hints' ? { [HINTER]: { pinned: true } } : {}),
+  rollOut: attemptWithHints,
+  judge: payAttempts,
+  learn,
+};
