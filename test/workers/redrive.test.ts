@@ -1,5 +1,6 @@
 /** The clock's patience with a round that takes its mesh down: counted over starts, on a real D1. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shipped } from '../../recipes/index.ts';
 import { getRound } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
 import { reconcile } from '../../workers/gateway/reconcile.ts';
@@ -25,7 +26,15 @@ async function tick(now: number, since: number): Promise<number> {
     db: store.db,
     bucket: store.bucket,
     queues: { propose: queue, rollout: queue, judge: queue, scored: queue },
-    settings: { stallMs: HOUR, queuesSince: since, retention: null, local: true, defaultStartPolicy: 'seed' },
+    recipes: shipped,
+    settings: {
+      stallMs: HOUR,
+      episodeMs: HOUR,
+      queuesSince: since,
+      retention: null,
+      local: true,
+      defaultStartPolicy: 'seed',
+    },
     now: () => now,
   };
   await reconcile(services as unknown as Services);
