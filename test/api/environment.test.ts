@@ -1,7 +1,8 @@
 /** Episodes in an environment that somebody else hosts: what the policy and the environment hear of each other, what is paid, and every fault. */
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EnvironmentClient } from '../../api/environment-client.ts';
+import { command } from '../../cli/environment/command.ts';
 import {
   type Ask,
   type HoldOptions,
@@ -204,6 +205,33 @@ test('an answer that does not come in time is missing data', async () => {
 test('a reward that is NaN arrives as null, and an episode that ends without a number is not rated', async () => {
   server.pays = Number.NaN;
   expect(await hold(policy(submits('4')).ask)).toEqual({ score: 'not-rated' });
+});
+
+describe('the key of a server', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  const tasks = (url: string) =>
+    command().exitOverride().parseAsync(['tasks', url, '--out', '/nowhere/tasks.jsonl'], { from: 'user' });
+
+  test('is sent with every request, to this machine or encrypted, and is in no error', async () => {
+    vi.stubEnv('ORS_API_KEY', 'secret-key');
+    const sent: unknown[] = [];
+    server.faults.set('/list_environments', (request, response) => {
+      sent.push(request.headers['x-api-key']);
+      response.writeHead(401).end('no');
+      return true;
+    });
+    const refused = await tasks(server.url).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'environment.refused' });
+    expect(String(refused)).not.toContain('secret-key');
+    expect(sent).toEqual(['secret-key']);
+    await expect(tasks('http://environments.example')).rejects.toMatchObject({ code: 'environment.address' });
+  });
+
+  test('without one, an address has to be one all the same', async () => {
+    for (const url of ['localhost:8080', 'ftp://localhost', 'x'])
+      await expect(tasks(url)).rejects.toMatchObject({ code: 'environment.address' });
+  });
 });
 
 test('what goes wrong with the policy is no fault of the environment', async () => {
