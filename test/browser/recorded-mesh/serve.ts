@@ -39,6 +39,8 @@ export async function serve({ db, bucket }: Stored): Promise<{ url: string; clos
     callback: undefined,
     settings: {
       stallMs: 1e9,
+      episodeMs: 1e9,
+      pages: [],
       queuesSince: 0,
       local: true,
       retention: null,
