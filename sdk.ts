@@ -93,7 +93,10 @@ export { admitTasks, drawnTasks } from './protocols/drawn-tasks.ts';
 export { evaluateSolver, type Solver } from './protocols/evaluate/solver.ts';
 export { evaluateVerifier } from './protocols/evaluate/verifier.ts';
 export { besideOracle, coinOf, sealedGold } from './protocols/gold.ts';
-export { rollOut } from './protocols/roll-out.ts';
+export { type ContextOf, ownContext, scoreInContexts } from './protocols/other-context.ts';
+export { paidEarly } from './protocols/paid-early.ts';
+export { answer, rollOut, rolloutIds, type WantedAnswers } from './protocols/roll-out.ts';
+export { type SampledPrompt, samplePrompts } from './protocols/sample-prompts.ts';
 export {
   familyTasks,
   groupItems,

@@ -91,7 +91,12 @@ async function gpuFinding(): Promise<Finding> {
     const { openGpuBackend } = await import('../../learner/device/webgpu/index.ts');
     const opened = await openGpuBackend(false);
     if (typeof opened === 'string')
-      return { what, state: 'missing', found: opened, follows: 'the learner computes on the CPU' };
+      return {
+        what,
+        state: 'missing',
+        found: opened.replace(/\.$/, ''),
+        follows: 'the learner computes on the CPU',
+      };
     const { vendor, architecture, description } = opened.gpu.info;
     opened.gpu.device.destroy();
     const found = description || [vendor, architecture].filter(Boolean).join(' ');
