@@ -16,6 +16,12 @@ export interface WeightsRef {
   readonly version: number;
 }
 
+/** Whose distributions a student is taught: a set as it was in a version, of the run's policy or of another one with the same tokens. */
+export interface TeacherRef extends WeightsRef {
+  /** Name of another policy; absent = the run's own. */
+  readonly policy?: string;
+}
+
 /** A prompt and the tokens after it that are scored or trained; the prompt never carries loss. */
 export interface Sequence {
   readonly prompt: TokenIds;
@@ -121,13 +127,49 @@ export interface ClassificationPart extends Part {
   readonly items: readonly (Sequence & { readonly label: number })[];
 }
 
+/**
+ * How far a student's next-token distribution is from a teacher's, nats. `forward-kl` = KL(teacher‖student), covers the teacher's modes ·
+ * `reverse-kl` = KL(student‖teacher), stays inside them · `jensen-shannon` = β KL(teacher‖m) + (1 − β) KL(student‖m) with the mixture
+ * m = β teacher + (1 − β) student, 0 < β < 1.
+ */
+export type Divergence =
+  | { readonly kind: 'forward-kl' }
+  | { readonly kind: 'reverse-kl' }
+  | { readonly kind: 'jensen-shannon'; readonly beta: number };
+
+/** A divergence over the k likeliest tokens of one of the two, in which all others count as one outcome. */
+export interface DivergenceOver {
+  readonly k: number;
+  readonly of: 'teacher' | 'student';
+}
+
+/**
+ * Distillation: the student's next-token distributions at each token of `ids` are pulled towards the teacher's at the same token. The
+ * teacher's weights do not change during the update, also where they are the parent version of the set that is trained; a set with
+ * `average` is a teacher that follows slowly. The loss is a mean over tokens; token weights (default 1) multiply a token's divergence and
+ * leave the divisor as it is.
+ */
+export interface DistillationPart extends Part {
+  readonly kind: 'distillation';
+  readonly items: readonly (Sequence & {
+    /** What the teacher reads before `ids`, where that is not the student's prompt. */
+    readonly teacherPrompt?: TokenIds;
+    readonly weights?: readonly number[];
+  })[];
+  readonly teacher: TeacherRef;
+  readonly divergence: Divergence;
+  /** Absent = over the whole vocabulary. */
+  readonly top?: DivergenceOver;
+}
+
 export type UpdatePart =
   | PolicyPart
   | SftPart
   | PreferencePart
   | ImplicitPrmPart
   | ValuePart
-  | ClassificationPart;
+  | ClassificationPart
+  | DistillationPart;
 
 /** An update of one parameter set: it trains some parts for some epochs (default 1). */
 export interface Update {

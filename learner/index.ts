@@ -9,7 +9,7 @@
  *     });
  *     export default objective;
  */
-export { type DistillationTokens, distillation, type KlDirection } from './losses/distillation.ts';
+export { type DistillationTokens, distillation } from './losses/distillation.ts';
 export { type ImportanceTokens, keepInBand, offPolicyMask, truncatedWeights } from './losses/importance.ts';
 export type { ObjectiveFunction } from './losses/module-objective.ts';
 export type { ObjectiveTokens } from './losses/objective-tokens.ts';

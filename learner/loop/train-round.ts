@@ -8,7 +8,13 @@ import { aheadOf } from '../../core/rounds-ahead.ts';
 import type { PolicyState } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
-import { namedVersions, newestOf, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
+import {
+  manifestKey,
+  namedVersions,
+  newestOf,
+  type RoundSpec,
+  type ScoredMessage,
+} from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
@@ -76,7 +82,11 @@ export async function trainRound(
   const { proposals, groups, refused } = gathered;
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;
-  const load = (version: number) => stored.getVersion({ name, version }, undefined, manifests.get(version));
+  const load = (version: number, policy = name) => {
+    const ref = { name: policy, version };
+    const sealed = policy === name ? manifests.get(version) : round.manifests?.[manifestKey(spec, ref)];
+    return stored.getVersion(ref, undefined, sealed);
+  };
   let trained: Awaited<ReturnType<RoundTrainer['train']>>;
   try {
     trained = await trainer.train({ recipe, round: spec, proposals, groups, parent: current, next, load });

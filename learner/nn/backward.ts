@@ -111,3 +111,49 @@ export function recomputed<T extends tf.Tensor>(f: (x: T) => T, x: T, parameters
   });
   return run(x, ...parameters) as T;
 }
+
+/**
+ * Σ f(block, first) over blocks of consecutive rows of x [total, width], a scalar. Each block's intermediate tensors are freed before
+ * the next block, and computed again in the backward pass. f may use `parameters`, which get their gradients too.
+ */
+export function summedByRows(
+  f: (block: tf.Tensor2D, first: number) => tf.Scalar,
+  x: tf.Tensor2D,
+  rows: number,
+  parameters: readonly tf.Tensor[],
+): tf.Scalar {
+  const [total, width] = x.shape;
+  const firsts = Array.from({ length: Math.ceil(total / rows) }, (_, i) => i * rows);
+  const blockOf = (whole: tf.Tensor2D, first: number): tf.Tensor2D =>
+    tf.slice(whole, [first, 0], [Math.min(rows, total - first), width]);
+  const run = tf.customGrad((...inputs) => {
+    const save = inputs.at(-1) as tf.GradSaveFunc;
+    const whole = inputs[0] as tf.Tensor2D;
+    save([whole]);
+    const sums = firsts.map((first) => tf.tidy(() => f(blockOf(whole, first), first)));
+    return {
+      value: sums.reduce((sum, next): tf.Scalar => tf.add(sum, next), tf.scalar(0)),
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
+        const again = saved[0] as tf.Tensor2D;
+        const totals = parameters.map((parameter) => tf.zerosLike(parameter));
+        const own = firsts.map((first) => {
+          const block = blockOf(again, first);
+          const { value, grads } = backward(() => f(block, first), [block, ...parameters], dy);
+          const [mine, ...others] = grads;
+          for (const [i, gradient] of others.entries()) {
+            if (!gradient) continue;
+            const before = totals[i]!;
+            totals[i] = tf.add(before, gradient);
+            tf.dispose([before, gradient]);
+          }
+          const dx = mine ?? tf.zerosLike(block);
+          tf.dispose([value, block]);
+          return dx;
+        });
+        const dx = own.length === 1 ? own[0]! : tf.concat(own, 0);
+        return [dx, ...totals];
+      },
+    };
+  });
+  return run(x, ...parameters) as tf.Scalar;
+}

@@ -7,8 +7,8 @@ import { parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 import { type ParamSet, paramsFrom } from '../nn/params.ts';
 
-/** Loads the files of a version of the run's policy. */
-export type LoadVersion = (version: number) => Promise<VersionFiles>;
+/** Loads the files of a version of the run's policy, or of the policy that is named. */
+export type LoadVersion = (version: number, policy?: string) => Promise<VersionFiles>;
 
 const HELD = 2;
 

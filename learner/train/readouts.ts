@@ -1,4 +1,4 @@
-/** A set's model and its readouts: log-probabilities of tokens, values before tokens, or classes of whole sequences. */
+/** A set's model and its readouts: log-probabilities of tokens, values or states before tokens, or classes of whole sequences. */
 import { wrongInput } from '../../core/errors.ts';
 import type { Sequence } from '../../core/training-plan.ts';
 import type { Head } from '../nn/heads.ts';
@@ -10,10 +10,10 @@ import { tokenLogProbs } from '../nn/token-log-probs.ts';
 import * as tf from '../tfjs.ts';
 
 /**
- * `logprobs`: log-probability and entropy of each scored token, [T] and [T] · `values`: the value before each [T] · `classes`:
- * logits after each sequence's last token [S, classes].
+ * `logprobs`: log-probability and entropy of each scored token, [T] and [T] · `values`: the value before each [T] · `states`: the
+ * hidden state that predicts each [T, width] · `classes`: logits after each sequence's last token [S, classes].
  */
-export type Readout = 'logprobs' | 'values' | 'classes';
+export type Readout = 'logprobs' | 'values' | 'states' | 'classes';
 
 export interface Model {
   readonly params: ParamSet;
@@ -38,6 +38,8 @@ export function readOut(model: Model, batch: PackedBatch, readout: Readout, temp
       const head = headOf(model, 'value');
       return [tf.reshape(head.outputs(scoredStates(params, batch, { adapter })), [batch.targets.length])];
     }
+    case 'states':
+      return [scoredStates(params, batch, { adapter })];
     case 'classes':
       return [headOf(model, 'classes').outputs(lastStates(params, batch, { adapter }))];
   }

@@ -4,13 +4,14 @@
  * needs is in the parent version (weights, heads, optimisers, recipe state), so a crash loses no more than the time since the last
  * publication. The sets of the last version stay on the device only to save loading them again.
  */
+import { wrongInput } from '../../core/errors.ts';
 import { planTraining, type TaughtRecipe } from '../../core/plan-training.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
-import type { TrainingPlan, WeightsRef } from '../../core/training-plan.ts';
+import type { TeacherRef, TrainingPlan } from '../../core/training-plan.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
 import { type LoadObjective, objectiveModules, withObjectives } from './objective-modules.ts';
@@ -31,7 +32,7 @@ export interface RoundToTrain {
   readonly parent: number;
   /** The number that the new version will have. */
   readonly next: number;
-  /** Loads the files of a version of the run's policy. */
+  /** Loads the files of a version of the run's policy, or of another one that teaches it. */
   readonly load: LoadVersion;
 }
 
@@ -86,30 +87,37 @@ export class RoundTrainer {
     }
   }
 
-  async #train({ files, sets }: Held, work: RoundToTrain): Promise<TrainedRound> {
+  async #train(held: Held, work: RoundToTrain): Promise<TrainedRound> {
+    const { files, sets } = held;
     const { recipe, round, proposals, groups, parent, load } = work;
     const { policy } = round.settings;
     const tokenBudget = this.#tokenBudget;
-    const find = async (ref: WeightsRef): Promise<Model> =>
-      ref.version === parent
-        ? await sets.get(ref.set)
-        : { params: await this.#frozen.get(policy, ref, load) };
+    const find = async (ref: TeacherRef): Promise<Model> => {
+      const of = ref.policy ?? policy;
+      if (of === policy && ref.version === parent) return await sets.get(ref.set);
+      const files = of === policy ? load : foreign(of, held.files, load);
+      return { params: await this.#frozen.get(of, ref, files) };
+    };
     const tools = learnTools({ policy, files, sets, find, tokenBudget });
     const records = { round, proposals, groups, recipeState: recipeStateOf(files), version: parent };
     const taught = await planTraining(recipe, records, tools);
     const plan = await withObjectives(taught, recipe.name, this.#objectives);
     const planned = planSteps(plan, recipe.sets, round.id);
     const scores = new RoundScores(tokenBudget, find);
-    for (const { set, epochs } of planned) await scores.add(set, await sets.get(set), unitsOf(epochs));
-    const watched = await watchedRoles({ round, groups, parent, plan: planned, sets, find, tokenBudget });
-    const steps = await takeSteps(planned, sets, scores, tokenBudget);
-    await sets.average();
-    return {
-      files: { ...(await sets.files()), ...memoryFile(plan) },
-      report: withRoles(reportOf(planned, scores, steps), watched),
-      figures: { ...figuresOf(steps), ...plan.figures },
-      earnings: plan.earnings,
-    };
+    try {
+      for (const { set, epochs } of planned) await scores.add(set, await sets.get(set), unitsOf(epochs));
+      const watched = await watchedRoles({ round, groups, parent, plan: planned, sets, find, tokenBudget });
+      const steps = await takeSteps(planned, sets, scores, tokenBudget);
+      await sets.average();
+      return {
+        files: { ...(await sets.files()), ...memoryFile(plan) },
+        report: withRoles(reportOf(planned, scores, steps), watched),
+        figures: { ...figuresOf(steps), ...plan.figures },
+        earnings: plan.earnings,
+      };
+    } finally {
+      scores.dispose();
+    }
   }
 
   async #hold(work: RoundToTrain): Promise<Held> {
@@ -128,6 +136,27 @@ export class RoundTrainer {
     this.#frozen.dispose();
   }
 }
+
+/** Loads versions of another policy, whose tokens must mean what the run's mean. */
+const foreign =
+  (policy: string, own: VersionFiles, load: LoadVersion): LoadVersion =>
+  async (version) => {
+    const files = await load(version, policy);
+    const [theirs, ours] = [files['tokenizer.json'], own['tokenizer.json']];
+    if (theirs && ours && !sameBytes(theirs, ours))
+      throw wrongInput(
+        'training plan.teacher',
+        `The tokenizer of the teacher ${policy}@${version} is not that of the policy that is trained.`,
+        {
+          expected: 'the same tokenizer.json: the teacher reads the student’s token ids',
+          next: 'Choose a teacher of the same family of models.',
+        },
+      );
+    return files;
+  };
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 const withRoles = (report: TrainingReport, watched: TrainingReport['roles']): TrainingReport => ({
   ...report,

@@ -1,19 +1,22 @@
 /**
  * Scores before the round's first update: log-probabilities and entropies under the sets that are about to be trained, and
  * log-probabilities under frozen references. They serve as the old policy of importance ratios, the reference of KL terms and preference
- * losses, the correction of stale samples, and the figures of the report.
+ * losses, the correction of stale samples, and the figures of the report. For distillation they are the teacher's hidden states.
  */
-import type { Sequence, WeightsRef } from '../../core/training-plan.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Sequence, TeacherRef, WeightsRef } from '../../core/training-plan.ts';
+import { outputWeight } from '../nn/model.ts';
+import { copyOf } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import { groupByTokens, microBatches, sequenceTokens, temperatureOf } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';
-import { scoredTokens, type Unit, type UnitScores } from './parts/kind.ts';
+import { joined, scoredTokens, type TeacherScores, type Unit, type UnitScores } from './parts/kind.ts';
 import { type Model, pack, type Readout, readOut } from './readouts.ts';
 
 /** Finds the model that a reference names. The caller must not dispose it. */
-export type FindModel = (ref: WeightsRef) => Promise<Model>;
+export type FindModel = (ref: TeacherRef) => Promise<Model>;
 
-/** Cuts concatenated numbers into rows of the given lengths. */
+/** Cuts concatenated numbers into runs of the given lengths. */
 export function cut(numbers: Float32Array, lengths: readonly number[]): Float32Array[] {
   let at = 0;
   return lengths.map((length) => {
@@ -45,11 +48,13 @@ export async function readEach(
   const out: Float32Array[][] = [];
   for (const batch of groupByTokens(sequences, tokenBudget, sequenceTokens)) {
     const tensors = await read(model, batch, readout);
+    // `classes` has one row for each sequence, every other readout one for each token.
+    const rows = batch.map(({ ids }) => (readout === 'classes' ? 1 : ids.length));
+    const total = rows.reduce((sum, count) => sum + count, 0);
     const each = tensors.map((numbers) =>
-      // `classes` has one row for each sequence, every other readout one for each token.
       cut(
         numbers,
-        batch.map(({ ids }) => (readout === 'classes' ? numbers.length / batch.length : ids.length)),
+        rows.map((count) => (total ? (count * numbers.length) / total : 0)),
       ),
     );
     out.push(...batch.map((_, i) => each.map((rows) => rows[i]!)));
@@ -57,12 +62,15 @@ export async function readEach(
   return out;
 }
 
-const refKey = ({ set, version }: WeightsRef): string => `${set}/${version}`;
+const refKey = ({ set, version, policy }: TeacherRef): string =>
+  `${policy === undefined ? '' : `${policy}/`}${set}/${version}`;
 
-/** The scores of a round's units, kept in host memory. */
+/** The scores of a round's units, kept in host memory; the output projections of teachers are kept on the device until `dispose`. */
 export class RoundScores {
   readonly #own = new Map<Unit, NonNullable<UnitScores['own']>>();
   readonly #references = new Map<Unit, Map<string, Float32Array>>();
+  readonly #taught = new Map<Unit, TeacherScores>();
+  readonly #outputs = new Map<string, tf.Tensor2D>();
   readonly #tokenBudget: number;
   readonly #find: FindModel;
 
@@ -84,6 +92,50 @@ export class RoundScores {
         this.#references.get(unit)!.set(key, logprobs);
       });
     }
+    for (const part of new Set(units.map((unit) => unit.part))) {
+      const teacher = kindOfPart(part).teacher?.(part);
+      if (teacher)
+        await this.#teach(
+          model,
+          teacher,
+          units.filter((unit) => unit.part === part),
+        );
+    }
+  }
+
+  /** Computes the teacher's hidden states for some units, as a copy of its own weights: they may be those that are about to be trained. */
+  async #teach(
+    student: Model,
+    { ref, sequencesOf }: { readonly ref: TeacherRef; sequencesOf(unit: Unit): readonly Sequence[] },
+    units: readonly Unit[],
+  ): Promise<void> {
+    const model = await this.#find(ref);
+    const { vocabSize } = model.params.config;
+    if (vocabSize !== student.params.config.vocabSize)
+      throw wrongInput(
+        'training plan.teacher',
+        `The teacher ${refKey(ref)} has a vocabulary of ${vocabSize} tokens, and the policy that is trained one of ${student.params.config.vocabSize}.`,
+        {
+          expected: 'the same tokens: whole distributions are compared, token by token',
+          next: 'Choose a teacher with the policy’s own tokenizer.',
+        },
+      );
+    const key = refKey(ref);
+    const output = this.#outputs.get(key) ?? (copyOf(outputWeight(model.params)) as tf.Tensor2D);
+    this.#outputs.set(key, output);
+    const sequences = units.map((unit) => sequencesOf(unit));
+    const states = await readEach(model, sequences.flat(), 'states', this.#tokenBudget);
+    let at = 0;
+    for (const [i, unit] of units.entries()) {
+      const mine = states.slice(at, at + sequences[i]!.length).map(([rows]) => rows!);
+      at += mine.length;
+      this.#taught.set(unit, { states: joined(mine), output });
+    }
+  }
+
+  dispose(): void {
+    tf.dispose([...this.#outputs.values()]);
+    this.#outputs.clear();
   }
 
   async #pass(
@@ -107,6 +159,7 @@ export class RoundScores {
       if (!scores) throw new Error(`internal: ${refKey(ref)} was not scored before training.`);
       return scores;
     };
-    return own ? { own, reference } : { reference };
+    const teacher = this.#taught.get(unit);
+    return { ...(own ? { own } : {}), reference, ...(teacher ? { teacher } : {}) };
   }
 }

@@ -99,6 +99,7 @@ function batchLoss(
     at += rows;
     return kindOfPart(part).loss(part, {
       units,
+      model,
       weights: units.map((unit) => weights.get(unit)!),
       scores: units.map((unit) => scores.of(unit)),
       outputs: outputs.map((tensor) => rowsOf(tensor, from, rows)),

@@ -48,11 +48,14 @@ export const trained: SetSettings = {
 
 export const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
-/** A version whose main set has random weights of its own. */
-export const version = (seed: string): VersionFiles => ({
-  'config.json': text(CONFIG),
-  'model.safetensors': writeSafetensors(randomCheckpoint(config, seed)),
-});
+/** A version whose main set has random weights of its own; `change` makes it one of another size. */
+export function version(seed: string, change: Readonly<Record<string, number>> = {}): VersionFiles {
+  const changed = { ...CONFIG, ...change };
+  return {
+    'config.json': text(changed),
+    'model.safetensors': writeSafetensors(randomCheckpoint(parseConfig(changed), seed)),
+  };
+}
 
 /** Random sequences: `prompt` tokens, then `length` tokens. */
 export function sequences(...lengths: number[]): Sequence[] {
@@ -81,6 +84,8 @@ export interface Teaching {
   readonly trainer?: RoundTrainer;
   readonly freeze?: string[];
   readonly tokenBudget?: number;
+  /** Files of version 0 of other policies, by name. */
+  readonly others?: Readonly<Record<string, VersionFiles>>;
   /** What the recipe's state looks like; absent = it keeps none. */
   readonly state?: Recipe['state'];
 }
@@ -90,7 +95,15 @@ type Learn = (records: RoundRecords, tools: LearnTools) => TrainingPlan | Promis
 /** One round of training from the last version. */
 export async function teach(
   plan: TrainingPlan | Learn,
-  { sets = { main: trained }, versions, trainer, freeze = [], tokenBudget = 8192, state }: Teaching,
+  {
+    sets = { main: trained },
+    versions,
+    trainer,
+    freeze = [],
+    tokenBudget = 8192,
+    state,
+    others = {},
+  }: Teaching,
 ): Promise<TrainedRound> {
   const parent = versions.length - 1;
   const settings = { recipe: 'r', seed: 0, policy: 'p', rewardFunction: 'x', freeze, tasks: 1, groupSize: 1 };
@@ -107,7 +120,7 @@ export async function teach(
     groups: [],
     parent,
     next: parent + 1,
-    load: async (index) => versions[index]!,
+    load: async (index, policy = 'p') => (policy === 'p' ? versions[index]! : others[policy]!),
   });
 }
 
@@ -128,7 +141,8 @@ export function scoresOf(
   given: readonly Sequence[],
   file: VersionFile = 'model.safetensors',
 ): Scored {
-  const params = paramsFrom(config, tensorsOf(files, file));
+  const own = parseConfig(JSON.parse(new TextDecoder().decode(files['config.json'])));
+  const params = paramsFrom(own, tensorsOf(files, file));
   const each = given.map(({ prompt, ids }) =>
     tf.tidy(() => {
       const batch = packSequences([{ ids: [...prompt, ...ids], from: prompt.length }]);

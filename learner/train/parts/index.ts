@@ -1,6 +1,7 @@
 /** The kinds of training parts by name, and the units of a part. */
 import type { UpdatePart } from '../../../core/training-plan.ts';
 import { classification } from './classification.ts';
+import { distillation } from './distillation.ts';
 import { implicitPrm } from './implicit-prm.ts';
 import type { PartKind, Unit } from './kind.ts';
 import { policy } from './policy.ts';
@@ -15,6 +16,7 @@ const KINDS: { readonly [K in UpdatePart['kind']]: PartKind<Extract<UpdatePart, 
   'implicit-prm': implicitPrm,
   value,
   classification,
+  distillation,
 };
 
 export const kindOfPart = (part: UpdatePart): PartKind => KINDS[part.kind] as PartKind;

@@ -3,10 +3,10 @@
  * how much each sequence weighs in a step, and its loss. Each kind is one file; all other training code is the same for all kinds.
  */
 import { wrongInput } from '../../../core/errors.ts';
-import type { Sequence, UpdatePart, WeightsRef } from '../../../core/training-plan.ts';
+import type { Sequence, TeacherRef, UpdatePart, WeightsRef } from '../../../core/training-plan.ts';
 import type { Sequences } from '../../losses/sequences.ts';
 import * as tf from '../../tfjs.ts';
-import type { Readout } from '../readouts.ts';
+import type { Model, Readout } from '../readouts.ts';
 
 /** The smallest piece of data that is shuffled and dealt to steps: one sequence, or the two of a pair. */
 export interface Unit {
@@ -29,6 +29,16 @@ export interface UnitScores {
   /** Under the set that is trained. Present only where the kind asks for it. */
   readonly own?: { readonly logprobs: Float32Array; readonly entropy: Float32Array };
   reference(ref: WeightsRef): Float32Array;
+  /** What the unit's teacher gives for it. Present only where the kind asks for one. */
+  readonly teacher?: TeacherScores;
+}
+
+/** A teacher's hidden states at a unit's scored tokens, from which its distributions are computed when they are needed. */
+export interface TeacherScores {
+  /** [scored tokens · width], in host memory. */
+  readonly states: Float32Array;
+  /** The teacher's output projection [vocabulary, width], as it was before the first update. It belongs to the round's scores. */
+  readonly output: tf.Tensor2D;
 }
 
 /** Consecutive units of one part in a micro-batch. T is the number of their scored tokens, S that of their sequences. */
@@ -36,6 +46,8 @@ export interface PartSlice {
   readonly units: readonly Unit[];
   readonly weights: readonly UnitWeights[];
   readonly scores: readonly UnitScores[];
+  /** The model that is trained. */
+  readonly model: Model;
   /** The readout's tensors, which carry gradients. Rows are tokens [T, …], or sequences [S, …] for `classes`. */
   readonly outputs: readonly tf.Tensor[];
 }
@@ -62,6 +74,8 @@ export interface PartKind<P extends UpdatePart = UpdatePart> {
   readonly ownScores?: boolean;
   /** Frozen weights under which the part's sequences are scored beforehand; `set` is the one that is trained. */
   references?(part: P, set: string): readonly WeightsRef[];
+  /** The teacher of the part, and the unit's sequences as the teacher reads them: the same scored tokens after prompts of its own. */
+  teacher?(part: P): { readonly ref: TeacherRef; sequencesOf(unit: Unit): readonly Sequence[] };
 }
 
 export const scoredTokens = ({ sequences }: Unit): number =>
@@ -82,6 +96,17 @@ export const packed = (rows: readonly ArrayLike<number>[]): tf.Tensor1D =>
     rows.flatMap((row) => Array.from(row)),
     'float32',
   );
+
+/** Concatenates arrays of numbers that are large. */
+export function joined(arrays: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(sumOf(arrays, ({ length }) => length));
+  let at = 0;
+  for (const array of arrays) {
+    all.set(array, at);
+    at += array.length;
+  }
+  return all;
+}
 
 export const tokenWeights = ({ weights }: PartSlice): tf.Tensor1D =>
   packed(weights.map(({ tokens }) => tokens));

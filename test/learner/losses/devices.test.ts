@@ -80,7 +80,7 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
   distillation: (x) =>
     distillation(
       { logits: rows(x), teacher: tf.fill([T, 3], -Math.log(3)), weights: tensorsOf(batch).weights },
-      { direction: 'forward' },
+      { divergence: { kind: 'forward-kl' } },
     ).loss,
 };
 

@@ -53,6 +53,20 @@ const teacherOf = (seed: string): number[][] =>
   rowsOf(normals(`teacher ${seed}`, N * VOCABULARY)).map(logSoftmax);
 const kl = (from: readonly number[], to: readonly number[]): number =>
   from.reduce((sum, log, i) => sum + Math.exp(log) * (log - to[i]!), 0);
+const jensenShannon = (teacher: readonly number[], student: readonly number[], beta: number): number => {
+  const mixture = teacher.map((log, i) =>
+    Math.log(beta * Math.exp(log) + (1 - beta) * Math.exp(student[i]!)),
+  );
+  return beta * kl(teacher, mixture) + (1 - beta) * kl(student, mixture);
+};
+/** Makes one outcome of all tokens but the k likeliest ones by `row`. */
+const coarseBy =
+  (row: readonly number[], k: number) =>
+  (logprobs: readonly number[]): number[] => {
+    const kept = row.map((_, i) => row.filter((other) => other > row[i]!).length < k);
+    const rest = logprobs.reduce((total, log, i) => (kept[i] ? total : total + Math.exp(log)), 0);
+    return [...logprobs.filter((_, i) => kept[i]), Math.log(rest)];
+  };
 const clampTo = (x: number, c: number): number => Math.max(-c, Math.min(c, x));
 const matrix = (x: tf.Tensor1D): tf.Tensor2D => tf.reshape(x, [N, VOCABULARY]);
 
@@ -98,7 +112,7 @@ const heads: Record<string, Head> = {
     loss: (x, weights, seed) =>
       distillation(
         { logits: matrix(x), teacher: tf.tensor2d(teacherOf(seed)), weights },
-        { direction: 'forward' },
+        { divergence: { kind: 'forward-kl' } },
       ).loss,
     formula: (x, seed) => rowsOf(x).map((row, t) => kl(teacherOf(seed)[t]!, logSoftmax(row))),
   },
@@ -107,10 +121,44 @@ const heads: Record<string, Head> = {
     loss: (x, weights, seed) =>
       distillation(
         { logits: matrix(x), teacher: tf.tensor2d(teacherOf(seed)), weights },
-        { direction: 'reverse' },
+        { divergence: { kind: 'reverse-kl' } },
       ).loss,
     formula: (x, seed) => rowsOf(x).map((row, t) => kl(logSoftmax(row), teacherOf(seed)[t]!)),
   },
+  ...Object.fromEntries(
+    ([0.1, 0.5] as const).map((beta): [string, Head] => [
+      `Jensen-Shannon distillation, beta ${beta}`,
+      {
+        width: VOCABULARY,
+        loss: (x, weights, seed) =>
+          distillation(
+            { logits: matrix(x), teacher: tf.tensor2d(teacherOf(seed)), weights },
+            { divergence: { kind: 'jensen-shannon', beta } },
+          ).loss,
+        formula: (x, seed) =>
+          rowsOf(x).map((row, t) => jensenShannon(teacherOf(seed)[t]!, logSoftmax(row), beta)),
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    (['teacher', 'student'] as const).map((of): [string, Head] => [
+      `reverse distillation over the two likeliest tokens of the ${of}`,
+      {
+        width: VOCABULARY,
+        loss: (x, weights, seed) =>
+          distillation(
+            { logits: matrix(x), teacher: tf.tensor2d(teacherOf(seed)), weights },
+            { divergence: { kind: 'reverse-kl' }, top: { k: 2, of } },
+          ).loss,
+        formula: (x, seed) =>
+          rowsOf(x).map((row, t) => {
+            const [teacher, student] = [teacherOf(seed)[t]!, logSoftmax(row)];
+            const coarse = coarseBy(of === 'teacher' ? teacher : student, 2);
+            return kl(coarse(student), coarse(teacher));
+          }),
+      },
+    ]),
+  ),
   ...Object.fromEntries(
     (['k1', 'k2', 'k3', 'abs'] as const).map((estimator): [string, Head] => [
       `KL ${estimator}`,
@@ -229,12 +277,12 @@ test('decoupled PPO is PPO against the proximal policy, times the capped proxima
 
 test('a teacher that excludes tokens gives finite distillation losses', () => {
   const teacher = [[0, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]];
-  for (const direction of ['forward', 'reverse'] as const) {
+  for (const kind of ['forward-kl', 'reverse-kl'] as const) {
     const f = ofVector(
       (x) =>
         distillation(
           { logits: tf.reshape(x, [1, 4]), teacher: tf.tensor2d(teacher), weights: tf.tensor1d([1]) },
-          { direction },
+          { divergence: { kind } },
         ).loss,
     );
     expectClose(backprop(f, [0.1, 0.2, 0.3, 0.4]), differences(f, [0.1, 0.2, 0.3, 0.4]), 2e-2);
