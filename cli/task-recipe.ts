@@ -10,6 +10,7 @@ import type { BoundedModule } from '../core/reward-function.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { readSecrets } from '../mesh/secrets.ts';
+import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
 import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import {
@@ -172,16 +173,21 @@ const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report:
 const questionTasks = (options: TaskRecipeOptions): Promise<NamedTasks> =>
   fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options)));
 
+/** Throws where the options name a sum of rewards. */
+function expectNoSum(recipe: string, { reward }: Pick<TaskRecipeOptions, 'reward'>): void {
+  if (reward === undefined || !parseRewards(reward)) return;
+  throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards.`, {
+    expected: 'the name of one of its rewards, or recipe grpo',
+    next: 'Run `npm run recipe -- show NAME` for the names.',
+  });
+}
+
 /** Data of a recipe other than grpo. */
 async function readQuestionRecipe(
   recipe: QuestionRecipeData['recipe'],
   options: TaskRecipeOptions,
 ): Promise<{ data: QuestionRecipeData; report: readonly string[] }> {
-  if (options.reward !== undefined && parseRewards(options.reward))
-    throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards.`, {
-      expected: 'the name of one of its rewards, or recipe grpo',
-      next: 'Run `npm run recipe -- show NAME` for the names.',
-    });
+  expectNoSum(recipe, options);
   const isGenerated = options.tasks.length === 0;
   const given = isGenerated ? WORDS_SETTINGS : {};
   const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
@@ -195,6 +201,25 @@ async function readQuestionRecipe(
   });
   expectSize(data);
   return { data, report };
+}
+
+/** The recipe `distil` over the files, or over generated questions for the policy `words`. */
+async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
+  expectNoSum(DISTIL, options);
+  const isGenerated = options.tasks.length === 0;
+  const settings = withSettings(distilSettings, isGenerated ? WORDS_SETTINGS : {}, options.set);
+  const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
+  const { start, checker, extract } = options;
+  const data = v.parse(distilData, { ...tasks, start, checker, extract, settings });
+  expectSize(data);
+  const recipe = distilFrom(data);
+  const maker = { name: 'distilFrom', module: 'recipes/distil/from-data' };
+  return {
+    recipe,
+    report,
+    isWeighted: false,
+    write: (folder) => writeRecipe(folder, { name: recipe.name, maker, data, bundles: [] }),
+  };
 }
 
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
@@ -317,6 +342,9 @@ async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): P
   };
 }
 
+/** The recipe that learns from another policy. */
+const DISTIL = 'distil';
+
 /** The options of a command that trains on files. */
 export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
   readonly recipe: string;
@@ -411,7 +439,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   const isOnExamples = isExampleRecipe(recipe);
   // Without files spin plays its own corpus.
   if (recipe === 'spin' && files.length === 0) return null;
-  if (recipe !== 'grpo' && !isOnExamples) {
+  if (recipe !== 'grpo' && recipe !== DISTIL && !isOnExamples) {
     // Without files the recipe plays its own family.
     if (files.length === 0 && !(isOnQuestions && policy === WORDS)) return null;
     if (!isOnQuestions) refuseQuestions(recipe);
@@ -428,6 +456,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
     });
   const asked = { ...options, tasks: files, start: files.length ? START : WORDS };
   if (isOnExamples) return exampleRecipe(recipe, asked);
+  if (recipe === DISTIL) return distilRecipe(asked);
   if (isOnQuestions) {
     const { data, report } = await readQuestionRecipe(recipe, asked);
     const made = questionRecipeFrom(data);

@@ -52,7 +52,7 @@ export function refuseQuestions(recipe: string): never {
     'run.tasks',
     `Recipe ${recipe} takes no files of tasks${missing ? `: it needs ${missing}` : ''}.`,
     {
-      expected: `one of ${['grpo', ...QUESTION_RECIPES].join(', ')}, which train on files`,
+      expected: `one of ${['grpo', 'distil', ...QUESTION_RECIPES].join(', ')}, which train on files`,
       next: 'Choose another --recipe, or leave the files out.',
     },
   );

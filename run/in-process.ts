@@ -1,4 +1,5 @@
 /** Does a run in this process over a given store: it provides the device and the runtime for `runInProcess`, and tells a listener what happens. */
+import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { textOf } from '../core/renderer/policy-text.ts';
 import type { EvaluationReport } from '../core/schema/report.ts';
 import type { RunSettings } from '../core/schema/round.ts';
@@ -41,6 +42,29 @@ export interface RunListener {
   finished(summary: Summary): void;
 }
 
+/** Throws `policy.missing` where the store has no version that a role is bound to. */
+async function expectVersion(
+  store: RunStore,
+  role: string,
+  ref: { readonly name: string; readonly version: number },
+): Promise<void> {
+  try {
+    await store.loadVersion(ref);
+  } catch (error) {
+    if (!(error instanceof RollmeshError && ['policy.missing', 'object.unknown'].includes(error.code)))
+      throw error;
+    throw wrongInput(
+      'policy.missing',
+      `The policy ${ref.name}@${ref.version}, which plays the role ${role}, is not there.`,
+      {
+        expected: 'a version of a policy in the state folder',
+        next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
+        cause: error,
+      },
+    );
+  }
+}
+
 /** Does the run; its policy must be in the store. `recipes`: those that came from modules, for the objectives that they bring. `rewardSecret` signs requests to reward services. */
 export async function playInProcess(
   { recipe, settings, rounds }: OrderedRun,
@@ -55,8 +79,8 @@ export async function playInProcess(
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   const roles = bindingsOf(recipe, settings);
-  // A judge that does not exist is said before anything is sampled.
-  for (const { fixed } of Object.values(roles)) if (fixed) await store.loadVersion(fixed);
+  // A judge or a teacher that does not exist is said before anything is sampled.
+  for (const [role, { fixed }] of Object.entries(roles)) if (fixed) await expectVersion(store, role, fixed);
   listener.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
   const summary = await runInProcess({
     recipe,

@@ -24,7 +24,7 @@ export const hashesOf = (files: VersionFiles): FileHashes =>
 
 /**
  * Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. `askService`: for rewards of
- * services; `others`: version 0 of the policies that judge, by name.
+ * services; `others`: version 0 of the policies that judge or teach, by name.
  */
 export async function referenceRun(
   { recipe, settings, rounds }: OrderedRun,
@@ -33,15 +33,14 @@ export async function referenceRun(
   others: ReadonlyMap<string, VersionFiles> = new Map(),
 ): Promise<FileHashes[]> {
   const versions: VersionFiles[] = [start];
-  const load = (version: number) => Promise.resolve(versions[version]!);
   const otherFiles = async (name: string) => {
     const files = others.get(name);
     if (files) return files;
     throw new Error(`internal: policy ${name} was not given`);
   };
-  const policies = new OpenPolicies(nodeEngines, ({ name, version }) =>
-    name === settings.policy ? load(version) : otherFiles(name),
-  );
+  const load = (version: number, name = settings.policy) =>
+    name === settings.policy ? Promise.resolve(versions[version]!) : otherFiles(name);
+  const policies = new OpenPolicies(nodeEngines, ({ name, version }) => load(version, name));
   const text = textOf(start, settings.policy);
   const trainer = new RoundTrainer();
   for (let index = 1; index <= rounds; index++) {

@@ -179,7 +179,7 @@ async function playRound(
     groups,
     parent,
     next: parent + 1,
-    load: (version) => store.loadVersion({ name: settings.policy, version }),
+    load: (version, name = settings.policy) => store.loadVersion({ name, version }),
   });
   const version = parent + 1;
   await store.commitVersion({ name: settings.policy, version }, trained.files);

@@ -9,7 +9,7 @@ import { sha256Hex } from '../../core/random.ts';
 import type { Registry } from '../../core/registry.ts';
 import type { PolicyState, RoundState } from '../../core/schema/answers.ts';
 import { type Manifest, manifestSha256, type VersionFile } from '../../core/schema/policy.ts';
-import { keys } from '../../core/schema/round.ts';
+import { keys, manifestKey } from '../../core/schema/round.ts';
 import { type Gathered, gatherRound } from '../../learner/loop/gather.ts';
 import type { LoadObjective } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
@@ -151,7 +151,12 @@ export async function verifyVersion(
   const trainer = new RoundTrainer({ objectives: settings.objectives });
   try {
     const recipe = settings.recipes.find(round.spec.settings.recipe);
-    const load = (wanted: number) => chain.load(wanted);
+    const load = (wanted: number, policy = chain.name) => {
+      if (policy === chain.name) return chain.load(wanted);
+      // A teacher: the round says which bytes it had.
+      const ref = { name: policy, version: wanted };
+      return gateway.getVersion(ref, undefined, round.manifests?.[manifestKey(round.spec, ref)]);
+    };
     const work = { recipe, round: round.spec, proposals, groups, parent, next: version, load };
     const { files } = await trainer.train(work);
     const compared = compare(manifest, files);

@@ -114,13 +114,15 @@ export function recomputed<T extends tf.Tensor>(f: (x: T) => T, x: T, parameters
 
 /**
  * Σ f(block, first) over blocks of consecutive rows of x [total, width], a scalar. Each block's intermediate tensors are freed before
- * the next block, and computed again in the backward pass. f may use `parameters`, which get their gradients too.
+ * the next block, and computed again in the backward pass. f may use `parameters`, which get their gradients too, and gets `constants`,
+ * which are kept until the backward pass and have none; it may use no other tensor that is disposed before.
  */
-export function summedByRows(
-  f: (block: tf.Tensor2D, first: number) => tf.Scalar,
+export function summedByRows<C extends readonly tf.Tensor[]>(
+  f: (block: tf.Tensor2D, first: number, constants: C) => tf.Scalar,
   x: tf.Tensor2D,
   rows: number,
   parameters: readonly tf.Tensor[],
+  constants: C,
 ): tf.Scalar {
   const [total, width] = x.shape;
   const firsts = Array.from({ length: Math.ceil(total / rows) }, (_, i) => i * rows);
@@ -129,16 +131,20 @@ export function summedByRows(
   const run = tf.customGrad((...inputs) => {
     const save = inputs.at(-1) as tf.GradSaveFunc;
     const whole = inputs[0] as tf.Tensor2D;
-    save([whole]);
-    const sums = firsts.map((first) => tf.tidy(() => f(blockOf(whole, first), first)));
+    save([whole, ...constants]);
+    const sums = firsts.map((first) => tf.tidy(() => f(blockOf(whole, first), first, constants)));
     return {
       value: sums.reduce((sum, next): tf.Scalar => tf.add(sum, next), tf.scalar(0)),
       gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
-        const again = saved[0] as tf.Tensor2D;
+        const [again, ...kept] = saved as [tf.Tensor2D, ...tf.Tensor[]];
         const totals = parameters.map((parameter) => tf.zerosLike(parameter));
         const own = firsts.map((first) => {
           const block = blockOf(again, first);
-          const { value, grads } = backward(() => f(block, first), [block, ...parameters], dy);
+          const { value, grads } = backward(
+            () => f(block, first, kept as unknown as C),
+            [block, ...parameters],
+            dy,
+          );
           const [mine, ...others] = grads;
           for (const [i, gradient] of others.entries()) {
             if (!gradient) continue;

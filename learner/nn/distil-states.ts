@@ -25,8 +25,11 @@ export interface DistilStates {
   readonly weights: tf.Tensor1D;
 }
 
-/** Largest block of logits, in values (16 MB). With its tape, the loss of a block holds some thirty arrays of that size at once. */
-const BLOCK_VALUES = 1 << 22;
+/**
+ * Largest block of logits, in values (4 MB). With its tape, the loss of a block holds 30 (KL) to 80 arrays of that size at once
+ * (Jensen-Shannon over the likeliest tokens).
+ */
+const BLOCK_VALUES = 1 << 20;
 
 /** Number of rows whose distributions are held at once, by the size of the vocabulary. */
 export const rowsOfBlock = (vocabulary: number): number => Math.max(1, Math.floor(BLOCK_VALUES / vocabulary));
@@ -38,14 +41,20 @@ export function distilStates(
   rows: number = rowsOfBlock(student.output.shape[0]),
 ): tf.Scalar {
   const width = teacher.states.shape[1];
-  const lossOf = (block: tf.Tensor2D, first: number): tf.Scalar => {
+  const lossOf = (
+    block: tf.Tensor2D,
+    first: number,
+    [theirStates, all]: readonly [tf.Tensor2D, tf.Tensor1D],
+  ): tf.Scalar => {
     const count = block.shape[0];
     const [logits] = linear(block, [student.output]) as [tf.Tensor2D];
-    const [theirs] = linear(tf.slice(teacher.states, [first, 0], [count, width]), [teacher.output]) as [
-      tf.Tensor2D,
-    ];
+    const theirBlock: tf.Tensor2D = tf.slice(theirStates, [first, 0], [count, width]);
+    const [theirs] = linear(theirBlock, [teacher.output]) as [tf.Tensor2D];
     const target: tf.Tensor2D = tf.logSoftmax(theirs);
-    return distillation({ logits, teacher: target, weights: tf.slice(weights, first, count) }, spec).loss;
+    return distillation({ logits, teacher: target, weights: tf.slice(all, first, count) }, spec).loss;
   };
-  return summedByRows(lossOf, student.states, rows, trainsOutput ? [student.output] : []);
+  return summedByRows(lossOf, student.states, rows, trainsOutput ? [student.output] : [], [
+    teacher.states,
+    weights,
+  ] as const);
 }

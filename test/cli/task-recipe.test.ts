@@ -139,7 +139,7 @@ test('what is missing for a run on files is said', async () => {
   );
   await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
   await expect(ask({ recipe: 'trio' })).rejects.toThrow(
-    /trio takes no files of tasks: it needs a policy that was taught to ask.*one of grpo, dapo/s,
+    /trio takes no files of tasks: it needs a policy that was taught to ask.*one of grpo, distil, dapo/s,
   );
   await expect(ask({ recipe: 'sppo' })).rejects.toThrow(
     /sppo takes no files of tasks: it needs an oracle of preferences/,

@@ -138,7 +138,9 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
 
     // Another policy of the mesh judges by a rubric, with a tokenizer and a template of its own.
     const ordered = { ...order, recipe: named[1]!.name, policy: 'judged', rounds: 1, tasks: 3, groupSize: 6 };
-    await expect(playing.play(ordered)).rejects.toThrow('The judge words@0 is not there.');
+    await expect(playing.play(ordered)).rejects.toThrow(
+      'The policy words@0, which plays the role judge-style, is not there.',
+    );
     await playing.importPolicy('words', await readPolicyFolder('models/words'));
     const played = await playing.play(ordered);
     expect(played.mesh).toEqual(played.alone);
@@ -194,7 +196,7 @@ test('a shipped recipe is played with settings of the method', { timeout: 240_00
   }
 });
 
-test.each(['sft', 'dpo', 'spin'])(
+test.each(['sft', 'dpo', 'spin', 'distil'])(
   '%s learns from a file, in the mesh as in one process',
   { timeout: 240_000 },
   async (recipe) => {
@@ -218,7 +220,10 @@ test.each(['sft', 'dpo', 'spin'])(
       extract: ['whole'],
       set: [
         ...['optimizer.learningRate=1e-4', 'optimizer.schedule=linear', 'optimizer.totalSteps=30'],
-        ...(recipe === 'spin' ? ['maxNew=26'] : []),
+        ...(['spin', 'distil'].includes(recipe) ? ['maxNew=26'] : []),
+        ...(recipe === 'distil'
+          ? ['teacher.policy=taught', 'divergence.kind=jensen-shannon', 'top.k=4']
+          : []),
       ],
     });
     const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
@@ -226,6 +231,9 @@ test.each(['sft', 'dpo', 'spin'])(
     const playing = await openPlaying([start], { recipes: modules.map((module) => module.file) }, registry);
     try {
       const order = { recipe: named[0]!.name, seed: 0, rounds: 2, freeze: [], tasks: 6, policy: start };
+      // A teacher has other weights and the same tokens.
+      if (recipe === 'distil')
+        await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-chains'));
       const { mesh, alone, before } = await playing.play(order);
       expect(mesh).toEqual(alone);
       expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);

@@ -67,7 +67,8 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
     });
   await ensurePolicy(services, run);
   const roles = bindingsOf(recipe, settings);
-  for (const { fixed } of Object.values(roles)) if (fixed) await expectJudge(services, fixed);
+  for (const [role, { fixed }] of Object.entries(roles))
+    if (fixed) await expectVersion(services, role, fixed);
   if (!(await orderRounds(db, { delivery, settings, roles, rounds, now: now() })))
     throw new HttpError(409, 'delivery.replay', 'This delivery was taken before.', {
       next: 'Nothing to do; sign again to ask for more rounds.',
@@ -80,15 +81,24 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
   return { run: id, round: first, rounds: (await getRun(db, id))?.target ?? rounds };
 }
 
-/** Throws `policy.missing` for a judge that no round could ask. */
-async function expectJudge({ db }: Services, { name, version }: { name: string; version: number }) {
+/** Throws `policy.missing` where the version that plays a role is not in the mesh. */
+async function expectVersion(
+  { db }: Services,
+  role: string,
+  { name, version }: { name: string; version: number },
+) {
   const row = await getVersion(db, { name, version });
   if (row && row.withdrawn === null && row.prunedAt === null) return;
   const known = row ? `was ${row.withdrawn === null ? 'removed' : 'withdrawn'}` : 'is not there';
-  throw new RollmeshError('wrong-input', 'policy.missing', `The judge ${name}@${version} ${known}.`, {
-    expected: 'a version of a policy that is in the mesh',
-    next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
-  });
+  throw new RollmeshError(
+    'wrong-input',
+    'policy.missing',
+    `The policy ${name}@${version}, which plays the role ${role}, ${known}.`,
+    {
+      expected: 'a version of a policy that is in the mesh',
+      next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
+    },
+  );
 }
 
 /** Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. */

@@ -1,0 +1,144 @@
+/**
+ * distil: on-policy distillation (Agarwal et al., Generalized Knowledge Distillation, 2024) on questions of files. The policy answers, and
+ * at each token of its own answers its distribution is pulled towards that of a teacher: a version of another policy with the same
+ * tokens, or an earlier version of its own.
+ */
+import * as v from 'valibot';
+import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
+import { wrongInput } from '../../core/errors.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { name as policyName } from '../../core/schema/sample.ts';
+import type { DistillationPart, Divergence } from '../../core/training-plan.ts';
+import { expectSchedule } from '../../protocols/method-settings.ts';
+import { rewardsOf } from '../../protocols/questions/reward-data.ts';
+import { questionRound } from '../../protocols/questions/round.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { program } from '../../tasks/file/program-checker.ts';
+import { grpoData, grpoSettings } from '../grpo/from-data.ts';
+
+const TEACHER = 'teacher';
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+const { maxNew, temperature, epochs, examined, optimizer, adapter } = grpoSettings.entries;
+
+/** What `--set` may change. */
+export const distilSettings = v.strictObject({
+  ...{ maxNew, temperature, epochs, examined, optimizer, adapter },
+  /** Who is imitated. The policy has to be named: it is only optional because settings are set one after the other. */
+  teacher: v.optional(
+    v.strictObject({ policy: v.exactOptional(policyName), version: v.optional(whole, 0) }),
+    {},
+  ),
+  divergence: v.optional(
+    v.strictObject({
+      kind: v.optional(v.picklist(['reverse-kl', 'forward-kl', 'jensen-shannon']), 'reverse-kl'),
+      /** Of the Jensen-Shannon divergence: the teacher's share of the mixture. */
+      beta: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1)), 0.5),
+    }),
+    {},
+  ),
+  /** The divergence over the k likeliest tokens alone, in which all others count as one; absent = over the whole vocabulary. */
+  top: v.exactOptional(
+    v.strictObject({ k: count, of: v.optional(v.picklist(['teacher', 'student']), 'teacher') }),
+  ),
+});
+
+export const distilData = v.strictObject({
+  name: grpoData.entries.name,
+  start: grpoData.entries.start,
+  checker: grpoData.entries.checker,
+  extract: grpoData.entries.extract,
+  sources: grpoData.entries.sources,
+  heldOut: grpoData.entries.heldOut,
+  settings: distilSettings,
+});
+type DistilData = v.InferOutput<typeof distilData>;
+
+const divergenceOf = ({ kind, beta }: DistilData['settings']['divergence']): Divergence =>
+  kind === 'jensen-shannon' ? { kind, beta } : { kind };
+
+/**
+ * Throws `distil.teacher` where no teacher is named, and a validation error where the data is none: it was written by another version of
+ * rollmesh, or by hand.
+ */
+export function distilFrom(given: unknown): Recipe {
+  const data = v.parse(distilData, given);
+  const { teacher, divergence, top, optimizer, epochs, adapter, maxNew, temperature, examined } =
+    data.settings;
+  const { policy, version } = teacher;
+  if (policy === undefined)
+    throw wrongInput('distil.teacher', 'Recipe distil has no teacher.', {
+      expected:
+        '--set teacher.policy=NAME, a policy of the mesh with the same tokens as the one that is trained',
+      next: 'Import one with `npm run policy -- import DIR --name NAME`; --set teacher.version=N takes another version than 0.',
+    });
+  expectSchedule(optimizer);
+  const round = questionRound({
+    name: data.name,
+    tasks: { sources: data.sources, heldOut: data.heldOut },
+    checker: findChecker(data.checker, [...CHECKERS, program]),
+    extract: data.extract,
+    maxNew,
+    temperature,
+    examined,
+    rewards: rewardsOf(undefined, {}),
+  });
+  return {
+    name: `distil-${deriveId('distil', JSON.stringify(data)).slice(0, 10)}`,
+    title: 'On-policy distillation from another policy',
+    paper: {
+      title: 'On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes',
+      year: 2024,
+      source: 'arXiv:2306.13649',
+    },
+    summary:
+      'A policy answers questions, and at each token of its own answers it learns the distribution of a teacher, such as a larger policy.',
+    method: {
+      setting:
+        'Questions come from files. The policy and its teacher are any that the mesh can run, as long as they have the same tokens.',
+      roles: `The solver answers each question of a round as often as the group is large. The teacher, ${policy}@${version}, writes nothing: the learner reads from it how likely each token is after what the solver wrote.`,
+      rewards: 'None that teaches. What the checker says of the answers is reported.',
+      credit: 'Every token that the solver wrote counts the same, its end included.',
+      objective: `The ${divergence.kind} divergence between the two next-token distributions${top ? `, over the ${top.k} tokens that the ${top.of} finds likeliest` : ''}, as a mean over tokens. The gradient does not pass through the sampling.`,
+      schedule: 'Each round draws fresh questions and trains on all of their answers.',
+    },
+    differences: [
+      'All answers are the student’s own; the paper also mixes answers of a data set or of the teacher.',
+      'The teacher reads the student’s prompt and tokens as they are, so both need the same tokenizer.',
+    ],
+    startPolicy: data.start,
+    tasks: 32,
+    groupSize: 2,
+    variants: {},
+    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
+    ...round,
+    roles: {
+      ...round.roles,
+      [TEACHER]: {
+        description: `is imitated, and writes nothing; it is ${policy}@${version} and is not trained`,
+        sampling: { maxNew, temperature },
+      },
+    },
+    bindings: () => ({ [TEACHER]: { fixed: { name: policy, version } } }),
+    learn: ({ groups, round: { settings } }) => {
+      const samples = groups.flatMap((group) => group.samples).filter(({ ids }) => ids.length > 0);
+      const part: DistillationPart = {
+        kind: 'distillation',
+        role: SOLVER,
+        weight: 1,
+        items: samples.map(({ prompt, ids }) => ({ prompt, ids })),
+        teacher: { ...(policy === settings.policy ? {} : { policy }), set: MAIN_SET, version },
+        divergence: divergenceOf(divergence),
+        ...(top ? { top } : {}),
+      };
+      return {
+        updates: samples.length ? [{ set: MAIN_SET, epochs, parts: [part] }] : [],
+        figures: samples.length ? { tokens: mean(samples.map(({ ids }) => ids.length)) } : {},
+      };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/** distil: its plan from records, what is refused, and rounds that bring a student nearer to its teacher. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
+import { registry } from '../../core/registry.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import type { RoundRecords } from '../../core/training-plan.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { OpenPolicies } from '../../infer/open-policies.ts';
+import { openDevice } from '../../learner/device/device.ts';
+import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { distilFrom } from '../../recipes/distil/from-data.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { MemoryRunStore } from '../../run/run-store.ts';
+import { runInProcess } from '../../run/single-process.ts';
+import { randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
+
+const random = new Random('distil');
+const tasks = Array.from({ length: 60 }, (_, i): PlacedTask => {
+  const task = randomTask(random, 2);
+  return {
+    messages: [{ role: 'user', content: task }],
+    answer: String(runningTotals(task).at(-1)),
+    metadata: {},
+    difficulty: null,
+    file: 'sums',
+    line: i + 1,
+  };
+});
+const dataOf = (settings: object) => ({
+  name: 'sums',
+  start: 'arithmetic-base',
+  checker: 'number',
+  extract: ['answer'],
+  sources: [{ weight: 1, tasks: tasks.slice(20) }],
+  heldOut: tasks.slice(0, 20),
+  settings,
+});
+const teacher = { policy: 'large', version: 3 };
+
+/** The plan of a recipe for one group of three samples, one of which wrote nothing. */
+async function planOf(settings: object, policy = 'small') {
+  const samples = [
+    { prompt: [1, 2], ids: [3] },
+    { prompt: [1, 2], ids: [] },
+    { prompt: [1, 2], ids: [4, 5, 6] },
+  ];
+  const records = { groups: [{ samples }], round: { settings: { policy } } } as unknown as RoundRecords;
+  return distilFrom(dataOf(settings)).learn(records, {} as never);
+}
+
+test('every token that was sampled is taught by the teacher, and an empty answer is left out', async () => {
+  const { updates, figures } = await planOf({ teacher, epochs: 2 });
+  expect(updates).toEqual([
+    {
+      set: 'main',
+      epochs: 2,
+      parts: [
+        {
+          kind: 'distillation',
+          role: 'solver',
+          weight: 1,
+          items: [
+            { prompt: [1, 2], ids: [3] },
+            { prompt: [1, 2], ids: [4, 5, 6] },
+          ],
+          teacher: { policy: 'large', set: 'main', version: 3 },
+          divergence: { kind: 'reverse-kl' },
+        },
+      ],
+    },
+  ]);
+  expect(figures).toEqual({ tokens: 2 });
+});
+
+test('divergence and teacher are as the settings say; an earlier version of the policy itself needs no other name', async () => {
+  const settings = { teacher, divergence: { kind: 'jensen-shannon', beta: 0.1 }, top: { k: 8 } };
+  const { updates } = await planOf(settings, 'large');
+  expect(updates[0]!.parts[0]).toMatchObject({
+    teacher: { set: 'main', version: 3 },
+    divergence: { kind: 'jensen-shannon', beta: 0.1 },
+    top: { k: 8, of: 'teacher' },
+  });
+  expect(updates[0]!.parts[0]).not.toHaveProperty('teacher.policy');
+});
+
+test('without a teacher, and with a setting that is none, there is no recipe; another setting is another recipe', () => {
+  expect(() => distilFrom(dataOf({}))).toThrow(/has no teacher\. Expected --set teacher\.policy=NAME/);
+  expect(() => distilFrom(dataOf({ teacher, divergence: { kind: 'jensen-shannon', beta: 1 } }))).toThrow();
+  const names = [
+    { teacher },
+    { teacher: { policy: 'large' } },
+    { teacher, divergence: { kind: 'forward-kl' } },
+  ];
+  expect(new Set(names.map((settings) => distilFrom(dataOf(settings)).name)).size).toBe(3);
+});
+
+describe('rounds', { timeout: 180_000 }, () => {
+  const trainer = new RoundTrainer();
+  beforeAll(async () => {
+    await openDevice({ device: 'cpu', threads: 1 });
+  });
+  afterAll(() => trainer.dispose());
+
+  test('a policy that was trained too little comes nearer to its teacher, who stays at its version', async () => {
+    const recipe = distilFrom(
+      dataOf({
+        teacher: { policy: 'taught' },
+        maxNew: 26,
+        optimizer: { learningRate: 5e-4, warmup: 1, minibatches: 4 },
+      }),
+    );
+    const order = {
+      recipe: recipe.name,
+      seed: 0,
+      rounds: 5,
+      freeze: [],
+      policy: 'p',
+      tasks: 24,
+      groupSize: 4,
+    };
+    const { settings, rounds } = runOf(registry([recipe]), order);
+    const store = new MemoryRunStore();
+    const start = await readPolicyFolder('models/arithmetic-undertrained');
+    await store.commitVersion({ name: 'p', version: 0 }, start);
+    await store.commitVersion(
+      { name: 'taught', version: 0 },
+      await readPolicyFolder('models/arithmetic-base'),
+    );
+    const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
+    const losses: number[] = [];
+    await runInProcess({
+      recipe,
+      settings,
+      rounds,
+      evaluateEvery: rounds,
+      store,
+      trainer,
+      ...textOf(start, 'p'),
+      use: policies.use,
+      roles: bindingsOf(recipe, settings),
+      onRound: ({ report }) => losses.push(report.figures!['main/solver/distillation/loss']!),
+    });
+    await policies.dispose();
+    expect(losses).toHaveLength(4);
+    expect(losses.at(-1)!).toBeLessThan(0.8 * losses[0]!);
+  });
+});
