@@ -143,7 +143,7 @@ describe('rounds', { timeout: 180_000 }, () => {
       onRound: ({ report }) => losses.push(report.figures!['main/solver/distillation/loss']!),
     });
     await policies.dispose();
-    expect(losses).toHaveLength(4);
+    expect(losses).toHaveLength(5);
     expect(losses.at(-1)!).toBeLessThan(0.8 * losses[0]!);
   });
 });
