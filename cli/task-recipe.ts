@@ -169,9 +169,16 @@ const WORDS_SETTINGS = {
 
 const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report: [], ...wordsTaskSet() });
 
-/** Questions of the files. */
-const questionTasks = (options: TaskRecipeOptions): Promise<NamedTasks> =>
-  fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options)));
+/** What every recipe on questions is made from: those of the files, or generated ones for the policy `words`, and the settings. */
+async function readQuestions<S>(schema: v.GenericSchema<unknown, S>, options: TaskRecipeOptions) {
+  const { tasks, set, start, checker, extract } = options;
+  const isGenerated = tasks.length === 0;
+  const settings = withSettings(schema, isGenerated ? WORDS_SETTINGS : {}, set);
+  const questions = isGenerated
+    ? generatedTasks()
+    : await fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options)));
+  return { ...questions, start, checker, extract, settings };
+}
 
 /** Throws where the options name a sum of rewards. */
 function expectNoSum(recipe: string, { reward }: Pick<TaskRecipeOptions, 'reward'>): void {
@@ -188,17 +195,8 @@ async function readQuestionRecipe(
   options: TaskRecipeOptions,
 ): Promise<{ data: QuestionRecipeData; report: readonly string[] }> {
   expectNoSum(recipe, options);
-  const isGenerated = options.tasks.length === 0;
-  const given = isGenerated ? WORDS_SETTINGS : {};
-  const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
-  const data = v.parse(questionRecipeData, {
-    recipe,
-    ...tasks,
-    start: options.start,
-    checker: options.checker,
-    extract: options.extract,
-    settings: withSettings(questionRecipeSettings, given, options.set),
-  });
+  const { report, ...questions } = await readQuestions(questionRecipeSettings, options);
+  const data = v.parse(questionRecipeData, { recipe, ...questions });
   expectSize(data);
   return { data, report };
 }
@@ -206,11 +204,8 @@ async function readQuestionRecipe(
 /** The recipe `distil` over the files, or over generated questions for the policy `words`. */
 async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
   expectNoSum(DISTIL, options);
-  const isGenerated = options.tasks.length === 0;
-  const settings = withSettings(distilSettings, isGenerated ? WORDS_SETTINGS : {}, options.set);
-  const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
-  const { start, checker, extract } = options;
-  const data = v.parse(distilData, { ...tasks, start, checker, extract, settings });
+  const { report, ...questions } = await readQuestions(distilSettings, options);
+  const data = v.parse(distilData, questions);
   expectSize(data);
   const recipe = distilFrom(data);
   const maker = { name: 'distilFrom', module: 'recipes/distil/from-data' };
@@ -224,19 +219,13 @@ async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
 
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
 export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
-  const isGenerated = options.tasks.length === 0;
-  const settings = withSettings(grpoSettings, isGenerated ? WORDS_SETTINGS : {}, options.set);
-  const { report, ...tasks } = isGenerated ? generatedTasks() : await questionTasks(options);
+  const { report, ...questions } = await readQuestions(grpoSettings, options);
   const { rewards, bundles, modules } = await readRewards(
     options.reward,
-    tasks.sources.flatMap((source) => source.tasks),
+    questions.sources.flatMap((source) => source.tasks),
   );
   const data = v.parse(grpoData, {
-    ...tasks,
-    start: options.start,
-    checker: options.checker,
-    extract: options.extract,
-    settings,
+    ...questions,
     ...(rewards.length ? { rewards } : {}),
     ...(options.agent ? { agent: true } : {}),
   });

@@ -16,7 +16,10 @@ export interface WeightsRef {
   readonly version: number;
 }
 
-/** Whose distributions a student is taught: a set as it was in a version, of the run's policy or of another one with the same tokens. */
+/**
+ * Whose distributions a student is taught: a set as it was in a version, of the run's policy or of another one with the same tokens. A role
+ * of the recipe has to be bound to a version of another policy (`bindings`), so that every round names the exact bytes that taught.
+ */
 export interface TeacherRef extends WeightsRef {
   /** Name of another policy; absent = the run's own. */
   readonly policy?: string;

@@ -11,7 +11,7 @@ import { type QuestionGame, questionGame } from '../protocols/questions/game.ts'
 import { program } from '../tasks/file/program-checker.ts';
 import { dapoOn } from './dapo/recipe.ts';
 import { genrmOn } from './genrm/on-questions.ts';
-import { grpoData, grpoSettings } from './grpo/from-data.ts';
+import { grpoSettings, questionEntries } from './grpo/from-data.ts';
 import { primeOn } from './prime/recipe.ts';
 import { riseOn } from './rise/recipe.ts';
 import { selfRewardingOn } from './self-rewarding/on-questions.ts';
@@ -68,12 +68,7 @@ export const questionRecipeSettings = v.strictObject({
 
 export const questionRecipeData = v.strictObject({
   recipe: v.picklist(QUESTION_RECIPES),
-  name: grpoData.entries.name,
-  start: grpoData.entries.start,
-  checker: grpoData.entries.checker,
-  extract: grpoData.entries.extract,
-  sources: grpoData.entries.sources,
-  heldOut: grpoData.entries.heldOut,
+  ...questionEntries,
   settings: questionRecipeSettings,
 });
 export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;

@@ -95,7 +95,7 @@ export class RoundTrainer {
     const find = async (ref: TeacherRef): Promise<Model> => {
       const of = ref.policy ?? policy;
       if (of === policy && ref.version === parent) return await sets.get(ref.set);
-      const files = of === policy ? load : foreign(of, held.files, load);
+      const files = of === policy ? load : foreign(round, of, held.files, load);
       return { params: await this.#frozen.get(of, ref, files) };
     };
     const tools = learnTools({ policy, files, sets, find, tokenBudget });
@@ -139,8 +139,17 @@ export class RoundTrainer {
 
 /** Loads versions of another policy, whose tokens must mean what the run's mean. */
 const foreign =
-  (policy: string, own: VersionFiles, load: LoadVersion): LoadVersion =>
+  ({ roles }: RoundSpec, policy: string, own: VersionFiles, load: LoadVersion): LoadVersion =>
   async (version) => {
+    if (!Object.values(roles).some((ref) => ref.name === policy && ref.version === version))
+      throw wrongInput(
+        'training plan.teacher',
+        `The teacher ${policy}@${version} plays no role of the round.`,
+        {
+          expected: 'a role that the recipe binds to this version',
+          next: 'Name it in the recipe’s `bindings`: `{ teacher: { fixed: { name, version } } }`.',
+        },
+      );
     const files = await load(version, policy);
     const [theirs, ours] = [files['tokenizer.json'], own['tokenizer.json']];
     if (theirs && ours && !sameBytes(theirs, ours))

@@ -17,7 +17,7 @@ import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { program } from '../../tasks/file/program-checker.ts';
-import { grpoData, grpoSettings } from '../grpo/from-data.ts';
+import { grpoSettings, questionEntries } from '../grpo/from-data.ts';
 
 const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -48,12 +48,7 @@ export const distilSettings = v.strictObject({
 });
 
 export const distilData = v.strictObject({
-  name: grpoData.entries.name,
-  start: grpoData.entries.start,
-  checker: grpoData.entries.checker,
-  extract: grpoData.entries.extract,
-  sources: grpoData.entries.sources,
-  heldOut: grpoData.entries.heldOut,
+  ...questionEntries,
   settings: distilSettings,
 });
 type DistilData = v.InferOutput<typeof distilData>;

@@ -52,7 +52,8 @@ export const grpoSettings = v.strictObject({
   ...lossEntries,
 });
 
-export const grpoData = v.strictObject({
+/** Questions, and how their answers are read: what the data of every recipe on files of questions has. */
+export const questionEntries = {
   /** Of the set of questions, for reports. */
   name: v.pipe(v.string(), v.minLength(1)),
   /** The shipped policy that it starts from where no policy is named. */
@@ -61,6 +62,10 @@ export const grpoData = v.strictObject({
   extract: v.pipe(v.array(v.picklist(EXTRACTIONS)), v.minLength(1)),
   sources: storedSources,
   heldOut: storedHeldOut,
+};
+
+export const grpoData = v.strictObject({
+  ...questionEntries,
   settings: grpoSettings,
   /** The default reward, where it is a weighted sum. */
   rewards: v.exactOptional(rewardSum),

@@ -158,6 +158,9 @@ test('what cannot be distilled from is said before anything is trained', async (
   await expect(train(of('strange'), { others, versions: tokenized })).rejects.toThrow(
     /tokenizer of the teacher strange@0 is not that/,
   );
+  await expect(train(of('stranger'), { others })).rejects.toThrow(
+    /teacher stranger@0 plays no role of the round\. Expected a role that the recipe binds/,
+  );
   const refused: [Partial<DistillationPart>, string][] = [
     [{ items: [{ ...both[0]!, weights: [1] }] }, 'training plan.length'],
     [{ divergence: { kind: 'jensen-shannon', beta: 1 } }, 'training plan.beta'],

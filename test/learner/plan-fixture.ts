@@ -107,7 +107,9 @@ export async function teach(
 ): Promise<TrainedRound> {
   const parent = versions.length - 1;
   const settings = { recipe: 'r', seed: 0, policy: 'p', rewardFunction: 'x', freeze, tasks: 1, groupSize: 1 };
-  const round: RoundSpec = roundOf(settings, { solver: {} }, versions.length, parent);
+  const teachers = Object.keys(others).map((name) => [name, { fixed: { name, version: 0 } }] as const);
+  const roles = { solver: {}, ...Object.fromEntries(teachers) };
+  const round: RoundSpec = roundOf(settings, roles, versions.length, parent);
   return (trainer ?? new RoundTrainer({ tokenBudget })).train({
     recipe: {
       name: 'r',
