@@ -72,6 +72,20 @@ const FIELDS = {
   payProposals: v.optional(work),
   learn: work,
   evaluate: work,
+  hosted: v.optional(
+    v.array(
+      v.looseObject(
+        {
+          name: setName,
+          tools: v.array(v.looseObject({}, 'a tool'), 'a list of tools'),
+          count: work,
+          task: work,
+        },
+        'an environment',
+      ),
+      'a list of environments',
+    ),
+  ),
   describe: v.optional(v.looseObject({}, 'an object')),
 } satisfies Record<keyof Recipe, v.GenericSchema>;
 

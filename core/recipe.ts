@@ -6,6 +6,7 @@
  */
 import type { AgentRole } from './agent-episode.ts';
 import type { Claim } from './claims/claim.ts';
+import type { HostedEnvironment } from './hosted-environment.ts';
 import type { StateSchema } from './recipe-state.ts';
 import type { RoundDescription, StageRecipe } from './role.ts';
 import type { EvaluationContext, RoundContext } from './round-context.ts';
@@ -108,6 +109,8 @@ export interface Recipe extends StageRecipe {
   readonly learn: (records: RoundRecords, tools: LearnTools) => TrainingPlan | Promise<TrainingPlan>;
   /** Held-out evaluation by the oracle, apart from every reward. */
   readonly evaluate: (context: EvaluationContext) => Promise<Evaluation>;
+  /** Environments that the gateway serves to others by the Open Reward Standard; absent = none. */
+  readonly hosted?: readonly HostedEnvironment[];
   /** What the monitors can say about tasks and answers. */
   readonly describe?: RoundDescription;
 }

@@ -1,5 +1,6 @@
 /** The recipes that a Worker, a learner or a command knows. Its entry point passes them in; no module below it imports a list. */
 import { wrongInput } from './errors.ts';
+import type { HostedEnvironment } from './hosted-environment.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Registry {
@@ -7,9 +8,11 @@ export interface Registry {
   readonly recipes: readonly Recipe[];
   /** Throws `wrong-input` with the code `recipe.unknown` where no recipe has this name. */
   find(name: string): Recipe;
+  /** The environments that these recipes serve to others, by name. */
+  readonly hosted: ReadonlyMap<string, HostedEnvironment>;
 }
 
-/** Throws `wrong-input` with the code `recipe.duplicate` where two recipes have the same name. */
+/** Throws `wrong-input`: `recipe.duplicate` where two recipes have the same name, `environment.duplicate` where two environments have. */
 export function registry(recipes: readonly Recipe[]): Registry {
   const byName = new Map<string, Recipe>();
   for (const recipe of recipes) {
@@ -21,8 +24,19 @@ export function registry(recipes: readonly Recipe[]): Registry {
       });
     byName.set(name, recipe);
   }
+  const hosted = new Map<string, HostedEnvironment>();
+  for (const environment of recipes.flatMap((recipe) => recipe.hosted ?? [])) {
+    const { name } = environment;
+    if (hosted.has(name))
+      throw wrongInput('environment.duplicate', `Two environments have the name ${JSON.stringify(name)}.`, {
+        expected: `a name that none of the others has: ${[...hosted.keys()].join(', ')}`,
+        next: 'Rename one of them in the field `hosted` of its recipe: it is part of an address.',
+      });
+    hosted.set(name, environment);
+  }
   return {
     recipes: [...recipes],
+    hosted,
     find(name) {
       const found = byName.get(name);
       if (found) return found;

@@ -66,7 +66,7 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
     WHEN (policy, version) IN (SELECT policy, version FROM judging) THEN 'a run is judged by it'
     WHEN EXISTS (SELECT 1 FROM versions AS other, json_each(other.elsewhere) AS holder
         WHERE other.policy = own.policy AND other.pruned_at IS NULL AND holder.value = own.version)
-      THEN 'it stores weights of a later version'
+      THEN 'it stores files of a later version'
     WHEN withdrawn IS NULL AND EXISTS (SELECT 1 FROM lagging WHERE policy = own.policy AND oldest <= own.version)
       THEN 'a role lags so far behind'
     WHEN withdrawn IS NULL AND (policy, version) IN (SELECT policy, version FROM recent) THEN 'a recent parent'

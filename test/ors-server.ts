@@ -14,7 +14,13 @@ interface Session {
   finished: boolean;
 }
 
-const TOOLS = [
+interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: object | null;
+}
+
+const TOOLS: readonly Tool[] = [
   {
     name: 'submit',
     description: 'Hands in a result.',
@@ -36,6 +42,7 @@ export async function orsServer() {
   const state = {
     url: '',
     sessions,
+    tools: [...TOOLS],
     /** The calls of tools that were carried out. */
     ran,
     /** Every session that was begun. */
@@ -116,7 +123,7 @@ export async function orsServer() {
           { type: 'text', text: `What is ${session.index} + ${session.index + 4}?`, detail: null },
         ]);
       case 'GET /sums/task_tools':
-        return json({ tools: TOOLS });
+        return json({ tools: state.tools });
       case 'POST /sums/call': {
         const id = call();
         const result = results.get(id)!;

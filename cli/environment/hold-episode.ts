@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { type EnvironmentClient, missingBy } from '../../api/environment-client.ts';
+import { linearSchema } from '../../core/checkers/json-schema.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Score } from '../../core/reward-service.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type EnvironmentTool,
   environmentPlace,
 } from '../../core/schema/environment.ts';
+import { argumentsCheck, type ToolSchema } from '../../core/tool-arguments.ts';
 
 /** A message as OpenAI's endpoint takes and gives it. */
 export type ChatMessage = Readonly<Record<string, unknown>>;
@@ -75,6 +77,24 @@ function argumentOf(tools: readonly EnvironmentTool[], wanted: string): string {
   );
 }
 
+/**
+ * What is wrong with a call, for the policy, by the schema of the tool that it names; null where nothing is, and where that is for the environment
+ * to say: of a tool it does not know, and by a schema that cannot be followed or whose patterns may take for ever.
+ */
+function checksOf(tools: readonly EnvironmentTool[]) {
+  const checks = new Map<string, (input: object) => string | null>();
+  for (const { name, input_schema } of tools)
+    try {
+      if (input_schema) checks.set(name, argumentsCheck(linearSchema(input_schema) as ToolSchema));
+    } catch {
+      // The environment alone can read this schema.
+    }
+  return (name: string, input: object): string | null => {
+    const wrong = checks.get(name)?.(input) ?? null;
+    return wrong && `The arguments of this call do not fit the tool: ${wrong} Write them again.`;
+  };
+}
+
 /** The arguments of a call; null where the policy did not write an object. */
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
@@ -119,6 +139,7 @@ async function played(
     { role: 'user', content: textOf(await client.prompt(environment, session)) },
   ];
   const purse = new Purse();
+  const wrongWith = checksOf(tools);
   const call = async (name: string, input: Readonly<Record<string, unknown>>) =>
     purse.take(await client.call(environment, session, name, input));
   for (let turn = 0; turn < turns; turn++) {
@@ -132,7 +153,7 @@ async function played(
       // What finishes the environment is its last call: it is not asked for anything after that.
       if (purse.finished) break;
       const content = input
-        ? await call(name, input)
+        ? (wrongWith(name, input) ?? (await call(name, input)))
         : 'The arguments of this call are no JSON object. Write them again.';
       messages.push({ role: 'tool', tool_call_id: id, content });
     }

@@ -6,6 +6,7 @@
 import type * as v from 'valibot';
 import * as agent from '../../core/schema/agent.ts';
 import * as answers from '../../core/schema/answers.ts';
+import * as environment from '../../core/schema/environment.ts';
 import { manifest } from '../../core/schema/policy.ts';
 import { roundReport } from '../../core/schema/report.ts';
 import * as work from '../../core/schema/work.ts';
@@ -30,6 +31,7 @@ export const CALLERS = {
   reader: 'No token, or `READ_TOKEN` where one is set. The learner’s token opens it as well.',
   caller:
     'As readers; but a deployed mesh without `READ_TOKEN` answers only the learner’s token, since a request causes work.',
+  environments: 'As callers of the models; the token may stand in `X-API-Key` as well.',
   learner: '`LEARNER_TOKEN`, which whoever runs the mesh holds.',
   agents: 'The token of a run’s agents, as `rollmesh agents RUN` prints it.',
   agent: 'The token of the episode, as the answer to its opening told it.',
@@ -236,6 +238,68 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
     route('POST', '/agents/episodes/:episode/reward', 'agent', 'Ends the episode with its reward.', {
       body: agent.rewardOrder,
       answer: agent.rewardTaken,
+    }),
+  ],
+  'Environments (see [environments.md](environments.md))': [
+    route('GET', '/environments/health', 'environments', 'Says that environments are served.', {}),
+    route('GET', '/environments/list_environments', 'environments', 'Lists the environments.', {}),
+    route(
+      'GET',
+      '/environments/:environment/splits',
+      'environments',
+      'Lists the splits of an environment: training, and held out.',
+      { answer: environment.environmentSplits },
+    ),
+    route('GET', '/environments/:environment/tools', 'environments', 'Lists the tools of an environment.', {
+      answer: environment.environmentTools,
+    }),
+    route('POST', '/environments/:environment/num_tasks', 'environments', 'Counts the tasks of a split.', {
+      body: environment.splitOrder,
+      answer: environment.environmentTaskCount,
+    }),
+    route('POST', '/environments/:environment/task', 'environments', 'Shows a task.', {
+      body: environment.taskOrder,
+      answer: environment.environmentTask,
+    }),
+    route(
+      'POST',
+      '/environments/create_session',
+      'environments',
+      'Names a session, as an event; nothing is stored yet.',
+      { answer: 'events' },
+    ),
+    route(
+      'POST',
+      '/environments/create',
+      'environments',
+      'Begins a session of a task under the name in `X-Session-ID`, once.',
+      { body: environment.sessionOrder, answer: environment.sessionBegun },
+    ),
+    route(
+      'GET',
+      '/environments/:environment/prompt',
+      'environments',
+      'Shows what a session’s policy reads first.',
+      {
+        answer: environment.environmentBlocks,
+      },
+    ),
+    route('GET', '/environments/:environment/task_tools', 'environments', 'Lists the tools of a session.', {
+      answer: environment.environmentTools,
+    }),
+    route(
+      'POST',
+      '/environments/:environment/call',
+      'environments',
+      'Calls a tool once; with the number of a call tells its output again.',
+      { body: environment.callOrder, answer: 'events' },
+    ),
+    route('POST', '/environments/ping', 'environments', 'Keeps a session alive.', {}),
+    route('POST', '/environments/delete', 'environments', 'Ends a session.', {
+      answer: environment.sessionBegun,
+    }),
+    route('POST', '/environments/delete_session', 'environments', 'Ends a session, too.', {
+      answer: environment.sessionBegun,
     }),
   ],
   'Nodes (see [nodes.md](nodes.md))': [

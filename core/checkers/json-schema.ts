@@ -26,9 +26,9 @@ function formatOf(pattern: string): string {
   return name;
 }
 
-/** The schema with every pattern in a form that cannot backtrack. */
-function linear(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(linear);
+/** The schema with every pattern in a form that cannot backtrack. Throws `wrong-input` for what has no such form. */
+export function linearSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(linearSchema);
   if (!isObject(schema)) return schema;
   const { pattern, ...rest } = schema;
   if ('patternProperties' in rest)
@@ -47,8 +47,11 @@ function linear(schema: unknown): unknown {
     Object.entries(rest).map(([key, value]) => {
       if (DATA.has(key)) return [key, value];
       if (BY_NAME.has(key) && isObject(value))
-        return [key, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, linear(inner)]))];
-      return [key, linear(value)];
+        return [
+          key,
+          Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, linearSchema(inner)])),
+        ];
+      return [key, linearSchema(value)];
     }),
   );
   if (typeof pattern !== 'string') return out;
@@ -64,7 +67,7 @@ function schemaOf(answer: string, given: unknown): Schema | boolean {
     } catch (cause) {
       throw wrongReference(NAME, `${shown(answer)} is not JSON.`, 'a JSON schema', cause);
     }
-  if (typeof schema === 'boolean' || isObject(schema)) return linear(schema) as Schema;
+  if (typeof schema === 'boolean' || isObject(schema)) return linearSchema(schema) as Schema;
   throw wrongReference(NAME, `${shown(JSON.stringify(schema))} is no schema.`, 'a JSON schema, an object');
 }
 

@@ -10,6 +10,20 @@ export const environmentSplits = v.array(
 );
 export type EnvironmentSplit = v.InferOutput<typeof environmentSplits>[number];
 
+/** What is said of a split when its tasks are counted; of a task when it is shown. */
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
+export const splitOrder = v.object({ split: name });
+export const taskOrder = v.object({ split: name, index: count });
+/** `env_name`: of the environment, as the standard calls it. Secrets and tasks of the caller's own are not taken. */
+export const sessionOrder = v.object({ env_name: name, split: name, index: count });
+export const sessionBegun = v.object({ sid: v.string() });
+/** `task_id`: the number of a call that was made already, whose output is wanted once more. */
+export const callOrder = v.object({
+  name,
+  input: v.optional(v.record(v.string(), v.unknown()), {}),
+  task_id: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(64))), null),
+});
+
 export const environmentTaskCount = v.object({ num_tasks: count });
 
 /** The task itself is the environment's own; what is wanted of it here is its reference answer, if it tells one. */

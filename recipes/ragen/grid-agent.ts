@@ -91,12 +91,14 @@ export function scoreGrid(
 }
 
 /** Worlds that an evaluation plays in, of each kind. */
-const EXAM_WORLDS = 150;
+export const EXAM_WORLDS = 150;
+
+/** `index`: from 0. */
+export const examWorld = (kind: GridKind, index: number): string =>
+  gridTask(kind, deriveId('grids/held-out', kind, index));
 
 const worldsOf = (kind: GridKind, { most }: EvaluationTasks) =>
-  Array.from({ length: Math.min(EXAM_WORLDS, most) }, (_, i) =>
-    gridTask(kind, deriveId('grids/held-out', kind, i)),
-  );
+  Array.from({ length: Math.min(EXAM_WORLDS, most) }, (_, i) => examWorld(kind, i));
 
 /** Success on held-out worlds, greedy and sampled, and by kind. */
 export async function evaluateGrid(

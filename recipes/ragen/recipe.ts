@@ -17,6 +17,7 @@ import { gridEnding, gridParts, gridTitle } from '../../tasks/grids/reading.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { ragenClaim } from './claim.ts';
 import { AGENT, evaluateGrid, rollGrid, scoreGrid, TURN_TOKENS } from './grid-agent.ts';
+import { hostedGrid } from './hosted.ts';
 
 interface Settings {
   /** Share of a round's worlds that is trained on: those whose returns differ most, or as many at random. */
@@ -155,6 +156,7 @@ export const ragen: Recipe = {
     ),
   learn,
   evaluate: (context) => evaluateGrid(context, ['lake']),
+  hosted: [hostedGrid('lake'), hostedGrid('push')],
   describe: {
     parts: (_, text) => gridParts(text),
     cells: LAKE_CELLS,

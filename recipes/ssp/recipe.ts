@@ -9,6 +9,7 @@ import { answerOf, questionDifficulty } from '../../tasks/knowledge/episode.ts';
 import { readTask } from '../../tasks/knowledge/proposal.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { sspClaim } from './claim.ts';
+import { hostedSearch } from './hosted.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';
 import { proposeQuestions } from './search-proposals.ts';
 import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from './searchers.ts';
@@ -171,5 +172,6 @@ export const ssp: Recipe = {
   payProposals,
   learn,
   evaluate: evaluateSearch,
+  hosted: [hostedSearch],
   describe: { difficulty: (task) => questionDifficulty(readTask(task).question) },
 };

@@ -44,9 +44,11 @@ export function parseTurn(text: string): ParseResult<Turn> {
   return match[1]!.trim() === '' ? invalid('empty-query') : ok({ kind: 'search', text: match[1]! });
 }
 
+/** What a search found, for a reader. */
+export const listFindings = (documents: readonly string[]): string => documents.join('\n') || 'nothing';
+
 /** What the search tool gives back, as text to be masked out of the loss. */
-export const writeFindings = (documents: readonly string[]): string =>
-  `${documents.join('\n') || 'nothing'}<sep>`;
+export const writeFindings = (documents: readonly string[]): string => `${listFindings(documents)}<sep>`;
 
 /** The exact answer of a question; null where it is no question or has not exactly one. */
 export function answerOf({ graph }: Knowledge, question: string): string | null {

@@ -101,6 +101,28 @@ describe('an episode', () => {
     ]);
   });
 
+  test('sends no call whose arguments do not fit the schema of the tool, and tells the policy why', async () => {
+    const wrong = calling(['submit', '{"answer":4}'], ['submit', '{}'], ['peek', '{"any":1}']);
+    const { ask, heard } = policy(wrong, submits('4'));
+    expect(await hold(ask)).toEqual({ score: 1 });
+    const [number, nothing, peeked] = heard[1]!.messages.slice(2).map(({ content }) => String(content));
+    expect(number).toMatch(
+      /^The arguments of this call do not fit the tool: #\/answer: .*"string".* Write them again\.$/,
+    );
+    expect(nothing).toMatch(/required property "answer"/);
+    // A tool without a schema takes what it is given.
+    expect(peeked).toMatch(/^It is even/);
+    expect(server.ran).toEqual(['one peek {"any":1}', 'one submit {"answer":"4"}']);
+  });
+
+  test.each([
+    ['a reference that leads nowhere', { $ref: '#/$defs/none' }],
+    ['a pattern that has no form in linear time', { patternProperties: { '(a+)+$': { type: 'null' } } }],
+  ])('leaves arguments to the environment where its schema has %s', async (_, schema) => {
+    server.tools[0] = { ...server.tools[0]!, input_schema: { type: 'object', ...schema } };
+    expect(await hold(policy(submits('4')).ask)).toEqual({ score: 1 });
+  });
+
   test('with an answer tool needs no tools of the policy', async () => {
     const { ask, heard } = policy(saying('I say 5'), saying('I say 4'));
     expect(await hold(ask, { answerTool: 'submit' })).toEqual({ score: 0.75 });

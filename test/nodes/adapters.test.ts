@@ -68,7 +68,7 @@ test('two rounds by a node and Workers are the bytes of one process, and what is
   expect(files['model.safetensors']).toMatchObject({ version: 0, sha256: mesh['model.safetensors'] });
   expect(files['main.adapter.safetensors']).not.toHaveProperty('version');
   const policy = await gateway.getVersions(name);
-  expect(versionRows(policy).at(-1)).toMatch(/current, adapter on 0$/);
+  expect(versionRows(policy).at(-1)).toMatch(/current, with files of 0$/);
   const weights = files['model.safetensors']!.bytes;
   const { bytes } = policy.versions[0]!;
   expect(bytes).toBe(Object.values(files).reduce((sum, file) => sum + file.bytes, 0) - weights);

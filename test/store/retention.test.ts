@@ -72,13 +72,13 @@ test('a version that stores the weights of a later one is kept as long as that o
   expect(row).toMatchObject({ bytes: 5, elsewhere: '[2]' });
   expect(await keptOf(policy, rule(1))).toMatchObject({
     1: null,
-    2: 'it stores weights of a later version',
+    2: 'it stores files of a later version',
     3: null,
     5: 'the current version',
   });
   // Full training follows: once the last version on it is gone, nothing names its weights.
   for (const version of [6, 7]) await noteAndCommit(store.db, manifestOf(policy, version), [], 10 + version);
-  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: 'it stores weights of a later version', 5: null });
+  expect(await keptOf(policy, rule(1))).toMatchObject({ 2: 'it stores files of a later version', 5: null });
   await takeUnnamed(store.db, policy, rule(1), 100);
   expect(await keptOf(policy, rule(1))).toMatchObject({ 2: null });
 });

@@ -103,6 +103,30 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       ...spoilers,
     ],
   });
+  /** Opened by the reader's token and by the learner's. */
+  const environment = (
+    name: string,
+    path: string,
+    body: object,
+    accepted: number,
+    spoilers: readonly Spoiler[],
+  ): Route => ({
+    name,
+    accepted,
+    right: () => ({
+      method: 'POST',
+      path,
+      headers: { authorization: `Bearer ${READ_TOKEN}`, 'x-session-id': 'hostile' },
+      body: json(body),
+    }),
+    spoilers: [
+      wrongTokens(READ_TOKEN, [WEBHOOK_SECRET, MESH_KEY]),
+      wrongMethods,
+      tooMuch,
+      brokenJson,
+      ...spoilers,
+    ],
+  });
   const order = (n: number) => json({ recipe: 'trio', seed: 5000 + n, tasks: 1, groupSize: 2 });
   const hook = (body: Uint8Array): RawRequest => ({
     method: 'POST',
@@ -288,6 +312,16 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       422,
       [brokenJson],
     ),
+    environment('session', '/environments/create', { env_name: 'lake', split: 'train', index: 0 }, 200, [
+      wrongFields({
+        env_name: ['', 'fly', null, 7, 'x'.repeat(65)],
+        split: ['', 'exam', null, ['train']],
+        index: [-1, 0.5, '0', null, 1e9],
+      }),
+    ]),
+    environment('call of a tool', '/environments/lake/call', { name: 'act', input: { actions: 'u' } }, 200, [
+      wrongFields({ name: ['', null, 7, 'x'.repeat(65)], input: [null, 'x', 7], task_id: [7, {}] }),
+    ]),
     learner('delete', 'DELETE', `/api/runs/${'0'.repeat(32)}`, text(''), 404, [wrongPaths(2)]),
     learner('object', 'GET', `/api/objects/rounds/${round}/proposals.json`, text(''), 200, [wrongPaths(3)]),
     learner('replay', 'POST', `/api/dead-letters/${'0'.repeat(32)}/replay`, text(''), 404, [wrongPaths(3)]),
@@ -439,10 +473,22 @@ const ONLY_TOKENS: Readonly<Record<string, readonly string[]>> = {
     'GET /api/runs',
     'GET /api/runs/:id',
     'GET /api/samples/:id',
+    'GET /environments/:environment/prompt',
+    'GET /environments/:environment/splits',
+    'GET /environments/:environment/task_tools',
+    'GET /environments/:environment/tools',
+    'GET /environments/health',
+    'GET /environments/list_environments',
     'GET /v1/models',
     'GET /v1/models/:model',
     'POST /api/rounds/:id/held-out',
     'POST /api/samples/:id/redraw',
+    'POST /environments/:environment/num_tasks',
+    'POST /environments/:environment/task',
+    'POST /environments/create_session',
+    'POST /environments/delete',
+    'POST /environments/delete_session',
+    'POST /environments/ping',
     'POST /inference/v1/generate',
     'POST /v1/chat/completions',
     'POST /v1/completions',

@@ -5,6 +5,7 @@ import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { agentAccessRoutes, agentRoutes } from './agent-routes.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
+import { environmentRoutes } from './environment-routes.ts';
 import { events } from './events.ts';
 import { boundRequest, limitRate, pagesOfOthers, readersOnly } from './guards.ts';
 import { errorResponse } from './http-error.ts';
@@ -54,6 +55,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
     });
   });
   app.route('/', modelRoutes);
+  app.route('/environments', environmentRoutes);
   app.route('/', learnerRoutes);
   app.route('/', nodeRoutes);
   app.route('/api/dead-letters', deadLetterRoutes);

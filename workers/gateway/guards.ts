@@ -34,13 +34,18 @@ export const pagesOfOthers = createMiddleware<GatewayTypes>(async function pages
 
 const digest = (text: string) => bytesToHex(sha256(utf8ToBytes(text)));
 
+const bearerOf = (c: Context<GatewayTypes>): string | undefined =>
+  /^Bearer ([\x21-\x7e]{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
+
 /** Compares digests, so that neither the time taken nor the length reveals anything about a token. A token that is not set matches nothing. */
-function bearerMatches(c: Context<GatewayTypes>, tokens: readonly (string | undefined)[]): boolean {
-  const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
+function matches(given: string | undefined, tokens: readonly (string | undefined)[]): boolean {
   if (given === undefined) return false;
   const wanted = tokens.filter((token) => token !== undefined && token.length >= 16) as string[];
   return wanted.map((token) => equalInConstantTime(digest(given), digest(token))).some(Boolean);
 }
+
+const bearerMatches = (c: Context<GatewayTypes>, tokens: readonly (string | undefined)[]) =>
+  matches(bearerOf(c), tokens);
 
 export const isLearner = (c: Context<GatewayTypes>) => bearerMatches(c, c.var.services.secrets.learner);
 
@@ -83,15 +88,27 @@ export const readersOnly = createMiddleware<GatewayTypes>(async function readers
  * Lets callers of the model endpoints in: readers, and the learner. They cause work, so a deployed mesh without a reading token answers only
  * the learner; a local mesh is open to programs of this machine.
  */
-export const callersOnly = createMiddleware<GatewayTypes>(async function callersOnly(c, next) {
-  const { secrets, settings } = c.var.services;
-  const open = settings.local && !secrets.read.some(Boolean);
-  if (!open && !bearerMatches(c, secrets.read) && !isLearner(c))
-    throw new HttpError(401, 'token.wrong', 'This needs the reader’s token.', {
-      expected: 'Authorization: Bearer <token>, which OpenAI’s clients call the API key',
-      ...(secrets.read.some(Boolean)
-        ? {}
-        : { next: 'Set READ_TOKEN first: without it the endpoints are closed.' }),
-    });
-  await next();
-});
+const callersWith = (what: string, givenOf: (c: Context<GatewayTypes>) => string | undefined) =>
+  createMiddleware<GatewayTypes>(async function callersOnly(c, next) {
+    const { secrets, settings } = c.var.services;
+    const open = settings.local && !secrets.read.some(Boolean);
+    if (!open && !matches(givenOf(c), [...secrets.read, ...secrets.learner]))
+      throw new HttpError(401, 'token.wrong', 'This needs the reader’s token.', {
+        expected: what,
+        ...(secrets.read.some(Boolean)
+          ? {}
+          : { next: 'Set READ_TOKEN first: without it these routes are closed.' }),
+      });
+    await next();
+  });
+
+export const callersOnly = callersWith(
+  'Authorization: Bearer <token>, which OpenAI’s clients call the API key',
+  bearerOf,
+);
+
+/** The same for clients of the Open Reward Standard, which send their key in a header of its own. */
+export const callersByKey = callersWith(
+  'X-API-Key: <token>, or Authorization: Bearer <token>',
+  (c) => bearerOf(c) ?? /^[\x21-\x7e]{1,512}$/.exec(c.req.header('x-api-key') ?? '')?.[0],
+);

@@ -2,14 +2,16 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
+import type { PolicyRef } from '../../core/policy.ts';
 import type { RunStarted } from '../../core/schema/answers.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
+import { expectSameTokens, type Tokens } from '../../core/text/same-tokens.ts';
 import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
 import { writeManifest } from '../../store/pending-manifest.ts';
 import { createPolicy, getPolicy, getVersion } from '../../store/policies.ts';
 import { advanceRun, getRun, orderRounds } from '../../store/runs.ts';
-import { forkVersion } from '../../store/versions.ts';
+import { committedManifest, forkVersion, loadVersion } from '../../store/versions.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { countUsed } from '../shared/meter.ts';
@@ -67,8 +69,11 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
     });
   await ensurePolicy(services, run);
   const roles = bindingsOf(recipe, settings);
-  for (const [role, { fixed }] of Object.entries(roles))
-    if (fixed) await expectVersion(services, role, fixed);
+  for (const [role, { fixed }] of Object.entries(roles)) {
+    if (!fixed) continue;
+    await expectVersion(services, role, fixed);
+    if (recipe.roles[role]!.teaches) await expectTeacher(services, settings.policy, fixed);
+  }
   if (!(await orderRounds(db, { delivery, settings, roles, rounds, now: now() })))
     throw new HttpError(409, 'delivery.replay', 'This delivery was taken before.', {
       next: 'Nothing to do; sign again to ask for more rounds.',
@@ -99,6 +104,18 @@ async function expectVersion(
       next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
     },
   );
+}
+
+/** Throws `policy.tokens` for a teacher with other tokens than the policy that is trained. */
+async function expectTeacher({ db, bucket }: Services, student: string, teacher: PolicyRef) {
+  const tokens = async (ref: PolicyRef): Promise<Tokens> => {
+    const hash = (await getVersion(db, ref))?.manifestSha256 ?? null;
+    const { files } = await committedManifest(bucket, ref, hash);
+    const { 'config.json': config } = await loadVersion(bucket, ref, ['config.json'], hash);
+    return { tokenizer: files['tokenizer.json']?.sha256, config };
+  };
+  // All versions of a policy have one tokenizer, and version 0 is never pruned.
+  expectSameTokens(await tokens({ name: student, version: 0 }), await tokens(teacher), teacher);
 }
 
 /** Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. */
