@@ -191,7 +191,7 @@ describe('an episode', () => {
       const learning = runLearner(
         { queue: scene.queue, gateway: scene.gateway, trainer: new RoundTrainer(), log: () => {} },
         {
-          recipes: { recipes: [recipe], find: () => recipe },
+          recipes: { recipes: [recipe], find: () => recipe, hosted: new Map() },
           meshKey: scene.mesh.secrets.MESH_KEY,
           maxStaleness: 2,
           // Every sample is drawn again, and has to come to the same bits.
