@@ -17,6 +17,14 @@ export type { Arm, ArmResults, Claim, Condition, Measure } from './core/claims/c
 export * as claimConditions from './core/claims/conditions.ts';
 export * as claimCurves from './core/claims/curves.ts';
 export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
+export type {
+  HostedCall,
+  HostedEnvironment,
+  HostedOutput,
+  HostedSplit,
+  HostedTask,
+  HostedTool,
+} from './core/hosted-environment.ts';
 export { type Phase, phaseAt, type Schedule } from './core/phases.ts';
 export {
   type Answered,
@@ -117,6 +125,13 @@ export {
   type SolverVerifierGame,
   solverAndVerifier,
 } from './protocols/solver-verifier.ts';
+export {
+  slowTeacher,
+  surprise,
+  TEACHER_SET,
+  type TaughtSample,
+  teacherPass,
+} from './protocols/teacher-pass.ts';
 export { verify } from './protocols/verify.ts';
 // Task families: generate, render, parse strictly, verify exactly.
 export { arithmetic } from './tasks/arithmetic/family.ts';

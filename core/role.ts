@@ -30,6 +30,8 @@ export interface RoleSettings {
   readonly sampling: Omit<SamplingSettings, 'stop'>;
   /** Default `sequence`. */
   readonly placement?: Placement;
+  /** It writes nothing, and its next-token distributions are taught to others: a run whose policy has other tokens than it is refused. */
+  readonly teaches?: true;
   /** Is it rewarded by the exact checker even where `--reward` pays the other roles without gold? */
   readonly usesGold?: boolean;
 }

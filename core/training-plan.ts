@@ -42,6 +42,16 @@ interface Part {
 export interface PolicyItem {
   readonly sample: Sample;
   readonly advantage: number | readonly number[];
+  /** Which of its tokens are trained, 1 or 0 each [tokens]; default all. The others are in no term of the loss and in no divisor. */
+  readonly mask?: readonly number[];
+  /** Between which entropies (nats) the part's `entropyBand` leaves its trained tokens alone; absent = it has no band. */
+  readonly band?: EntropyBounds;
+}
+
+/** Two entropies in nats, low ≤ high. */
+export interface EntropyBounds {
+  readonly low: number;
+  readonly high: number;
 }
 
 /** Policy gradient on sampled tokens. */
@@ -62,6 +72,8 @@ export interface PolicyPart extends Part {
   readonly kl?: { readonly weight: number; readonly estimator: KlEstimator; readonly reference: WeightsRef };
   /** Weight of the entropy bonus. */
   readonly entropy?: number;
+  /** Weight of max(0, H − high) + max(0, low − H), which draws a token's entropy H back between its item's `band`. */
+  readonly entropyBand?: number;
 }
 
 /**
@@ -205,6 +217,8 @@ export interface LearnTools {
   renderer(): Renderer;
   /** Log-probabilities of `ids` at temperature 1, nats [sequences][ids], under a set at a version; default the parent version. */
   score(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
+  /** Entropies (nats) of the next-token distributions that `ids` are drawn from at temperature 1, [sequences][ids]; otherwise like `score`. */
+  entropies(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
   /** The value that the set's value head gives before each token, [sequences][ids], at the parent version. */
   values(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
   /** Log-probabilities of the set's classes after the last token, nats [sequences][classes], at the parent version. */

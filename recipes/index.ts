@@ -18,15 +18,18 @@ import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
+import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { spark } from './spark/recipe.ts';
 import { spin } from './spin/recipe.ts';
+import { spine } from './spine/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
 import { tango } from './tango/recipe.ts';
+import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 
@@ -59,6 +62,9 @@ export const recipes: readonly Recipe[] = [
   sar,
   igrpo,
   sage,
+  sdpo,
+  trace,
+  spine,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

@@ -1,10 +1,12 @@
 /** Does a run in this process over a given store: it provides the device and the runtime for `runInProcess`, and tells a listener what happens. */
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { textOf } from '../core/renderer/policy-text.ts';
+import type { VersionFiles } from '../core/schema/policy.ts';
 import type { EvaluationReport } from '../core/schema/report.ts';
 import type { RunSettings } from '../core/schema/round.ts';
 import type { RoundLine, Summary } from '../core/schema/summary.ts';
 import type { EvaluationTasks } from '../core/split.ts';
+import { expectSameTokens, tokensOf } from '../core/text/same-tokens.ts';
 import { nodeEngines } from '../infer/node-engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 import { httpService } from '../infer/remote/reward-service.ts';
@@ -42,14 +44,14 @@ export interface RunListener {
   finished(summary: Summary): void;
 }
 
-/** Throws `policy.missing` where the store has no version that a role is bound to. */
-async function expectVersion(
+/** The version that a role is bound to. Throws `policy.missing` where the store has none. */
+async function boundVersion(
   store: RunStore,
   role: string,
   ref: { readonly name: string; readonly version: number },
-): Promise<void> {
+): Promise<VersionFiles> {
   try {
-    await store.loadVersion(ref);
+    return await store.loadVersion(ref);
   } catch (error) {
     if (!(error instanceof RollmeshError && ['policy.missing', 'object.unknown'].includes(error.code)))
       throw error;
@@ -79,8 +81,12 @@ export async function playInProcess(
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   const roles = bindingsOf(recipe, settings);
-  // A judge or a teacher that does not exist is said before anything is sampled.
-  for (const [role, { fixed }] of Object.entries(roles)) if (fixed) await expectVersion(store, role, fixed);
+  // A judge or a teacher that does not exist, or has other tokens than its student, is said before anything is sampled.
+  for (const [role, { fixed }] of Object.entries(roles)) {
+    if (!fixed) continue;
+    const files = await boundVersion(store, role, fixed);
+    if (recipe.roles[role]!.teaches) expectSameTokens(tokensOf(start), tokensOf(files), fixed);
+  }
   listener.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
   const summary = await runInProcess({
     recipe,

@@ -6,6 +6,7 @@ import { registry } from '../core/registry.ts';
 import { openRoundContext } from '../core/round-context.ts';
 import { type RoundSpec, roundOf } from '../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../core/schema/sample.ts';
+import type { Tokenizer } from '../core/text/tokenizer-port.ts';
 import type { LearnTools, TrainingPlan } from '../core/training-plan.ts';
 import { bindingsOf, type RunOrder, runOf } from '../recipes/run-order.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
@@ -24,6 +25,8 @@ export interface PlayedRound {
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
   readonly plan: TrainingPlan;
+  /** What the ids of samples and of the plan mean: it numbers tokens as they are met, so that each round has its own. */
+  readonly tokenizer: Pick<Tokenizer, 'decode' | 'encode'>;
 }
 
 /**
@@ -53,6 +56,7 @@ export async function playWritten(
   return {
     round,
     ...played,
+    tokenizer: { decode, encode },
     plan: await planTraining(recipe, records, { ...unasked, decode, encode, ...tools }),
   };
 }
@@ -63,6 +67,7 @@ const notGiven = (tool: string) => () =>
   );
 const unasked = {
   score: notGiven('score'),
+  entropies: notGiven('entropies'),
   values: notGiven('values'),
   classes: notGiven('classes'),
   renderer: () => {

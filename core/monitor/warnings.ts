@@ -14,17 +14,25 @@ const percent = (value: number | null) => (value === null ? 'unknown' : `${Math.
 const below = (value: number | null, bound: number) => value !== null && value < bound;
 const above = (value: number | null, bound: number) => value !== null && value > bound;
 
+/** Kinds of training parts that compare the answers to a task: a group whose rewards are all the same teaches them nothing. */
+const COMPARING = ['policy', 'preference'];
+
+/** False where all that was trained learns from every answer, such as distillation; where nothing was trained, rewards may be why. */
+const learnsFromDifferences = ({ kinds = [] }: TrainingReport): boolean =>
+  kinds.length === 0 || kinds.some((kind) => COMPARING.includes(kind));
+
 const RULES: readonly Rule[] = [
   {
     broken: (m) => below(m.formatRate, 0.8),
-    description: (m) => `only ${percent(m.formatRate)} of the rollouts keep to the grammar`,
+    description: (m) =>
+      `only ${percent(m.formatRate)} of the rollouts have the form that their role asks for`,
   },
   {
     broken: (m) => above(m.gap, 0.3),
     description: (m) => `the reward is ${m.gap!.toFixed(2)} above exact accuracy: it is being hacked`,
   },
   {
-    broken: (m) => above(m.zeroVariance, 0.8),
+    broken: (m, t) => above(m.zeroVariance, 0.8) && learnsFromDifferences(t),
     description: (m) =>
       `${percent(m.zeroVariance)} of the groups have one reward throughout: nothing to learn from them`,
   },

@@ -271,7 +271,7 @@ export const versionAnswer = v.object({
   round: v.nullable(id),
   /** The size of the files that it stores itself. */
   bytes: count,
-  /** The other versions that store files of it: the weights that its adapter is added to. */
+  /** The other versions that store files of it: the weights that its adapter is added to, or a large tokenizer. */
   elsewhere: v.exactOptional(v.array(count)),
   createdAt: count,
   /** Why the version must not be used any more; null = it may be. */

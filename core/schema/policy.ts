@@ -100,7 +100,8 @@ const stored = v.object({ sha256: hash, bytes: count });
 
 /**
  * What a manifest says of a file. `shards` are those that it is stored in, in their order; a file that is one object has none. `version` is
- * the version of the policy that stores the file, where it is not the manifest's own: the weights that adapters are trained on are stored once.
+ * the version of the policy that stores the file, where it is not the manifest's own: large files and the weights that adapters are trained on
+ * are stored once.
  */
 export const fileEntry = v.object({
   ...stored.entries,

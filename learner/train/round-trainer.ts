@@ -11,6 +11,7 @@ import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
+import { expectSameTokens, tokensOf } from '../../core/text/same-tokens.ts';
 import type { TeacherRef, TrainingPlan } from '../../core/training-plan.ts';
 import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
@@ -151,21 +152,9 @@ const foreign =
         },
       );
     const files = await load(version, policy);
-    const [theirs, ours] = [files['tokenizer.json'], own['tokenizer.json']];
-    if (theirs && ours && !sameBytes(theirs, ours))
-      throw wrongInput(
-        'training plan.teacher',
-        `The tokenizer of the teacher ${policy}@${version} is not that of the policy that is trained.`,
-        {
-          expected: 'the same tokenizer.json: the teacher reads the student’s token ids',
-          next: 'Choose a teacher of the same family of models.',
-        },
-      );
+    expectSameTokens(tokensOf(own), tokensOf(files), { name: policy, version });
     return files;
   };
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 const withRoles = (report: TrainingReport, watched: TrainingReport['roles']): TrainingReport => ({
   ...report,

@@ -65,6 +65,21 @@ export async function readEach(
 const refKey = ({ set, version, policy }: TeacherRef): string =>
   `${policy === undefined ? '' : `${policy}/`}${set}/${version}`;
 
+/** Throws `training plan.length` where a sequence, with the teacher's prompt, is longer than what the teacher can read. */
+function expectRoom(ref: TeacherRef, { params }: Model, sequences: readonly Sequence[]): void {
+  const most = params.config.maxPositions;
+  const long = sequences.find((sequence) => sequenceTokens(sequence) > most);
+  if (!long) return;
+  throw wrongInput(
+    'training plan.length',
+    `The teacher ${refKey(ref)} would read ${long.prompt.length} tokens of a prompt and ${long.ids.length} of an answer.`,
+    {
+      expected: `at most ${most} tokens together, its max_position_embeddings`,
+      next: 'Give it a shorter prompt, leave the item out, or choose a teacher with more positions.',
+    },
+  );
+}
+
 /** The scores of a round's units, kept in host memory; the output projections of teachers are kept on the device until `dispose`. */
 export class RoundScores {
   readonly #own = new Map<Unit, NonNullable<UnitScores['own']>>();
@@ -96,7 +111,6 @@ export class RoundScores {
       const teacher = kindOfPart(part).teacher?.(part);
       if (teacher)
         await this.#teach(
-          model,
           teacher,
           units.filter((unit) => unit.part === part),
         );
@@ -105,25 +119,15 @@ export class RoundScores {
 
   /** Computes the teacher's hidden states for some units, as a copy of its own weights: they may be those that are about to be trained. */
   async #teach(
-    student: Model,
     { ref, sequencesOf }: { readonly ref: TeacherRef; sequencesOf(unit: Unit): readonly Sequence[] },
     units: readonly Unit[],
   ): Promise<void> {
     const model = await this.#find(ref);
-    const { vocabSize } = model.params.config;
-    if (vocabSize !== student.params.config.vocabSize)
-      throw wrongInput(
-        'training plan.teacher',
-        `The teacher ${refKey(ref)} has a vocabulary of ${vocabSize} tokens, and the policy that is trained one of ${student.params.config.vocabSize}.`,
-        {
-          expected: 'the same tokens: whole distributions are compared, token by token',
-          next: 'Choose a teacher with the policy’s own tokenizer.',
-        },
-      );
+    const sequences = units.map((unit) => sequencesOf(unit));
+    expectRoom(ref, model, sequences.flat());
     const key = refKey(ref);
     const output = this.#outputs.get(key) ?? (copyOf(outputWeight(model.params)) as tf.Tensor2D);
     this.#outputs.set(key, output);
-    const sequences = units.map((unit) => sequencesOf(unit));
     const states = await readEach(model, sequences.flat(), 'states', this.#tokenBudget);
     let at = 0;
     for (const [i, unit] of units.entries()) {

@@ -23,6 +23,7 @@ export function reportOf(
   const clipped = steps.flatMap((step) => shareOf(step, ({ part }) => part.kind === 'policy'));
   return {
     ...summarizeScores(planned, scores),
+    kinds: [...new Set(steps.flatMap(({ parts }) => parts.map(({ part }) => part.kind)))].sort(),
     tokens: sumOf(steps, ({ units }) => sumOf(units, unitTokens)),
     updates: steps.length,
     ...(skipped ? { skipped } : {}),
@@ -61,10 +62,13 @@ function shareOf(
 ): number[] {
   const chosen = parts.filter(which);
   const of = new Set(chosen.map(({ part }) => part));
-  const size = ({ part }: Unit) => kindOfPart(part).monitor?.per === 'token';
+  const size = (unit: Unit): number => {
+    const { monitor, countedTokens } = kindOfPart(unit.part);
+    return monitor?.per === 'token' ? (countedTokens?.(unit.part, unit) ?? scoredTokens(unit)) : 1;
+  };
   const total = sumOf(
     units.filter((unit) => of.has(unit.part)),
-    (unit) => (size(unit) ? scoredTokens(unit) : 1),
+    size,
   );
   return total ? [sumOf(chosen, ({ counted }) => counted) / total] : [];
 }

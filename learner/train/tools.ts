@@ -1,4 +1,4 @@
-/** The tools that a recipe's `learn` gets: tokenizer, scores, values and classes, under the parent version's sets. */
+/** The tools that a recipe's `learn` gets: tokenizer, scores, entropies, values and classes, under the parent version's sets. */
 import { rendererOf } from '../../core/renderer/open.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -33,18 +33,19 @@ export function learnTools({
     last = mine.catch(() => undefined);
     return mine;
   };
-  /** The first tensor of a readout: [sequences][rows of the sequence]. */
-  const rows = async (model: Model, sequences: readonly Sequence[], readout: Readout) =>
-    (await readEach(model, sequences, readout, tokenBudget)).map(([first]) => first!);
+  /** One tensor of a readout, by default its first: [sequences][rows of the sequence]. */
+  const rows = async (model: Model, sequences: readonly Sequence[], readout: Readout, tensor = 0) =>
+    (await readEach(model, sequences, readout, tokenBudget)).map((tensors) => tensors[tensor]!);
+  const modelOf = (set: string, version?: number) =>
+    version === undefined ? sets.get(set) : find({ set, version });
   return {
     decode: (ids) => text().decode(ids),
     encode: (string) => text().encode(string),
     renderer: () => rendererOf(files, policy),
     score: (set, sequences, version) =>
-      inTurn(async () => {
-        const model = version === undefined ? await sets.get(set) : await find({ set, version });
-        return rows(model, sequences, 'logprobs');
-      }),
+      inTurn(async () => rows(await modelOf(set, version), sequences, 'logprobs')),
+    entropies: (set, sequences, version) =>
+      inTurn(async () => rows(await modelOf(set, version), sequences, 'logprobs', 1)),
     values: (set, sequences) => inTurn(async () => rows(await sets.get(set), sequences, 'values')),
     classes: (set, sequences) =>
       inTurn(async () => (await rows(await sets.get(set), sequences, 'classes')).map(logSoftmax)),

@@ -116,6 +116,7 @@ export function distilFrom(given: unknown): Recipe {
       [TEACHER]: {
         description: `is imitated, and writes nothing; it is ${policy}@${version} and is not trained`,
         sampling: { maxNew, temperature },
+        teaches: true,
       },
     },
     bindings: () => ({ [TEACHER]: { fixed: { name: policy, version } } }),

@@ -39,7 +39,8 @@ interface Tested {
   readonly fitting?: (context: RoundContext) => Fitting;
 }
 
-const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
+/** The held-out chains that are trained on. */
+export const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
   arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
 
 /** The next tasks of a walk through the test set that is shuffled anew each time around. */

@@ -47,7 +47,8 @@ export const referenceSolution = (task: string): Solution => {
 export const hintPrompt = (task: string, level: HintLevel): string =>
   `<propose>${task}<sep>${writeSolution(referenceSolution(task))}<sep>${level}<sep>`;
 
-const beginning = (steps: readonly string[]): string => steps.map((step) => `<step>${step}`).join('');
+/** The text of a solution’s first steps. */
+export const beginning = (steps: readonly string[]): string => steps.map((step) => `<step>${step}`).join('');
 
 /** The text of a hint, which tells at least one total of a task and not all. */
 export function parseHint(task: string, text: string): ParseResult<string> {

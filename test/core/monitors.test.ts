@@ -1,7 +1,9 @@
 /** Monitors of a round against records written by hand. */
 import { expect, test } from 'vitest';
 import { monitorRound } from '../../core/monitor/monitors.ts';
+import { warningsOf } from '../../core/monitor/warnings.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
+import type { TrainingReport } from '../../core/schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 const id = (n: number) => n.toString(16).padStart(32, '0');
@@ -116,4 +118,26 @@ test('an episode is one rollout, and one proposal, however many turns it has', (
     invalidRate: 1 / 2,
     tokens: 14,
   });
+});
+
+test('groups with one reward throughout are a warning only where answers are compared by their rewards', () => {
+  const paid = [sample(1, { rewards: { reward: 0 } }), sample(2, { rewards: { reward: 0 } })];
+  const monitors = monitor(none, [group({ samples: paid, answersExact: [false, false] })]);
+  expect(monitors.zeroVariance).toBe(1);
+  const said = (kinds?: string[]) => {
+    const training = {
+      roles: {},
+      gradientNorm: 1,
+      mismatch: { mean: 0, max: 0, kl: 0 },
+      ...(kinds && { kinds }),
+    };
+    return warningsOf(monitors, training as unknown as TrainingReport).some((words) =>
+      words.includes('nothing to learn'),
+    );
+  };
+  // Of nothing trained, rewards may be the reason; reports of earlier releases do not say what was trained.
+  expect([[], ['policy'], ['distillation', 'policy'], ['preference'], undefined].map(said)).toEqual(
+    Array(5).fill(true),
+  );
+  expect([['distillation'], ['sft'], ['implicit-prm', 'value']].map(said)).toEqual(Array(3).fill(false));
 });

@@ -69,6 +69,7 @@ test('the mean divergence from an earlier version, in one micro-batch or many, a
   for (const tokenBudget of [8192, 1]) {
     const { report, figures, files } = await train(partOf(), { tokenBudget });
     expect(report.loss).toBeCloseTo(expected, 5);
+    expect(report.kinds).toEqual(['distillation']);
     expect(figures['main/solver/distillation/loss']).toBeCloseTo(expected, 5);
     expect(mean(klOf(versions[0]!, files))).toBeLessThan(expected);
   }
@@ -160,6 +161,10 @@ test('what cannot be distilled from is said before anything is trained', async (
   );
   await expect(train(of('stranger'), { others })).rejects.toThrow(
     /teacher stranger@0 plays no role of the round\. Expected a role that the recipe binds/,
+  );
+  const long = both.map((sequence) => ({ ...sequence, teacherPrompt: new Array<number>(58).fill(1) }));
+  await expect(train(partOf({ items: long }))).rejects.toThrow(
+    /teacher main\/0 would read 58 tokens of a prompt and 7 of an answer\. Expected at most 64 tokens together/,
   );
   const refused: [Partial<DistillationPart>, string][] = [
     [{ items: [{ ...both[0]!, weights: [1] }] }, 'training plan.length'],

@@ -101,6 +101,96 @@ test('policy: advantages a token, a part’s weight, and every aggregation over 
     }
 });
 
+test('policy: a mask leaves tokens out of every term and divisor, and the band is a hinge on either side', async () => {
+  const mask = [
+    [0, 1, 0, 1],
+    [1, 0, 0, 1, 0, 0, 1],
+  ];
+  const all = now.entropy.flat();
+  const middle = (Math.min(...all) + Math.max(...all)) / 2;
+  const bands = [
+    { low: middle, high: middle },
+    { low: 0, high: middle },
+  ];
+  const items = both.map((sequence, s) => ({
+    sample: sampleOf(sequence, now.logprobs[s]!),
+    advantage: s ? -0.5 : 2,
+    mask: mask[s]!,
+    band: bands[s]!,
+  }));
+  const kl = { weight: 0.3, estimator: 'k3', reference: start } as const;
+  const part = policyPart({ items, kl, entropyBand: 0.7 });
+  let loss = 0;
+  for (const s of [0, 1] as const)
+    for (const [t, p] of now.logprobs[s]!.entries()) {
+      const delta = p - before.logprobs[s]![t]!;
+      const { low, high } = bands[s]!;
+      const beyond = Math.max(0, now.entropy[s]![t]! - high, low - now.entropy[s]![t]!);
+      // The ratio is 1 before the first update; five tokens are counted.
+      const each = -items[s]!.advantage + 0.3 * (Math.exp(-delta) - 1 + delta) + 0.7 * beyond;
+      loss += (mask[s]![t]! * each) / 5;
+    }
+  for (const tokenBudget of [8192, 1])
+    expect(
+      (await teach({ updates: [{ set: 'main', parts: [part] }] }, { versions, tokenBudget })).report.loss,
+    ).toBeCloseTo(loss, 4);
+  // Against a sampler that gave less, each ratio with a positive advantage is clipped: two of the two that count.
+  const low = sampled().slice(0, 1);
+  const clipped = await train(
+    policyPart({ old: 'sampler', items: low.map((sample) => ({ sample, advantage: 2, mask: mask[0]! })) }),
+  );
+  expect(clipped.report.clipFraction).toBe(1);
+});
+
+test('policy: the band alone raises entropy below it, lowers entropy above it, and leaves the rest alone', async () => {
+  const band = async (low: number, high: number) => {
+    const items = both.map((sequence, s) => ({
+      sample: sampleOf(sequence, now.logprobs[s]!),
+      advantage: 0,
+      band: { low, high },
+    }));
+    const { files } = await train(policyPart({ items, entropyBand: 1 }));
+    return sum(scoresOf(files, both).entropy.flat()) - sum(now.entropy.flat());
+  };
+  expect(await band(10, 11)).toBeGreaterThan(1e-4);
+  expect(await band(0, 0)).toBeLessThan(-1e-4);
+  expect(Math.abs(await band(0, 10))).toBeLessThan(1e-5);
+});
+
+test('policy: a mask of another length or of fractions and a band upside down are refused', async () => {
+  const withItem = (change: object) =>
+    train(policyPart({ items: sampled().map((sample) => ({ sample, advantage: 1, ...change })) }));
+  await expect(withItem({ mask: [1] })).rejects.toThrow('Item 0 has 1 mask entries for 4 tokens.');
+  await expect(withItem({ mask: [1, 0.5, 0, 0] })).rejects.toThrow('The mask of item 0 has the entry 0.5.');
+  await expect(withItem({ band: { low: 2, high: 1 } })).rejects.toThrow(
+    'The band of item 0 goes from 2 to 1 nats.',
+  );
+});
+
+test('entropies under the parent and under an older version, for `learn`', async () => {
+  const asked: Float32Array[][] = [];
+  await teach(
+    async (_, { entropies }) => {
+      asked.push(await entropies('main', both), await entropies('main', both, 0));
+      return { updates: [] };
+    },
+    { versions },
+  );
+  for (const [i, wanted] of [now, before].entries())
+    for (const s of [0, 1])
+      expect([...asked[i]![s]!]).toEqual(wanted.entropy[s]!.map((h) => expect.closeTo(h, 4)));
+  // Worked from the distribution itself: the first token of the first sequence, with tied embeddings.
+  const { data } = tensorsOf(versions[1]!).get('model.embed_tokens.weight')!;
+  const logits = Array.from({ length: 13 }, (_, v) =>
+    sum(now.states[0]![0]!.map((x, i) => x * data[v * 16 + i]!)),
+  );
+  const all = sum(logits.map(Math.exp));
+  expect(asked[0]![0]![0]).toBeCloseTo(
+    -sum(logits.map((x) => (Math.exp(x) / all) * Math.log(Math.exp(x) / all))),
+    4,
+  );
+});
+
 test('policy: against the sampler’s own log-probabilities there is a ratio and no correction', async () => {
   const aipo = await train(policyPart({ objective: { kind: 'aipo', maxRatio: 1.5 } }));
   // ratios: exp(3), cut to 1.5, and exp(-0.4)

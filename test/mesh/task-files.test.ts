@@ -232,8 +232,13 @@ test.each(['sft', 'dpo', 'spin', 'distil'])(
     try {
       const order = { recipe: named[0]!.name, seed: 0, rounds: 2, freeze: [], tasks: 6, policy: start };
       // A teacher has other weights and the same tokens.
-      if (recipe === 'distil')
+      if (recipe === 'distil') {
         await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-chains'));
+        await playing.importPolicy('strange', await readPolicyFolder('models/words'));
+        await expect(playing.play({ ...order, policy: 'strange' })).rejects.toThrow(
+          'The tokenizer of the teacher taught@0 is not that of the policy that is trained.',
+        );
+      }
       const { mesh, alone, before } = await playing.play(order);
       expect(mesh).toEqual(alone);
       expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);

@@ -11,6 +11,7 @@ import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { playInProcess } from '../../run/in-process.ts';
 import { MemoryRunStore } from '../../run/run-store.ts';
 import { runInProcess } from '../../run/single-process.ts';
 import { randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
@@ -96,6 +97,20 @@ test('without a teacher, and with a setting that is none, there is no recipe; an
   expect(new Set(names.map((settings) => distilFrom(dataOf(settings)).name)).size).toBe(3);
 });
 
+test('a teacher with other tokens is refused before anything is sampled', async () => {
+  const recipe = distilFrom(dataOf({ teacher: { policy: 'words' } }));
+  const order = { recipe: recipe.name, seed: 0, rounds: 1, freeze: [], policy: 'p', tasks: 2, groupSize: 2 };
+  const store = new MemoryRunStore();
+  await store.commitVersion({ name: 'p', version: 0 }, await readPolicyFolder('models/arithmetic-base'));
+  await store.commitVersion({ name: 'words', version: 0 }, await readPolicyFolder('models/words'));
+  const never = () => expect.unreachable('the run has begun');
+  const listener = { started: never, evaluatedStart: never, round: never, finished: never };
+  const how = { device: 'cpu', threads: 1, revectorize: false, evalEvery: 1 } as const;
+  await expect(playInProcess(runOf(registry([recipe]), order), how, store, listener)).rejects.toThrow(
+    /tokenizer of the teacher words@0 is not that of the policy that is trained/,
+  );
+});
+
 describe('rounds', { timeout: 180_000 }, () => {
   const trainer = new RoundTrainer();
   beforeAll(async () => {
@@ -130,6 +145,7 @@ describe('rounds', { timeout: 180_000 }, () => {
     );
     const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
     const losses: number[] = [];
+    const warnings: string[] = [];
     await runInProcess({
       recipe,
       settings,
@@ -140,10 +156,14 @@ describe('rounds', { timeout: 180_000 }, () => {
       ...textOf(start, 'p'),
       use: policies.use,
       roles: bindingsOf(recipe, settings),
-      onRound: ({ report }) => losses.push(report.figures!['main/solver/distillation/loss']!),
+      onRound: ({ report }) => {
+        losses.push(report.figures!['main/solver/distillation/loss']!);
+        warnings.push(...report.warnings!);
+      },
     });
     await policies.dispose();
     expect(losses).toHaveLength(5);
+    expect(warnings.filter((words) => words.includes('nothing to learn'))).toEqual([]);
     expect(losses.at(-1)!).toBeLessThan(0.8 * losses[0]!);
   });
 });

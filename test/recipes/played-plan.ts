@@ -27,6 +27,7 @@ const tools = (tokenizer: ReturnType<typeof tokenizerOf>): LearnTools => ({
     throw new Error('no shipped recipe plans with a renderer');
   },
   score: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1)),
+  entropies: async (_set, sequences) => sequences.map(({ ids }) => Float32Array.from(ids.keys())),
   values: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length)),
   classes: async (_set, sequences) => sequences.map(() => new Float32Array([-1, -0.5])),
 });

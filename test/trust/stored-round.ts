@@ -72,7 +72,7 @@ export function sealAll(round: StoredRound): void {
 }
 
 /** The round as proposer, rollout and judge leave it. */
-export function storeRound({ record, files }: HonestRound): StoredRound {
+export function storeRound({ record, files }: Pick<HonestRound, 'record' | 'files'>): StoredRound {
   const { round: spec, proposals, groups } = record;
   const stored: StoredRound = {
     objects: new Map(),

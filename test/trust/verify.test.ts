@@ -5,15 +5,37 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifiedLines } from '../../cli/verify/verify.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
+import { playStages } from '../../core/play-stages.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { type Registry, registry } from '../../core/registry.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { PolicyState } from '../../core/schema/answers.ts';
 import { type Manifest, manifestSha256 } from '../../core/schema/policy.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { openVersion } from '../../infer/open-version.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import type { PlacedTask } from '../../tasks/file/task.ts';
 import { playHonestRound } from './honest-round.ts';
-import { gatewayOf, MESH_KEY, messagesOf, type StoredRound, stateOf, storeRound } from './stored-round.ts';
+import {
+  gatewayOf,
+  MESH_KEY,
+  messagesOf,
+  putVersion,
+  type StoredRound,
+  sealAll,
+  stateOf,
+  storeRound,
+} from './stored-round.ts';
 
 const how = { recipes: shipped, meshKey: MESH_KEY, objectives: objectiveModules([]) };
 let device: Device;
@@ -21,14 +43,12 @@ let stored: StoredRound;
 let manifest: Manifest;
 let name: string;
 
-beforeAll(async () => {
-  device = await openDevice({ device: 'cpu', threads: 1 });
-  stored = storeRound(await playHonestRound(1, 3, 4));
-  name = stored.spec.settings.policy;
-  const { gateway, committed } = gatewayOf(stored);
+/** Has the learner train a stored round, and returns the manifest of the version that it makes. */
+async function trainStored(round: StoredRound, recipes: Registry): Promise<Manifest> {
+  const { gateway, committed } = gatewayOf(round);
   const trainer = new RoundTrainer();
-  await trainRound(gateway, trainer, stateOf(stored), stored.rows, messagesOf(stored), {
-    recipes: shipped,
+  await trainRound(gateway, trainer, stateOf(round), round.rows, messagesOf(round), {
+    recipes,
     meshKey: MESH_KEY,
     maxStaleness: 0,
     leaseMs: 1,
@@ -36,7 +56,14 @@ beforeAll(async () => {
     device: device.description,
   });
   trainer.dispose();
-  manifest = committed()!;
+  return committed()!;
+}
+
+beforeAll(async () => {
+  device = await openDevice({ device: 'cpu', threads: 1 });
+  stored = storeRound(await playHonestRound(1, 3, 4));
+  name = stored.spec.settings.policy;
+  manifest = await trainStored(stored, shipped);
 }, 120_000);
 afterAll(() => device.close());
 
@@ -53,8 +80,11 @@ const row = (version: number, more: Partial<PolicyState['versions'][number]> = {
 });
 
 /** The mesh after the commit, with some of its answers replaced. */
-function meshWith(changes: Partial<VerifiedMesh> = {}): VerifiedMesh {
-  const { gateway } = gatewayOf(stored);
+const meshWith = (changes: Partial<VerifiedMesh> = {}): VerifiedMesh => meshOf(stored, manifest, changes);
+
+function meshOf(round: StoredRound, manifest: Manifest, changes: Partial<VerifiedMesh> = {}): VerifiedMesh {
+  const { gateway } = gatewayOf(round);
+  const name = manifest.policy;
   const versions = [row(1, { manifestSha256: manifestSha256(manifest) }), row(0)];
   return {
     getPolicy: (asked) => Promise.resolve(asked === name ? { name, current: 1, next: 2, versions } : null),
@@ -153,4 +183,58 @@ test('a version that was trained otherwise is told by file, with what may have m
   expect(lines[0]).toMatch(/^DIFFERENT {3}version 1/);
   expect(lines[1]).toMatch(/model\.safetensors: committed b{16}, trained again [0-9a-f]{16}$/);
   expect(lines.at(-1)).toContain('It was trained on WebGPU, some GPU; this is CPU, 1 thread, SIMD.');
+}, 60_000);
+
+test('a version that another policy taught is trained again with the teacher that the round sealed', async () => {
+  const start = await readPolicyFolder('models/arithmetic-base');
+  const line = (question: string, answer: string, at: number): PlacedTask => ({
+    messages: [{ role: 'user', content: question }],
+    answer,
+    metadata: {},
+    difficulty: null,
+    file: 'sums',
+    line: at,
+  });
+  const recipe = distilFrom({
+    name: 'sums',
+    start: 'arithmetic-base',
+    checker: 'number',
+    extract: ['answer'],
+    sources: [{ weight: 1, tasks: [line('1+2', '3', 1), line('4+5', '9', 2)] }],
+    heldOut: [line('2+2', '4', 3)],
+    settings: { teacher: { policy: 'taught' }, maxNew: 12 },
+  });
+  const recipes = registry([recipe]);
+  const { settings } = runOf(recipes, {
+    recipe: recipe.name,
+    seed: 0,
+    rounds: 1,
+    freeze: [],
+    policy: 'student',
+    tasks: 2,
+    groupSize: 2,
+  });
+  const round = roundOf(settings, bindingsOf(recipe, settings), 1, 0);
+  const policy = await openVersion(nodeEngines, { name: 'student', version: 0 }, start);
+  const tools = {
+    ...textOf(start, 'student'),
+    use: <T>(_ref: PolicyRef, work: (opened: typeof policy) => Promise<T>) => work(policy),
+    recipeState: () => Promise.resolve(undefined),
+  };
+  const { proposals, groups } = await playStages(openRoundContext({ recipe, round, ...tools }));
+  const record = { recipe, round, ...JSON.parse(JSON.stringify({ proposals, groups })) };
+  const taught = storeRound({ record, files: start });
+  const teacher = await readPolicyFolder('models/arithmetic-chains');
+  taught.manifests['taught@0'] = putVersion(taught, teacher, 'taught');
+  sealAll(taught);
+  const made = await trainStored(taught, recipes);
+  const again = async () => {
+    const mesh = meshOf(taught, made);
+    return verifyVersion(mesh, await VersionChain.open(mesh, 'student'), 1, { ...how, recipes });
+  };
+  expect(await again()).toMatchObject({ version: 1, parent: 0, groups: 2, same: true });
+  expect(made.files['model.safetensors']!.sha256).not.toBe(sha256Hex(start['model.safetensors']!));
+  // Somebody has put another policy in the teacher's place since.
+  putVersion(taught, start, 'taught');
+  await expect(again()).rejects.toThrow(/taught/);
 }, 60_000);

@@ -70,6 +70,8 @@ export interface PartKind<P extends UpdatePart = UpdatePart> {
   /** The units' weights in the loss of a step that has exactly these units of the part. */
   weights(part: P, units: readonly Unit[]): readonly UnitWeights[];
   loss(part: P, slice: PartSlice): PartLoss;
+  /** The tokens of a unit that its monitor's share is taken of; default all that are scored. */
+  countedTokens?(part: P, unit: Unit): number;
   /** Whether log-probabilities and entropies under the trained set are needed. */
   readonly ownScores?: boolean;
   /** Frozen weights under which the part's sequences are scored beforehand; `set` is the one that is trained. */

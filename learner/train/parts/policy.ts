@@ -1,16 +1,34 @@
-/** Policy part: policy gradient on sampled tokens by any objective of learner/losses, with KL to a reference and an entropy bonus. */
+/** Policy part: policy gradient on sampled tokens by any objective of learner/losses, with KL to a reference, an entropy bonus and a band of entropy. */
+import { wrongInput } from '../../../core/errors.ts';
 import { aggregationWeights } from '../../../core/rl/aggregation.ts';
 import { logRatios, truncatedWeights } from '../../../core/rl/corrections/index.ts';
-import type { PolicyPart, WeightsRef } from '../../../core/training-plan.ts';
-import { entropyBonus } from '../../losses/entropy.ts';
+import type {
+  EntropyBounds,
+  PolicyItem,
+  PolicyPart,
+  Sequence,
+  WeightsRef,
+} from '../../../core/training-plan.ts';
+import { entropyBand, entropyBonus } from '../../losses/entropy.ts';
 import { klToReference } from '../../losses/kl.ts';
 import type { ObjectiveTokens } from '../../losses/objective-tokens.ts';
 import { policyObjective } from '../../losses/policy-objective.ts';
 import * as tf from '../../tfjs.ts';
-import { expectPerToken, type PartKind, type PartSlice, packed, sequencesOf, tokenWeights } from './kind.ts';
+import {
+  expectPerToken,
+  type PartKind,
+  type PartSlice,
+  packed,
+  sequencesOf,
+  sumOf,
+  tokenWeights,
+} from './kind.ts';
 
 /** Cap on the importance weight of a token (verl's default). */
 const IMPORTANCE_CAP = 2;
+
+/** More than the entropy of any vocabulary, nats. */
+const ANY_ENTROPY = 1e6;
 
 /** Version 0, which every policy starts from: reports give the KL to it. */
 export const startOf = (set: string): WeightsRef => ({ set, version: 0 });
@@ -22,15 +40,17 @@ export const policy: PartKind<PolicyPart> = {
   references: ({ kl }, set) => [startOf(set), ...(kl ? [kl.reference] : [])],
 
   sequences: ({ items }) =>
-    items.map(({ sample, advantage }, i) => {
+    items.map(({ sample, advantage, mask, band }, i) => {
       expectPerToken('log-probabilities', i, sample.logprobs, sample);
+      if (mask) expectMask(i, mask, sample);
+      if (band) expectBounds(i, band);
       if (typeof advantage !== 'number') expectPerToken('advantages', i, advantage, sample);
       return [sample];
     }),
 
   weights(part, units) {
     const sequence = units.flatMap(({ item, sequences }) => sequences[0]!.ids.map(() => item));
-    const mask = sequence.map(() => 1);
+    const mask = units.flatMap(({ item }) => maskOf(part.items[item]!));
     const all = aggregationWeights(part.aggregation, { mask, sequence }).map(
       (weight) => weight * part.weight,
     );
@@ -42,8 +62,10 @@ export const policy: PartKind<PolicyPart> = {
     });
   },
 
+  countedTokens: ({ items }, { item }) => sumOf(maskOf(items[item]!), (m) => m),
+
   loss(part, slice) {
-    const { kl, entropy: bonus = 0, objective } = part;
+    const { kl, entropy: bonus = 0, entropyBand: band = 0, objective } = part;
     const [logprobs, entropy] = slice.outputs as [tf.Tensor1D, tf.Tensor1D];
     const weights = tokenWeights(slice);
     const tokens = { ...ratioTokens(part, slice), logprobs, weights };
@@ -55,9 +77,48 @@ export const policy: PartKind<PolicyPart> = {
       loss = tf.add(loss, tf.mul(drift.loss, kl.weight));
     }
     if (bonus !== 0) loss = tf.add(loss, tf.mul(entropyBonus({ entropy, weights }).loss, bonus));
+    if (band !== 0) loss = tf.add(loss, tf.mul(bandLoss(part, slice, { entropy, weights }), band));
     return { loss, counted };
   },
 };
+
+/** Whether each of an item's tokens is trained, 1 or 0 [tokens]. */
+const maskOf = ({ sample, mask }: PolicyItem): readonly number[] => mask ?? sample.ids.map(() => 1);
+
+function expectMask(item: number, mask: readonly number[], sample: Sequence): void {
+  expectPerToken('mask entries', item, mask, sample);
+  const other = mask.find((m) => m !== 0 && m !== 1);
+  if (other !== undefined)
+    throw wrongInput('training plan.mask', `The mask of item ${item} has the entry ${other}.`, {
+      expected: '1 for a token that is trained and 0 for one that is not',
+      next: 'To train tokens by different amounts, give the item one advantage a token.',
+    });
+}
+
+function expectBounds(item: number, { low, high }: EntropyBounds): void {
+  if (!(low <= high))
+    throw wrongInput('training plan.band', `The band of item ${item} goes from ${low} to ${high} nats.`, {
+      expected: 'two numbers, low at most as large as high',
+    });
+}
+
+/** The hinge of the items' bands. What has no band has one that every entropy is in. */
+function bandLoss(
+  { items }: PolicyPart,
+  { units }: PartSlice,
+  tokens: { readonly entropy: tf.Tensor1D; readonly weights: tf.Tensor1D },
+): tf.Scalar {
+  const bound = (of: (band: EntropyBounds) => number, none: number) =>
+    packed(
+      units.map(({ item }) => {
+        const { sample, band } = items[item]!;
+        return sample.ids.map(() => (band ? of(band) : none));
+      }),
+    );
+  const low = bound((band) => band.low, 0);
+  const high = bound((band) => band.high, ANY_ENTROPY);
+  return entropyBand({ ...tokens, low, high }).loss;
+}
 
 /** Advantages, the old log-probabilities that ratios are taken against, and the correction that belongs to them. */
 function ratioTokens(

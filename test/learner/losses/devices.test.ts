@@ -6,6 +6,7 @@ import { openDevice } from '../../../learner/device/device.ts';
 import { classHead } from '../../../learner/losses/class-head.ts';
 import { distillation } from '../../../learner/losses/distillation.ts';
 import { dpo } from '../../../learner/losses/dpo.ts';
+import { entropyBand } from '../../../learner/losses/entropy.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
 import { klToReference } from '../../../learner/losses/kl.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
@@ -47,6 +48,10 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
   'KL k3': (logprobs) => {
     const { oldLogprobs: reference, weights } = tensorsOf(batch);
     return klToReference({ logprobs, reference, weights }, { estimator: 'k3' }).loss;
+  },
+  'entropy band': (entropy) => {
+    const { weights } = tensorsOf(batch);
+    return entropyBand({ entropy, weights, low: tf.fill([T], -1.2), high: tf.fill([T], -0.6) }).loss;
   },
   DPO: (x) =>
     dpo(

@@ -7,7 +7,7 @@ import { klTokens } from '../../../core/rl/corrections/index.ts';
 import { classHead } from '../../../learner/losses/class-head.ts';
 import { decoupledPpo } from '../../../learner/losses/decoupled-ppo.ts';
 import { distillation } from '../../../learner/losses/distillation.ts';
-import { entropyBonus } from '../../../learner/losses/entropy.ts';
+import { entropyBand, entropyBonus } from '../../../learner/losses/entropy.ts';
 import { klToReference } from '../../../learner/losses/kl.ts';
 import { nll } from '../../../learner/losses/nll.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
@@ -80,6 +80,12 @@ const heads: Record<string, Head> = {
     width: 1,
     loss: (entropy, weights) => entropyBonus({ entropy, weights }).loss,
     formula: (x) => x.map((value) => -value),
+  },
+  'entropy band': {
+    width: 1,
+    loss: (entropy, weights) =>
+      entropyBand({ entropy, weights, low: tf.fill([N], -0.3), high: tf.fill([N], 0.4) }).loss,
+    formula: (x) => x.map((value) => value - clampTo(value - 0.05, 0.35) - 0.05).map(Math.abs),
   },
   'value loss': {
     width: 1,

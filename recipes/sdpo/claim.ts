@@ -1,0 +1,56 @@
+/** SDPO’s claim: a policy that is told more than it was asked teaches itself more than rewards do, and where it went wrong. */
+import type { ArmResults, Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
+import { early } from '../../core/claims/curves.ts';
+
+const LOCALISED = 'log-ratio of policy and teacher in wrong attempts, at the first fault minus elsewhere';
+const localised = (results: ArmResults, arm: string, seed: number): number =>
+  early(results, arm, seed, 'atFault') - early(results, arm, seed, 'elsewhere');
+
+export const claim: Claim = {
+  description:
+    'For as many rollouts a policy that is taught by itself, after a sibling’s right solution or the checker’s feedback, answers better than one that is paid for right answers, and the two differ most where an attempt goes wrong first. Feedback on other tasks teaches nothing.',
+  rounds: 12,
+  evaluateEvery: 4,
+  arms: [
+    { name: 'sdpo', description: 'as published' },
+    { name: 'grpo', variant: 'grpo', description: 'rewards alone' },
+    {
+      name: 'sibling',
+      variant: 'sibling',
+      description: 'the teacher is told right solutions of siblings alone',
+    },
+    { name: 'feedback', variant: 'feedback', description: 'the teacher is told feedback alone' },
+    { name: 'no average', variant: 'no-average', description: 'the teacher is the policy of the round' },
+    {
+      name: 'shuffled feedback',
+      variant: 'shuffled-feedback',
+      description: 'the teacher is told what belongs to another task',
+    },
+    coinArm('a coin says which sibling is right'),
+    formatArm('every sibling in form is right'),
+  ],
+  conditions: [
+    {
+      description: `${LOCALISED}, first three rounds, nats`,
+      measure: (r, s) => localised(r, 'sdpo', s),
+      atLeast: 0.2,
+    },
+    {
+      description: `${LOCALISED}, first three rounds, sdpo above shuffled feedback, nats`,
+      measure: (r, s) => localised(r, 'sdpo', s) - localised(r, 'shuffled feedback', s),
+      atLeast: 0.2,
+    },
+    endsAbove('sdpo', 'grpo'),
+    endsAbove('sdpo', 'shuffled feedback'),
+    rises('sdpo', 0.05),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    endsAbove('sdpo', 'sibling'),
+    endsAbove('sdpo', 'feedback'),
+    endsAbove('sdpo', 'no average'),
+    endsAbove('feedback', 'grpo'),
+  ],
+};

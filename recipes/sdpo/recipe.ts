@@ -1,0 +1,112 @@
+/** SDPO: the policy, told how an attempt went, teaches itself without being told. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { slowTeacher, surprise, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import { type TaughtAttempt, type Told, taughtAttempts } from './contexts.ts';
+
+/** By how much of its distance to the policy the teacher moves in a round: a twentieth for each of its four optimiser steps. */
+const RATE = 1 - 0.95 ** 4;
+
+const rewards = { exact: exactReward, format: formatReward, random: randomReward };
+
+const VARIANTS = {
+  grpo: 'rewards alone: the advantages of GRPO, and no teacher',
+  sibling: 'the teacher is told right solutions of siblings, and no feedback',
+  feedback: 'the teacher is told feedback, and no solutions of siblings',
+  'no-average': 'the teacher has the weights that the round trains from',
+  'shuffled-feedback': 'the teacher is told what belongs to the next task of the round',
+} as const;
+
+const toldIn = (variant: string | undefined): Told =>
+  variant === 'sibling' || variant === 'feedback' ? variant : 'both';
+
+/** Means of the log-ratio of policy and teacher, by the oracle: in wrong attempts at the first fault and elsewhere, and in exact ones. */
+function figuresOf(attempts: readonly TaughtAttempt[], ratios: readonly (readonly number[])[]) {
+  const over = (chosen: (attempt: TaughtAttempt, token: number) => boolean) =>
+    ratios.flatMap((row, i) => row.filter((_, t) => chosen(attempts[i]!, t)));
+  const figures = {
+    atFault: over(({ atFault }, t) => atFault?.[t] === true),
+    elsewhere: over(({ atFault }, t) => atFault?.[t] === false),
+    inExact: over(({ exact }) => exact),
+  };
+  return Object.fromEntries(
+    Object.entries(figures).flatMap(([name, values]) => (values.length ? [[name, mean(values)]] : [])),
+  );
+}
+
+async function learn({ groups, round, version }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant, rewardFunction } = round.settings;
+  if (variant === 'grpo')
+    return {
+      updates: solverUpdate(groupItems(groups, grpo), {
+        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+        aggregation: { mode: 'token-mean' },
+      }),
+    };
+  const attempts = taughtAttempts(groups, tools, {
+    told: toldIn(variant),
+    checked: rewardFunction === 'exact',
+    shuffled: variant === 'shuffled-feedback',
+  });
+  const set = variant === 'no-average' ? MAIN_SET : TEACHER_SET;
+  const samples = groups.reduce((sum, group) => sum + group.samples.length, 0);
+  const taught = { taught: samples ? attempts.length / samples : 0 };
+  if (attempts.length === 0) return { updates: [], figures: taught };
+  const part = teacherPass(attempts, {
+    set,
+    version,
+    weight: 1,
+    divergence: { kind: 'jensen-shannon', beta: 0.5 },
+  });
+  return {
+    updates: [{ set: MAIN_SET, parts: [part] }],
+    figures: { ...taught, ...figuresOf(attempts, await surprise(tools, attempts, set)) },
+  };
+}
+
+export const sdpo: Recipe = {
+  name: 'sdpo',
+  title: 'A policy that is told how it went teaches itself',
+  paper: {
+    title: 'Reinforcement Learning via Self-Distillation',
+    year: 2026,
+    source: 'arXiv:2601.20802',
+  },
+  summary:
+    'A policy answers. The same policy then reads the answer after a prompt that also shows a sibling’s right solution, or the checker’s feedback, and what it would have written at each token is taught to the policy that is asked without them.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read the beginning of a solution, with which it goes on, and a draft, which it hands in unchanged in half of the cases.',
+    roles:
+      'The solver makes eight attempts at a task. The teacher is the solver’s moving average, and writes nothing: its prompt shows the first right solution by a sibling, and where no sibling is right the feedback of a checker of steps, which are the right totals up to the first wrong one, corrected.',
+    rewards:
+      'An exact answer earns 1 and any other 0. Rewards say which siblings are right, and teach nothing themselves.',
+    credit: 'Each token of an attempt is compared with what the teacher would have written there.',
+    objective:
+      'The Jensen-Shannon divergence between the next-token distributions of policy and teacher, each with half of the weight, over the whole vocabulary, as a mean over tokens. The gradient does not pass through the sampling or the teacher. Attempts for which there is nothing to tell are left out.',
+    schedule:
+      'Each round goes once over its batch, in four optimiser steps; after it the teacher’s weights move by a twentieth of their distance to the policy’s for each of them.',
+  },
+  differences: [
+    'The teacher moves once a round, by as much as it would in four steps after which the policy stood where it stands at the end; the paper moves it after each.',
+    'Divergences are taken over the whole vocabulary of 97 tokens; the paper takes the policy’s 20 or 100 likeliest and counts the rest as one.',
+    'A token’s loss is not multiplied by its clipped importance ratio: a round’s samples are of the version that it trains from, and it makes four steps.',
+    'The solver had to be taught to read solutions and feedback, in supervised training before; a language model needs no more than a template.',
+    'Feedback has the form of a hint, without the wrong attempt itself, which the teacher sees as the tokens that it scores.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-aided',
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(RATE) },
+  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
+  learn,
+};

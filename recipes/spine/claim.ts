@@ -1,0 +1,52 @@
+/** SPINE’s claim: trained at its forks alone, a policy gains more from its own majority than TTRL, and keeps its entropy. */
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, endsAbove, formatArm, neverRises, POINTS, rises } from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+/** A monitor of one arm above that of another, last five rounds. */
+const above =
+  (arm: string, other: string, figure: string): Measure =>
+  (r, s) =>
+    lately(r, arm, s, figure) - lately(r, other, s, figure);
+
+export const claim: Claim = {
+  description:
+    'Trained at its forks alone, with a band for their entropy, a policy that learns from its own majority answers better than one that is trained on all tokens, writes answers no shorter, and stays less certain. A random fifth of the tokens does not do the same.',
+  rounds: 24,
+  evaluateEvery: 8,
+  arms: [
+    { name: 'spine', description: 'as published' },
+    { name: 'all tokens', variant: 'all-tokens', description: 'TTRL: every token is trained' },
+    { name: 'no band', variant: 'no-band', description: 'forks alone are trained, without the band' },
+    {
+      name: 'random fifth',
+      variant: 'random-fifth',
+      description: 'as many tokens are trained, drawn at random',
+    },
+    coinArm('a fair coin pays answers'),
+    formatArm('any answer in form is paid'),
+  ],
+  conditions: [
+    endsAbove('spine', 'all tokens'),
+    endsAbove('spine', 'random fifth'),
+    {
+      description: 'tokens of an answer, last five rounds, spine above all tokens',
+      measure: above('spine', 'all tokens', 'length'),
+      atLeast: 0.5,
+    },
+    {
+      description: 'entropy a token in nats, last five rounds, spine above all tokens',
+      measure: above('spine', 'all tokens', 'entropy'),
+      atLeast: 0.02,
+    },
+    {
+      description: 'entropy of forks in nats, last five rounds, spine above no band',
+      measure: above('spine', 'no band', 'forkEntropy'),
+      atLeast: 0.02,
+    },
+    rises('spine', POINTS),
+    neverRises('random', POINTS),
+    neverRises('format', POINTS),
+  ],
+  observations: [endsAbove('spine', 'no band')],
+};

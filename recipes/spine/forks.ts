@@ -1,0 +1,35 @@
+/** Which tokens of an answer are forks, and the band that their entropy is to stay in. Pure functions over entropies in nats. */
+import type { Numbers } from '../../core/rl/types.ts';
+import type { EntropyBounds } from '../../core/training-plan.ts';
+
+/** How many tokens a share of so many comes to: at least one. */
+export const countOf = (share: number, tokens: number): number =>
+  Math.min(tokens, Math.max(1, Math.ceil(share * tokens)));
+
+/** 1 for the places given, 0 for the others [tokens]. */
+export function maskOf(places: readonly number[], tokens: number): number[] {
+  const chosen = new Set(places);
+  return Array.from({ length: tokens }, (_, t) => Number(chosen.has(t)));
+}
+
+/** 1 for the share of tokens with the highest entropies, of equal ones the earlier; 0 for the others. entropies [tokens] -> [tokens] */
+export function forkMask(entropies: Numbers, share: number): number[] {
+  const places = Array.from(entropies, (_, t) => t).sort((a, b) => entropies[b]! - entropies[a]! || a - b);
+  return maskOf(places.slice(0, countOf(share, entropies.length)), entropies.length);
+}
+
+/** The value below which a share of the values lies, between neighbours in proportion. values [n]; NaN of none. */
+export function quantile(values: Numbers, share: number): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = Array.from(values).sort((a, b) => a - b);
+  const at = share * (sorted.length - 1);
+  const below = Math.floor(at);
+  const above = Math.min(below + 1, sorted.length - 1);
+  return sorted[below]! + (at - below) * (sorted[above]! - sorted[below]!);
+}
+
+/** The band between two quantiles of some entropies. */
+export const bandBetween = (entropies: Numbers, low: number, high: number): EntropyBounds => ({
+  low: quantile(entropies, low),
+  high: quantile(entropies, high),
+});

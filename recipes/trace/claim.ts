@@ -1,0 +1,32 @@
+/** TRACE’s claim: a teacher that is heard where an attempt is decided helps rewards more than one that is heard everywhere. */
+import type { Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
+
+export const claim: Claim = {
+  description:
+    'For as many rollouts rewards with a teacher that is heard at the parts which decide an attempt make better answers than rewards alone, than with a teacher that is heard at every token, and than with one that is heard at parts drawn by lot.',
+  rounds: 12,
+  evaluateEvery: 4,
+  arms: [
+    { name: 'trace', description: 'as published' },
+    { name: 'grpo', variant: 'grpo', description: 'rewards alone' },
+    {
+      name: 'whole',
+      variant: 'whole',
+      description: 'the teacher is heard at every token of the same attempts',
+    },
+    { name: 'random spans', variant: 'random-spans', description: 'it is heard at a part drawn by lot' },
+    { name: 'fixed weight', variant: 'fixed-weight', description: 'its weight does not fall' },
+    coinArm('a coin pays attempts, and no teacher is heard'),
+    formatArm('any attempt in form is paid, and no teacher is heard'),
+  ],
+  conditions: [
+    endsAbove('trace', 'grpo'),
+    endsAbove('trace', 'whole', 0.03),
+    endsAbove('trace', 'random spans'),
+    rises('trace', 0.05),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [endsAbove('trace', 'fixed weight'), endsAbove('fixed weight', 'grpo')],
+};

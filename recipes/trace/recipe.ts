@@ -1,0 +1,98 @@
+/** TRACE: rewards, and a teacher that is heard where an attempt is decided. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { DistillationPart, LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { teacherPass } from '../../protocols/teacher-pass.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import { type Marking, overMarked, spansOf } from './spans.ts';
+
+const rewards = { exact: exactReward, format: formatReward, random: randomReward };
+
+/** Weight of the teacher beside the policy gradient in the first round, and the number of rounds in which it falls to nothing. */
+const WEIGHT = 1;
+const FALLS_OVER = 12;
+
+const VARIANTS = {
+  grpo: 'rewards alone, and no teacher',
+  whole: 'the teacher is heard at every token of the attempts at which it would be heard',
+  'random-spans': 'the teacher is heard at a part of the attempt that is drawn by lot',
+  'fixed-weight': 'the weight of the teacher stays what it is in the first round',
+} as const;
+
+const markingOf = (variant: string | undefined): Marking =>
+  variant === 'whole' ? 'whole' : variant === 'random-spans' ? 'random' : 'spans';
+
+/** The teacher's weight in a round, from 1 on. */
+const weightAt = (index: number, variant: string | undefined): number =>
+  variant === 'fixed-weight' ? WEIGHT : WEIGHT * Math.max(0, 1 - (index - 1) / FALLS_OVER);
+
+async function learn({ groups, round, version }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { index, settings } = round;
+  const { variant, rewardFunction } = settings;
+  const updates = solverUpdate(groupItems(groups, grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+  });
+  const weight = weightAt(index, variant);
+  // The spans are the checker’s: a run that it does not pay hears no teacher.
+  if (variant === 'grpo' || rewardFunction !== 'exact' || weight === 0) return { updates };
+  const { decisive, faulty } = spansOf(groups, tools, markingOf(variant));
+  const from = { set: MAIN_SET, version, weight };
+  const parts: DistillationPart[] = [
+    ...(decisive.length
+      ? [teacherPass(overMarked(decisive), { ...from, divergence: { kind: 'forward-kl' } })]
+      : []),
+    ...(faulty.length
+      ? [teacherPass(overMarked(faulty), { ...from, divergence: { kind: 'reverse-kl' } })]
+      : []),
+  ];
+  return {
+    updates: updates.map((update) => ({ ...update, parts: [...update.parts, ...parts] })),
+    figures: { weight, decisive: decisive.length, faulty: faulty.length },
+  };
+}
+
+export const trace: Recipe = {
+  name: 'trace',
+  title: 'A teacher that is heard where an attempt is decided',
+  paper: {
+    title: 'TRACE: Distilling Where It Matters via Token-Routed Self On-Policy Alignment',
+    year: 2026,
+    source: 'arXiv:2605.10194',
+  },
+  summary:
+    'A policy is rewarded for right answers. Beside that, the policy itself teaches, after a prompt that tells it how the solution begins, but only where it matters: at the part where a wrong attempt goes wrong first, and in a right attempt at the part where others failed.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read the beginning of a solution, and to go on with it.',
+    roles:
+      'The solver makes eight attempts at a task. The teacher has the weights that the round trains from, and writes nothing: its prompt shows the exact totals up to the marked part of the attempt, and where that is the last total the whole solution.',
+    rewards: 'An exact answer earns 1 and any other 0.',
+    credit:
+      'The advantage of an attempt is its reward minus the mean of its group, divided by the group’s deviation (GRPO). A checker of steps marks one part of an attempt: its first wrong total, or in a right attempt the total at which most of the group’s wrong ones go wrong first.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus λ times the sum of two divergences from the teacher: KL(teacher‖policy) at the marked tokens of right attempts, and KL(policy‖teacher) at those of wrong ones, each a mean over marked tokens.',
+    schedule:
+      'Each round goes once over its batch, in four optimiser steps. λ falls from 1 in the first round in a straight line to 0 after the twelfth.',
+  },
+  differences: [
+    'The paper’s spans are marked by a stronger model or by the policy; here a checker of steps knows them.',
+    'What makes a part of a right attempt decisive is that others failed there; groups without a wrong attempt have no such part.',
+    'The teacher is told the beginning of a solution; the paper’s is told only of what kind a marked part is.',
+    'Rewards train the marked tokens, too. The paper leaves to rewards the tokens that are not marked; whether it takes the marked ones from them could not be checked.',
+    'The coefficients, and how λ falls, could not be checked against the paper’s.',
+    'The solver had to be taught to read the beginning of a solution, in supervised training before; a language model needs no more than a template.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-aided',
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
+  learn,
+};
