@@ -58,4 +58,6 @@ export const claim: Claim = {
       atLeast: 1,
     },
   ],
+  diagnosis:
+    'Answers become shorter by 4.6 tokens than with exact answers alone and are exact as often (−0.3 ± 1.5 points); that part of the claim holds on every seed. The reason given for it does not. A plain payment for brevity shortens as much (0.3 tokens, −0.1 to 0.7) and costs no accuracy here (0.6 points below, at most 2.3), and the bonus of another question shortens nearly as well and ends at the same accuracy. Nor does the bonus tell right from wrong: in the first three rounds that of exact answers is 0.018 lower than that of others, on all eight seeds, where 0.02 more was asked. So what acts is that each further check makes an answer less likely per token whatever was asked, not how well the answer follows from its question. Greedy accuracy goes from 0 to 81 %, with exact answers alone it stays at 0: the likeliest next token of the start is one more check, so that a greedy answer never ends. This is a stop that is learned, and no skill in sums; the plain payment for brevity teaches it as well.',
 };
