@@ -90,6 +90,8 @@ export interface GatewayClientOptions {
 /** The header in which the gateway says what it used for an answer. */
 const USED_HEADER = 'x-rollmesh-used';
 const TIMEOUT_MS = 120_000;
+/** A file of this size or more, such as a tokenizer of 150,000 tokens, is stored once for all versions that have it. */
+const STORED_ONCE_BYTES = 1024 * 1024;
 /** The number of rounds on one page of a listing. */
 const PAGE = 500;
 /** The number of groups on one page of contents. */
@@ -329,13 +331,13 @@ export class GatewayClient {
 
   /**
    * Uploads the files, large ones shard by shard, then commits them by their manifest, whose `files` are filled in here. It is safe to
-   * repeat. Of a file that is streamed no more than a shard is in memory at once. Weights under an adapter are not sent again where the
-   * parent has the same.
+   * repeat. Of a file that is streamed no more than a shard is in memory at once. A large file and weights under an adapter are not sent
+   * again where the parent has the same.
    */
   async putVersion(files: FileSources, about: Omit<Manifest, 'files'>): Promise<Committed> {
     const entries: Manifest['files'] = {};
     const path = `/api/policies/${about.policy}/versions/${about.version}`;
-    const before = await this.#weightsBefore(files, about);
+    const before = await this.#filesBefore(files, about);
     for (const [file, source] of Object.entries(files))
       if (source)
         entries[file] =
@@ -346,16 +348,23 @@ export class GatewayClient {
     return this.#json(path, committed, 'PUT', { ...about, files: entries });
   }
 
-  /** Says of a file whether the parent of a version with adapters has the same weights, and where they are stored. */
-  async #weightsBefore(
+  /** Says of a file that is stored once whether the parent has the same, and where it is stored. */
+  async #filesBefore(
     files: FileSources,
     { policy, parent }: Omit<Manifest, 'files'>,
   ): Promise<(file: string, source: Uint8Array | FileStream) => FileEntry | undefined> {
-    if (parent === null || !Object.keys(files).some(isAdapter)) return () => undefined;
+    const adapts = Object.keys(files).some(isAdapter);
+    const isStoredOnce = (file: string, source: Uint8Array | FileStream) =>
+      (adapts && holdsWeights(file)) || (source instanceof Uint8Array && source.length >= STORED_ONCE_BYTES);
+    if (
+      parent === null ||
+      !Object.entries(files).some(([file, source]) => source && isStoredOnce(file, source))
+    )
+      return () => undefined;
     const before = await this.getManifest({ name: policy, version: parent });
     return (file, source) => {
       const entry = before.files[file];
-      if (!entry || !holdsWeights(file) || !(source instanceof Uint8Array)) return undefined;
+      if (!entry || !isStoredOnce(file, source) || !(source instanceof Uint8Array)) return undefined;
       if (entry.bytes !== source.length) return undefined;
       const same = createHash('sha256').update(source).digest('hex') === entry.sha256;
       return same ? { ...entry, version: storedIn(before, entry).version } : undefined;

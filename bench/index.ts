@@ -15,6 +15,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--size 12.8M|135M] [--json]',
     load: () => import('./adapter.ts'),
   },
+  agent: {
+    about: 'whether an agent gets better by working, over a small run',
+    options: '[--rounds N] [--seed N] [--port N] [--json]',
+    load: () => import('./agent.ts'),
+  },
   elastic: {
     about: 'how far the mesh stretches: a model, held against local runs',
     options: '[--again] [--json]',
@@ -29,6 +34,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'how large a policy an isolate of 128 MB can hold',
     options: '[--json]',
     load: () => import('./isolate.ts'),
+  },
+  large: {
+    about: 'what 135 M or 0.5 B parameters take, from import to export',
+    options: '--tokenizer DIR [--size 135M|0.5B] [--port N] [--json]',
+    load: () => import('./large.ts'),
   },
   learner: {
     about: 'how long a training step takes, beside PyTorch',

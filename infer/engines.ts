@@ -5,4 +5,6 @@ import type { Runtime } from './runtime.ts';
 export interface Engines {
   readonly onnx: () => Promise<Runtime>;
   readonly kernels: () => Builds;
+  /** The memory that a policy of the kernels may take here, weights and caches together, bytes. */
+  readonly kernelBytes: number;
 }

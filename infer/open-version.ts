@@ -21,7 +21,7 @@ export async function openStreamed(
 ): Promise<OpenPolicy> {
   const config = configOf(configFile);
   const adapter = adapterOf(config, adapterBytes);
-  const loading = loadKernelPolicy(engines.kernels(), ref, config);
+  const loading = loadKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes);
   for await (const piece of streamSafetensors(weights))
     loading.write(adapter ? foldInto(adapter, piece) : piece);
   return loading.finish();
@@ -57,7 +57,8 @@ export async function openVersion(
   const config = configOf(configFile);
   const adapter = adapterOf(config, adapterBytes);
   const stored = readSafetensors(weightsBytes);
-  if (ref.engine) return createKernelPolicy(engines.kernels(), ref, config, folded(stored, adapter));
+  if (ref.engine)
+    return createKernelPolicy(engines.kernels(), ref, config, folded(stored, adapter), engines.kernelBytes);
   const weights = adapter ? new Map(folded(stored, adapter)) : stored;
   checkCheckpoint(config, weights);
   const runtime = await engines.onnx();

@@ -10,6 +10,9 @@ export interface TabReady {
   readonly forms: readonly Form[];
 }
 
+/** What a policy may take of a tab's memory, of which a browser tells nothing that can be relied on. */
+const TAB_BYTES = 512 * 1024 * 1024;
+
 async function compiled(build: Build): Promise<WebAssembly.Module | null> {
   const response = await fetch(`/node/kernels-${build}.wasm`, { cache: 'no-store' });
   const bytes = await response.arrayBuffer();
@@ -30,6 +33,7 @@ async function start(): Promise<void> {
   });
   const computer = new Computer({
     kernels: () => builds,
+    kernelBytes: TAB_BYTES,
     onnx: () => Promise.reject(new Error('internal: a tab leases no work for ONNX Runtime')),
   });
   addEventListener('message', ({ data }: MessageEvent<ComputeCall>) => {

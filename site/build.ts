@@ -55,7 +55,7 @@ export function buildSite(): {
     ...['docs', 'docs/decisions', 'docs/log'].flatMap((folder) => inFolder(folder, '.md')),
   ];
   const copied = [
-    ...inFolder('docs/claims', '.svg'),
+    ...['docs', 'docs/claims'].flatMap((folder) => inFolder(folder, '.svg')),
     'docs/monitoring/grafana.json',
     'dashboard/openapi.json',
   ];

@@ -35,10 +35,13 @@ export interface Checkpoint {
 export async function readImport(
   folder: string,
   name: string,
-  options: { readonly tokenizer: boolean },
+  {
+    origin = basename(resolve(folder)),
+    ...options
+  }: { readonly tokenizer: boolean; readonly origin?: string },
 ): Promise<Checkpoint> {
   checkName(name);
-  return { name, origin: basename(resolve(folder)), files: await readCheckpointFolder(folder, options) };
+  return { name, origin, files: await readCheckpointFolder(folder, options) };
 }
 
 /** @throws RollmeshError `policy.taken`: versions are create-only. */

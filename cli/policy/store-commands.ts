@@ -17,6 +17,8 @@ import {
   withUrl,
 } from './command-line.ts';
 import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
+import type { Fetched } from './hub.ts';
+import { type HubModel, hubModel } from './hub-model.ts';
 import { checkName, readImport, storeImport } from './import-checkpoint.ts';
 import { type PruneRule, prune } from './prune.ts';
 import { rollBack } from './roll-back.ts';
@@ -24,13 +26,27 @@ import { heading, pruneLines, VERSIONS, versionRows } from './tables.ts';
 
 const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
 
+async function fetchModel(model: HubModel): Promise<Fetched> {
+  const { fetchCheckpoint } = await import('./hub.ts');
+  return fetchCheckpoint(model, { env: process.env, say: (line) => console.error(line) });
+}
+
 export function addImport(parent: Command): void {
   subcommand(parent, 'import', 'a Hugging Face checkpoint becomes version 0 of a new policy')
-    .argument('<dir>', 'folder with config.json, tokenizer.json and model.safetensors (or its shards)')
+    .argument(
+      '<dir>',
+      'folder with config.json, tokenizer.json and model.safetensors (or its shards), or hf:ORG/NAME[@REVISION], which is fetched from the Hugging Face Hub',
+    )
     .requiredOption('--name <name>', 'name of the new policy')
     .option('--no-tokenizer', 'leave the tokenizer out: the policy takes token ids only')
     .action(async (dir: string, options: Common & { name: string; tokenizer: boolean }) => {
-      const checkpoint = await readImport(dir, options.name, options);
+      checkName(options.name);
+      const model = hubModel(dir);
+      const fetched = model && (await fetchModel(model));
+      const checkpoint = await readImport(fetched?.folder ?? dir, options.name, {
+        tokenizer: options.tokenizer,
+        ...(fetched && { origin: fetched.origin }),
+      });
       const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint), true);
       if (options.json) return printJson(done);
       print(`${done.policy} 0: ${done.bytes} bytes${done.tokenizer ? '' : ', without a tokenizer'}`);

@@ -44,7 +44,7 @@ export function versionRows({ name, current, next, versions }: PolicyVersions): 
     .map(({ version, parent, bytes, elsewhere, createdAt, withdrawn, prunedAt }) => {
       const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
       const marks = [version === current ? 'current' : state];
-      if (elsewhere) marks.push(`adapter on ${elsewhere.join(', ')}`);
+      if (elsewhere) marks.push(`with files of ${elsewhere.join(', ')}`);
       const mark = marks.filter(Boolean).join(', ');
       return row(VERSIONS, [
         name,

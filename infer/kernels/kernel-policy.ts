@@ -33,12 +33,13 @@ import { Weights } from './weights.ts';
 /** The most rows that are generated together. More would not make the matrix products faster. */
 const MAX_ROWS = 64;
 const MIB = 1 << 20;
-/** Bounds of the bytes that a batch's caches may take of an isolate's 128 MB: the smaller the weights, the more. */
-const MOST_CACHE = 48 * MIB;
+/** The bytes that a policy may take of an isolate's 128 MB: weights, caches of a batch, and what the last turns of episodes keep. */
+export const ISOLATE_BYTES = 104 * MIB;
+/** The largest shares of these bytes that caches and last turns take. The smaller the weights, the more. */
+const MOST_CACHE = 48 / 104;
+const MOST_KEPT = 16 / 104;
+/** What they take at least, however large the weights are. */
 const LEAST_CACHE = 8 * MIB;
-const ISOLATE = 104 * MIB;
-/** Bounds of what the last turns of episodes may keep besides, where weights and caches leave room for it. */
-const MOST_KEPT = 16 * MIB;
 const LEAST_KEPT = 2 * MIB;
 
 /** A policy whose weights are still being loaded. */
@@ -49,8 +50,16 @@ export interface KernelLoading {
   finish(): KernelPolicy;
 }
 
-/** Reserves memory for a policy in the form that its reference names. */
-export function loadKernelPolicy(builds: Builds, ref: PolicyRef, config: ModelConfig): KernelLoading {
+/**
+ * Reserves memory for a policy in the form that its reference names. `hostBytes` is what the host has for it; it bounds how many rows are
+ * generated together, and changes no token.
+ */
+export function loadKernelPolicy(
+  builds: Builds,
+  ref: PolicyRef,
+  config: ModelConfig,
+  hostBytes = ISOLATE_BYTES,
+): KernelLoading {
   const form = formOf(ref);
   const instance = openKernels(builds, form);
   const { planes } = ARITHMETIC[form];
@@ -59,7 +68,7 @@ export function loadKernelPolicy(builds: Builds, ref: PolicyRef, config: ModelCo
     write: (piece) => weights.write(piece),
     finish: () => {
       weights.complete();
-      return new KernelPolicy(ref, new Decoder(instance, config, weights, planes));
+      return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), hostBytes);
     },
   };
 }
@@ -70,8 +79,9 @@ export function createKernelPolicy(
   ref: PolicyRef,
   config: ModelConfig,
   tensors: Iterable<readonly [name: string, tensor: Tensor]>,
+  hostBytes = ISOLATE_BYTES,
 ): KernelPolicy {
-  const loading = loadKernelPolicy(builds, ref, config);
+  const loading = loadKernelPolicy(builds, ref, config, hostBytes);
   for (const [name, { shape, data }] of tensors) loading.write({ name, shape, row: 0, data });
   return loading.finish();
 }
@@ -92,14 +102,15 @@ export class KernelPolicy implements Policy {
   /** A generation that somebody watches, until it has ended: its batch lies on the heap between its turns, so that others wait. */
   #watched: Promise<void> | undefined;
 
-  constructor(ref: PolicyRef, decoder: Decoder) {
+  constructor(ref: PolicyRef, decoder: Decoder, hostBytes = ISOLATE_BYTES) {
     this.ref = ref;
     this.parameters = parameterCount(decoder.config);
     this.#config = decoder.config;
     this.#decoder = decoder;
-    this.#cacheBytes = Math.min(MOST_CACHE, Math.max(LEAST_CACHE, ISOLATE - decoder.heap.mark));
+    const left = hostBytes - decoder.heap.mark;
+    this.#cacheBytes = Math.min(MOST_CACHE * hostBytes, Math.max(LEAST_CACHE, left));
     this.#kept = new KeptTurns(
-      Math.min(MOST_KEPT, Math.max(LEAST_KEPT, ISOLATE - decoder.heap.mark - this.#cacheBytes)),
+      Math.min(MOST_KEPT * hostBytes, Math.max(LEAST_KEPT, left - this.#cacheBytes)),
     );
   }
 
