@@ -111,6 +111,7 @@ async function run(args: readonly string[]): Promise<void> {
   await import(pathToFileURL(installed('install', 'require-node.mjs')).href);
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
+    await import('./shared/fetch-dispatcher.ts');
     const { command, prepare } = await entry.load();
     const own = args.slice(1);
     await command().parseAsync([...(entry.before ?? []), ...((await prepare?.(own)) ?? own)], {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** The oldest Node that plays this project, such as `22.13`. */
+/** The oldest Node that plays this project, such as `22.19`. */
 export const OLDEST_NODE = engines.node.replace('>=', '');
 
 /**

@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { downloadFileToCacheDir, HubApiError, modelInfo, pathsInfo } from '@huggingface/hub';
 import * as v from 'valibot';
-import { wrongInput } from '../../core/errors.ts';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { errnoOf, parseJson } from './files.ts';
 import type { HubModel } from './hub-model.ts';
 
@@ -62,6 +62,14 @@ export async function fetchCheckpoint(model: HubModel, { env, say }: HubOptions)
       revision: model.revision,
       additionalFields: ['sha'],
     });
+    if (!/^[\da-f]{40}$/.test(sha))
+      throw wrongInput(
+        'hub.unreachable',
+        `${hubUrl} names no commit of ${repository}: ${JSON.stringify(sha)}.`,
+        {
+          expected: 'a commit of 40 hexadecimal digits, as the Hub and its mirrors answer',
+        },
+      );
     const at = { ...access, repo: repository, revision: sha };
     const get = async (path: string) => {
       say(`${repository}: ${path}`);
@@ -138,17 +146,27 @@ function explained(error: unknown, { repository, revision }: HubModel, hubUrl: s
       );
     return wrongInput('hub.unreachable', `${hubUrl} answers with status ${statusCode}.`, { cause: error });
   }
-  if (error instanceof TypeError && error.message === 'fetch failed')
-    return wrongInput('hub.unreachable', `${hubUrl} cannot be reached.`, {
-      expected: 'an answer of the Hub, or of the mirror in HF_ENDPOINT',
-      next: 'Fetch the checkpoint where there is a network, and import its folder.',
-      cause: error,
-    });
+  if (error instanceof RollmeshError) return error;
   const code = errnoOf(error);
   if (code !== undefined)
     return wrongInput('hub.cache', `The files of ${repository} cannot be kept: ${code}.`, {
       expected: 'a cache folder with room (HF_HOME, or ~/.cache/huggingface)',
       cause: error,
     });
-  return error;
+  if (error instanceof TypeError && error.message === 'fetch failed')
+    return wrongInput('hub.unreachable', `${hubUrl} cannot be reached.`, {
+      expected: 'an answer of the Hub, or of the mirror in HF_ENDPOINT',
+      next: 'Fetch the checkpoint where there is a network, and import its folder.',
+      cause: error,
+    });
+  // What is left: an answer that broke off, or that is not what the Hub answers.
+  return wrongInput(
+    'hub.unreachable',
+    `${hubUrl} broke off, or sent what cannot be read: ${error instanceof Error ? error.message : error}.`,
+    {
+      expected: 'the files of the checkpoint',
+      next: 'Run the command again: files that came whole are not fetched again.',
+      cause: error,
+    },
+  );
 }

@@ -8,9 +8,9 @@ import { accountFinding, coresFinding, nodeFinding, roomFinding } from '../../cl
 import { INTERNALS, runCommand } from './terminal.ts';
 
 test.each([
-  ['v20.20.2', 'bad', 'needs 22.13 or later'],
-  ['v22.12.0', 'bad', 'needs 22.13 or later'],
-  ['v22.13.0', 'good', 'Node 24 or later would train nearly twice as fast'],
+  ['v20.20.2', 'bad', 'needs 22.19 or later'],
+  ['v22.18.0', 'bad', 'needs 22.19 or later'],
+  ['v22.19.0', 'good', 'Node 24 or later would train nearly twice as fast'],
   ['v24.1.0', 'good', 'pairs SIMD operations'],
 ] as const)('Node %s is %s: %s', (version, state, follows) => {
   expect(nodeFinding(version)).toMatchObject({ state, follows: expect.stringContaining(follows) });

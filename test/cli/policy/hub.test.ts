@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+// As every command does.
+import '../../../cli/shared/fetch-dispatcher.ts';
 import { fetchCheckpoint } from '../../../cli/policy/hub.ts';
 import { hubModel } from '../../../cli/policy/hub-model.ts';
 import { readImport } from '../../../cli/policy/import-checkpoint.ts';
@@ -20,6 +22,8 @@ const bytesOf = (file: string) => new Uint8Array(readFileSync(join('models/arith
 let files: Record<string, Uint8Array> = {};
 let claimed: Record<string, string> = {};
 let asked: string[] = [];
+/** What the server does wrong. */
+let fault: 'no commit' | 'no json' | 'breaks off' | undefined;
 let cache = '';
 let server: Server;
 let hub = '';
@@ -56,7 +60,9 @@ beforeAll(async () => {
       return json({ error: 'Access to this model is restricted.' }, 401);
     if (path.startsWith('/api/models/broken/')) return json({ error: 'down' }, 503);
     if (path === '/api/models/small/base/revision/main')
-      return json({ _id: '1', id: 'small/base', sha: COMMIT });
+      return fault === 'no json'
+        ? response.end('<html>')
+        : json({ _id: '1', id: 'small/base', sha: fault === 'no commit' ? '../../main' : COMMIT });
     if (path === `/api/models/small/base/paths-info/${COMMIT}`) {
       const { paths } = JSON.parse(body) as { paths: string[] };
       return json(paths.filter((file) => file in files).map(entryOf));
@@ -70,7 +76,8 @@ beforeAll(async () => {
       'content-range': `bytes ${from ?? 0}-${to ?? bytes.length - 1}/${bytes.length}`,
       'content-length': part.length,
     });
-    return response.end(part);
+    if (fault !== 'breaks off') return response.end(part);
+    return response.write(part.subarray(0, part.length >> 1), () => response.socket?.end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   hub = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -83,6 +90,7 @@ beforeEach(() => {
   files = whole();
   claimed = {};
   asked = [];
+  fault = undefined;
   cache = mkdtempSync(join(root, 'cache-'));
   vi.stubEnv('HF_HUB_CACHE', cache);
 });
@@ -155,4 +163,13 @@ test('a name that is none, a model that is refused, missing weights and a Hub th
   writeFileSync(file, '');
   vi.stubEnv('HF_HUB_CACHE', file);
   await expect(fetched('hf:small/base')).rejects.toMatchObject({ code: 'hub.cache' });
+});
+
+test('a Hub that names no commit, sends a page instead, or breaks off in the middle of a file is named, and the next try goes on', async () => {
+  for (fault of ['no commit', 'no json', 'breaks off'] as const)
+    await expect(fetched('hf:small/base'), fault).rejects.toMatchObject({ code: 'hub.unreachable' });
+  fault = undefined;
+  const { folder } = await fetched('hf:small/base');
+  for (const file of ['config.json', 'model.safetensors'])
+    expect(sha256(readFileSync(join(folder, file)))).toBe(sha256(files[file]!));
 });
