@@ -354,18 +354,14 @@ export class GatewayClient {
     { policy, parent }: Omit<Manifest, 'files'>,
   ): Promise<(file: string, source: Uint8Array | FileStream) => FileEntry | undefined> {
     const adapts = Object.keys(files).some(isAdapter);
-    const isStoredOnce = (file: string, source: Uint8Array | FileStream) =>
-      (adapts && holdsWeights(file)) || (source instanceof Uint8Array && source.length >= STORED_ONCE_BYTES);
-    if (
-      parent === null ||
-      !Object.entries(files).some(([file, source]) => source && isStoredOnce(file, source))
-    )
+    const isStoredOnce = (file: string, source: Uint8Array | FileStream | undefined): source is Uint8Array =>
+      source instanceof Uint8Array && ((adapts && holdsWeights(file)) || source.length >= STORED_ONCE_BYTES);
+    if (parent === null || !Object.entries(files).some(([file, source]) => isStoredOnce(file, source)))
       return () => undefined;
     const before = await this.getManifest({ name: policy, version: parent });
     return (file, source) => {
       const entry = before.files[file];
-      if (!entry || !isStoredOnce(file, source) || !(source instanceof Uint8Array)) return undefined;
-      if (entry.bytes !== source.length) return undefined;
+      if (!entry || !isStoredOnce(file, source) || entry.bytes !== source.length) return undefined;
       const same = createHash('sha256').update(source).digest('hex') === entry.sha256;
       return same ? { ...entry, version: storedIn(before, entry).version } : undefined;
     };

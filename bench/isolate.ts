@@ -1,10 +1,10 @@
 /** Measures how large a policy an isolate of 128 MB can hold: opens 100 M parameters in 8 bits piece by piece and reads workerd's memory. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Miniflare } from 'miniflare';
 import { bundleWorker } from '../mesh/bundle.ts';
 import { thisMachine } from './machine.ts';
-import { childrenNamed, cpuMs } from './process-cpu.ts';
+import { childrenNamed, cpuMs, residentBytes } from './processes.ts';
 import type { IsolateOpen, IsolateRun } from './rollout/isolate.worker.ts';
 
 /** A model of 100 M parameters, of which 25 M are the embedding table. */
@@ -20,13 +20,6 @@ const CONFIG = {
   tie_word_embeddings: true,
 };
 const MIB = 1 << 20;
-
-/** The resident bytes of a process, now and at their peak (Linux). */
-function residentBytes(pid: number): { now: number; most: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const of = (field: string): number => 1024 * Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]);
-  return { now: of('VmRSS'), most: of('VmHWM') };
-}
 
 /** `--json`: one JSON object. Results also go to bench/results/isolate.json. Linux only: memory is read from /proc. */
 export async function run(args: readonly string[]): Promise<void> {

@@ -29,6 +29,7 @@ import { parseConfig } from '../model/config.ts';
 import { randomCheckpoint } from '../model/init.ts';
 import { encode, writeHeader } from '../model/safetensors.ts';
 import { thisMachine } from './machine.ts';
+import { commandLine, residentBytes, withDescendants } from './processes.ts';
 
 const RESULT = 'bench/results/large.json';
 const QUESTIONS = 60;
@@ -131,33 +132,6 @@ const PARTS: readonly (readonly [part: string, of: RegExp])[] = [
   ['command', /cli\/rollmesh\./],
 ];
 
-/** The processes that a process has begun, and those that they have, with command line and the most resident bytes so far. */
-function descendants(root: number): { readonly line: string; readonly bytes: number }[] {
-  const children = new Map<number, number[]>();
-  for (const pid of readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .map(Number))
-    try {
-      const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
-      children.set(parent, [...(children.get(parent) ?? []), pid]);
-    } catch {
-      // It ended between listing and reading.
-    }
-  const found: { line: string; bytes: number }[] = [];
-  for (const open = [root]; open.length; ) {
-    const pid = open.pop()!;
-    open.push(...(children.get(pid) ?? []));
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      const kib = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-      found.push({ line, bytes: 1024 * kib });
-    } catch {
-      // It ended.
-    }
-  }
-  return found;
-}
-
 interface Played {
   readonly seconds: number;
   /** The most resident memory of a process of each part, MiB. */
@@ -176,9 +150,10 @@ async function play(args: readonly string[], cwd: string): Promise<Played> {
   });
   const peaks: Record<string, number> = {};
   const timer = setInterval(() => {
-    for (const { line, bytes } of descendants(child.pid!)) {
+    for (const pid of withDescendants(child.pid!)) {
+      const line = commandLine(pid) ?? '';
       const part = PARTS.find(([, of]) => of.test(line))?.[0];
-      if (part) peaks[part] = Math.max(peaks[part] ?? 0, Math.round(bytes / MIB));
+      if (part) peaks[part] = Math.max(peaks[part] ?? 0, Math.round(residentBytes(pid).most / MIB));
     }
   }, 500);
   let text = '';

@@ -14,7 +14,7 @@ import { ensureShipped } from '../cli/shared/import-policy.ts';
 import { nodeArguments } from '../mesh/installation.ts';
 import { type Mesh, startMesh } from '../mesh/start.ts';
 import { thisMachine } from './machine.ts';
-import { childrenNamed, cpuMs } from './process-cpu.ts';
+import { childrenNamed, cpuMs } from './processes.ts';
 import { summarise } from './statistics.ts';
 
 const POLL_MS = 50;

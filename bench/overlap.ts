@@ -19,7 +19,7 @@ import type { Fit } from './elastic/fit.ts';
 import { localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
 import { thisMachine } from './machine.ts';
-import { childrenNamed, cpuMs } from './process-cpu.ts';
+import { childrenNamed, cpuMs } from './processes.ts';
 import { type Summary, summarise } from './statistics.ts';
 
 /** Rollouts and training take about equally long with these. */

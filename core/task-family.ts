@@ -2,6 +2,7 @@
 import type { Random } from './random.ts';
 import type { Renderer } from './renderer/renderer.ts';
 import type { Unreadable } from './schema/outcome.ts';
+import type { Sample } from './schema/sample.ts';
 import type { EvaluationTasks } from './split.ts';
 
 /** A strict reading of model output: the value (`ok`), or the reason why there is none (`invalid`). Off-grammar text is data, not an exception. */
@@ -57,6 +58,14 @@ export interface TaskFamily {
   /** By the oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
   exactJudgment(task: string, solution: Solution): Judgment;
 }
+
+/** What a sample says of its task; a completion that did not end well says nothing. */
+export const solutionOf = (
+  family: Pick<TaskFamily, 'parseSolution'>,
+  task: string,
+  { ids, outcome }: Pick<Sample, 'ids' | 'outcome'>,
+  { decode }: { readonly decode: (ids: readonly number[]) => string },
+): ParseResult<Solution> => (outcome === 'ok' ? family.parseSolution(task, decode(ids)) : invalid(outcome));
 
 /** The family as the policy of a stage is asked. */
 export const rendered = (

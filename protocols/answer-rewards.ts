@@ -7,7 +7,13 @@ import { majorityRewards, type TieBreak } from '../core/rl/rewards/index.ts';
 import type { RewardInfo } from '../core/role.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
-import { invalid, type ParseResult, rendered, type Solution, type TaskFamily } from '../core/task-family.ts';
+import {
+  type ParseResult,
+  rendered,
+  type Solution,
+  solutionOf,
+  type TaskFamily,
+} from '../core/task-family.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
 /** Decides a tied vote by a draw of its own for each group. */
@@ -67,10 +73,7 @@ export function payAnswers(
   taskOf: (sample: number) => string = () => group.task,
 ): ScoredGroup {
   const family = rendered(given, stage);
-  const solutions = group.samples.map(
-    ({ ids, outcome }, i): ParseResult<Solution> =>
-      outcome === 'ok' ? family.parseSolution(taskOf(i), stage.tokenizer.decode(ids)) : invalid(outcome),
-  );
+  const solutions = group.samples.map((sample, i) => solutionOf(family, taskOf(i), sample, stage.tokenizer));
   const answersExact = solutions.map((s, i) => (s.ok ? family.answerIsExact(taskOf(i), s.value) : null));
   const rewards = pay({
     group,

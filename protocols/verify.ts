@@ -2,11 +2,11 @@
 import type { RoundContext } from '../core/round-context.ts';
 import type { RolloutGroup } from '../core/schema/sample.ts';
 import {
-  invalid,
   type Judgment,
   type ParseResult,
   rendered,
   type Solution,
+  solutionOf,
   type TaskFamily,
 } from '../core/task-family.ts';
 import { type Answer, ask } from './ask.ts';
@@ -18,9 +18,7 @@ export const parseGroup = (
   { task, samples }: RolloutGroup,
 ): ParseResult<Solution>[] => {
   const family = rendered(given, context);
-  return samples.map(({ ids, outcome }) =>
-    outcome === 'ok' ? family.parseSolution(task, context.tokenizer.decode(ids)) : invalid(outcome),
-  );
+  return samples.map((sample) => solutionOf(family, task, sample, context.tokenizer));
 };
 
 export interface Votes {

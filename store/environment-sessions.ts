@@ -6,7 +6,7 @@ import type { R2Bucket } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { sha256Hex } from '../core/random.ts';
 import { count } from '../core/schema/numbers.ts';
-import { readJson } from './objects.ts';
+import { readJsonObject } from './objects.ts';
 
 const PREFIX = 'sessions/';
 
@@ -35,11 +35,9 @@ export async function readSession(
   name: string,
   since: number,
 ): Promise<{ readonly session: EnvironmentSession; readonly etag: string } | null> {
-  const key = keyOf(name);
-  const head = await bucket.head(key);
-  if (!head || head.uploaded.getTime() < since) return null;
-  const session = await readJson(bucket, key, sessionSchema);
-  return session && { session, etag: head.etag };
+  const found = await readJsonObject(bucket, keyOf(name), sessionSchema);
+  if (!found || found.uploaded.getTime() < since) return null;
+  return { session: found.value, etag: found.etag };
 }
 
 /**

@@ -57,11 +57,20 @@ export async function readJson<S extends v.GenericSchema>(
   key: string,
   schema: S,
 ): Promise<v.InferOutput<S> | null> {
+  return (await readJsonObject(bucket, key, schema))?.value ?? null;
+}
+
+/** `readJson`, with when the object was written and by which etag it is written over. */
+export async function readJsonObject<S extends v.GenericSchema>(
+  bucket: R2Bucket,
+  key: string,
+  schema: S,
+): Promise<{ readonly value: v.InferOutput<S>; readonly uploaded: Date; readonly etag: string } | null> {
   const object = await bucket.get(key);
   if (!object) return null;
   const text = await object.text();
   try {
-    return v.parse(schema, JSON.parse(text));
+    return { value: v.parse(schema, JSON.parse(text)), uploaded: object.uploaded, etag: object.etag };
   } catch (cause) {
     throw new RollmeshError('give-up', 'object.damaged', `The object ${key} cannot be read.`, {
       expected: 'JSON as the mesh wrote it',

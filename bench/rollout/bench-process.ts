@@ -6,7 +6,7 @@ import type { ModelConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
 import type { Tensors } from '../../model/safetensors.ts';
-import { childrenNamed, cpuMs } from '../process-cpu.ts';
+import { childrenNamed, cpuMs } from '../processes.ts';
 import type { OpenRequest, TimedRun } from './bench.worker.ts';
 
 export class BenchWorker {

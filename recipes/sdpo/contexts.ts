@@ -1,7 +1,6 @@
 /** What the teacher of an attempt reads: a right solution by a sibling, or what the checker says of the attempt. */
-
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
+import { solutionOf } from '../../core/task-family.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import type { TaughtSample } from '../../protocols/teacher-pass.ts';
 import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
@@ -17,15 +16,6 @@ type Texts = Pick<LearnTools, 'decode' | 'encode'>;
 /** A solution without its stop token, as an aid. */
 const textOf = (text: string): string => text.slice(0, -arithmetic.stop!.length);
 
-const solutionOf = (
-  { task, samples }: Group,
-  sample: number,
-  { decode }: Pick<Texts, 'decode'>,
-): ParseResult<Solution> => {
-  const { ids, outcome } = samples[sample]!;
-  return outcome === 'ok' ? arithmetic.parseSolution(task, decode(ids)) : invalid(outcome);
-};
-
 /** The text that goes beside the task for an attempt’s teacher; null where there is nothing to tell. */
 export function aidFor(
   group: Group,
@@ -38,7 +28,7 @@ export function aidFor(
   if (sibling >= 0) return textOf(tools.decode(group.samples[sibling]!.ids));
   // Only a run that is paid by the checker hears what the checker says.
   if (told === 'sibling' || !checked || paid[sample]) return null;
-  const attempt = solutionOf(group, sample, tools);
+  const attempt = solutionOf(arithmetic, group.task, group.samples[sample]!, tools);
   return attempt.ok ? feedbackOn(group.task, attempt.value) : null;
 }
 
@@ -61,7 +51,7 @@ export function taughtAttempts(
       const from = how.shuffled ? groups[(g + 1) % groups.length]! : group;
       const aid = from.samples[s] && sample.ids.length ? aidFor(from, s, tools, how) : null;
       if (aid === null) return [];
-      const solution = solutionOf(group, s, tools);
+      const solution = solutionOf(arithmetic, group.task, sample, tools);
       const fault = solution.ok ? firstFault(group.task, solution.value) : null;
       return [
         {

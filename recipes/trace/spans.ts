@@ -1,7 +1,7 @@
 /** Where a teacher is heard: at the first wrong part of a wrong attempt, and at the part of a right one at which others failed. */
 import { Random } from '../../core/random.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
+import { solutionOf } from '../../core/task-family.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import type { TaughtSample } from '../../protocols/teacher-pass.ts';
 import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
@@ -40,10 +40,7 @@ export function spansOf(
   const decisive: TaughtSample[] = [];
   const faulty: TaughtSample[] = [];
   for (const { task, samples } of groups) {
-    const solutions = samples.map(
-      ({ ids, outcome }): ParseResult<Solution> =>
-        outcome === 'ok' ? arithmetic.parseSolution(task, decode(ids)) : invalid(outcome),
-    );
+    const solutions = samples.map((sample) => solutionOf(arithmetic, task, sample, { decode }));
     const faults = solutions.map((solution) =>
       solution.ok && solution.value.steps.length ? firstFault(task, solution.value) : null,
     );
