@@ -53,4 +53,6 @@ export const claim: Claim = {
     endsAbove('sdpo', 'no average'),
     endsAbove('feedback', 'grpo'),
   ],
+  diagnosis:
+    'What the paper says of the mechanism is there: policy and teacher differ most where a wrong attempt goes wrong first (0.39 nats more than elsewhere), a teacher that is told what belongs to another task destroys the policy, and the right telling raises sampled accuracy by 6.7 points. What follows from it is not: rewards alone raise it by 10.7 points for as many rollouts, 4.0 more (3.4 to 4.7), and greedy accuracy by 3.1 where the teacher costs 0.9. Siblings alone, feedback alone and a teacher without an average end within two points of the whole system, so that at this size none of its parts is needed. The gain is sharpening: greedy answers do not get better. One explanation, which no arm tests, is that the rest of an attempt behind its first fault is taught, too, where what the teacher was told contradicts what stands there.',
 };

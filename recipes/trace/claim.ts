@@ -29,4 +29,6 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [endsAbove('trace', 'fixed weight'), endsAbove('fixed weight', 'grpo')],
+  diagnosis:
+    'The order of the arms is the paper’s and the differences are smaller than the smallest that was asked for. A teacher at the parts that decide an attempt ends 1.4 points of sampled accuracy above rewards alone (0.3 to 2.5), 2.8 above a teacher at every token (0.7 to 4.8) and 2.7 above one at parts by lot (1.6 to 3.7). So where the teacher is heard does matter: heard anywhere else it costs rewards a point, and at the decisive parts it adds one. Greedy accuracy says the reverse: rewards alone gain 3.6 points, trace 1.9. What the teacher adds is sharpening, at 1.7 times the trained tokens. Letting its weight fall over the rounds changes nothing that can be told from chance.',
 };
