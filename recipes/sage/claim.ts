@@ -35,4 +35,6 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [endsAbove('sage', 'start hints')],
+  diagnosis:
+    'Hints do what they are for, and it does not carry over. In the first six rounds the share of tasks whose attempts differ in their rewards is 19 points higher than with GRPO (17 to 22), and a hint from the task itself helps more often than one from another task (16 points, 7 to 25, where 10 were asked). Without hints the answers end where GRPO’s end: 0.6 points of sampled accuracy below (2.4 below to 1.1 above) for a quarter more generated tokens, and 1.9 above hints from another task (0.4 to 3.4), where five were asked. Tasks that plain attempts fail are not of another kind here, only longer odds of the same slips, which the other tasks teach to avoid as well. Both arms raise skill: greedy accuracy gains four and three points.',
 };
