@@ -9,6 +9,7 @@ import { tInterval } from '../../core/statistics/t-interval.ts';
 import { shipped } from '../../recipes/index.ts';
 import { intervalChart } from './interval-chart.ts';
 import type { Judged } from './record.ts';
+import type { Sized } from './sizes.ts';
 
 type Interval = ReturnType<typeof tInterval>;
 
@@ -54,7 +55,7 @@ export function atTokens(run: Summary, figure: string, tokens: number): number {
   return a.value + ((b.value - a.value) * (tokens - a.at)) / (b.at - a.at);
 }
 
-function bought(record: Judged, partner: Partner): Bought | undefined {
+function bought(record: Pick<Judged, 'recipe' | 'arms'>, partner: Partner): Bought | undefined {
   const [trained, frozen] = [partner.trained, partner.frozen].map(
     (name) => record.arms.find((arm) => arm.name === name)?.runs ?? [],
   ) as [readonly Summary[], readonly Summary[]];
@@ -80,7 +81,7 @@ function bought(record: Judged, partner: Partner): Bought | undefined {
   };
 }
 
-const allBought = (records: readonly Judged[]): Bought[] =>
+const allBought = (records: readonly Pick<Judged, 'recipe' | 'arms'>[]): Bought[] =>
   records.flatMap((record) =>
     (claimOf(shipped.find(record.recipe)).partners ?? []).flatMap((partner) => bought(record, partner) ?? []),
   );
@@ -125,7 +126,7 @@ export function coTrainingCaption(records: readonly Judged[]): string {
   );
 }
 
-export function coTrainingPage(records: readonly Judged[]): string {
+export function coTrainingPage(records: readonly Judged[], sized: readonly Sized[]): string {
   const rows = allBought(records);
   return [
     '# What does training the partner buy?',
@@ -170,7 +171,48 @@ export function coTrainingPage(records: readonly Judged[]): string {
     'At equal tokens each arm is read where it has generated and trained as many tokens as the cheaper of the two had at its end, linearly between evaluations. Records that do not say what each round spent are taken to have spent',
     'their tokens evenly over the rounds.',
     '',
-    'All of these policies have 191,616 parameters. How the answers change with the size of the policy has not been measured.',
+    ...sizesTable(records, sized),
     '',
   ].join('\n');
+}
+
+/** Parameters of the policies that the claims are played with. */
+const NANO = 191_616;
+
+/** How the answers change with the size of the policy, for the recipes that were played with larger ones. */
+function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string[] {
+  const all = `All policies of this table have ${NANO.toLocaleString('en')} parameters.`;
+  if (!sized.length)
+    return [`${all} How the answers change with the size of the policy has not been measured.`];
+  const named = new Set(sized.map(({ recipe }) => recipe));
+  const rows = [
+    ...records
+      .filter(({ recipe }) => named.has(recipe))
+      .flatMap((record) => allBought([record]).map((row) => ({ ...row, parameters: NANO }))),
+    ...sized.flatMap((record) =>
+      allBought([record]).map((row) => ({ ...row, parameters: record.parameters })),
+    ),
+  ].sort((a, b) => nameOf(a).localeCompare(nameOf(b)) || a.parameters - b.parameters);
+  return [
+    all,
+    '',
+    '## Over the size of the policy',
+    '',
+    'The same arms with policies of the same shape and other widths. Their starts are pretrained by the same demonstrations, steps and step sizes as the shipped one, and the rounds have the same settings, so that a larger',
+    'policy begins with more skill. There is no verdict. `npm run claims -- NAME --sizes` plays them.',
+    '',
+    '| recipe, partner | parameters | seeds | greedy | greedy, steps forced | sampled |',
+    '|---|---|---|---|---|---|',
+    ...rows.map((row) => {
+      const cells = [
+        nameOf(row),
+        row.parameters.toLocaleString('en'),
+        row.seeds,
+        cell(row.greedy),
+        cell(row.forced),
+        cell(row.sampled),
+      ];
+      return `| ${cells.join(' | ')} |`;
+    }),
+  ];
 }

@@ -31,6 +31,7 @@ import {
   writeRegistration,
 } from './registered.ts';
 import { Players } from './run-arms.ts';
+import { playSizes } from './sizes.ts';
 import { startOfSeed } from './starts.ts';
 
 interface ClaimsOptions extends Omit<PlaySettings, 'engine'> {
@@ -38,6 +39,7 @@ interface ClaimsOptions extends Omit<PlaySettings, 'engine'> {
   readonly jobs: number;
   readonly page: boolean;
   readonly register: boolean;
+  readonly sizes: boolean;
   readonly again?: string;
   readonly state: string;
 }
@@ -172,6 +174,8 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
 }
 
 async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
+  if (options.sizes)
+    return await playSizes(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
   if (options.pilot) return await playPilot(recipe, options, players);
   if (!options.quick) return await playRegistered(recipe, options, players);
   await playClaim(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
@@ -191,15 +195,18 @@ async function registerClaims(chosen: readonly Recipe[], { engine, again }: Clai
 
 /** Throws `claims.options` and `claims.names` where the options do not go together. */
 function checkOptions(names: readonly string[], options: ClaimsOptions): void {
-  const { pilot, quick, register, page, again } = options;
+  const { pilot, quick, register, page, sizes, again } = options;
   const wrong = (what: string, expected: string) => wrongInput('claims.options', what, { expected });
   if (!pilot && (options.arms || options.seeds || options.rounds))
     throw wrong(
       'A claim is all of its arms, seeds and rounds.',
       '--arms, --seeds and --rounds with --pilot only',
     );
-  if ([pilot, quick, register, page].filter(Boolean).length > 1)
-    throw wrong('These options exclude each other.', 'one of --pilot, --quick, --register and --page');
+  if ([pilot, quick, register, page, sizes].filter(Boolean).length > 1)
+    throw wrong(
+      'These options exclude each other.',
+      'one of --pilot, --quick, --register, --page and --sizes',
+    );
   if (again !== undefined && !register)
     throw wrong('--again is a reason to register.', '--register --again REASON');
   if (!names.length && !page)
@@ -239,6 +246,11 @@ export const command = (): Command =>
     .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
     .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
     .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
+    .option(
+      '--sizes',
+      'play the arms with a partner trained and frozen with larger policies; no verdict',
+      false,
+    )
     .option('--page', 'only judge the runs in claims/ again and write docs/claims.md from them', false)
     .option('--jobs <n>', 'processes at once', whole(1), availableParallelism())
     .option('--state <dir>', 'folder of the runs of a claim that is not finished', '.rollmesh')

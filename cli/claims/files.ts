@@ -10,6 +10,7 @@ import { claimsPage, overview, pictures } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
 import { type Judged, judged, type Played } from './record.ts';
 import { readAttempts, readRegistration } from './registered.ts';
+import { type Sized, sizedRecords } from './sizes.ts';
 
 const DATA = 'claims';
 const PICTURES = 'docs/claims';
@@ -62,7 +63,10 @@ export const quotedIn = (readme: string, records: readonly Judged[]): string =>
   );
 
 /** The files that are made from the records, by path: the pages with their pictures, the table in the README, the dashboard's data. */
-export async function claimFiles(records: readonly Judged[]): Promise<Map<string, string>> {
+export async function claimFiles(
+  records: readonly Judged[],
+  sized: readonly Sized[],
+): Promise<Map<string, string>> {
   const waiting = recipes.flatMap(({ name, claim }) =>
     claim && !records.some(({ recipe }) => recipe === name) ? [name] : [],
   );
@@ -73,7 +77,7 @@ export async function claimFiles(records: readonly Judged[]): Promise<Map<string
     ),
     [join(PICTURES, 'co-training.svg'), coTrainingPicture(records)],
     ['docs/claims.md', claimsPage(records, diagnoses, waiting)],
-    ['docs/co-training.md', coTrainingPage(records)],
+    ['docs/co-training.md', coTrainingPage(records, sized)],
     ['README.md', quotedIn(await readFile('README.md', 'utf8'), records)],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],
   ]);
@@ -86,7 +90,7 @@ export async function writePage(): Promise<void> {
       expected: 'a clone of rollmesh: the pages are those of the shipped recipes',
       next: 'Of a recipe of your own, the command prints the verdict when its run has ended.',
     });
-  const files = await claimFiles(await judgedRecords());
+  const files = await claimFiles(await judgedRecords(), await sizedRecords());
   await mkdir(PICTURES, { recursive: true });
   for (const [path, text] of files) await writeFile(path, text);
 }

@@ -15,6 +15,7 @@ export interface PlaySettings {
   readonly pilot: boolean;
   /** Runs only these arms. */
   readonly arms?: readonly string[];
+  /** At most so many seeds; of a pilot so many. */
   readonly seeds?: number;
   readonly rounds?: number;
   readonly engine: Engine;
@@ -38,7 +39,7 @@ function chosenArms({ name }: Recipe, { arms }: Claim, names?: readonly string[]
 
 function seedsPlayed(claim: Claim, arm: Arm, { quick, pilot, seeds }: PlaySettings): readonly number[] {
   if (pilot) return Array.from({ length: seeds ?? PILOT_SEEDS }, (_, i) => PILOT_SEED + i);
-  return quick ? seedsOf(claim).slice(0, 1) : armSeeds(claim, arm);
+  return quick ? seedsOf(claim).slice(0, 1) : armSeeds(claim, arm).slice(0, seeds);
 }
 
 /** The runs of a claim, arm by arm, as the settings ask for them. Throws `wrong-input` for an arm that the claim lacks. */

@@ -5,6 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { wrongInput } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
@@ -15,13 +16,14 @@ import { WARM_START, type WarmStartProgress, warmStart } from '../../learner/tra
 import { parameterCount } from '../../model/checkpoint.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { type TokenizerFiles, warmStarts } from '../../tasks/warm-starts.ts';
 import { END } from '../../tasks/words/template.ts';
 import { calledAs } from '../called-as.ts';
 import { readStart } from '../shared/import-policy.ts';
 import { whole } from '../shared/run-options.ts';
-import { SHAPES } from './shapes.ts';
+import { SHAPES, type ShapeName } from './shapes.ts';
 
 /** The policy that `npm start` begins from. */
 const DEFAULT_NAME = 'arithmetic-base';
@@ -33,6 +35,8 @@ interface PretrainOptions {
   readonly steps?: number;
   readonly threads?: number;
   readonly saveEvery?: number;
+  readonly shape?: ShapeName;
+  readonly from?: string;
 }
 
 /** Steps from one point of the loss curve to the next. */
@@ -74,12 +78,20 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
   if (start.learningRate) settings.learningRate = start.learningRate;
   const { vocabSize, ...tokenizerFiles }: TokenizerFiles = (start.tokenizer ?? characterTokenizer)();
   const tokenizer = openTokenizer(tokenizerFiles.json);
-  const shape = start.shape ?? 'nano';
+  const shape = options.shape ?? start.shape ?? 'nano';
+  if (start.from && options.shape && !options.from)
+    throw wrongInput('pretrain.shape', `${name} goes on from ${start.from}, which has the shape nano.`, {
+      expected: `--from DIR, the folder of a ${start.from} in the shape ${options.shape}`,
+      next: `Make it first: npm run pretrain -- --name ${start.from} --shape ${options.shape} --out DIR`,
+    });
   const config = SHAPES[shape](vocabSize, tokenizer.id(start.tokenizer ? END : '<eos>'));
   const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
   console.log(`${shape}, ${parameterCount(config)} parameters, on ${device.description}`);
-  const weights = start.from
-    ? readSafetensors((await readStart(start.from))['model.safetensors']!)
+  const before = options.from
+    ? await readPolicyFolder(options.from)
+    : start.from && (await readStart(start.from));
+  const weights = before
+    ? readSafetensors(before['model.safetensors']!)
     : randomCheckpoint(config, `${shape}/${seed}`);
   const params = paramsFrom(config, weights);
   const curve: LossPoint[] = [];
@@ -97,6 +109,7 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
         settings: {
           madeBy: `npm run pretrain${name === DEFAULT_NAME ? '' : ` -- --name ${name}`}`,
           ...settings,
+          ...(shape === (start.shape ?? 'nano') ? {} : { shape }),
           ...(start.from ? { from: start.from } : {}),
           ...Object.fromEntries(Object.entries(start.weights ?? {}).map(([role, w]) => [`${role}Weight`, w])),
         },
@@ -128,6 +141,12 @@ export const command = (): Command =>
         .default(DEFAULT_NAME),
     )
     .option('--out <dir>', 'folder to write (default: models/NAME)')
+    .addOption(
+      new Option('--shape <shape>', "the model's shape (default: the warm start's)").choices(
+        Object.keys(SHAPES),
+      ),
+    )
+    .option('--from <dir>', 'the folder of the policy that it goes on from (default: the shipped one)')
     .option('--seed <n>', 'seed of weights and demonstrations', whole(0), 0)
     .option('--steps <n>', "training steps (default: the warm start's)", whole(1))
     .option('--threads <n>', 'threads of the CPU device', whole(1))

@@ -3,26 +3,28 @@ import type { ModelConfig } from '../../model/config.ts';
 
 type Shape = (vocabSize: number, eos: number) => ModelConfig;
 
-/** Qwen2's shape, small enough that a round takes seconds on a laptop. */
-const nano: Shape = (vocabSize, eos) => ({
-  architecture: 'qwen2',
-  vocabSize,
-  hiddenSize: 64,
-  intermediateSize: 176,
-  layers: 4,
-  heads: 4,
-  kvHeads: 2,
-  headDim: 16,
-  rmsNormEps: 1e-6,
-  ropeTheta: 10_000,
-  ropeScaling: null,
-  maxPositions: 256,
-  tiedEmbeddings: true,
-  qkvBias: true,
-  qkNorm: false,
-  bosId: null,
-  eosIds: [eos],
-});
+/** Qwen2's shape with four layers, of a width that is a multiple of 32: heads of 16 numbers, two for each key and value. */
+const qwen2 =
+  (hiddenSize: number): Shape =>
+  (vocabSize, eos) => ({
+    architecture: 'qwen2',
+    vocabSize,
+    hiddenSize,
+    intermediateSize: (hiddenSize * 11) / 4,
+    layers: 4,
+    heads: hiddenSize / 16,
+    kvHeads: hiddenSize / 32,
+    headDim: 16,
+    rmsNormEps: 1e-6,
+    ropeTheta: 10_000,
+    ropeScaling: null,
+    maxPositions: 256,
+    tiedEmbeddings: true,
+    qkvBias: true,
+    qkNorm: false,
+    bosId: null,
+    eosIds: [eos],
+  });
 
 /** Llama's shape with 1.4 million parameters at a vocabulary of 1024. */
 const small: Shape = (vocabSize, eos) => ({
@@ -45,4 +47,11 @@ const small: Shape = (vocabSize, eos) => ({
   eosIds: [eos],
 });
 
-export const SHAPES = { nano, small } as const satisfies Record<string, Shape>;
+/** `nano` is small enough that a round takes seconds on a laptop; `micro` and `mini` are the same in 1.2 and 3.0 million parameters. */
+export const SHAPES = {
+  nano: qwen2(64),
+  micro: qwen2(160),
+  mini: qwen2(256),
+  small,
+} as const satisfies Record<string, Shape>;
+export type ShapeName = keyof typeof SHAPES;

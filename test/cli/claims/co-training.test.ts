@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atTokens } from '../../../cli/claims/co-training.ts';
+import { atTokens, coTrainingPage } from '../../../cli/claims/co-training.ts';
 import { runOf } from '../../core/claims/runs.ts';
 
 test('a curve is read at a number of tokens, spent evenly or as the rounds say', () => {
@@ -13,4 +13,23 @@ test('a curve is read at a number of tokens, spent evenly or as the rounds say',
   const uneven = { ...even, monitors: [spent(1_000_000, 1), spent(500_000, 2)] };
   expect(atTokens(uneven, 'accuracy', 500_000)).toBeCloseTo(0.2);
   expect(atTokens(uneven, 'accuracy', 1_250_000)).toBeCloseTo(0.5);
+});
+
+test('the table over sizes compares each size of a partner with its own frozen arm, the shipped size first', () => {
+  const arms = (trained: readonly number[], frozen: readonly number[]) => [
+    { name: 'tango', description: '', runs: trained.map((end) => runOf(0.2, end)) },
+    { name: 'frozen', description: '', runs: frozen.map((end) => runOf(0.2, end)) },
+  ];
+  const record = (recipe: string, ...of: Parameters<typeof arms>) => ({ recipe, arms: arms(...of) });
+  const small = record('tango', [0.5, 0.6], [0.4, 0.5]) as never;
+  const other = record('rise', [0.5, 0.6], [0.4, 0.5]) as never;
+  const large = { ...record('tango', [0.6, 0.6], [0.7, 0.7]), shape: 'mini', parameters: 2_978_304 } as never;
+  const rows = coTrainingPage([small, other], [large])
+    .split('## Over the size of the policy')[1]!
+    .split('\n')
+    .filter((line) => line.startsWith('| tango') || line.startsWith('| rise'));
+  expect(rows).toHaveLength(2);
+  expect(rows[0]).toContain('| tango, verifier | 191,616 | 2 | +10.0 (+10.0 to +10.0) |');
+  expect(rows[1]).toContain('| tango, verifier | 2,978,304 | 2 | −10.0 (−10.0 to −10.0) |');
+  expect(coTrainingPage([small], [])).toContain('has not been measured');
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.ts';
 import { claimsPage, overview } from '../../../cli/claims/page.ts';
 import { readAttempts, readRegistration } from '../../../cli/claims/registered.ts';
+import { sizedRecords } from '../../../cli/claims/sizes.ts';
 import { claimOf } from '../../../core/claims/claim.ts';
 import { expectUnchanged } from '../../../core/claims/registration.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
@@ -41,7 +42,7 @@ test('every claim knows its earlier attempts, the record from before registratio
 });
 
 test('what is committed is what the records and the conditions of today make', async () => {
-  const files = await claimFiles(records);
+  const files = await claimFiles(records, await sizedRecords());
   const stale = [];
   for (const [path, text] of files) if ((await readFile(path, 'utf8')) !== text) stale.push(path);
   expect(stale).toEqual([]);

@@ -1,0 +1,87 @@
+/**
+ * The arms in which a partner is trained and frozen, played again with larger policies: what docs/co-training.md says of the policy's size. The
+ * start policies are pretrained as the shipped one is, in another shape, with the same settings; so are the rounds. There is no verdict.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { thisMachine } from '../../bench/machine.ts';
+import { claimOf } from '../../core/claims/claim.ts';
+import { settingsOf } from '../../core/claims/registration.ts';
+import { wrongInput } from '../../core/errors.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { parameterCount } from '../../model/checkpoint.ts';
+import { parseConfig } from '../../model/config.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { recipes } from '../../recipes/index.ts';
+import type { ShapeName } from '../pretrain/shapes.ts';
+import { FinishedRuns } from './finished-runs.ts';
+import { type PlaySettings, playClaim } from './play-claim.ts';
+import type { Played } from './record.ts';
+import type { Players } from './run-arms.ts';
+import { startOfShape } from './starts.ts';
+
+/** The shapes that are played besides that of the shipped starts, `nano`. */
+export const SIZES = ['micro', 'mini'] as const satisfies readonly ShapeName[];
+type Size = (typeof SIZES)[number];
+/** How many of a claim's seeds are played. */
+const SEEDS = 4;
+
+const FOLDER = join('claims', 'sizes');
+const fileOf = (recipe: string, shape: Size) => join(FOLDER, `${recipe}-${shape}.json`);
+
+/** What was played of a recipe with one larger policy. */
+export interface Sized extends Omit<Played, 'registration'> {
+  readonly shape: Size;
+  readonly parameters: number;
+}
+
+/** The records of all sizes that were played, by recipe and then by size. */
+export async function sizedRecords(): Promise<Sized[]> {
+  const files = recipes
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => SIZES.map((shape) => fileOf(name, shape)))
+    .filter((file) => existsSync(file));
+  return await Promise.all(files.map(async (file) => JSON.parse(await readFile(file, 'utf8')) as Sized));
+}
+
+/** Plays, or goes on with, the sizes of a recipe that have no record yet. Throws `claims.partners` where no partner is compared. */
+export async function playSizes(
+  recipe: Recipe,
+  settings: PlaySettings & { readonly state: string },
+  players: Players,
+): Promise<void> {
+  const { name } = recipe;
+  const arms = (claimOf(recipe).partners ?? []).flatMap(({ trained, frozen }) => [trained, frozen]);
+  if (!arms.length)
+    throw wrongInput('claims.partners', `The claim of ${name} compares no partner trained and frozen.`, {
+      expected: recipes.flatMap((one) => (one.claim?.partners?.length ? [one.name] : [])).join(', '),
+    });
+  const machine = thisMachine();
+  for (const shape of SIZES) {
+    if (existsSync(fileOf(name, shape))) {
+      console.log(`${name}, ${shape}: is played; remove ${fileOf(name, shape)} to play it again.`);
+      continue;
+    }
+    const start = await startOfShape(settings.state, recipe.startPolicy, shape);
+    const parameters = parameterCount(parseConfig((await readPolicyFolder(start.folder))['config.json']!));
+    console.log(`${name}, ${shape}: ${parameters} parameters`);
+    const finished = new FinishedRuns(settings.state, name, `${shape}-${machine.commit}`);
+    const { began: _, ...played } = await playClaim(recipe, { ...settings, arms, seeds: SEEDS }, players, {
+      finished,
+      startOf: () => start.folder,
+    });
+    const record: Sized = {
+      recipe: name,
+      shape,
+      parameters,
+      machine,
+      settings: { start: recipe.startPolicy, ...settingsOf(recipe) },
+      ...played,
+    };
+    await mkdir(FOLDER, { recursive: true });
+    await writeFile(fileOf(name, shape), `${JSON.stringify(record)}\n`);
+    await finished.forget();
+  }
+}
