@@ -7,7 +7,7 @@ import type { Recipe } from './recipe.ts';
 import { checkState } from './recipe-state.ts';
 import type { Earnings } from './schema/report.ts';
 import { tiedToSampling } from './tied-sampling.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from './training-plan.ts';
+import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from './training-plan.ts';
 
 export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'> &
   Partial<Pick<Recipe, 'roles'>>;
@@ -40,7 +40,7 @@ export async function planTraining(
 export function payProposals(
   { payProposals: pay }: Pick<Recipe, 'payProposals'>,
   records: RoundRecords,
-  tools: Pick<LearnTools, 'decode'>,
+  tools: ProposalTools,
 ): { readonly records: RoundRecords; readonly earnings: Earnings } {
   const ordered = { ...records, groups: [...records.groups].sort((a, b) => a.index - b.index) };
   const earned = pay?.(ordered, tools);

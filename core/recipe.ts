@@ -13,7 +13,7 @@ import type { EvaluationContext, RoundContext } from './round-context.ts';
 import type { Evaluation } from './schema/evaluation.ts';
 import type { RoleBinding, RunSettings } from './schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from './schema/sample.ts';
-import type { LearnTools, RoundRecords, SetSettings, TrainingPlan } from './training-plan.ts';
+import type { LearnTools, ProposalTools, RoundRecords, SetSettings, TrainingPlan } from './training-plan.ts';
 
 export interface Paper {
   readonly title: string;
@@ -103,7 +103,7 @@ export interface Recipe extends StageRecipe {
    */
   readonly payProposals?: (
     records: RoundRecords,
-    tools: Pick<LearnTools, 'decode'>,
+    tools: ProposalTools,
   ) => ReadonlyMap<string, number | null> | undefined;
   /** Returns the training plan of a whole round; groups come in order of their index. The engine drops the parts of frozen roles. */
   readonly learn: (records: RoundRecords, tools: LearnTools) => TrainingPlan | Promise<TrainingPlan>;

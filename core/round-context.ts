@@ -80,7 +80,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly evaluationTasks?: EvaluationTasks | undefined;
 }
 
-const noRenderer = (): Renderer => {
+/** Throws where a stage that was opened without a renderer asks for one. */
+export const noRenderer = (): Renderer => {
   throw new Error('internal: this stage was opened without a renderer');
 };
 

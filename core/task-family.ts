@@ -53,7 +53,9 @@ export interface TaskFamily {
   parseSolution(task: string, text: string): ParseResult<Solution>;
   parseJudgment(solution: Solution, text: string): ParseResult<Judgment>;
 
-  /** By the oracle: is the final answer exact? */
+  /** Does the oracle not know what is right, because a policy wrote the question? Absent = it always knows. */
+  isUnlabelled?(task: string): boolean;
+  /** By the oracle: is the final answer exact? False where the oracle does not know. */
   answerIsExact(task: string, solution: Solution): boolean;
   /** By the oracle: exact verdicts on every step and on the whole (right = every step and the answer are exact). */
   exactJudgment(task: string, solution: Solution): Judgment;

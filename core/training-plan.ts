@@ -209,6 +209,9 @@ export interface RoundRecords {
   readonly version: number;
 }
 
+/** What decides what proposals earned: no model is asked, so that an audit comes to the same. */
+export type ProposalTools = Pick<LearnTools, 'decode' | 'renderer'>;
+
 /** What `learn` may ask of the models before it decides. Nothing is trained meanwhile; calls run one after the other. */
 export interface LearnTools {
   decode(ids: TokenIds): string;

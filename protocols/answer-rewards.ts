@@ -28,7 +28,7 @@ export interface AnswerEvidence {
   readonly solutions: readonly ParseResult<Solution>[];
   /** Answers as texts; null where the text is none. */
   readonly answers: readonly (string | null)[];
-  /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
+  /** Is the answer exact? null where there is none, or nothing to compare it with. Throws for a reward that is declared gold-free. */
   readonly answersExact: () => readonly (boolean | null)[];
 }
 
@@ -74,7 +74,10 @@ export function payAnswers(
 ): ScoredGroup {
   const family = rendered(given, stage);
   const solutions = group.samples.map((sample, i) => solutionOf(family, taskOf(i), sample, stage.tokenizer));
-  const answersExact = solutions.map((s, i) => (s.ok ? family.answerIsExact(taskOf(i), s.value) : null));
+  const known = (i: number) => !family.isUnlabelled?.(taskOf(i));
+  const answersExact = solutions.map((s, i) =>
+    s.ok && known(i) ? family.answerIsExact(taskOf(i), s.value) : null,
+  );
   const rewards = pay({
     group,
     solutions,
@@ -86,6 +89,8 @@ export function payAnswers(
     samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: rewards[i] ?? null } })),
     judgments: [],
     answersExact,
-    solutionsExact: solutions.map((s, i) => (s.ok ? family.exactJudgment(taskOf(i), s.value).right : null)),
+    solutionsExact: solutions.map((s, i) =>
+      s.ok && known(i) ? family.exactJudgment(taskOf(i), s.value).right : null,
+    ),
   };
 }

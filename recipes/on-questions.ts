@@ -12,19 +12,27 @@ import { program } from '../tasks/file/program-checker.ts';
 import { dapoOn } from './dapo/recipe.ts';
 import { genrmOn } from './genrm/on-questions.ts';
 import { grpoSettings, questionEntries } from './grpo/from-data.ts';
+import { maeOn } from './mae/on-questions.ts';
 import { primeOn } from './prime/recipe.ts';
+import { rZeroOn } from './r-zero/on-questions.ts';
 import { riseOn } from './rise/recipe.ts';
 import { selfRewardingOn } from './self-rewarding/on-questions.ts';
+import { sppoOn } from './sppo/on-questions.ts';
 import { tangoOn } from './tango/recipe.ts';
+import { trioOn } from './trio/on-questions.ts';
 import { ttrlOn } from './ttrl/recipe.ts';
 
 const ON_QUESTIONS = {
   dapo: dapoOn,
   genrm: genrmOn,
+  mae: maeOn,
   prime: primeOn,
+  'r-zero': rZeroOn,
   rise: riseOn,
   'self-rewarding': selfRewardingOn,
+  sppo: sppoOn,
   tango: tangoOn,
+  trio: trioOn,
   ttrl: ttrlOn,
 } as const satisfies Record<string, (game: QuestionGame) => Recipe>;
 type QuestionRecipe = keyof typeof ON_QUESTIONS;
@@ -35,14 +43,10 @@ export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object
 /** What the others would need of a file or of a policy, which no file of questions has. */
 const MISSING: Readonly<Record<string, string>> = {
   azr: 'programs that the policy writes and an interpreter runs',
-  mae: 'a policy that was taught to rate questions and answers in the notation of its family',
   'one-shot': 'a family that can say which of its tasks teaches most',
-  'r-zero': 'a policy that was taught to ask questions, and an oracle for questions that no file holds',
   ragen: 'an environment of several turns',
   'self-taught-evaluators': 'a policy that was taught to compare two answers in the notation of its family',
-  sppo: 'an oracle of preferences between two responses',
   ssp: 'a search tool and its documents',
-  trio: 'a policy that was taught to ask and to judge, and an oracle for questions that no file holds',
 };
 
 /** Throws `run.tasks`, saying what the recipe lacks on files of questions. */

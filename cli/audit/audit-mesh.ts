@@ -5,6 +5,7 @@ import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../..
 import { RollmeshError } from '../../core/errors.ts';
 import { proposalOutcomes } from '../../core/play-episodes.ts';
 import type { Registry } from '../../core/registry.ts';
+import { noRenderer } from '../../core/round-context.ts';
 import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import { type ReadableMesh, readStoredRound } from './read-round.ts';
@@ -54,8 +55,9 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
   try {
     await withRoundPolicies(gateway, round, async (tools) => {
       await rereadRound(ledger, record, tools);
-      const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
-      checkEarnings(ledger, record, decode, stored.trained, round.report?.earnings);
+      const { tokenizer, renderer = noRenderer } = tools;
+      const texts = { decode: (ids: readonly number[]) => tokenizer.decode(ids), renderer };
+      checkEarnings(ledger, record, texts, stored.trained, round.report?.earnings);
       await redrawRound(ledger, record, tools, order.fraction, order.seed);
     });
   } catch (error) {

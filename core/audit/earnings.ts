@@ -4,6 +4,7 @@
  */
 import { payProposals } from '../plan-training.ts';
 import type { Earnings } from '../schema/report.ts';
+import type { ProposalTools } from '../training-plan.ts';
 import type { RoundRecord } from './audit-round.ts';
 import type { AuditLedger } from './findings.ts';
 
@@ -11,14 +12,14 @@ import type { AuditLedger } from './findings.ts';
 export function checkEarnings(
   ledger: AuditLedger,
   { recipe, round, proposals, groups }: RoundRecord,
-  decode: (ids: readonly number[]) => string,
+  tools: ProposalTools,
   trained: ReadonlySet<string>,
   reported: Earnings | undefined,
 ): void {
   if (!reported) return;
   const taught = groups.filter(({ group }) => trained.has(group));
   const records = { round, proposals, groups: taught, recipeState: undefined, version: 0 };
-  const { earnings } = payProposals(recipe, records, { decode });
+  const { earnings } = payProposals(recipe, records, tools);
   for (const id of new Set([...Object.keys(earnings), ...Object.keys(reported)])) {
     const [said, due] = [reported[id], earnings[id]];
     ledger.check(

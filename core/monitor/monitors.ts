@@ -50,12 +50,16 @@ function rolloutsOf({ samples, answersExact }: ScoredGroup): Rollout[] {
   });
 }
 
-/** Share of rollouts whose answer is exact; null where there are answers and the oracle has a verdict on none, as with a rubric. */
-function exactShare(rollouts: readonly Rollout[]): number | null {
-  const answered = rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok'));
-  const silent = rollouts.every(({ exact }) => exact === null);
-  return answered && silent ? null : share(rollouts, ({ exact }) => exact === true);
-}
+/** Are there answers, and the oracle has a verdict on none, as with a rubric and with questions that a policy wrote? */
+const isUnchecked = (rollouts: readonly Rollout[]): boolean =>
+  rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok')) &&
+  rollouts.every(({ exact }) => exact === null);
+
+/** Share of rollouts whose answer is exact, among the groups [groups][rollouts] that the oracle checks; null where it checks none. */
+const exactShare = (byGroup: readonly (readonly Rollout[])[]): number | null =>
+  isUnchecked(byGroup.flat())
+    ? null
+    : share(byGroup.filter((rollouts) => !isUnchecked(rollouts)).flat(), ({ exact }) => exact === true);
 
 /** Share of proposals that repeat a task of the round, whether rejected or admitted a second time. */
 function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | null {
@@ -77,7 +81,7 @@ export function monitorRound(
     group.map(({ rewards }) => rewards.reward ?? null).filter((reward) => reward !== null),
   );
   const reward = mean(rewardsG.flat());
-  const gold = exactShare(rollouts);
+  const gold = exactShare(byGroup);
   const proposed = proposalOutcomes(proposals);
   const judgments = judged(groups);
   const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');

@@ -97,7 +97,7 @@ export const scoredGroup = v.pipe(
   v.object({
     ...rolloutGroup.entries,
     judgments: v.array(sample),
-    /** For each rollout: is the answer exact? null where there is no answer to check (off-grammar). */
+    /** For each rollout: is the answer exact? null where there is no answer to check (off-grammar), or nothing to check it with. */
     answersExact: v.array(v.nullable(v.boolean())),
     /** For each rollout: is the whole solution exact, every step included? null as above. */
     solutionsExact: v.array(v.nullable(v.boolean())),

@@ -5,6 +5,7 @@
 import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import type { Message } from '../../core/renderer/message.ts';
+import { verifierMessages } from '../../core/renderer/role-messages.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
@@ -16,17 +17,24 @@ import { readTask, writeTask } from './task-text.ts';
 type Room = Pick<RoundContext, 'renderer' | 'contextLength'>;
 type LeftOut = NonNullable<Proposals['leftOut']>[number];
 
+/** The messages of the longest prompt that a question comes to, and how many tokens are written or shown after them at most. */
+export type Needs = (messages: readonly Message[]) => {
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+};
+
+/** Where a verifier reads the solution: a solution and a verdict of at most `maxNew` tokens each. */
+export const verified =
+  (maxNew: number): Needs =>
+  (messages) => ({ messages: verifierMessages(messages, ''), tokens: 2 * maxNew });
+
 /** Sorts questions out that are too long: `tokens` are those of the prompt with all that is written after it. */
 export interface Fitting {
   readonly fits: (task: string) => boolean;
   readonly leftOut: readonly LeftOut[];
 }
 
-/** `needs`: the messages of the longest prompt that a question comes to, and how many tokens are written or shown after them at most. */
-export function fittingIn(
-  { renderer, contextLength }: Room,
-  needs: (messages: readonly Message[]) => { readonly messages: readonly Message[]; readonly tokens: number },
-): Fitting {
+export function fittingIn({ renderer, contextLength }: Room, needs: Needs): Fitting {
   const leftOut: LeftOut[] = [];
   return {
     leftOut,
@@ -66,7 +74,7 @@ export interface DrawnQuestions {
   /** Longest answer in tokens, its end included. */
   readonly maxNew: number;
   readonly count: number;
-  readonly needs?: Parameters<typeof fittingIn>[1];
+  readonly needs?: Needs;
   /** How often a question is drawn beside the others of its file; by default all alike. */
   readonly weightOf?: ((task: string) => number) | undefined;
 }

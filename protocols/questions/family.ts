@@ -18,7 +18,7 @@ import {
 } from '../../core/task-family.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import type { Questions } from './round.ts';
-import { readTask, writeTask } from './task-text.ts';
+import { isProposed, readTask, writeTask } from './task-text.ts';
 
 type FamilyQuestions = Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'>;
 
@@ -60,6 +60,7 @@ export function questionFamily(questions: FamilyQuestions): TaskFamily {
   const { name, tasks, checker, maxNew, examined = Number.POSITIVE_INFINITY } = questions;
   const heldOut = tasks.heldOut.map(writeTask);
   const answerIsExact = (task: string, { answer }: Solution) => {
+    if (isProposed(task)) return false;
     const verdict = checker.prepare(readTask(task))(answer);
     return verdict.ok && verdict.value;
   };
@@ -82,6 +83,7 @@ export function questionFamily(questions: FamilyQuestions): TaskFamily {
     parseProposal: noProposals,
     parseSolution: unrendered,
     parseJudgment: unrendered,
+    isUnlabelled: isProposed,
     answerIsExact,
     exactJudgment: (task, solution) => {
       const right = answerIsExact(task, solution);

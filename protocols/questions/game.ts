@@ -1,43 +1,52 @@
 /** Questions of files as a game that a recipe's own shape of round can be played on, in place of its task family. */
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
-import { verifierMessages } from '../../core/renderer/role-messages.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
-import { drawQuestions } from './draw.ts';
+import type { Proposal, Request } from '../proposals.ts';
+import { drawQuestions, type Needs, verified } from './draw.ts';
 import { questionFamily } from './family.ts';
+import { type Example, knownQuestions, proposeLike } from './propose.ts';
 import type { Questions } from './round.ts';
 
 export interface QuestionGame {
   readonly family: TaskFamily;
-  /** `count` questions for a round, none twice and none held out; as many as the run's settings say if it is not given. */
-  readonly tasks: (context: RoundContext, count?: number) => Proposals;
+  /** `count` questions for a round, none twice and none held out; as many as the run's settings say if it is not given. `needs`: what each has to fit together with; default an answer. */
+  readonly tasks: (context: RoundContext, count?: number, needs?: Needs) => Proposals;
   /** The same where a verifier reads the solutions: question, solution and verdict have to fit together. */
   readonly verifiedTasks: (context: RoundContext) => Proposals;
+  /** Questions that a role writes after the example of others. `needs`: default what a verifier needs. */
+  readonly propose: (
+    context: RoundContext,
+    role: string,
+    examples: readonly Example[],
+    needs?: Needs,
+  ) => Promise<Proposal<Example & Request>[]>;
   /** Longest answer in tokens, its end included. */
   readonly maxNew: number;
 }
 
 export const questionGame = (
   questions: Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'>,
-): QuestionGame => ({
-  family: questionFamily(questions),
-  maxNew: questions.maxNew,
-  tasks: (context, count = context.round.settings.tasks) =>
-    drawQuestions(context, { sources: questions.tasks.sources, maxNew: questions.maxNew, count }),
-  verifiedTasks: (context) =>
-    drawQuestions(context, {
-      sources: questions.tasks.sources,
-      maxNew: questions.maxNew,
-      count: context.round.settings.tasks,
-      needs: (messages) => ({ messages: verifierMessages(messages, ''), tokens: 2 * questions.maxNew }),
-    }),
-});
+): QuestionGame => {
+  const { tasks, maxNew } = questions;
+  const known = knownQuestions(tasks);
+  const draw: QuestionGame['tasks'] = (context, count = context.round.settings.tasks, needs) =>
+    drawQuestions(context, { sources: tasks.sources, maxNew, count, ...(needs ? { needs } : {}) });
+  return {
+    family: questionFamily(questions),
+    maxNew,
+    tasks: draw,
+    verifiedTasks: (context) => draw(context, undefined, verified(maxNew)),
+    propose: (context, role, examples, needs = verified(maxNew)) =>
+      proposeLike(context, role, examples, { known, needs }),
+  };
+};
 
 /** A recipe with another shape of round, played on questions: its claim was measured on its own family, and its stop is of that notation. */
 export function onQuestions(
   { claim: _claim, stop: _stop, ...recipe }: Recipe,
-  shape: RoundShape & Partial<Pick<Recipe, 'learn'>>,
+  shape: RoundShape & Partial<Pick<Recipe, 'learn' | 'payProposals'>>,
 ): Recipe {
   return { ...recipe, ...shape };
 }

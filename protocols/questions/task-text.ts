@@ -1,6 +1,6 @@
-/** A question of a file as the text that travels with a round: whole, so that no stage has to look anything up. */
+/** A question as the text that travels with a round: whole, so that no stage has to look anything up. */
 import * as v from 'valibot';
-import { message } from '../../core/renderer/message.ts';
+import { type Message, message } from '../../core/renderer/message.ts';
 import type { FileTask } from '../../tasks/file/task.ts';
 
 const schema = v.object({
@@ -8,11 +8,20 @@ const schema = v.object({
   answer: v.string(),
   metadata: v.record(v.string(), v.unknown()),
   difficulty: v.nullable(v.number()),
+  /** A policy wrote the question, and nobody knows its answer. */
+  proposed: v.optional(v.literal(true)),
 });
 
 /** The same task gives the same text: nothing of where it was read from. */
 export const writeTask = ({ messages, answer, metadata, difficulty }: FileTask): string =>
   JSON.stringify({ messages, answer, metadata, difficulty });
 
+/** A question that a policy wrote and that has no reference answer. */
+export const writeProposed = (messages: readonly Message[]): string =>
+  JSON.stringify({ messages, answer: '', metadata: {}, difficulty: null, proposed: true });
+
 /** Throws where the text is none of this protocol's: the records are of another recipe. */
 export const readTask = (text: string): FileTask => v.parse(schema, JSON.parse(text));
+
+/** Is it a question without a reference answer? Throws as `readTask` does. */
+export const isProposed = (text: string): boolean => v.parse(schema, JSON.parse(text)).proposed === true;

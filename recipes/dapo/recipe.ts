@@ -90,7 +90,10 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
 }
 
 /** The shape of its rounds over a family; the punishment of length grows over the last `buffer` tokens before the limit. */
-const played = ({ family, maxNew, tasks }: Omit<QuestionGame, 'verifiedTasks'>, buffer: number) =>
+const played = (
+  { family, maxNew, tasks }: Pick<QuestionGame, 'family' | 'maxNew' | 'tasks'>,
+  buffer: number,
+) =>
   solverAlone({
     family,
     maxNew,

@@ -3,25 +3,11 @@
  * enough quality are stored to be answered in later rounds.
  */
 import * as v from 'valibot';
-import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { soundness } from '../../tasks/arithmetic/questions.ts';
 
-/** As many seeds as the published variant that starts from its own questions: what the gate lets in soon makes up most of the store. */
-const SEED_QUESTIONS = 16;
-
+/** What a version carries: the questions that are stored so far. */
 export const questionStore = v.array(v.string());
-
-/** The questions stored so far: unlabelled seeds, then what passed the gate. */
-export const storeOf = (recipeState: unknown, seed: number): readonly string[] => {
-  const stored = readState(questionStore, recipeState);
-  if (stored) return stored;
-  const random = new Random(`mae/seeds/${seed}`);
-  return Array.from({ length: SEED_QUESTIONS }, () => freshTask(random));
-};
 
 export interface Appraised {
   readonly task: string;
@@ -58,16 +44,3 @@ export const admit = (
   ...store,
   ...[...fresh].filter(({ quality }) => quality >= gate).map(({ task }) => task),
 ];
-
-/** What a store holds and what was proposed for it, by the oracle: for reports alone. `unsolvable` is all that is not sound, the few ambiguous ones too. */
-export function storeFigures(store: readonly string[], fresh: readonly Appraised[]) {
-  return {
-    stored: store.length,
-    unsolvable: unsolvableShare(store),
-    unsolvableProposed: unsolvableShare(fresh.map(({ task }) => task)),
-    quality: mean(fresh.map(({ quality }) => quality)),
-  };
-}
-
-const unsolvableShare = (questions: readonly string[]): number =>
-  mean(questions.map((question) => Number(soundness(question) !== 'sound')));

@@ -1,50 +1,78 @@
 /**
- * Questions proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. What each is paid, and which questions enter
- * the store, is the recipe's.
+ * Questions proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. How questions are asked, read and rated is the
+ * game's; what each is paid, and which questions enter the store, is the recipe's.
  */
 import { Random } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
-import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { parseQuestion, proposalPrompt, soundness } from '../../tasks/arithmetic/questions.ts';
-import { answerPrompt, parseRating, questionPrompt } from '../../tasks/arithmetic/ratings.ts';
-import { isInteger, parseWorked } from '../../tasks/worked.ts';
-import { storeOf } from './question-store.ts';
+import { admit, type Proposal, passed, type Request } from '../../protocols/proposals.ts';
+import { questionStore } from './question-store.ts';
 
-/** New questions, half of them varied from a stored one, and as many stored ones for the solver to train on. */
-export async function proposeQuestions(context: RoundContext): Promise<Proposals> {
+/** How a policy is asked to answer and to rate, and what is read from its texts, their ends included. */
+export interface RatedTexts {
+  readonly solverPrompt: (question: string) => string;
+  readonly parseAnswer: (question: string, text: string) => ParseResult<Solution>;
+  readonly questionPrompt: (question: string) => string;
+  readonly answerPrompt: (question: string, solution: Solution) => string;
+  /** A score in 1 … 10. */
+  readonly parseRating: (text: string) => ParseResult<number>;
+}
+
+export interface RatedGame {
+  readonly texts: (context: Pick<RoundContext, 'renderer'>) => RatedTexts;
+  /** What the store holds before anything was added to it. */
+  readonly seeds: (seed: number) => readonly string[];
+  /** Questions that nobody had to propose, which are varied and answered beside the stored ones. */
+  readonly given?: (context: RoundContext) => Proposals;
+  /** New questions of the proposer, one for each of `varied`: varied from that question or, where it is null, from none. */
+  readonly propose: (
+    context: RoundContext,
+    varied: readonly (string | null)[],
+    sampleIds: readonly string[],
+  ) => Promise<Proposal<Request>[]>;
+  /** By the oracle: does the question ask something that has an answer? null where nobody knows. */
+  readonly isSound: (question: string) => boolean | null;
+  /** By the oracle: is the answer right? null where nobody knows. */
+  readonly isRight: (question: string, solution: Solution) => boolean | null;
+}
+
+/** The questions stored so far. */
+export const storeOf = (game: RatedGame, recipeState: unknown, seed: number): readonly string[] =>
+  readState(questionStore, recipeState) ?? game.seeds(seed);
+
+/** New questions, half of them varied from a known one, and as many known ones for the solver to train on. */
+export async function proposeQuestions(game: RatedGame, context: RoundContext): Promise<Proposals> {
   const { round } = context;
   const { tasks: count, seed } = round.settings;
-  const store = storeOf(await context.recipeState(), seed);
+  const { tasks: given = [], leftOut } = game.given?.(context) ?? {};
+  const known = [...storeOf(game, await context.recipeState(), seed), ...given.map(({ task }) => task)];
   const random = new Random(`${round.id}/questions`);
-  const requests = Array.from({ length: count }, (_, i) => ({
-    prompt: proposalPrompt(random.bool() ? random.pick(store) : undefined),
-    sampleIds: [proposalId(round.id, 'proposer', i)],
-  }));
-  const proposed = await proposeThrough(context, 'proposer', requests, {
-    parse: parseQuestion,
-    isHeldOut: arithmetic.isHeldOut,
-  });
-  const stored = Array.from({ length: count }, () => ({ task: random.pick(store), proposal: null }));
+  const varied = Array.from({ length: count }, () => (random.bool() ? random.pick(known) : null));
+  const sampleIds = varied.map((_, i) => proposalId(round.id, 'proposer', i));
+  const proposed = await game.propose(context, varied, sampleIds);
+  const stored = Array.from({ length: count }, () => ({ task: random.pick(known), proposal: null }));
   return {
     round: round.id,
     samples: proposed.map(({ sample }) => sample),
     tasks: admit(round, [...passed(proposed), ...stored]),
+    ...(leftOut ? { leftOut } : {}),
   };
 }
 
-/** Some answers to a new question, to learn how difficult it is; one to a stored question, to learn from. */
+/** Some answers to a new question, to learn how difficult it is; one to a known question, to learn from. */
 export async function answerQuestions(
+  game: RatedGame,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
   const { round, tokenizer } = context;
+  const texts = game.texts(context);
   const prompts = tasks.map(({ group, task, proposal }) => ({
-    ids: tokenizer.encode(arithmetic.solverPrompt(task)),
+    ids: tokenizer.encode(texts.solverPrompt(task)),
     sampleIds: Array.from({ length: proposal ? round.settings.groupSize : 1 }, (_, i) =>
       rolloutId(group, 'solver', i),
     ),
@@ -54,16 +82,12 @@ export async function answerQuestions(
     round: round.id,
     ...task,
     samples: completions[t]!.map((completion, i) => {
-      const parsed = answerOf(tokenizer.decode(completion.ids));
+      const parsed = texts.parseAnswer(task.task, tokenizer.decode(completion.ids));
       const outcome = parsed.ok ? 'ok' : completion.stopped ? parsed.reason : 'cut-off';
       return sampleOf(context, 'solver', prompts[t]!.sampleIds[i]!, prompts[t]!.ids, completion, outcome);
     }),
   }));
 }
-
-/** An answer in form: any number of steps, since a question that asks nothing has no right number of them. */
-const answerOf = (text: string): ParseResult<Solution> =>
-  parseWorked(text, { step: isInteger, answer: isInteger });
 
 /** A rating above it, of 1 to 10, says that a question is sound or an answer right. */
 const MIDDLING = 5;
@@ -82,26 +106,28 @@ export interface RatingEvidence {
  * it can be read (`reward`) and what the recipe makes of it (`rating`). An answer out of form is not shown to the judge.
  */
 export async function rateQuestions(
+  game: RatedGame,
   context: RoundContext,
   groups: readonly RolloutGroup[],
   value: (evidence: RatingEvidence) => number,
   solverReward: (rating: number | null) => number,
 ): Promise<ScoredGroup[]> {
   const { round, tokenizer } = context;
-  const answers = groups.map(({ samples }) =>
+  const texts = game.texts(context);
+  const answers = groups.map(({ task, samples }) =>
     samples.map(({ ids, outcome }) =>
-      outcome === 'ok' ? answerOf(tokenizer.decode(ids)) : invalid(outcome),
+      outcome === 'ok' ? texts.parseAnswer(task, tokenizer.decode(ids)) : invalid(outcome),
     ),
   );
   const right = (question: string, answer: ParseResult<Solution>) =>
-    answer.ok && soundness(question) === 'sound' && arithmetic.answerIsExact(question, answer.value);
+    answer.ok ? game.isRight(question, answer.value) : null;
   const asked = groups.flatMap(({ task, proposal, samples }, g) => {
     const question = {
       g,
       of: proposal!,
-      prompt: questionPrompt(task),
+      prompt: texts.questionPrompt(task),
       votes: round.settings.groupSize,
-      exact: soundness(task) === 'sound',
+      exact: game.isSound(task),
     };
     const rated = samples.flatMap(({ id }, s) => {
       const answer = answers[g]![s]!;
@@ -110,7 +136,7 @@ export async function rateQuestions(
         {
           g,
           of: id,
-          prompt: answerPrompt(task, answer.value.answer),
+          prompt: texts.answerPrompt(task, answer.value),
           votes: 1,
           exact: right(task, answer),
         },
@@ -125,12 +151,14 @@ export async function rateQuestions(
   const completions = await context.generate('judge', prompts);
   const judgments = asked.map(({ of, exact }, a) =>
     completions[a]!.map((completion, i) => {
-      const rating = completion.stopped ? parseRating(tokenizer.decode(completion.ids)) : invalid('cut-off');
+      const rating = completion.stopped
+        ? texts.parseRating(tokenizer.decode(completion.ids))
+        : invalid('cut-off');
       const { ids, sampleIds } = prompts[a]!;
       const id = sampleIds[i]!;
       const rewards = {
         reward: Number(rating.ok),
-        rating: value({ rating, exact: sealedGold(context, exact), coin: coinOf(id) }),
+        rating: value({ rating, exact: sealedGold(context, exact === true), coin: coinOf(id) }),
       };
       return {
         ...sampleOf(context, 'judge', id, ids, completion, rating.ok ? 'ok' : rating.reason, rewards),
@@ -149,8 +177,8 @@ export async function rateQuestions(
         return { ...sample, rewards: { reward: solverReward(rating), passed: rating ?? 0 } };
       }),
       judgments: own,
-      answersExact: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
-      solutionsExact: answers[g]!.map((answer) => (answer.ok ? right(group.task, answer) : null)),
+      answersExact: answers[g]!.map((answer) => right(group.task, answer)),
+      solutionsExact: answers[g]!.map((answer) => right(group.task, answer)),
     };
   });
 }

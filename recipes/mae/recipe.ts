@@ -2,6 +2,7 @@
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -12,8 +13,16 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { normalised, ratingParts } from '../../tasks/arithmetic/ratings.ts';
 import { claim } from './claim.ts';
 import { evaluateRatings } from './evaluate.ts';
-import { admit, appraised, questionStore, storeFigures, storeOf } from './question-store.ts';
-import { answerQuestions, proposeQuestions, type RatingEvidence, rateQuestions } from './rated-questions.ts';
+import { admit, appraised, questionStore } from './question-store.ts';
+import {
+  answerQuestions,
+  proposeQuestions,
+  type RatedGame,
+  type RatingEvidence,
+  rateQuestions,
+  storeOf,
+} from './rated-questions.ts';
+import { soundnessFigures, sums } from './sums.ts';
 
 const QUALITY_GATE = 0.7;
 /** What a rating that cannot be read counts as. */
@@ -59,19 +68,40 @@ function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<s
   );
 }
 
-function learn({ round, proposals, groups, recipeState }: RoundRecords): TrainingPlan {
+export function learnFrom(
+  game: RatedGame,
+  { round, proposals, groups, recipeState }: RoundRecords,
+): TrainingPlan & { readonly recipeState: readonly string[] } {
   const fresh = appraised(groups, NEUTRAL);
   const stored = groups.filter(({ proposal }) => proposal === null);
   const answers = stored.flatMap(({ samples }) => samples);
   const ratings = stored.flatMap(({ judgments }) => judgments);
-  const store = admit(storeOf(recipeState, round.settings.seed), fresh.values(), gateOf(round));
+  const store = admit(storeOf(game, recipeState, round.settings.seed), fresh.values(), gateOf(round));
   const parts = [part('proposer', proposals.samples), part('solver', answers), part('judge', ratings)];
   return {
     updates: [{ set: MAIN_SET, parts }],
     recipeState: store,
-    figures: storeFigures(store, [...fresh.values()]),
+    figures: { stored: store.length, quality: mean([...fresh.values()].map(({ quality }) => quality)) },
   };
 }
+
+/** The stages over a game, and what they teach. */
+export const playedOn = (game: RatedGame) =>
+  ({
+    propose: (context) => proposeQuestions(game, context),
+    rollOut: (context, tasks) => answerQuestions(game, context, tasks),
+    judge: (context, groups) => {
+      const { rewardFunction } = context.round.settings;
+      return rateQuestions(
+        game,
+        context,
+        groups,
+        (evidence) => ratingValue(rewardFunction, evidence),
+        solverReward,
+      );
+    },
+    payProposals,
+  }) satisfies Partial<Recipe>;
 
 export const mae: Recipe = {
   name: 'mae',
@@ -128,14 +158,12 @@ export const mae: Recipe = {
     judge: { description: 'rates questions and answers', sampling: { maxNew: 30, temperature: 1 } },
   },
   freezable: ['proposer', 'solver', 'judge'],
-  propose: proposeQuestions,
-  rollOut: answerQuestions,
-  judge: (context, groups) => {
-    const { rewardFunction } = context.round.settings;
-    return rateQuestions(context, groups, (evidence) => ratingValue(rewardFunction, evidence), solverReward);
+  ...playedOn(sums),
+  learn: (records) => {
+    const plan = learnFrom(sums, records);
+    const fresh = [...appraised(records.groups, NEUTRAL).values()];
+    return { ...plan, figures: { ...plan.figures, ...soundnessFigures(plan.recipeState, fresh) } };
   },
-  payProposals,
-  learn,
   evaluate: async (context) =>
     evaluation(
       await evaluateSolver(context, { family: arithmetic, role: 'solver', temperature: 1 }),

@@ -3,13 +3,13 @@ import type { RoundShape } from '../../core/recipe.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
-import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import type { EvaluationTasks } from '../../core/split.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 import { type AnswerEvidence, majorityReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { attempt, CHALLENGER, challenge, drawLabelled, labelledOf } from './challenges.ts';
+import { attempt, CHALLENGER, drawLabelled, labelledOf } from './challenges.ts';
 
 /** Answers to each held-out task behind the sampled accuracy: arms differ by a few points. */
 const DRAWS = 5;
@@ -23,6 +23,8 @@ export interface LabelReward extends RewardInfo {
 
 export interface ChallengeGame {
   readonly family: TaskFamily;
+  /** So many questions of the challenger; each that passes becomes a task. */
+  readonly challenge: (context: RoundContext, count: number) => Promise<Proposals>;
   readonly phaseOf: (index: number) => Phase;
   /** Attempts that vote on a question; in the solver's phase a round's group size holds. */
   readonly attempts: number;
@@ -35,11 +37,11 @@ export interface ChallengeGame {
 }
 
 export const challengePlay = (game: ChallengeGame): RoundShape => {
-  const { family, phaseOf, attempts, collected, examined, rewards } = game;
+  const { family, challenge, phaseOf, attempts, collected, examined, rewards } = game;
   const phase = ({ round }: RoundContext) => phaseOf(round.index);
   return {
     taskName: family.name,
-    stop: family.stop,
+    ...(family.stop ? { stop: family.stop } : {}),
     rewards,
     roles: {
       [CHALLENGER]: {
@@ -57,7 +59,7 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
     propose: async (context) => {
       const { tasks } = context.round.settings;
       if (phase(context) === 'train') return drawLabelled(context, labelledOf(await context.recipeState()));
-      return challenge(family, context, tasks * (phase(context) === 'collect' ? collected : 1));
+      return challenge(context, tasks * (phase(context) === 'collect' ? collected : 1));
     },
     rollOut: (context, tasks) =>
       attempt(
@@ -77,7 +79,10 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
           tasks: examined(context.evaluationTasks),
         }),
       ),
-    describe: { difficulty: family.difficulty, worked: (text) => text.startsWith(family.workedPrefix) },
+    describe: {
+      difficulty: (task) => family.difficulty(task),
+      ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
+    },
   };
 };
 

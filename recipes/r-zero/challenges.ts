@@ -85,16 +85,18 @@ export const votesOf = (
     return { task, label: most?.answer ?? null, share: most?.share ?? 0 };
   });
 
-/** What a report says of some questions: nothing here reaches a reward. */
-export const voteFigures = (family: TaskFamily, votes: readonly Vote[]) => ({
-  agreement: mean(votes.map(({ share }) => share)),
-  difficulty: mean(votes.map(({ task }) => family.difficulty(task))),
-  labelAccuracy: mean(
-    votes.map(({ task, label }) =>
-      Number(label !== null && family.answerIsExact(task, { steps: [], answer: label })),
-    ),
-  ),
-});
+/** What a report says of some questions: nothing here reaches a reward. `labelAccuracy` is absent where the oracle knows none of them. */
+export function voteFigures(family: TaskFamily, votes: readonly Vote[]) {
+  const known = votes.filter(({ task }) => !family.isUnlabelled?.(task));
+  const right = known.map(({ task, label }) =>
+    Number(label !== null && family.answerIsExact(task, { steps: [], answer: label })),
+  );
+  return {
+    agreement: mean(votes.map(({ share }) => share)),
+    difficulty: mean(votes.map(({ task }) => family.difficulty(task))),
+    ...(known.length || !votes.length ? { labelAccuracy: mean(right) } : {}),
+  };
+}
 
 /** What a round teaches that collects: nobody is trained; labelled questions that `keeps` admits are the set of the rounds to come. */
 export function collection(
@@ -103,13 +105,14 @@ export function collection(
   keeps: (vote: Vote) => boolean,
 ): TrainingPlan {
   const kept = votes.filter((vote) => vote.label !== null && keeps(vote));
+  const figures = voteFigures(family, votes);
   return {
     updates: [],
     recipeState: [...new Map(kept.map((vote) => [vote.task, vote])).values()],
     figures: {
-      ...voteFigures(family, votes),
+      ...figures,
       kept: kept.length / votes.length,
-      keptAccuracy: voteFigures(family, kept).labelAccuracy,
+      ...('labelAccuracy' in figures ? { keptAccuracy: voteFigures(family, kept).labelAccuracy ?? 0 } : {}),
     },
   };
 }

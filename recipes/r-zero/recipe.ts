@@ -5,13 +5,20 @@ import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
 import { bandPass } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import { rendered, type TaskFamily } from '../../core/task-family.ts';
 import { charBleu } from '../../core/text/bleu.ts';
-import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import type {
+  LearnTools,
+  PolicyPart,
+  ProposalTools,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, smallSteps, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts';
-import { CHALLENGER, collection, labelledSet, voteFigures, votesOf } from './challenges.ts';
+import { CHALLENGER, challenge, collection, labelledSet, voteFigures, votesOf } from './challenges.ts';
 import { phaseOf, rZeroClaim } from './claim.ts';
 
 /** Questions of the challenger that share a baseline. */
@@ -66,54 +73,78 @@ const plan = (role: string, set: string, kl: number, items: PolicyPart['items'])
   },
 ];
 
-type Decode = Pick<LearnTools, 'decode'>;
-
-/** Share of the batch that each question clusters with [proposals]. */
-const repeatedShares = ({ samples }: RoundRecords['proposals'], { decode }: Decode) =>
-  clusterShares(
-    samples.map(({ ids }) => decode(ids).replace(arithmetic.stop, '')),
-    charBleu,
-  );
-
-/** Nobody is paid for questions outside the challenger's phase. */
-function payProposals({ round, proposals, groups }: RoundRecords, tools: Decode) {
-  if (phaseOf(round.index) !== 'challenge') return undefined;
-  const votes = votesOf(arithmetic, groups, tools.decode);
-  const shares = new Map(groups.map(({ proposal }, i) => [proposal, votes[i]!.share]));
-  const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
-  return new Map(
-    proposals.samples.map(({ id, outcome }, i) => [
-      id,
-      // A held-out question is not paid for, and neither is one whose attempts are missing.
-      outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
-        ? null
-        : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
-    ]),
-  );
+/** What the challenger asks, and how its questions are compared. */
+export interface Asked {
+  readonly family: TaskFamily;
+  /** The question in what the challenger wrote, what ended it left out. */
+  readonly questionIn: (text: string, tools: ProposalTools) => string;
 }
 
-function challenge({ proposals, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
-  const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
-  const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
+/** What the challenger is paid, and what each phase teaches, on the questions of a family. */
+export function challengeMethod({
+  family: given,
+  questionIn,
+}: Asked): Pick<Recipe, 'payProposals' | 'learn'> {
+  const votes = (groups: RoundRecords['groups'], tools: ProposalTools) =>
+    votesOf(rendered(given, tools), groups, tools.decode);
+
+  /** Share of the batch that each question clusters with [proposals]. */
+  const repeatedShares = ({ samples }: RoundRecords['proposals'], tools: ProposalTools) =>
+    clusterShares(
+      samples.map(({ ids }) => questionIn(tools.decode(ids), tools)),
+      charBleu,
+    );
+
+  const challenge = ({ proposals, groups }: RoundRecords, tools: LearnTools): TrainingPlan => {
+    const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
+    const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
+    return {
+      updates: plan(CHALLENGER, CHALLENGER, 0.01, withAdvantages(proposals.samples, grpo(paid, baselines))),
+      figures: {
+        ...voteFigures(given, votes(groups, tools)),
+        repeated: mean(repeatedShares(proposals, tools)),
+      },
+    };
+  };
+
+  const plans: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools) => TrainingPlan>> = {
+    challenge,
+    collect: ({ round: { settings }, groups }, tools) =>
+      collection(
+        given,
+        votes(groups, tools),
+        ({ share }) => settings.variant === 'no-filter' || inBand(share),
+      ),
+    train: ({ groups }) => ({ updates: plan(SOLVER, MAIN_SET, 0.1, groupItems(groups, grpo)) }),
+  };
+
   return {
-    updates: plan(CHALLENGER, CHALLENGER, 0.01, withAdvantages(proposals.samples, grpo(paid, baselines))),
-    figures: {
-      ...voteFigures(arithmetic, votesOf(arithmetic, groups, tools.decode)),
-      repeated: mean(repeatedShares(proposals, tools)),
+    learn: (records, tools) => plans[phaseOf(records.round.index)](records, tools),
+    /** Nobody is paid for questions outside the challenger's phase. */
+    payProposals: ({ round, proposals, groups }, tools) => {
+      if (phaseOf(round.index) !== 'challenge') return undefined;
+      const voted = votes(groups, tools);
+      const shares = new Map(groups.map(({ proposal }, i) => [proposal, voted[i]!.share]));
+      const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
+      return new Map(
+        proposals.samples.map(({ id, outcome }, i) => [
+          id,
+          // A held-out question is not paid for, and neither is one whose attempts are missing.
+          outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
+            ? null
+            : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
+        ]),
+      );
     },
   };
 }
 
-const plans: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools) => TrainingPlan>> = {
-  challenge,
-  collect: ({ round: { settings }, groups }, { decode }) =>
-    collection(
-      arithmetic,
-      votesOf(arithmetic, groups, decode),
-      ({ share }) => settings.variant === 'no-filter' || inBand(share),
-    ),
-  train: ({ groups }) => ({ updates: plan(SOLVER, MAIN_SET, 0.1, groupItems(groups, grpo)) }),
-};
+/** The rewards of the solver that need no oracle. */
+export const LABEL_REWARDS = {
+  votes: weighed('the label that most of the solver’s own attempts gave', agreement),
+  format: weighed('control: any well-formed answer', formatReward),
+  random: weighed('control: a coin instead of agreement', randomReward),
+} as const;
 
 export const rZero: Recipe = {
   name: 'r-zero',
@@ -161,19 +192,19 @@ export const rZero: Recipe = {
     ...trainedSolver({ warmup: 5, minibatches: 3 }),
     [CHALLENGER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5, minibatches: 2 }) },
   },
-  payProposals,
-  learn: (records, tools) => plans[phaseOf(records.round.index)](records, tools),
+  ...challengeMethod({ family: arithmetic, questionIn: (text) => text.replace(arithmetic.stop, '') }),
   ...challengePlay({
     family: arithmetic,
+    challenge: (context, count) => challenge(arithmetic, context, count),
     phaseOf,
     attempts: 10,
     collected: 3,
     examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
     rewards: {
-      votes: weighed('the label that most of the solver’s own attempts gave', agreement),
+      votes: LABEL_REWARDS.votes,
       oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
-      format: weighed('control: any well-formed answer', formatReward),
-      random: weighed('control: a coin instead of agreement', randomReward),
+      format: LABEL_REWARDS.format,
+      random: LABEL_REWARDS.random,
     },
   }),
 };

@@ -7,7 +7,12 @@ import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { heldOutTasks } from '../../core/split.ts';
-import type { PreferenceObjective } from '../../core/training-plan.ts';
+import type {
+  LearnTools,
+  PreferenceObjective,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
@@ -59,6 +64,28 @@ const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
   '': { kind: 'sppo', beta: BETA },
   dpo: { kind: 'dpo', beta: 0.1 },
 };
+
+/** One pass over the pairs of a role's responses, each with the win rates of the preferred one and of the other. */
+export async function planPairs(
+  role: string,
+  pairs: ReturnType<typeof pairsOf>,
+  { round, recipeState }: Pick<RoundRecords, 'round' | 'recipeState'>,
+  tools: LearnTools,
+): Promise<TrainingPlan> {
+  const objective = OBJECTIVES[round.settings.variant ?? '']!;
+  // Win rates are against the policy that wrote the responses, which is not the parent where a round is stale.
+  const reference = { set: MAIN_SET, version: round.roles[role]!.version };
+  const part = { kind: 'preference', role, weight: 1, pairs, objective, reference } as const;
+  const chosen = pairs.map((pair) => pair.chosen);
+  return {
+    updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: 1 }] : [],
+    recipeState: await rememberChosen(chosen, tools),
+    figures: {
+      pairs: pairs.length,
+      ...(await changeOfChosen(readState(chosenResponses, recipeState), tools)),
+    },
+  };
+}
 
 export const sppo: Recipe = {
   name: 'sppo',
@@ -119,22 +146,10 @@ export const sppo: Recipe = {
   propose: async (context) => drawnTasks(context, (random) => styleGameTask(random)),
   rollOut: respond,
   judge,
-  learn: async ({ round, groups, recipeState }, tools) => {
-    const pairs = pairsOf(groups);
-    const objective = OBJECTIVES[round.settings.variant ?? '']!;
-    // Win rates are against the policy that wrote the responses, which is not the parent where a round is stale.
-    const reference = { set: MAIN_SET, version: round.roles[RESPONDER]!.version };
-    const part = { kind: 'preference', role: RESPONDER, weight: 1, pairs, objective, reference } as const;
-    const chosen = pairs.map((pair) => pair.chosen);
-    return {
-      updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: 1 }] : [],
-      recipeState: await rememberChosen(chosen, tools),
-      figures: {
-        pairs: pairs.length,
-        points: pointsOfRound(groups, tools.decode),
-        ...(await changeOfChosen(readState(chosenResponses, recipeState), tools)),
-      },
-    };
+  learn: async (records, tools) => {
+    const { groups } = records;
+    const plan = await planPairs(RESPONDER, pairsOf(groups), records, tools);
+    return { ...plan, figures: { ...plan.figures, points: pointsOfRound(groups, tools.decode) } };
   },
   evaluate: async (context) => {
     const tasks = heldOut(context.evaluationTasks);

@@ -5,11 +5,10 @@
 import { majority } from '../../core/rl/rewards/index.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { ParseResult, Solution } from '../../core/task-family.ts';
+import type { ParseResult, Solution, TaskFamily } from '../../core/task-family.ts';
 import { tieOf } from '../../protocols/answer-rewards.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { judgeReward, rewardOf } from './rewards.ts';
 
 /** Whether each solution gives the answer that most solutions of its task give; null where it gives none. */
@@ -19,36 +18,43 @@ function majorityLabels({ group }: RolloutGroup, solutions: readonly ParseResult
   return answers.map((answer) => (answer === null ? null : answer === vote?.answer));
 }
 
-export async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
+/** What nobody can check, because the policy wrote the question, is labelled by the majority of its answers. */
+export async function judge(
+  family: TaskFamily,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
   const reward = rewardOf(context.round.settings.rewardFunction);
-  const solutionsGS = groups.map((group) => parseGroup(arithmetic, context, group));
+  const solutionsGS = groups.map((group) => parseGroup(family, context, group));
   const verdicts = await verify(context, groups, solutionsGS, {
-    family: arithmetic,
+    family,
     role: 'judge',
     votes: reward.votes,
   });
   return groups.map((group, g): ScoredGroup => {
     const solutions = solutionsGS[g]!;
-    const answersExact = solutions.map((s) => (s.ok ? arithmetic.answerIsExact(group.task, s.value) : null));
-    const solutionsExact = solutions.map((s) =>
-      s.ok ? arithmetic.exactJudgment(group.task, s.value).right : null,
-    );
+    const isLabelled = !family.isUnlabelled?.(group.task);
+    const byOracle = (says: (solution: Solution) => boolean) =>
+      solutions.map((s) => (s.ok && isLabelled ? says(s.value) : null));
+    const answersExact = byOracle((solution) => family.answerIsExact(group.task, solution));
+    const solutionsExact = byOracle((solution) => family.exactJudgment(group.task, solution).right);
+    const isVoted = reward.labelFree || !isLabelled;
+    const labels = isVoted ? majorityLabels(group, solutions) : solutionsExact;
     const samples = group.samples.map((sample, s): Sample => {
       const evidence = {
         solution: solutions[s]!,
         judgments: verdicts[g]![s]!.map(({ parsed }) => parsed),
-        answerExact: sealedGold(context, answersExact[s]!),
+        answerExact: isLabelled ? sealedGold(context, answersExact[s]!) : () => labels[s]!,
         coin: coinOf(sample.id),
       };
       return { ...sample, rewards: { reward: reward.solver(evidence), passed: reward.passed(evidence) } };
     });
-    const labels = reward.labelFree ? majorityLabels(group, solutions) : solutionsExact;
     const judgments = verdicts[g]!.flatMap((votes, s) =>
       votes.map(({ sample, parsed }) => ({
         ...sample,
         rewards: {
           agreement: judgeReward(parsed, labels[s]!),
-          ...(reward.labelFree ? { label: Number(labels[s]!) } : {}),
+          ...(isVoted ? { label: Number(labels[s]!) } : {}),
         },
         ...besideOracle(solutionsExact[s]!, parsed.ok ? parsed.value.right : null),
       })),

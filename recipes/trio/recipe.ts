@@ -63,7 +63,7 @@ export const trio: Recipe = {
   freezable: ['proposer', 'judge'],
   propose,
   rollOut: (context, tasks) => rollOut({ family: arithmetic }, context, tasks),
-  judge,
+  judge: (context, groups) => judge(arithmetic, context, groups),
   payProposals: ({ proposals, groups }) => priceProposals(proposals, groups),
   learn,
   evaluate,

@@ -15,6 +15,7 @@ import {
 } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-tasks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -138,13 +139,11 @@ test('what is missing for a run on files is said', async () => {
     /grpo has no tasks\..*--tasks FILE\.jsonl/,
   );
   await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
-  await expect(ask({ recipe: 'trio' })).rejects.toThrow(
-    /trio takes no files of tasks: it needs a policy that was taught to ask.*one of grpo, distil, dapo/s,
+  await expect(ask({ recipe: 'azr' })).rejects.toThrow(
+    /azr takes no files of tasks: it needs programs that the policy writes.*one of grpo, distil, dapo/s,
   );
-  await expect(ask({ recipe: 'sppo' })).rejects.toThrow(
-    /sppo takes no files of tasks: it needs an oracle of preferences/,
-  );
-  for (const recipe of ['dapo', 'genrm', 'prime', 'rise', 'self-rewarding', 'tango', 'ttrl']) {
+  await expect(ask({ recipe: 'ssp' })).rejects.toThrow(/ssp takes no files of tasks: it needs a search tool/);
+  for (const recipe of QUESTION_RECIPES) {
     expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
     expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
   }

@@ -12,6 +12,8 @@ import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { openPlaying } from './playing.ts';
 
+type Imported = Awaited<ReturnType<typeof readImport>>;
+
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-question-recipes-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -46,6 +48,12 @@ function checkpointFolder(name: string, model: string, template: string): string
   return folder;
 }
 
+async function bytesOf({ 'model.safetensors': weights }: Imported['files']): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of weights.read()) chunks.push(chunk);
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
 const CASES = [
   { recipe: 'tango', model: 'llama', template: SMOLLM_TEMPLATE, trained: 'verifier.safetensors' },
   { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
@@ -71,9 +79,7 @@ describe.each(CASES)(
       expect(named[0]!.name).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
       const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
       try {
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of files['model.safetensors'].read()) chunks.push(chunk);
-        const weights = new Uint8Array(Buffer.concat(chunks));
+        const weights = await bytesOf(files);
         await playing.importPolicy('chat', { ...files, 'model.safetensors': weights });
         const { mesh, alone, before } = await playing.play({
           recipe: named[0]!.name,
@@ -94,3 +100,50 @@ describe.each(CASES)(
     });
   },
 );
+
+test('recipes whose policy writes questions, or plays against itself, come to the same bytes', {
+  timeout: 400_000,
+}, async () => {
+  const { files } = await readImport(checkpointFolder('asking', 'qwen2', QWEN_TEMPLATE), 'chat', {
+    tokenizer: true,
+  });
+  const asking = ['trio', 'mae', 'r-zero', 'sppo'];
+  const written: string[] = [];
+  for (const recipe of asking) {
+    const made = await taskRecipe({
+      recipe,
+      policy: 'chat',
+      tasks: { files: [file] },
+      heldOut: '0.3',
+      checker: 'regex',
+      extract: ['whole'],
+      set: ['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+    });
+    written.push(await made!.write(join(root, 'recipes')));
+  }
+  const { registry, named, modules } = await openRecipes(written);
+  const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
+  try {
+    const weights = await bytesOf(files);
+    for (const [i, recipe] of asking.entries()) {
+      const policy = `chat-${recipe}`;
+      await playing.importPolicy(policy, { ...files, 'model.safetensors': weights });
+      const order = {
+        recipe: named[i]!.name,
+        seed: 0,
+        rounds: 1,
+        freeze: [],
+        tasks: 4,
+        groupSize: 4,
+        policy,
+      };
+      const { mesh, alone, before } = await playing.play(order);
+      expect(mesh, recipe).toEqual(alone);
+      const trained = recipe === 'r-zero' ? 'challenger.safetensors' : 'model.safetensors';
+      expect(mesh[trained], recipe).toBeDefined();
+      expect(mesh[trained], recipe).not.toBe(before[trained]);
+    }
+  } finally {
+    await playing.stop();
+  }
+});

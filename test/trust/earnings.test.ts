@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
 import { payProposals } from '../../core/plan-training.ts';
+import { noRenderer } from '../../core/round-context.ts';
 import { playHonestRound } from './honest-round.ts';
 
 const { record, tools } = await playHonestRound(1, 4, 4);
-const decode = (ids: readonly number[]) => tools.tokenizer.decode(ids);
+const texts = { decode: (ids: readonly number[]) => tools.tokenizer.decode(ids), renderer: noRenderer };
 const trained = new Set(record.groups.map(({ group }) => group));
 const records = { ...record, recipeState: undefined, version: 0 };
 
@@ -27,7 +28,7 @@ function byHand(): Record<string, number | null> {
 }
 
 test('a proposal earns what its rollouts say, and its samples carry it to the training plan', () => {
-  const { earnings, records: paid } = payProposals(record.recipe, records, { decode });
+  const { earnings, records: paid } = payProposals(record.recipe, records, texts);
   expect(earnings).toEqual(byHand());
   expect(new Set(Object.values(earnings)).size).toBeGreaterThan(1);
   for (const { id, rewards } of paid.proposals.samples) expect(rewards.reward).toBe(earnings[id]);
@@ -37,14 +38,14 @@ test('a proposal earns what its rollouts say, and its samples carry it to the tr
 
 test('a report that says otherwise is found, sample by sample; an honest one is not', () => {
   const honest = new AuditLedger();
-  checkEarnings(honest, record, decode, trained, byHand());
+  checkEarnings(honest, record, texts, trained, byHand());
   expect(honest.findings).toEqual([]);
   expect(honest.checked('reward')).toBe(record.proposals.samples.length);
 
   const [first, second] = record.proposals.samples.map(({ id }) => id) as [string, string];
   const { [second]: _, ...rest } = byHand();
   const forged = new AuditLedger();
-  checkEarnings(forged, record, decode, trained, { ...rest, [first]: 7 });
+  checkEarnings(forged, record, texts, trained, { ...rest, [first]: 7 });
   expect(forged.findings).toEqual([
     expect.objectContaining({ class: 'reward', sample: first, message: expect.stringContaining('earned 7') }),
     expect.objectContaining({ class: 'reward', sample: second }),

@@ -1,0 +1,94 @@
+/**
+ * Questions that a policy writes: it is shown a question of the files and asked for another of the same kind. What it writes has no
+ * reference answer, so that no checker can say what is right; a recipe labels the answers by votes or by a judge.
+ */
+import { proposerMessages } from '../../core/renderer/role-messages.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { proposalId } from '../../core/sample-ids.ts';
+import type { Unreadable } from '../../core/schema/outcome.ts';
+import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
+import { questionKey } from '../../tasks/file/task.ts';
+import type { TaskSet } from '../../tasks/file/task-set.ts';
+import { type Proposal, proposeThrough, type Request } from '../proposals.ts';
+import { fittingIn, type Needs } from './draw.ts';
+import { readTask, writeProposed } from './task-text.ts';
+
+/** A question to vary, as the text of a task, and the ids of the new ones that are asked for. */
+export interface Example extends Pick<Request, 'sampleIds'> {
+  readonly task: string;
+}
+
+/** Examples from `tasks` for `count` proposals of a role, one each; the tasks come again in turn where there are fewer. */
+export const examplesOf = (
+  { round }: Pick<RoundContext, 'round'>,
+  role: string,
+  tasks: readonly string[],
+  count: number,
+): Example[] =>
+  tasks.length === 0
+    ? []
+    : Array.from({ length: count }, (_, i) => ({
+        task: tasks[i % tasks.length]!,
+        sampleIds: [proposalId(round.id, role, i)],
+      }));
+
+/** The questions of the files by their keys: what is held out, and what would be no new question. */
+export interface KnownQuestions {
+  readonly heldOut: ReadonlySet<string>;
+  readonly trained: ReadonlySet<string>;
+}
+
+export const knownQuestions = ({
+  sources,
+  heldOut,
+}: Pick<TaskSet, 'sources' | 'heldOut'>): KnownQuestions => ({
+  heldOut: new Set(heldOut.map(questionKey)),
+  trained: new Set(sources.flatMap(({ tasks }) => tasks.map(questionKey))),
+});
+
+const keyOf = (task: string): string => questionKey(readTask(task));
+
+/** The question in place of the last message of the example, so that a system message before it stays. */
+function parse(
+  { readText, holdsControl }: ReturnType<RoundContext['renderer']>,
+  text: string,
+  example: string,
+): ParseResult<string> {
+  const written = readText(text).text.trim();
+  if (written === '' || holdsControl(written)) return invalid('off-grammar');
+  const { messages } = readTask(example);
+  return ok(writeProposed([...messages.slice(0, -1), { ...messages.at(-1)!, content: written }]));
+}
+
+export interface QuestionGate {
+  readonly known: KnownQuestions;
+  /** What a question has to fit together with. */
+  readonly needs: Needs;
+}
+
+/** The questions that a role writes, in their order. One that stands in the files or was written before in the round is a duplicate. */
+export async function proposeLike(
+  context: RoundContext,
+  role: string,
+  examples: readonly Example[],
+  { known, needs }: QuestionGate,
+): Promise<Proposal<Example & Request>[]> {
+  const renderer = context.renderer();
+  const { fits } = fittingIn(context, needs);
+  const seen = new Set(known.trained);
+  const refuse = (task: string): Unreadable | null => {
+    const key = keyOf(task);
+    if (seen.has(key)) return 'duplicate';
+    seen.add(key);
+    return fits(task) ? null : 'too-long';
+  };
+  const requests = examples.map((example) => ({
+    ...example,
+    prompt: renderer.begin(proposerMessages([readTask(example.task).messages.at(-1)!.content])).text,
+  }));
+  return proposeThrough(context, role, requests, {
+    parse: (text, { task }) => parse(renderer, text, task),
+    isHeldOut: (task) => known.heldOut.has(keyOf(task)),
+    refuse,
+  });
+}

@@ -1,0 +1,56 @@
+/** Questions on sums in the notation of the small policies, sound or not, with an oracle for both questions and answers. */
+import { Random } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { ParseResult, Solution } from '../../core/task-family.ts';
+import { proposeThrough } from '../../protocols/proposals.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { parseQuestion, proposalPrompt, soundness } from '../../tasks/arithmetic/questions.ts';
+import { answerPrompt, parseRating, questionPrompt } from '../../tasks/arithmetic/ratings.ts';
+import { isInteger, parseWorked } from '../../tasks/worked.ts';
+import type { Appraised } from './question-store.ts';
+import type { RatedGame } from './rated-questions.ts';
+
+/** As many seeds as the published variant that starts from its own questions: what the gate lets in soon makes up most of the store. */
+const SEED_QUESTIONS = 16;
+
+const isSound = (question: string): boolean => soundness(question) === 'sound';
+
+/** An answer in form: any number of steps, since a question that asks nothing has no right number of them. */
+const answerOf = (text: string): ParseResult<Solution> =>
+  parseWorked(text, { step: isInteger, answer: isInteger });
+
+export const sums: RatedGame = {
+  texts: () => ({
+    solverPrompt: (question) => arithmetic.solverPrompt(question),
+    parseAnswer: (_, text) => answerOf(text),
+    questionPrompt,
+    answerPrompt: (question, { answer }) => answerPrompt(question, answer),
+    parseRating,
+  }),
+  seeds: (seed) => {
+    const random = new Random(`mae/seeds/${seed}`);
+    return Array.from({ length: SEED_QUESTIONS }, () => freshTask(random));
+  },
+  propose: (context, varied, sampleIds) =>
+    proposeThrough(
+      context,
+      'proposer',
+      varied.map((question, i) => ({
+        prompt: proposalPrompt(question ?? undefined),
+        sampleIds: [sampleIds[i]!],
+      })),
+      { parse: parseQuestion, isHeldOut: arithmetic.isHeldOut },
+    ),
+  isSound,
+  isRight: (question, solution) => isSound(question) && arithmetic.answerIsExact(question, solution),
+};
+
+/** What a store holds and what was proposed for it, by the oracle: for reports alone. `unsolvable` is all that is not sound, the few ambiguous ones too. */
+export const soundnessFigures = (store: readonly string[], fresh: readonly Appraised[]) => ({
+  unsolvable: unsolvableShare(store),
+  unsolvableProposed: unsolvableShare(fresh.map(({ task }) => task)),
+});
+
+const unsolvableShare = (questions: readonly string[]): number =>
+  mean(questions.map((question) => Number(!isSound(question))));

@@ -1,0 +1,62 @@
+/**
+ * sppo on questions of files, for any policy: of two answers the one with the higher reward is preferred, and equal ones are preferred
+ * half of the time. The checker's rewards give the game between right and wrong answers; votes give one without a reference answer.
+ */
+import type { Recipe } from '../../core/recipe.ts';
+import { winRates } from '../../core/rl/selection/index.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { SOLVER, solverAlone } from '../../protocols/solver.ts';
+import { pairsOf, planPairs, sppo } from './recipe.ts';
+
+/** The probability that an answer is preferred to another, by their rewards. */
+const preferred = (reward: number, other: number): number =>
+  reward === other ? 0.5 : Number(reward > other);
+
+/** The groups with the win rate of each answer in place of its reward; one without a reward plays no part. */
+export const withWinRates = (groups: readonly ScoredGroup[]): ScoredGroup[] =>
+  groups.map((group) => {
+    const known = group.samples.flatMap(({ id, rewards: { reward } }) =>
+      typeof reward === 'number' ? [{ id, reward }] : [],
+    );
+    const rates = winRates(known.map((a) => known.map((b) => preferred(a.reward, b.reward))));
+    const rateOf = new Map(known.map(({ id }, i) => [id, rates[i]!]));
+    return {
+      ...group,
+      samples: group.samples.map((sample) => ({
+        ...sample,
+        rewards: { ...sample.rewards, reward: rateOf.get(sample.id) ?? null },
+      })),
+    };
+  });
+
+export const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
+  onQuestions(
+    {
+      ...sppo,
+      tasks: 32,
+      summary:
+        'Five answers to a question play a game in which a right answer beats a wrong one. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
+      differences: [
+        'The preference follows from the checker: right beats wrong, and equal answers win half of the time; in the paper a model of 0.4 B parameters compares them. `--reward majority` compares with the answer that most samples give.',
+        'Answers are sampled at temperature 1 without truncation, in the paper at 0.7 and the top 0.9.',
+        'beta is 1 instead of 0.001: targets of one or two tenths of a nat a round.',
+        'AdamW at a constant step size instead of RMSprop at 5e-7, falling.',
+      ],
+    },
+    {
+      ...solverAlone({
+        family,
+        maxNew,
+        tasks,
+        rewards: {
+          checker: exactReward,
+          majority: majorityReward,
+          format: formatReward,
+          random: randomReward,
+        },
+      }),
+      learn: (records, tools) => planPairs(SOLVER, pairsOf(withWinRates(records.groups)), records, tools),
+    },
+  );

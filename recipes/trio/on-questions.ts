@@ -1,0 +1,69 @@
+/**
+ * trio on questions of files, for any policy. Half of a round's questions are the proposer's: it is shown a question of the files and
+ * writes another. The rest are the files' own. Where the checker cannot know what is right, the majority of the solver's answers says.
+ */
+import type { Recipe } from '../../core/recipe.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import type { Proposals } from '../../core/schema/sample.ts';
+import { evaluateVerifier } from '../../protocols/evaluate/verifier.ts';
+import { admit, passed } from '../../protocols/proposals.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { examplesOf } from '../../protocols/questions/propose.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import { judge } from './judge.ts';
+import { trio } from './recipe.ts';
+
+/** Held-out questions that the judge's verdicts vote on, and the answers to each. */
+const VOTED = { voted: 200, answers: 4 };
+
+/** As many questions as a round has tasks. Where the proposer's are refused, questions of the files take their places. */
+async function propose(
+  { verifiedTasks, propose: proposeLike }: QuestionGame,
+  context: RoundContext,
+): Promise<Proposals> {
+  const { round } = context;
+  const drawn = verifiedTasks(context);
+  const own = drawn.tasks.map(({ task }) => task);
+  const asked = Math.ceil(own.length / 2);
+  const proposed = await proposeLike(context, 'proposer', examplesOf(context, 'proposer', own, asked));
+  const admitted = passed(proposed);
+  const rest = own.slice(0, own.length - admitted.length).map((task) => ({ task, proposal: null }));
+  return {
+    ...drawn,
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, [...admitted, ...rest]),
+  };
+}
+
+export function trioOn(game: QuestionGame): Recipe {
+  const { family, maxNew } = game;
+  const sampling = { maxNew, temperature: 1 };
+  return onQuestions(
+    {
+      ...trio,
+      summary:
+        'One policy writes questions like those of the files, answers them and the files’ own, and judges the answers. The proposer is paid for questions that half of the answers get right, the judge for agreeing with the checker or, on the proposer’s questions, with the majority of the answers, the solver by the chosen reward.',
+      differences: [
+        ...trio.differences,
+        'Half of a round’s questions are written by the proposer after an example from the files, and the rest are the files’ own: nobody can check a question that a policy wrote, so that its label is the majority of the solver’s answers. A round in which the proposer writes too little is filled up from the files.',
+        'The proposer has no reward for well-posed questions beyond the pass rate: a question that makes answers differ, and is no good question, is paid too.',
+      ],
+    },
+    {
+      taskName: family.name,
+      rewards: trio.rewards,
+      roles: {
+        proposer: { description: 'writes questions like those of the files', sampling },
+        solver: { description: 'answers questions', sampling },
+        judge: { description: 'says whether an answer is right', sampling, usesGold: true },
+      },
+      freezable: trio.freezable,
+      propose: (context) => propose(game, context),
+      rollOut: (context, tasks) => rollOut({ family }, context, tasks),
+      judge: (context, groups) => judge(family, context, groups),
+      evaluate: (context) =>
+        evaluateVerifier(context, { family, solver: 'solver', judge: 'judge', ...VOTED }),
+      describe: { difficulty: (task) => family.difficulty(task) },
+    },
+  );
+}

@@ -1,0 +1,235 @@
+/** Recipes whose policy writes questions of its own, on questions of files: what is admitted, who says what is right, and what is paid. */
+import { expect, test } from 'vitest';
+import { planTraining } from '../../core/plan-training.ts';
+import { playStages } from '../../core/play-stages.ts';
+import type { Completion, TokenIds } from '../../core/policy.ts';
+import { registry } from '../../core/registry.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import { openRoundContext } from '../../core/round-context.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import type { LearnTools, PolicyPart, PreferencePart } from '../../core/training-plan.ts';
+import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+
+const task = (question: string, answer: string, line: number) => ({
+  messages: [{ role: 'user' as const, content: question }],
+  answer,
+  metadata: {},
+  difficulty: null,
+  file: 'f',
+  line,
+});
+const data = {
+  name: 'say',
+  start: 's',
+  checker: 'exact',
+  extract: ['answer', 'whole'],
+  sources: [{ weight: 1, tasks: [task('Say one', 'one', 1), task('Say two', 'two', 2)] }],
+  heldOut: [task('Say three', 'three', 3)],
+  settings: { maxNew: 24 },
+};
+const chat = textOf(
+  versionFiles(
+    { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
+    { config: { max_position_embeddings: 1024 } },
+  ),
+  'p',
+);
+const decode = (ids: readonly number[]) => chat.tokenizer.decode([...ids]);
+
+interface Played {
+  readonly recipe: string;
+  readonly tasks: number;
+  readonly groupSize: number;
+  readonly reward?: string;
+  readonly index?: number;
+  readonly recipeState?: unknown;
+  /** The texts that a role writes to a prompt, one after the other, and again from the first. */
+  readonly says: (role: string, prompt: string) => readonly string[];
+}
+
+/** Plays a round in which the policy writes what the script says, and plans its training. */
+async function play({ recipe: name, tasks, groupSize, reward, index = 1, recipeState, says }: Played) {
+  const recipe = questionRecipeFrom({ ...data, recipe: name });
+  const { settings } = runOf(registry([recipe]), {
+    recipe: recipe.name,
+    seed: 0,
+    rounds: 1,
+    freeze: [],
+    policy: 'p',
+    tasks,
+    groupSize,
+    ...(reward === undefined ? {} : { rewardFunction: reward }),
+  });
+  const round = roundOf(settings, bindingsOf(recipe, settings), index, index - 1);
+  const roleOf = (prompt: string) =>
+    /new question of the same kind/.test(prompt)
+      ? 'proposer'
+      : /Is this solution right|^.*Rate an? /s.test(prompt)
+        ? 'judge'
+        : 'solver';
+  const turns = new Map<string, number>();
+  const context = openRoundContext({
+    recipe,
+    round,
+    ...chat,
+    recipeState: () => Promise.resolve(recipeState),
+    use: (ref, work) =>
+      work({
+        ref,
+        generate: async (prompts) =>
+          prompts.map(({ ids, sampleIds }) => {
+            const prompt = decode(ids);
+            const texts = says(roleOf(prompt), prompt);
+            return sampleIds.map((): Completion => {
+              const turn = turns.get(prompt) ?? 0;
+              turns.set(prompt, turn + 1);
+              const written = chat.tokenizer.encode(`${texts[turn % texts.length]!}<|im_end|>`);
+              return { ids: written, logprobs: written.map(() => -1), stopped: true };
+            });
+          }),
+        score: () => Promise.reject(new Error('nothing is scored')),
+        dispose: () => Promise.resolve(),
+      }),
+  });
+  const { proposals, groups } = await playStages(context);
+  const tools = {
+    decode,
+    renderer: chat.renderer,
+    score: async (_: string, sequences: readonly { ids: readonly number[] }[]) =>
+      sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1)),
+  } as unknown as LearnTools;
+  const records = { round, proposals, groups, recipeState, version: index - 1 };
+  const plan = await planTraining(recipe, records, tools);
+  const read = ({ ids }: { readonly ids: TokenIds }) => decode(ids).replace('<|im_end|>', '');
+  return { proposals, groups, plan, read };
+}
+
+const said = (prompt: string) => /Say (\w+)/.exec(prompt)![1]!;
+
+test('trio: what the policy asks is labelled by the majority, what a file asks by its answer', async () => {
+  const { proposals, groups, plan } = await play({
+    recipe: 'trio',
+    tasks: 2,
+    groupSize: 4,
+    says: (role, prompt) => {
+      if (role === 'proposer') return [' Say four '];
+      if (role === 'judge') return ['<answer>yes</answer>'];
+      // Three say `x`, whatever was asked, and one the right word.
+      return ['x', 'x', said(prompt), 'x'];
+    },
+  });
+  const [proposal] = proposals.samples;
+  expect(groups.map((group) => group.proposal)).toEqual([proposal!.id, null]);
+  const [own, given] = groups;
+  expect(JSON.parse(own!.task).messages).toEqual([{ role: 'user', content: 'Say four' }]);
+  expect(own!.samples.map(({ rewards }) => rewards.passed)).toEqual([1, 1, 0, 1]);
+  expect(given!.samples.map(({ rewards }) => rewards.passed)).toEqual([0, 0, 1, 0]);
+  expect(own!.answersExact).toEqual([null, null, null, null]);
+  expect(given!.answersExact).toEqual([false, false, true, false]);
+  for (const { samples, judgments } of groups) {
+    const passed = samples.map(({ rewards }) => rewards.passed!);
+    // The judge calls everything right: 0.8 for the label and 0.2 for the judge's word, which is one step.
+    expect(samples.map(({ rewards }) => rewards.reward)).toEqual(
+      passed.map((one) => expect.closeTo(0.8 * one + 0.2)),
+    );
+    expect(judgments.map(({ rewards }) => rewards.agreement)).toEqual(passed);
+  }
+  // Nobody knows whether a verdict on the policy's own question hits.
+  expect(own!.judgments.map(({ oracle }) => oracle)).toEqual(new Array(4).fill(undefined));
+  expect(given!.judgments.map(({ oracle }) => oracle?.hit)).toEqual([false, false, true, false]);
+  // 4p(1 - p) at p = 3/4.
+  expect(plan.earnings).toEqual({ [proposal!.id]: 0.75 });
+});
+
+test.each([
+  ['say ONE', 'duplicate', -0.5],
+  ['say  THREE', 'held-out', null],
+  ['  ', 'off-grammar', -0.5],
+  [`Say four ${'x'.repeat(2000)}`, 'too-long', -0.5],
+])(
+  'trio: %j of the proposer is refused, and a question of the files takes its place',
+  async (text, outcome, earned) => {
+    const { proposals, groups, plan } = await play({
+      recipe: 'trio',
+      tasks: 2,
+      groupSize: 2,
+      says: (role) => (role === 'proposer' ? [text] : role === 'judge' ? ['<answer>no</answer>'] : ['one']),
+    });
+    expect(proposals.samples.map((sample) => sample.outcome)).toEqual([outcome]);
+    expect(groups.map(({ proposal }) => proposal)).toEqual([null, null]);
+    expect(Object.values(plan.earnings)).toEqual([earned]);
+  },
+);
+
+test('sppo: the best and the worst by win rate, where right beats wrong', async () => {
+  const { plan, read, groups } = await play({
+    recipe: 'sppo',
+    tasks: 1,
+    groupSize: 4,
+    says: (_, prompt) => ['x', said(prompt), 'y', 'z'],
+  });
+  const part = plan.updates[0]!.parts[0] as PreferencePart;
+  expect(part.objective).toEqual({ kind: 'sppo', beta: 1 });
+  const [pair] = part.pairs;
+  expect([read(pair!.chosen), read(pair!.rejected)]).toEqual([said(groups[0]!.task), 'x']);
+  // The right one: (1/2 + 3)/4. A wrong one: itself and two equals one half each, and the right one wins: 3/8.
+  expect(pair!.winRates).toEqual([0.875, 0.375]);
+  expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0, 1, 0, 0]);
+});
+
+test('mae: ratings of questions and answers pay proposer and solver, and good questions are stored', async () => {
+  const { proposals, groups, plan } = await play({
+    recipe: 'mae',
+    tasks: 1,
+    groupSize: 2,
+    says: (role, prompt) => {
+      if (role === 'proposer') return ['Say four'];
+      if (role === 'solver') return ['four', 'five'];
+      if (/Rate a question/.test(prompt)) return ['Clear. <score>10</score>', '<score>7</score>'];
+      return [/Answer:\nfour/.test(prompt) ? '<score>10</score>' : 'bad <score>1</score>'];
+    },
+  });
+  const own = groups.find(({ proposal }) => proposal !== null)!;
+  // Half of the rating and 0.5 for form.
+  expect(own.samples.map(({ rewards }) => rewards)).toEqual([
+    { reward: 1, passed: 1 },
+    { reward: 0.5, passed: 0 },
+  ]);
+  // Quality (1 + 6/9)/2 reaches 0.7, difficulty is 1 - 1/2.
+  const quality = (1 + 6 / 9) / 2;
+  expect(plan.earnings[proposals.samples[0]!.id]).toBeCloseTo((quality + 0.5 + 1) / 3);
+  expect(plan.recipeState).toEqual([own.task]);
+  expect(plan.figures).toEqual({ stored: 1, quality: expect.closeTo(quality) });
+  // Of a question of the file the oracle knows the answer; of the policy's own it knows nothing.
+  expect(own.answersExact).toEqual([null, null]);
+  expect(groups.find(({ proposal }) => proposal === null)!.answersExact).toEqual([false]);
+});
+
+test('r-zero: a challenger is paid for questions that divide the votes; what is collected is labelled by them', async () => {
+  const says: Played['says'] = (role) =>
+    role === 'proposer' ? ['Say four'] : ['four', 'four', 'four', 'four', 'four', 'four', 'x', 'y', 'y', 'z'];
+  const asked = await play({ recipe: 'r-zero', tasks: 2, groupSize: 2, says });
+  expect(asked.proposals.samples.map(({ outcome }) => outcome)).toEqual(['ok', 'duplicate']);
+  // min(0.6, 0.4) and -1, each less 1 because both questions of the batch are the same.
+  expect(Object.values(asked.plan.earnings)).toEqual([expect.closeTo(0.4 - 1), -2]);
+  expect(asked.plan.updates.map(({ set }) => set)).toEqual(['challenger']);
+  expect(asked.plan.figures).not.toHaveProperty('labelAccuracy');
+
+  const collected = await play({ recipe: 'r-zero', tasks: 2, groupSize: 2, index: 8, says });
+  const [vote] = collected.plan.recipeState as { task: string; label: string; share: number }[];
+  expect(vote).toMatchObject({ label: 'four', share: 0.6 });
+
+  const trained = await play({
+    recipe: 'r-zero',
+    tasks: 2,
+    groupSize: 2,
+    index: 9,
+    recipeState: [vote],
+    says: () => ['four', 'five'],
+  });
+  expect(trained.groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 0.1]);
+  const part = trained.plan.updates[0]!.parts[0] as PolicyPart;
+  expect(part.items.map(({ advantage }) => Math.sign(advantage as number))).toEqual([1, -1]);
+});
