@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { lineChart } from '../cli/claims/line-chart.ts';
+import { lineChart } from '../cli/charts/line-chart.ts';
 import { wrongInput } from '../core/errors.ts';
 import { thisMachine } from './machine.ts';
 

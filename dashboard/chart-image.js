@@ -1,12 +1,12 @@
-/** Draws a chart's axes, lines and shading as SVG at a given size. The caller decides what it shows. */
-import { svg } from './dom.js';
+/** Draws a chart's axes, lines and shading at a given size, for the page and for the documentation. The caller decides what it shows. Pure. */
+import { shape } from './drawing.js';
 import { MISSING } from './figures.js';
 import { bounds, thin, ticks } from './scales.js';
 
 /**
  * @typedef {object} Series
  * @property {string} name
- * @property {number} ink Which of the page's inks, 1 to 5; also decides the dashes.
+ * @property {number} ink Which of the page's inks, 1 to 8; also decides the dashes.
  * @property {readonly (number | null | undefined)[]} values By round; undefined = not measured in that round (the line
  *   goes on), null = measured and missing (the line breaks).
  * @property {readonly (number | null | undefined)[]} [low] Lower edge of a band around the line, as long as `values`.
@@ -27,6 +27,11 @@ import { bounds, thin, ticks } from './scales.js';
  */
 
 /** @typedef {import('./scales.js').Point} Point */
+
+const INKS = 8;
+
+/** The ink of a series by its place, 1 to 8. @param {number} place */
+export const inkOf = (place) => (place % INKS) + 1;
 
 export const MARGIN = { top: 10, right: 10, bottom: 22, left: 44 };
 
@@ -80,7 +85,7 @@ const roundLabel = (round, at) => {
   const label = String(round);
   const over = at.x(round) + HALF_DIGIT * label.length > at.width;
   const x = over ? at.width : at.x(round);
-  return svg('text', { x, y: at.height - 5, 'text-anchor': over ? 'end' : 'middle' }, label);
+  return shape('text', { x, y: at.height - 5, 'text-anchor': over ? 'end' : 'middle' }, label);
 };
 
 /**
@@ -89,28 +94,35 @@ const roundLabel = (round, at) => {
  */
 function axes(plot, at) {
   const { left, right, bottom, height, width } = at;
-  const group = svg('g', { class: 'axes' });
-  for (const value of ticks(at.low, at.high, height > 200 ? 5 : 3)) {
-    const y = at.y(value);
-    group.append(
-      svg('line', { x1: left, x2: right, y1: y, y2: y, class: 'grid' }),
-      svg('text', { x: left - 7, y: y + 3.5, 'text-anchor': 'end' }, plot.write(value)),
-    );
-  }
-  for (const round of ticks(0, plot.end, Math.max(2, Math.min(10, width / 70))))
-    if (Number.isInteger(round)) group.append(roundLabel(round, at));
-  group.append(svg('line', { x1: left, x2: right, y1: bottom, y2: bottom, class: 'base' }));
-  for (const round of plot.marks ?? [])
-    group.append(svg('path', { d: `M${at.x(round) - 3.5} ${bottom + 6}h7l-3.5-6z`, class: 'mark' }));
   const { reference } = plot;
-  if (reference) {
-    const y = at.y(reference.value);
-    group.append(
-      svg('line', { x1: left, x2: right, y1: y, y2: y, class: 'reference' }),
-      svg('text', { x: right, y: y - 4, 'text-anchor': 'end', class: 'reference' }, reference.name),
-    );
-  }
-  return group;
+  return shape(
+    'g',
+    { class: 'axes' },
+    ...ticks(at.low, at.high, height > 200 ? 5 : 3).flatMap((value) => {
+      const y = at.y(value);
+      return [
+        shape('line', { x1: left, x2: right, y1: y, y2: y, class: 'grid' }),
+        shape('text', { x: left - 7, y: y + 3.5, 'text-anchor': 'end' }, plot.write(value)),
+      ];
+    }),
+    ...ticks(0, plot.end, Math.max(2, Math.min(10, width / 70)))
+      .filter(Number.isInteger)
+      .map((round) => roundLabel(round, at)),
+    shape('line', { x1: left, x2: right, y1: bottom, y2: bottom, class: 'base' }),
+    ...(plot.marks ?? []).map((round) =>
+      shape('path', { d: `M${at.x(round) - 3.5} ${bottom + 6}h7l-3.5-6z`, class: 'mark' }),
+    ),
+    ...(reference ? referenceLine(reference, at) : []),
+  );
+}
+
+/** @param {NonNullable<Plot['reference']>} reference @param {Geometry} at */
+function referenceLine({ value, name }, at) {
+  const y = at.y(value);
+  return [
+    shape('line', { x1: at.left, x2: at.right, y1: y, y2: y, class: 'reference' }),
+    shape('text', { x: at.right, y: y - 4, 'text-anchor': 'end', class: 'reference' }, name),
+  ];
 }
 
 /**
@@ -140,13 +152,13 @@ function line(plot, { ink, values }, at) {
   const parts = stretches(plot.rounds, values, at);
   const count = parts.reduce((sum, part) => sum + part.length, 0);
   const few = count <= at.width / 16;
-  return svg(
+  return shape(
     'g',
     { class: `series ink-${ink}${count > at.width / 2 ? ' dense' : ''}` },
-    svg('path', { d: parts.map(path).join('') }),
+    shape('path', { d: parts.map(path).join('') }),
     ...parts
       .filter((part) => few || part.length === 1)
-      .flatMap((part) => part.map(({ x, y }) => svg('circle', { cx: x, cy: y, r: 1.8 }))),
+      .flatMap((part) => part.map(({ x, y }) => shape('circle', { cx: x, cy: y, r: 1.8 }))),
   );
 }
 
@@ -179,7 +191,7 @@ function area(rounds, upper, lower, at, className) {
       )[0] ?? [],
   );
   return above.length
-    ? svg('path', { class: className, d: `${path([...above, ...below.toReversed()])}Z` })
+    ? shape('path', { class: className, d: `${path([...above, ...below.toReversed()])}Z` })
     : null;
 }
 
@@ -204,10 +216,10 @@ export const describe = (plot) =>
 /**
  * @param {Plot} plot
  * @param {Geometry} at
- * @param {{ id: string, title: string, overlay: SVGElement }} parts
+ * @param {{ id: string, title: string }} parts
  */
-export const picture = (plot, at, { id, title, overlay }) =>
-  svg(
+export const picture = (plot, at, { id, title }) =>
+  shape(
     'svg',
     {
       width: at.width,
@@ -216,13 +228,12 @@ export const picture = (plot, at, { id, title, overlay }) =>
       role: 'img',
       'aria-labelledby': `${id}-t ${id}-d`,
     },
-    svg('title', { id: `${id}-t` }, title),
-    svg('desc', { id: `${id}-d` }, describe(plot)),
+    shape('title', { id: `${id}-t` }, title),
+    shape('desc', { id: `${id}-d` }, describe(plot)),
     axes(plot, at),
     plot.between ? band(plot, at) : null,
     ...plot.series.map(({ ink, low, high }) =>
       low && high ? area(plot.rounds, high, low, at, `seeds ink-${ink}`) : null,
     ),
     ...plot.series.map((series) => line(plot, series, at)),
-    overlay,
   );

@@ -3,7 +3,7 @@
  * share; with the keyboard the chart is a slider over rounds. Title, description and a table of the data go with it.
  */
 import { Geometry, MARGIN, picture } from './chart-image.js';
-import { fill, h, svg, table } from './dom.js';
+import { drawn, fill, h, svg, table } from './dom.js';
 import { csv, download, standalone } from './download.js';
 
 /** @typedef {import('./chart-image.js').Plot} Plot */
@@ -126,8 +126,9 @@ export class Chart {
     if (!this.#plot || width === 0 || width === this.#geometry?.width) return;
     const height = Math.min(this.#height, Math.max(LEAST_HEIGHT, Math.round(0.62 * width)));
     this.#geometry = new Geometry(this.#plot, width, height);
-    const parts = { id: this.#id, title: this.#title, overlay: this.#overlay };
-    this.#frame.replaceChildren(picture(this.#plot, this.#geometry, parts));
+    const drawing = drawn(picture(this.#plot, this.#geometry, { id: this.#id, title: this.#title }));
+    drawing.append(this.#overlay);
+    this.#frame.replaceChildren(drawing);
     this.#point();
   }
 

@@ -4,6 +4,7 @@
  */
 import { getJson } from './api.js';
 import { Chart, Cursor } from './chart.js';
+import { inkOf } from './chart-image.js';
 import { fill, h, table } from './dom.js';
 import { decimal, percent } from './figures.js';
 
@@ -26,8 +27,6 @@ import { decimal, percent } from './figures.js';
  * @property {Readonly<Record<string, string>>} pictures Titles of the curves, by figure.
  * @property {readonly ClaimArm[]} arms
  */
-
-const INKS = 6;
 
 /** What says of a condition that it holds or fails, beside the word. The others are open. @type {Readonly<Record<string, string>>} */
 const SIGN_OF = { holds: '✓', fails: '✗' };
@@ -76,7 +75,7 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures
       read: (value) => percent(value, 1),
       series: arms.map((arm, i) => ({
         name: arm.name,
-        ink: (i % INKS) + 1,
+        ink: inkOf(i),
         values: known.map((round) => arm.curves[figure]?.[arm.rounds.indexOf(round)] ?? undefined),
       })),
     });

@@ -1,4 +1,5 @@
 /** Defines the dashboard's curves: how a run's rounds become the plot of each chart. */
+import { inkOf } from './chart-image.js';
 import { decimal, humanised, percent, significant, whole } from './figures.js';
 import { roundAxis } from './scales.js';
 
@@ -265,9 +266,6 @@ export function curvesOf(points) {
  * @property {readonly (readonly Point[])[]} runs
  */
 
-/** Inks of compared runs. */
-const INKS = 6;
-
 /**
  * One line per family of runs, the mean of its seeds, with a band from the lowest to the highest where there are several.
  * @param {Curve} curve
@@ -291,7 +289,7 @@ function comparedSeries(curve, families, rounds) {
       });
     return {
       name,
-      ink: (i % INKS) + 1,
+      ink: inkOf(i),
       values: joined((numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length),
       ...(runs.length > 1
         ? { low: joined((numbers) => Math.min(...numbers)), high: joined((numbers) => Math.max(...numbers)) }

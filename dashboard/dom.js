@@ -60,6 +60,16 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
+ * The elements of a drawing.
+ * @param {import('./drawing.js').Shape} drawing
+ * @returns {SVGElement}
+ */
+export function drawn({ tag, attributes, children }) {
+  const inner = children.map((child) => (typeof child === 'string' ? child : drawn(child)));
+  return svg(/** @type {keyof SVGElementTagNameMap} */ (tag), attributes, ...inner);
+}
+
+/**
  * The element with this id; throws where the page has none.
  * @param {string} id
  * @returns {HTMLElement}

@@ -7,7 +7,7 @@ import { figureOf } from '../../core/claims/curves.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { tInterval } from '../../core/statistics/t-interval.ts';
 import { shipped } from '../../recipes/index.ts';
-import { intervalChart } from './interval-chart.ts';
+import { intervalChart } from '../charts/interval-chart.ts';
 import type { Judged } from './record.ts';
 import type { Sized } from './sizes.ts';
 

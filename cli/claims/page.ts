@@ -4,7 +4,7 @@ import { type Change, columnsOf, sharpeningOf, skillOf } from '../../core/claims
 import { figureOf } from '../../core/claims/curves.ts';
 import type { JudgedCondition } from '../../core/claims/rule.ts';
 import type { Summary } from '../../core/schema/summary.ts';
-import { lineChart, type Series } from './line-chart.ts';
+import { lineChart, type Series } from '../charts/line-chart.ts';
 import type { Judged, MeasuredOn, PlayedArm } from './record.ts';
 
 /** The curves of a claim that names none. */

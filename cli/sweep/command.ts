@@ -16,7 +16,7 @@ import {
 } from '../../core/sweep.ts';
 import type { RunListener } from '../../run/in-process.ts';
 import { calledAs } from '../called-as.ts';
-import { lineChart } from '../claims/line-chart.ts';
+import { lineChart } from '../charts/line-chart.ts';
 import { printable } from '../printable.ts';
 import { duration, percent } from '../shared/figures.ts';
 import { startCommand, whole } from '../shared/run-options.ts';

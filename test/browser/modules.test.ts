@@ -161,11 +161,11 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
   test('a line breaks where a figure is missing and goes on where none was measured', async () => {
     const drawn = await inPage<{ path: string; description: string }>(`
       const { Geometry, picture } = await $('chart-image');
-      const { svg } = await $('dom');
+      const { drawn } = await $('dom');
       const series = [{ name: 'a', ink: 1, values: [0, undefined, 1, null, 0.5, 0.5, 0.5] }];
       const plot = { rounds: [0, 1, 2, 3, 4, 5, 6], end: 6, series, least: [0, 1], write: String, read: String };
       const at = new Geometry(plot, 354, 132);
-      const image = picture(plot, at, { id: 'c', title: 'A', overlay: svg('g') });
+      const image = drawn(picture(plot, at, { id: 'c', title: 'A' }));
       const path = image.querySelector('.series path').getAttribute('d');
       return { path, description: image.querySelector('desc').textContent };`);
     // 300 px for six rounds from x = 44, 100 px for values from y = 110 up to 10
@@ -211,6 +211,8 @@ test('every ink can be read on its paper, light and dark: 4.5 to 1', () => {
         'ink-3',
         'ink-4',
         'ink-6',
+        'ink-7',
+        'ink-8',
         'good',
         'bad',
         'warn',

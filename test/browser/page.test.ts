@@ -207,6 +207,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
     visit(startFakeMesh({ done: 40, target: 40 }), async (page) => {
       await page.waitForSelector('.rounds tbody tr');
       await page.click('text=All runs');
+      await page.waitForSelector('#all-runs tbody input[type=checkbox] >> nth=1');
       for (const box of await page.locator('#all-runs tbody input[type=checkbox]').all()) await box.check();
       await page.click('text=Draw over one another');
       await page.waitForSelector('.chart.wide .readout .ink-2');
