@@ -9,6 +9,8 @@ import { deriveId } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import { type QuestionGame, questionGame } from '../protocols/questions/game.ts';
 import { program } from '../tasks/file/program-checker.ts';
+import { readQuestion } from '../tasks/words/read-question.ts';
+import { WORDS } from '../tasks/words/task-set.ts';
 import { dapoOn } from './dapo/recipe.ts';
 import { genrmOn } from './genrm/on-questions.ts';
 import { grpoSettings, questionEntries } from './grpo/from-data.ts';
@@ -93,6 +95,8 @@ export function questionRecipeFrom(given: unknown): Recipe {
       extract: data.extract,
       maxNew,
       examined,
+      // Only the generated questions start from this policy: with files it is named by the run.
+      ...(data.start === WORDS ? { readProposal: readQuestion } : {}),
     }),
   );
   const sets = Object.entries(recipe.sets).map(([name, set]) => [

@@ -121,7 +121,10 @@ function partnersSentence({ judge, proposer, freeze, versions }: Summary): strin
 }
 
 function proposedOf(first: number | null, last: number | null, passed: number | null): string {
-  if (first === null || last === null) return 'wrote no tasks that could be rated';
+  if (first === null || last === null)
+    return passed === null
+      ? 'wrote no tasks that could be rated'
+      : `wrote tasks (${percent(passed)} of the attempts at the round’s tasks passed)`;
   const [before, after] = [decimal(first), decimal(last)];
   const difficulty = before === after ? `${after} throughout` : `${before} at first and ${after} at last`;
   return `wrote tasks of difficulty ${difficulty} (${percent(passed)} solved)`;

@@ -66,7 +66,10 @@ const COLUMNS: readonly Column[] = [
   {
     title: 'accept',
     width: 6,
-    cell: ({ groups }) => ({ text: percent(groups.proposed ? groups.admitted / groups.proposed : null) }),
+    // Where some of the tasks were drawn, nobody proposed them.
+    cell: ({ groups: { proposed, admitted } }) => ({
+      text: percent(proposed && admitted <= proposed ? admitted / proposed : null),
+    }),
   },
   { title: 'solver', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.reward) }) },
   {

@@ -6,8 +6,9 @@ import type { TaskFamily } from '../../core/task-family.ts';
 import type { Proposal, Request } from '../proposals.ts';
 import { drawQuestions, type Needs, verified } from './draw.ts';
 import { questionFamily } from './family.ts';
-import { type Example, knownQuestions, proposeLike } from './propose.ts';
+import { type Example, knownQuestions, proposeLike, type ReadProposal } from './propose.ts';
 import type { Questions } from './round.ts';
+import { questionTitle } from './task-text.ts';
 
 export interface QuestionGame {
   readonly family: TaskFamily;
@@ -27,9 +28,12 @@ export interface QuestionGame {
 }
 
 export const questionGame = (
-  questions: Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'>,
+  questions: Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> & {
+    /** Knows the answers to questions that a policy writes; default nobody does. */
+    readonly readProposal?: ReadProposal | undefined;
+  },
 ): QuestionGame => {
-  const { tasks, maxNew } = questions;
+  const { tasks, maxNew, readProposal } = questions;
   const known = knownQuestions(tasks);
   const draw: QuestionGame['tasks'] = (context, count = context.round.settings.tasks, needs) =>
     drawQuestions(context, { sources: tasks.sources, maxNew, count, ...(needs ? { needs } : {}) });
@@ -39,7 +43,7 @@ export const questionGame = (
     tasks: draw,
     verifiedTasks: (context) => draw(context, undefined, verified(maxNew)),
     propose: (context, role, examples, needs = verified(maxNew)) =>
-      proposeLike(context, role, examples, { known, needs }),
+      proposeLike(context, role, examples, { known, needs, readProposal }),
   };
 };
 
@@ -48,5 +52,5 @@ export function onQuestions(
   { claim: _claim, stop: _stop, ...recipe }: Recipe,
   shape: RoundShape & Partial<Pick<Recipe, 'learn' | 'payProposals'>>,
 ): Recipe {
-  return { ...recipe, ...shape };
+  return { ...recipe, ...shape, describe: { ...shape.describe, title: questionTitle } };
 }

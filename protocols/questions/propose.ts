@@ -11,7 +11,7 @@ import { questionKey } from '../../tasks/file/task.ts';
 import type { TaskSet } from '../../tasks/file/task-set.ts';
 import { type Proposal, proposeThrough, type Request } from '../proposals.ts';
 import { fittingIn, type Needs } from './draw.ts';
-import { readTask, writeProposed } from './task-text.ts';
+import { readTask, writeProposed, writeTask } from './task-text.ts';
 
 /** A question to vary, as the text of a task, and the ids of the new ones that are asked for. */
 export interface Example extends Pick<Request, 'sampleIds'> {
@@ -53,14 +53,29 @@ function parse(
   { readText, holdsControl }: ReturnType<RoundContext['renderer']>,
   text: string,
   example: string,
+  readProposal: QuestionGate['readProposal'],
 ): ParseResult<string> {
   const written = readText(text).text.trim();
   if (written === '' || holdsControl(written)) return invalid('off-grammar');
   const { messages } = readTask(example);
-  return ok(writeProposed([...messages.slice(0, -1), { ...messages.at(-1)!, content: written }]));
+  const asked = [...messages.slice(0, -1), { ...messages.at(-1)!, content: written }];
+  if (!readProposal) return ok(writeProposed(asked));
+  const known = readProposal(written);
+  if (!known.ok) return known;
+  const { answer, metadata } = known.value;
+  return ok(writeTask({ messages: asked, answer, metadata, difficulty: null }));
 }
 
+/** What is known about a question that was written in the wordings of a generator; the reason where it is none of its questions. */
+export type ReadProposal = (question: string) => ParseResult<{
+  readonly answer: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly isHeldOut: boolean;
+}>;
+
 export interface QuestionGate {
+  /** Where there is one, only what it reads is admitted, with the answer that it knows. */
+  readonly readProposal?: ReadProposal | undefined;
   readonly known: KnownQuestions;
   /** What a question has to fit together with. */
   readonly needs: Needs;
@@ -71,7 +86,7 @@ export async function proposeLike(
   context: RoundContext,
   role: string,
   examples: readonly Example[],
-  { known, needs }: QuestionGate,
+  { known, needs, readProposal }: QuestionGate,
 ): Promise<Proposal<Example & Request>[]> {
   const renderer = context.renderer();
   const { fits } = fittingIn(context, needs);
@@ -82,13 +97,17 @@ export async function proposeLike(
     seen.add(key);
     return fits(task) ? null : 'too-long';
   };
+  const isReserved = (task: string): boolean => {
+    const read = readProposal?.(readTask(task).messages.at(-1)!.content);
+    return read?.ok === true && read.value.isHeldOut;
+  };
   const requests = examples.map((example) => ({
     ...example,
     prompt: renderer.begin(proposerMessages([readTask(example.task).messages.at(-1)!.content])).text,
   }));
   return proposeThrough(context, role, requests, {
-    parse: (text, { task }) => parse(renderer, text, task),
-    isHeldOut: (task) => known.heldOut.has(keyOf(task)),
+    parse: (text, { task }) => parse(renderer, text, task, readProposal),
+    isHeldOut: (task) => known.heldOut.has(keyOf(task)) || isReserved(task),
     refuse,
   });
 }

@@ -8,7 +8,6 @@ import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { shownQuestion } from '../../core/rubric.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -21,7 +20,7 @@ import { type Curriculum, weightsBy } from './curriculum.ts';
 import { drawQuestions } from './draw.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
 import type { QuestionReward } from './rewards.ts';
-import { readTask } from './task-text.ts';
+import { questionTitle, readTask } from './task-text.ts';
 import { judgesOf, payByReward, type WeightedReward } from './weighted-reward.ts';
 
 export interface Questions {
@@ -193,7 +192,7 @@ export function questionRound(questions: Questions): RoundShape & Pick<Recipe, '
     judge: (context, groups) => judge(questions, context, groups),
     evaluate: (context) => examine(questions, context),
     describe: {
-      title: (task) => [{ kind: 'text', text: shownQuestion(readTask(task).messages) }],
+      title: questionTitle,
       ...(isRated ? { difficulty: (task: string) => readTask(task).difficulty! } : {}),
     },
   };

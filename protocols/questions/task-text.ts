@@ -1,6 +1,8 @@
 /** A question as the text that travels with a round: whole, so that no stage has to look anything up. */
 import * as v from 'valibot';
+import type { Part } from '../../core/reading.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
+import { shownQuestion } from '../../core/rubric.ts';
 import type { FileTask } from '../../tasks/file/task.ts';
 
 const schema = v.object({
@@ -25,3 +27,8 @@ export const readTask = (text: string): FileTask => v.parse(schema, JSON.parse(t
 
 /** Is it a question without a reference answer? Throws as `readTask` does. */
 export const isProposed = (text: string): boolean => v.parse(schema, JSON.parse(text)).proposed === true;
+
+/** The question as a person reads it. */
+export const questionTitle = (task: string): Part[] => [
+  { kind: 'text', text: shownQuestion(readTask(task).messages) },
+];

@@ -113,7 +113,6 @@ export function maeOn(game: QuestionGame): Recipe {
       learn: (records) => learnFrom(played, records),
       evaluate: async (context) =>
         evaluation(await evaluateSolver(context, { family, role: 'solver', temperature: 1 })),
-      describe: { difficulty: (task) => family.difficulty(task) },
     },
   );
 }

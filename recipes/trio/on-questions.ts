@@ -63,7 +63,6 @@ export function trioOn(game: QuestionGame): Recipe {
       judge: (context, groups) => judge(family, context, groups),
       evaluate: (context) =>
         evaluateVerifier(context, { family, solver: 'solver', judge: 'judge', ...VOTED }),
-      describe: { difficulty: (task) => family.difficulty(task) },
     },
   );
 }

@@ -39,6 +39,8 @@ const chat = textOf(
 const decode = (ids: readonly number[]) => chat.tokenizer.decode([...ids]);
 
 interface Played {
+  /** In place of the recipe's data. */
+  readonly given?: object;
   readonly recipe: string;
   readonly tasks: number;
   readonly groupSize: number;
@@ -50,8 +52,17 @@ interface Played {
 }
 
 /** Plays a round in which the policy writes what the script says, and plans its training. */
-async function play({ recipe: name, tasks, groupSize, reward, index = 1, recipeState, says }: Played) {
-  const recipe = questionRecipeFrom({ ...data, recipe: name });
+async function play({
+  recipe: name,
+  tasks,
+  groupSize,
+  reward,
+  index = 1,
+  recipeState,
+  given = {},
+  says,
+}: Played) {
+  const recipe = questionRecipeFrom({ ...data, ...given, recipe: name });
   const { settings } = runOf(registry([recipe]), {
     recipe: recipe.name,
     seed: 0,
@@ -162,6 +173,32 @@ test.each([
     expect(Object.values(plan.earnings)).toEqual([earned]);
   },
 );
+
+test.each([
+  // The answer is 61 + 93; every attempt gives it, so that the pass rate pays nothing.
+  ['Calculate 61 + 93.', 'ok', 0],
+  // Asked in the evaluation files, in another order.
+  ['Calculate 84 + 15.', 'held-out', null],
+  ['Say four', 'no-kind', -0.5],
+])('trio on generated questions knows what %j comes to', async (text, outcome, earned) => {
+  const { proposals, groups, plan } = await play({
+    recipe: 'trio',
+    tasks: 2,
+    groupSize: 2,
+    given: {
+      start: 'words',
+      checker: 'auto',
+      sources: [
+        { weight: 1, tasks: [task('Calculate 12 + 34.', '46', 1), task('Calculate 51 - 17.', '34', 2)] },
+      ],
+    },
+    says: (role) => (role === 'proposer' ? [text] : role === 'judge' ? ['<answer>yes</answer>'] : ['154']),
+  });
+  expect(proposals.samples.map((sample) => sample.outcome)).toEqual([outcome]);
+  expect(Object.values(plan.earnings)).toEqual([earned]);
+  const own = groups.filter(({ proposal }) => proposal !== null);
+  expect(own.map(({ answersExact }) => answersExact)).toEqual(outcome === 'ok' ? [[true, true]] : []);
+});
 
 test('sppo: the best and the worst by win rate, where right beats wrong', async () => {
   const { plan, read, groups } = await play({
