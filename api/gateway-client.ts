@@ -90,6 +90,8 @@ export interface GatewayClientOptions {
 /** The header in which the gateway says what it used for an answer. */
 const USED_HEADER = 'x-rollmesh-used';
 const TIMEOUT_MS = 120_000;
+/** Characters of a streamed event. A longer one is no word of an answer. */
+const LONGEST_EVENT = 1024 * 1024;
 /** A file of this size or more, such as a tokenizer of 150,000 tokens, is stored once for all versions that have it. */
 const STORED_ONCE_BYTES = 1024 * 1024;
 /** The number of rounds on one page of a listing. */
@@ -439,15 +441,32 @@ export class GatewayClient {
 
   /** Asks a model for an answer to a conversation; yields the text as it comes. The body is that of `/v1/chat/completions`. */
   async *streamChat(body: ChatBody): AsyncGenerator<string> {
-    const request = JSON.stringify({ ...body, stream: true });
-    const { body: answer } = await this.#send('POST', '/v1/chat/completions', request);
-    const events = answer!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-    for await (const { data } of events) {
-      if (data === '[DONE]') return;
-      const chunk = parsed(chatChunk, JSON.parse(data), unreadable('POST /v1/chat/completions'));
-      if (chunk.error) throw new RollmeshError('retry', 'gateway.failed', chunk.error.message);
-      yield chunk.choices?.[0]?.delta.content ?? '';
+    const path = '/v1/chat/completions';
+    const refuse = unreadable(`POST ${path}`);
+    // An answer may take as long as it likes, but not without a word for so long.
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(new Error(`nothing came for ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    try {
+      const request = JSON.stringify({ ...body, stream: true });
+      const answer = await this.#send('POST', path, request, {}, silence.signal);
+      const events = answer
+        .body!.pipeThrough(new TextDecoderStream())
+        .pipeThrough(new EventSourceParserStream({ maxBufferSize: LONGEST_EVENT }));
+      for await (const { data } of events) {
+        timer.refresh();
+        if (data === '[DONE]') return;
+        const chunk = parsed(chatChunk, JSON.parse(data), refuse);
+        if (chunk.error) throw new RollmeshError('retry', 'gateway.failed', chunk.error.message);
+        yield chunk.choices?.[0]?.delta.content ?? '';
+      }
+    } catch (error) {
+      if (error instanceof RollmeshError) throw error;
+      if (error instanceof SyntaxError) throw refuse(error.message);
+      throw brokeOff(path, error);
+    } finally {
+      clearTimeout(timer);
     }
+    throw brokeOff(path, 'it ended without its last event');
   }
 
   async #json<S extends v.GenericSchema>(
@@ -457,7 +476,11 @@ export class GatewayClient {
     body?: object,
   ): Promise<v.InferOutput<S>> {
     const response = await this.#send(method, path, body && JSON.stringify(body));
-    return parsed(schema, await response.json(), unreadable(`${method} ${path}`));
+    const refuse = unreadable(`${method} ${path}`);
+    const answer: unknown = await response.json().catch((error: unknown) => {
+      throw refuse(error instanceof Error ? error.message : String(error));
+    });
+    return parsed(schema, answer, refuse);
   }
 
   async #send(
@@ -465,13 +488,14 @@ export class GatewayClient {
     path: string,
     body?: string | Uint8Array<ArrayBuffer>,
     headers: Readonly<Record<string, string>> = {},
+    signal?: AbortSignal,
   ): Promise<Response> {
     const { url, token, fetch: send = fetch, backOff = PATIENT, tally } = this.#options;
     const request = async () => {
       const answer = await send(url + path, {
         method,
         headers: { authorization: `Bearer ${token}`, ...headers },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
         ...(body === undefined ? {} : { body }),
       });
       tally?.addHeader(answer.headers.get(USED_HEADER));
@@ -499,6 +523,14 @@ export class GatewayClient {
     });
   }
 }
+
+const brokeOff = (path: string, why: unknown) =>
+  new RollmeshError(
+    'retry',
+    'gateway.broke-off',
+    `The gateway's answer to POST ${path} broke off: ${why instanceof Error ? why.message : why}.`,
+    { next: 'Ask again.' },
+  );
 
 /** The error for an answer that cannot be read: the mesh is of another version, or it has stored data of an older one. */
 const unreadable = (asked: string) => (why: string) =>

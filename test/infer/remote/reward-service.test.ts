@@ -93,6 +93,16 @@ test('a redirect is not followed', async () => {
 test('an answer that is late, too long or nonsense is missing data of its kind', async () => {
   answer = () => {};
   expect(await ask({ timeoutMs: 50 })).toEqual(['timed-out', 'timed-out']);
+  // A letter now and then keeps the connection alive, and not the request.
+  const dripping = new Set<NodeJS.Timeout>();
+  answer = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    dripping.add(setInterval(() => response.write(' '), 10));
+  };
+  expect(await ask({ timeoutMs: 100 })).toEqual(['timed-out', 'timed-out']);
+  for (const timer of dripping) clearInterval(timer);
+  // Three attempts, none of which outlived its time.
+  expect(requests).toHaveLength(6);
   answer = (response) => response.end(`{"rewards": [1, 1], "more": "${'x'.repeat(1_100_000)}"}`);
   expect(await ask()).toEqual(['too-large', 'too-large']);
   const dead = httpService({ secret: SECRET, now: Date.now, waitsMs: [] });
