@@ -14,6 +14,7 @@ import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-d
 import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import {
+  expectSum,
   isQuestionRecipe,
   type QuestionRecipeData,
   questionRecipeData,
@@ -61,8 +62,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
 }
 
 /** A recipe's data with the reward modules that it names. */
-export interface TaskRecipeData {
-  readonly data: GrpoData;
+export interface TaskRecipeData<D = GrpoData> {
+  readonly data: D;
   readonly bundles: readonly BundledReward[];
   /** By their hashes. */
   readonly modules: Readonly<Record<string, BoundedModule>>;
@@ -189,16 +190,24 @@ function expectNoSum(recipe: string, { reward }: Pick<TaskRecipeOptions, 'reward
   });
 }
 
+const tasksOf = ({ sources }: Pick<NamedTasks, 'sources'>): PlacedTask[] =>
+  sources.flatMap(({ tasks }) => tasks);
+
 /** Data of a recipe other than grpo. */
 async function readQuestionRecipe(
   recipe: QuestionRecipeData['recipe'],
   options: TaskRecipeOptions,
-): Promise<{ data: QuestionRecipeData; report: readonly string[] }> {
-  expectNoSum(recipe, options);
+): Promise<TaskRecipeData<QuestionRecipeData>> {
+  if (options.reward !== undefined && parseRewards(options.reward)) expectSum(recipe);
   const { report, ...questions } = await readQuestions(questionRecipeSettings, options);
-  const data = v.parse(questionRecipeData, { recipe, ...questions });
+  const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
+  const data = v.parse(questionRecipeData, {
+    recipe,
+    ...questions,
+    ...(rewards.length ? { rewards } : {}),
+  });
   expectSize(data);
-  return { data, report };
+  return { data, bundles, modules, report };
 }
 
 /** The recipe `distil` over the files, or over generated questions for the policy `words`. */
@@ -220,10 +229,7 @@ async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
 export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
   const { report, ...questions } = await readQuestions(grpoSettings, options);
-  const { rewards, bundles, modules } = await readRewards(
-    options.reward,
-    questions.sources.flatMap((source) => source.tasks),
-  );
+  const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
   const data = v.parse(grpoData, {
     ...questions,
     ...(rewards.length ? { rewards } : {}),
@@ -447,14 +453,14 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   if (isOnExamples) return exampleRecipe(recipe, asked);
   if (recipe === DISTIL) return distilRecipe(asked);
   if (isOnQuestions) {
-    const { data, report } = await readQuestionRecipe(recipe, asked);
-    const made = questionRecipeFrom(data);
+    const { data, bundles, modules, report } = await readQuestionRecipe(recipe, asked);
+    const made = questionRecipeFrom(data, modules);
     const maker = { name: 'questionRecipeFrom', module: 'recipes/on-questions' };
     return {
       recipe: made,
       report,
-      isWeighted: false,
-      write: (folder) => writeRecipe(folder, { name: questionRecipeName(data), maker, data, bundles: [] }),
+      isWeighted: data.rewards !== undefined,
+      write: (folder) => writeRecipe(folder, { name: questionRecipeName(data), maker, data, bundles }),
     };
   }
   const read = await readTaskRecipe(asked);

@@ -7,11 +7,15 @@ import { CHECKERS, findChecker } from '../core/checkers/registry.ts';
 import { wrongInput } from '../core/errors.ts';
 import { deriveId } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
+import type { BoundedModule } from '../core/reward-function.ts';
+import { withCurriculum } from '../protocols/questions/curriculum.ts';
 import { type QuestionGame, questionGame } from '../protocols/questions/game.ts';
+import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
+import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { program } from '../tasks/file/program-checker.ts';
 import { readQuestion } from '../tasks/words/read-question.ts';
 import { WORDS } from '../tasks/words/task-set.ts';
-import { dapoOn } from './dapo/recipe.ts';
+import { dapoOn, passed } from './dapo/recipe.ts';
 import { genrmOn } from './genrm/on-questions.ts';
 import { grpoSettings, questionEntries } from './grpo/from-data.ts';
 import { maeOn } from './mae/on-questions.ts';
@@ -23,6 +27,10 @@ import { sppoOn } from './sppo/on-questions.ts';
 import { tangoOn } from './tango/recipe.ts';
 import { trioOn } from './trio/on-questions.ts';
 import { ttrlOn } from './ttrl/recipe.ts';
+
+/** dapo tells right from wrong answers by what pays them less a penalty of length; every sum and every other reward is compared as it is. */
+const compared = ({ recipe, rewards }: Pick<QuestionRecipeData, 'recipe' | 'rewards'>) =>
+  recipe === 'dapo' && !rewards ? passed : undefined;
 
 const ON_QUESTIONS = {
   dapo: dapoOn,
@@ -64,18 +72,60 @@ export function refuseQuestions(recipe: string): never {
   );
 }
 
+/** Why a recipe takes no sum of rewards: what pays is a part of its method. */
+const OWN_REWARD: Readonly<Partial<Record<QuestionRecipe, string>>> = {
+  genrm: 'its verifier is taught what is right and wrong, and nobody is paid',
+  mae: 'its ratings are the reward',
+  prime: 'its reward model learns from right and wrong answers',
+  'r-zero': 'the votes of its solver are the reward',
+  rise: 'the word that pays its solver is what its verifier has to say',
+  'self-rewarding': 'the points that the policy gives itself are the reward',
+  tango: 'the word that pays its generator is what its verifier has to say',
+  trio: 'the word that pays its solver is what its judge has to say and what prices its proposals',
+  ttrl: 'the votes of its solver are the reward',
+};
+
+/** Throws `run.reward` where a sum of rewards cannot pay the recipe's solver. */
+export function expectSum(recipe: QuestionRecipe): void {
+  const own = OWN_REWARD[recipe];
+  if (own === undefined) return;
+  throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards: ${own}.`, {
+    expected: `the name of one of its rewards, or one of ${['grpo', ...QUESTION_RECIPES.filter((name) => !OWN_REWARD[name])].join(', ')}`,
+    next: 'Run `npm run recipe -- show NAME` for the names.',
+  });
+}
+
+/** Why a curriculum has nothing to draw by: the recipe does not choose among the questions that it trains on. */
+const OWN_ORDER: Readonly<Partial<Record<QuestionRecipe, string>>> = {
+  mae: 'the files’ questions are examples for its proposer',
+  'r-zero': 'the files’ questions are examples for its challenger',
+  ttrl: 'it walks through all held-out questions',
+};
+
+/** Throws `run.setting`. */
+function expectCurriculum(recipe: QuestionRecipe): void {
+  const own = OWN_ORDER[recipe];
+  if (own === undefined) return;
+  throw wrongInput('run.setting', `Recipe ${recipe} takes no curriculum: ${own}.`, {
+    expected: 'no --set curriculum.unanimousWeight with this recipe',
+  });
+}
+
 /** What `--set` may change of a recipe that has its own method. */
 export const questionRecipeSettings = v.strictObject({
   maxNew: grpoSettings.entries.maxNew,
   examined: grpoSettings.entries.examined,
   optimizer: grpoSettings.entries.optimizer,
   adapter: grpoSettings.entries.adapter,
+  curriculum: grpoSettings.entries.curriculum,
 });
 
 export const questionRecipeData = v.strictObject({
   recipe: v.picklist(QUESTION_RECIPES),
   ...questionEntries,
   settings: questionRecipeSettings,
+  /** The default reward, where it is a weighted sum. */
+  rewards: v.exactOptional(rewardSum),
 });
 export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
 
@@ -83,15 +133,22 @@ export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
 export const questionRecipeName = (data: QuestionRecipeData): string =>
   `${data.recipe}-${deriveId(data.recipe, JSON.stringify(data)).slice(0, 10)}`;
 
-/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
-export function questionRecipeFrom(given: unknown): Recipe {
+/**
+ * `modules`: the reward modules that the data names, by their hashes. Throws where the data is none: it was written by another version of
+ * rollmesh, or by hand.
+ */
+export function questionRecipeFrom(
+  given: unknown,
+  modules: Readonly<Record<string, BoundedModule>> = {},
+): Recipe {
   const data = v.parse(questionRecipeData, given);
-  const { maxNew, examined, optimizer, adapter } = data.settings;
-  const recipe = ON_QUESTIONS[data.recipe](
+  const { maxNew, examined, optimizer, adapter, curriculum } = data.settings;
+  const checker = findChecker(data.checker, [...CHECKERS, program]);
+  const made = ON_QUESTIONS[data.recipe](
     questionGame({
       name: data.name,
       tasks: { sources: data.sources, heldOut: data.heldOut },
-      checker: findChecker(data.checker, [...CHECKERS, program]),
+      checker,
       extract: data.extract,
       maxNew,
       examined,
@@ -99,6 +156,12 @@ export function questionRecipeFrom(given: unknown): Recipe {
       ...(data.start === WORDS ? { readProposal: readQuestion } : {}),
     }),
   );
+  if (data.rewards) expectSum(data.recipe);
+  const paid = data.rewards
+    ? paidBySum(made, { checker, extract: data.extract }, sumOf(data.rewards, modules))
+    : made;
+  if (curriculum) expectCurriculum(data.recipe);
+  const recipe = curriculum ? withCurriculum(paid, curriculum, compared(data)) : paid;
   const sets = Object.entries(recipe.sets).map(([name, set]) => [
     name,
     {

@@ -12,7 +12,7 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import { admitTasks } from '../drawn-tasks.ts';
 import { SOLVER } from '../solver.ts';
-import { weightsBy } from './curriculum.ts';
+import type { DrawingContext } from './curriculum.ts';
 import { type Questions, questionRound } from './round.ts';
 import { readTask, writeTask } from './task-text.ts';
 
@@ -89,7 +89,7 @@ async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGr
 
 /** Held-out questions are asked by the mesh itself, once and without the agent's tools: it has no agent of its own. */
 export function agentRound(questions: Questions): RoundShape {
-  const { tasks, maxNew, temperature = 1, curriculum } = questions;
+  const { tasks, maxNew, temperature = 1 } = questions;
   const { taskName, freezable, evaluate, describe } = questionRound(questions);
   return {
     taskName,
@@ -107,8 +107,7 @@ export function agentRound(questions: Questions): RoundShape {
         return { messages, answer, metadata };
       },
     },
-    propose: async ({ round, recipeState }) => {
-      const weightOf = curriculum && weightsBy(curriculum, await recipeState());
+    propose: async ({ round, weightOf }: DrawingContext) => {
       const drawn = drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks, {
         weightOf: weightOf && ((task) => weightOf(writeTask(task))),
       });

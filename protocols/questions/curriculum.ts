@@ -4,7 +4,9 @@
  */
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
+import type { RoundContext } from '../../core/round-context.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 
 export const curriculumSettings = v.strictObject({
@@ -14,7 +16,7 @@ export const curriculumSettings = v.strictObject({
 export type Curriculum = v.InferOutput<typeof curriculumSettings>;
 
 /** What a version carries: the keys of questions whose newest group was unanimous, in their order. */
-export const curriculumState = v.object({ unanimous: v.array(v.string()) });
+const curriculumState = v.object({ unanimous: v.array(v.string()) });
 type CurriculumState = v.InferOutput<typeof curriculumState>;
 
 /** Half an id: few enough characters for the questions of a large file. */
@@ -40,4 +42,69 @@ export function curriculumAfter(recipeState: unknown, groups: readonly Paid[]): 
     else unanimous.delete(keyOf(task));
   }
   return { unanimous: [...unanimous].sort() };
+}
+
+/** A round context whose questions are drawn by weights. */
+export interface DrawingContext extends RoundContext {
+  readonly weightOf?: (task: string) => number;
+}
+
+/**
+ * The recipe with its questions drawn by what their newest groups were paid. A version carries the recipe's own state beside the
+ * curriculum's, under `own`. `paid`: what a reward counts where groups are called unanimous; default the reward itself.
+ */
+export function withCurriculum(
+  recipe: Recipe,
+  curriculum: Curriculum,
+  paid: (reward: number) => number = (reward) => reward,
+): Recipe {
+  const { state: own } = recipe;
+  const state = v.object({
+    ...curriculumState.entries,
+    own: v.exactOptional(v.custom<unknown>((value) => own !== undefined && v.is(own, value))),
+  });
+  const ownOf = (recipeState: unknown): unknown => readState(state, recipeState)?.own;
+  const inner = <C extends RoundContext>(context: C): C => ({
+    ...context,
+    recipeState: async () => ownOf(await context.recipeState()),
+  });
+  const { payProposals } = recipe;
+  return {
+    ...recipe,
+    state,
+    propose: async (context) => {
+      const drawing: DrawingContext = {
+        ...inner(context),
+        weightOf: weightsBy(curriculum, await context.recipeState()),
+      };
+      return recipe.propose(drawing);
+    },
+    rollOut: (context, tasks) => recipe.rollOut(inner(context), tasks),
+    judge: (context, groups) => recipe.judge(inner(context), groups),
+    evaluate: (context) => recipe.evaluate(inner(context)),
+    ...(payProposals
+      ? {
+          payProposals: (records, tools) =>
+            payProposals({ ...records, recipeState: ownOf(records.recipeState) }, tools),
+        }
+      : {}),
+    learn: async (records, tools) => {
+      const plan = await recipe.learn({ ...records, recipeState: ownOf(records.recipeState) }, tools);
+      const counted = records.groups.map(({ task, samples }) => ({
+        task,
+        samples: samples.map(({ rewards: { reward } }) => ({
+          rewards: { reward: typeof reward === 'number' ? paid(reward) : null },
+        })),
+      }));
+      const { unanimous } = curriculumAfter(records.recipeState, counted);
+      return {
+        ...plan,
+        recipeState: {
+          unanimous,
+          ...(plan.recipeState === undefined ? {} : { own: plan.recipeState }),
+        },
+        figures: { ...plan.figures, knownUnanimous: unanimous.length },
+      };
+    },
+  };
 }

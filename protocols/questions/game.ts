@@ -4,6 +4,7 @@ import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 import type { Proposal, Request } from '../proposals.ts';
+import type { DrawingContext } from './curriculum.ts';
 import { drawQuestions, type Needs, verified } from './draw.ts';
 import { questionFamily } from './family.ts';
 import { type Example, knownQuestions, proposeLike, type ReadProposal } from './propose.ts';
@@ -13,9 +14,9 @@ import { questionTitle } from './task-text.ts';
 export interface QuestionGame {
   readonly family: TaskFamily;
   /** `count` questions for a round, none twice and none held out; as many as the run's settings say if it is not given. `needs`: what each has to fit together with; default an answer. */
-  readonly tasks: (context: RoundContext, count?: number, needs?: Needs) => Proposals;
+  readonly tasks: (context: DrawingContext, count?: number, needs?: Needs) => Proposals;
   /** The same where a verifier reads the solutions: question, solution and verdict have to fit together. */
-  readonly verifiedTasks: (context: RoundContext) => Proposals;
+  readonly verifiedTasks: (context: DrawingContext) => Proposals;
   /** Questions that a role writes after the example of others. `needs`: default what a verifier needs. */
   readonly propose: (
     context: RoundContext,
@@ -36,7 +37,13 @@ export const questionGame = (
   const { tasks, maxNew, readProposal } = questions;
   const known = knownQuestions(tasks);
   const draw: QuestionGame['tasks'] = (context, count = context.round.settings.tasks, needs) =>
-    drawQuestions(context, { sources: tasks.sources, maxNew, count, ...(needs ? { needs } : {}) });
+    drawQuestions(context, {
+      sources: tasks.sources,
+      maxNew,
+      count,
+      ...(needs ? { needs } : {}),
+      weightOf: context.weightOf,
+    });
   return {
     family: questionFamily(questions),
     maxNew,

@@ -4,6 +4,7 @@ import { wrongInput } from '../../core/errors.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
 import { rubric } from '../../core/rubric.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
+import { SUM } from './paid-by-sum.ts';
 import { QUESTION_REWARDS } from './rewards.ts';
 import {
   builtInPart,
@@ -56,11 +57,15 @@ function partOf(
   });
 }
 
+/** The sum as the reward that its data names. */
+export const sumOf = (sum: RewardSum, modules: Readonly<Record<string, BoundedModule>>): WeightedReward =>
+  weightedReward(sum.map((one) => partOf(one, modules)));
+
 /** The sum comes first and so is the default; its name is `weighted`. */
 export const rewardsOf = (
   sum: RewardSum | undefined,
   modules: Readonly<Record<string, BoundedModule>>,
 ): Readonly<Record<string, (typeof QUESTION_REWARDS)[keyof typeof QUESTION_REWARDS] | WeightedReward>> => ({
-  ...(sum ? { weighted: weightedReward(sum.map((one) => partOf(one, modules))) } : {}),
+  ...(sum ? { [SUM]: sumOf(sum, modules) } : {}),
   ...QUESTION_REWARDS,
 });

@@ -16,7 +16,7 @@ import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, checkAnswer, fitting } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
-import { type Curriculum, weightsBy } from './curriculum.ts';
+import type { DrawingContext } from './curriculum.ts';
 import { drawQuestions } from './draw.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
 import type { QuestionReward } from './rewards.ts';
@@ -37,15 +37,13 @@ export interface Questions {
   readonly rewards: Readonly<Record<string, QuestionReward | WeightedReward>>;
   /** Held-out questions of an evaluation at most, the first ones; default 500. */
   readonly examined?: number;
-  /** Draws questions by what their last groups were paid; absent = all alike. */
-  readonly curriculum?: Curriculum;
 }
 
 const EXAMINED = 500;
 
 /** What became of each sample of a group: read and checked again from its ids, as every stage reads it. */
 function checkedGroup(
-  { checker, extract }: Questions,
+  { checker, extract }: Pick<Questions, 'checker' | 'extract'>,
   renderer: Renderer,
   group: Pick<RolloutGroup, 'task' | 'samples'>,
 ) {
@@ -81,7 +79,7 @@ async function rollOut(
 }
 
 async function pay(
-  questions: Questions,
+  questions: Pick<Questions, 'rewards'>,
   context: RoundContext,
   group: RolloutGroup,
   checked: ReturnType<typeof checkedGroup>,
@@ -110,8 +108,18 @@ async function pay(
   };
 }
 
-async function judge(
-  questions: Questions,
+/** Throws `rubric.context` where a judge of the run's reward has no room for an answer. */
+export async function expectRoomForJudges(
+  rewards: Questions['rewards'],
+  context: RoundContext,
+): Promise<void> {
+  const reward = rewards[context.round.settings.rewardFunction];
+  for (const one of reward ? judgesOf(reward) : []) await expectRoom(context, one);
+}
+
+/** Stage three: the groups with what their answers are paid by the run's reward. */
+export async function payQuestions(
+  questions: Pick<Questions, 'checker' | 'extract' | 'rewards'>,
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
@@ -122,7 +130,7 @@ async function judge(
 }
 
 /** The judge roles of rubric rewards, each with the version that plays it. */
-function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' | 'bindings'> {
+export function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' | 'bindings'> {
   const judges = Object.values(rewards).flatMap(judgesOf);
   const byRole = <T>(of: (judge: RubricJudge) => T) =>
     Object.fromEntries(judges.map((judge) => [judgeRole(judge.name), of(judge)]));
@@ -162,7 +170,7 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
 }
 
 export function questionRound(questions: Questions): RoundShape & Pick<Recipe, 'bindings'> {
-  const { name, tasks, maxNew, temperature = 1, rewards, curriculum } = questions;
+  const { name, tasks, maxNew, temperature = 1, rewards } = questions;
   const isRated = tasks.sources.every((source) =>
     source.tasks.every(({ difficulty }) => difficulty !== null),
   );
@@ -176,20 +184,18 @@ export function questionRound(questions: Questions): RoundShape & Pick<Recipe, '
       ...judgeSettings,
     },
     freezable: [],
-    propose: async (context) => {
+    propose: async (context: DrawingContext) => {
       const { round } = context;
-      const reward = rewards[round.settings.rewardFunction];
-      for (const one of reward ? judgesOf(reward) : []) await expectRoom(context, one);
-      const weightOf = curriculum && weightsBy(curriculum, await context.recipeState());
+      await expectRoomForJudges(rewards, context);
       return drawQuestions(context, {
         sources: tasks.sources,
         maxNew,
         count: round.settings.tasks,
-        weightOf,
+        weightOf: context.weightOf,
       });
     },
     rollOut: (context, admitted) => rollOut(questions, context, admitted),
-    judge: (context, groups) => judge(questions, context, groups),
+    judge: (context, groups) => payQuestions(questions, context, groups),
     evaluate: (context) => examine(questions, context),
     describe: {
       title: questionTitle,

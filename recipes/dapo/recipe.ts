@@ -16,6 +16,7 @@ import {
 } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
@@ -60,11 +61,23 @@ const shaped = (maxLength: number, buffer: number): AnswerReward => ({
 });
 
 /** Right answers have a reward of 0 at least, wrong ones of -1 at most, however long they are. */
-const passed = (reward: number | null | undefined) => Number((reward ?? -1) >= 0);
+export const passed = (reward: number | null | undefined) => Number((reward ?? -1) >= 0);
+
+/** By a sum of rewards nothing is right or wrong: 1 for an answer that is paid more than the worst of its group. */
+function better({ samples }: ScoredGroup): number[] {
+  const known = samples.flatMap(({ rewards: { reward } }) => reward ?? []);
+  const least = Math.min(...known);
+  return samples.map(({ rewards: { reward } }) => Number((reward ?? least) > least));
+}
 
 /** The first `wanted` groups that are neither all right nor all wrong. */
-export function mixedGroups(groups: readonly ScoredGroup[], wanted: number): ScoredGroup[] {
-  const rewards = groups.flatMap(({ samples }) => samples.map((sample) => passed(sample.rewards.reward)));
+export function mixedGroups(
+  groups: readonly ScoredGroup[],
+  wanted: number,
+  passes: (group: ScoredGroup) => readonly number[] = ({ samples }) =>
+    samples.map(({ rewards }) => passed(rewards.reward)),
+): ScoredGroup[] {
+  const rewards = groups.flatMap(passes);
   const keys = groups.flatMap(({ group, samples }) => samples.map(() => group));
   const mixed = new Set(groupsInBand(rewards, keys));
   return groups.filter(({ group }) => mixed.has(group)).slice(0, wanted);
@@ -75,7 +88,8 @@ const halfEasy = (random: Random, index: number): string =>
   freshTask(random, index % 2 || index >= 2 * EASY_TASKS ? HARD : EASY);
 
 function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
-  const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks) : groups;
+  const passes = settings.rewardFunction === SUM ? better : undefined;
+  const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks, passes) : groups;
   const updates = solverUpdate(groupItems(trained, grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: has(settings, 'clip-higher') ? 0.28 : 0.2 },
     aggregation: { mode: has(settings, 'token-mean') ? 'token-mean' : 'seq-mean-token-mean' },
@@ -83,7 +97,7 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   const samples = groups.flatMap((group) => group.samples);
   const figures = {
     trainedGroups: trained.length,
-    unanimous: trained.length - mixedGroups(trained, trained.length).length,
+    unanimous: trained.length - mixedGroups(trained, trained.length, passes).length,
     truncated: mean(samples.map(({ outcome }) => Number(outcome === 'cut-off'))),
   };
   return { updates, figures };

@@ -96,12 +96,12 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
       maxNew,
       temperature,
       examined,
-      ...(curriculum ? { curriculum } : {}),
       rewards: rewardsOf(data.rewards, modules),
     },
     optimizer,
     epochs,
     ...(adapter ? { adapter } : {}),
+    ...(curriculum ? { curriculum } : {}),
     ...(data.agent ? { agent: true } : {}),
   });
   return { ...withLoss(recipe, loss), name: grpoName(data) };

@@ -18,7 +18,7 @@ import type {
 } from '../../core/training-plan.ts';
 import { episodeItems } from '../../protocols/episode-credit.ts';
 import { agentRound } from '../../protocols/questions/agent-round.ts';
-import { curriculumAfter, curriculumState } from '../../protocols/questions/curriculum.ts';
+import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
@@ -40,6 +40,8 @@ export interface GrpoSettings {
   readonly epochs?: number;
   /** Trains low-rank adapters in place of all weights. */
   readonly adapter?: AdapterSettings;
+  /** Draws questions by what their last groups were paid; absent = all alike. */
+  readonly curriculum?: Curriculum;
   /** Programs outside the mesh hold the episodes, and post what each is worth. */
   readonly agent?: boolean;
 }
@@ -143,11 +145,12 @@ export function grpoOn({
   optimizer,
   epochs = 1,
   adapter,
+  curriculum,
   agent = false,
 }: GrpoSettings): Recipe {
   const { maxNew, temperature = 1 } = questions;
   const trained = { optimizer: smallSteps(optimizer) };
-  return {
+  const recipe: Recipe = {
     name: 'grpo',
     title: 'Group relative policy optimisation on questions with reference answers',
     paper: {
@@ -185,17 +188,8 @@ export function grpoOn({
       [CRITIC]: { ...trained, head: { kind: 'value' } },
     },
     ...(agent ? agentRound(questions) : questionRound(questions)),
-    ...(questions.curriculum ? { state: curriculumState } : {}),
-    learn: async (records, tools) => {
-      const method = methodOf(records.round.settings.variant);
-      const plan = await planTraining(records, tools, method, { maxNew, temperature, epochs });
-      if (!questions.curriculum) return plan;
-      const recipeState = curriculumAfter(records.recipeState, records.groups);
-      return {
-        ...plan,
-        recipeState,
-        figures: { ...plan.figures, knownUnanimous: recipeState.unanimous.length },
-      };
-    },
+    learn: (records, tools) =>
+      planTraining(records, tools, methodOf(records.round.settings.variant), { maxNew, temperature, epochs }),
   };
+  return curriculum ? withCurriculum(recipe, curriculum) : recipe;
 }

@@ -147,6 +147,14 @@ test('what is missing for a run on files is said', async () => {
     expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
     expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
   }
+  await expect(ask({ recipe: 'tango', reward: 'checker=1,format=0.5' })).rejects.toThrow(
+    /tango takes no sums of rewards: the word that pays its generator.*one of grpo, dapo, sppo/s,
+  );
+  const summed = await ask({ recipe: 'dapo', reward: 'checker=1,format=0.5' });
+  expect([summed!.isWeighted, Object.keys(summed!.recipe.rewards)[0]]).toEqual([true, 'weighted']);
+  await expect(ask({ recipe: 'ttrl', set: ['curriculum.unanimousWeight=0.5'] })).rejects.toThrow(
+    /ttrl takes no curriculum: it walks through all held-out questions/,
+  );
   await expect(ask({ recipe: 'tango', set: ['temperature=2'] })).rejects.toThrow(/no setting|temperature/);
   const generated = await ask({ policy: 'words', tasks: { count: 4, files: [] } });
   expect(generated?.recipe.taskName).toBe('words, generated');

@@ -109,6 +109,8 @@ test('recipes whose policy writes questions, or plays against itself, come to th
   });
   const asking = ['trio', 'mae', 'r-zero', 'sppo'];
   const written: string[] = [];
+  const length = join(root, 'length.ts');
+  writeFileSync(length, 'export default ({ text }: { text: string }) => text.length / 12;');
   for (const recipe of asking) {
     const made = await taskRecipe({
       recipe,
@@ -117,7 +119,11 @@ test('recipes whose policy writes questions, or plays against itself, come to th
       heldOut: '0.3',
       checker: 'regex',
       extract: ['whole'],
-      set: ['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+      set: [
+        ...['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+        ...(recipe === 'sppo' ? ['curriculum.unanimousWeight=0.5'] : []),
+      ],
+      ...(recipe === 'sppo' ? { reward: `checker=1,${length}=0.1` } : {}),
     });
     written.push(await made!.write(join(root, 'recipes')));
   }
@@ -131,7 +137,8 @@ test('recipes whose policy writes questions, or plays against itself, come to th
       const order = {
         recipe: named[i]!.name,
         seed: 0,
-        rounds: 1,
+        // The second round reads what the first one left of sppo's curriculum.
+        rounds: recipe === 'sppo' ? 2 : 1,
         freeze: [],
         tasks: 4,
         groupSize: 4,

@@ -1,4 +1,5 @@
 /** Recipes whose policy writes questions of its own, on questions of files: what is admitted, who says what is right, and what is paid. */
+import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { planTraining } from '../../core/plan-training.ts';
 import { playStages } from '../../core/play-stages.ts';
@@ -114,7 +115,7 @@ async function play({
   const records = { round, proposals, groups, recipeState, version: index - 1 };
   const plan = await planTraining(recipe, records, tools);
   const read = ({ ids }: { readonly ids: TokenIds }) => decode(ids).replace('<|im_end|>', '');
-  return { proposals, groups, plan, read };
+  return { proposals, groups, plan, read, recipe };
 }
 
 const said = (prompt: string) => /Say (\w+)/.exec(prompt)![1]!;
@@ -269,4 +270,74 @@ test('r-zero: a challenger is paid for questions that divide the votes; what is 
   expect(trained.groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 0.1]);
   const part = trained.plan.updates[0]!.parts[0] as PolicyPart;
   expect(part.items.map(({ advantage }) => Math.sign(advantage as number))).toEqual([1, -1]);
+});
+
+/** A sum of two rewards: 1 for a right answer, 0.5 for one that can be read. */
+const rewards = [
+  { name: 'checker', weight: 1, from: { builtIn: 'checker' } },
+  { name: 'format', weight: 0.5, from: { builtIn: 'format' } },
+];
+
+test('dapo is paid by a sum of rewards, and trains on groups that it pays differently', async () => {
+  const { recipe, groups, plan, read } = await play({
+    recipe: 'dapo',
+    tasks: 2,
+    groupSize: 3,
+    given: { rewards },
+    says: (_, prompt) => (said(prompt) === 'one' ? ['one', 'x', ''] : ['x', 'x', 'x']),
+  });
+  expect(Object.keys(recipe.rewards)).toEqual(['weighted', 'shaped', 'exact', 'format', 'random']);
+  const [one, two] = ['one', 'two'].map((word) => groups.find(({ task }) => said(task) === word)!);
+  expect(one!.samples.map((sample) => sample.rewards)).toEqual([
+    { reward: 1.5, checker: 1, format: 1 },
+    { reward: 0.5, checker: 0, format: 1 },
+    { reward: 0, checker: 0, format: 0 },
+  ]);
+  expect(two!.samples.map((sample) => sample.rewards.reward)).toEqual([0.5, 0.5, 0.5]);
+  // The second group has nothing to compare.
+  const part = plan.updates[0]!.parts[0] as PolicyPart;
+  expect(part.items.map(({ sample }) => read(sample))).toEqual(['one', 'x', '']);
+  // Means over six answers: one is right, and five can be read.
+  expect(plan.figures).toMatchObject({
+    trainedGroups: 1,
+    'reward.checker': expect.closeTo(1 / 6),
+    'reward.format': expect.closeTo(5 / 6),
+  });
+});
+
+test('a curriculum is carried beside the state of the recipe itself', async () => {
+  const given = { settings: { maxNew: 24, curriculum: { unanimousWeight: 0 } } };
+  const asked = {
+    recipe: 'sppo',
+    tasks: 1,
+    groupSize: 2,
+    given,
+    // Everything right on one question, one answer of two on the other.
+    says: (_: string, prompt: string) => (said(prompt) === 'one' ? ['one', 'one'] : ['two', 'x']),
+  };
+  const drawn: string[] = [];
+  let recipeState: unknown;
+  for (let index = 1; index <= 6; index++) {
+    const { groups, plan, recipe } = await play({ ...asked, index, recipeState });
+    recipeState = plan.recipeState;
+    drawn.push(said(groups[0]!.task));
+    expect(v.is(recipe.state!, recipeState)).toBe(true);
+    expect(plan.figures!.knownUnanimous).toBe(drawn.includes('one') ? 1 : 0);
+    const { own } = recipeState as { own: { responses: unknown[] } };
+    expect(own.responses).toHaveLength(drawn.at(-1) === 'two' ? 1 : 0);
+  }
+  // Once it is known to be unanimous it is never drawn while the other is left.
+  expect(drawn.filter((word) => word === 'one').length).toBe(1);
+});
+
+test('dapo’s curriculum goes by right and wrong, not by length', async () => {
+  const { plan } = await play({
+    recipe: 'dapo',
+    tasks: 1,
+    groupSize: 2,
+    given: { settings: { maxNew: 24, curriculum: { unanimousWeight: 0.5 } } },
+    // Both wrong, and one so long that it is paid less.
+    says: () => ['x', 'x'.repeat(21)],
+  });
+  expect(plan.figures!.knownUnanimous).toBe(2);
 });
