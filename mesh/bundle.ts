@@ -26,10 +26,14 @@ const WRAPPED = 'rollmesh:worker';
 /** The public modules that may be part of a Worker. The others depend on tfjs or Node. */
 const FOR_WORKERS = new Set(['rollmesh', 'rollmesh/workers', 'rollmesh/recipes']);
 
-const entryCode = ({ worker, recipes }: GeneratedWorker): string =>
+/** The entry point of a Worker with these recipes beside the shipped ones. `from` says where each public module is imported from. */
+export const entryCode = (
+  { worker, recipes }: GeneratedWorker,
+  from: (module: 'rollmesh/workers' | 'rollmesh/recipes') => string = (module) => module,
+): string =>
   [
-    `import { ${worker}Worker } from 'rollmesh/workers';`,
-    "import { recipes } from 'rollmesh/recipes';",
+    `import { ${worker}Worker } from ${JSON.stringify(from('rollmesh/workers'))};`,
+    `import { recipes } from ${JSON.stringify(from('rollmesh/recipes'))};`,
     ...recipes.map((file, i) => `import recipe${i} from ${JSON.stringify(file)};`),
     `export default ${worker}Worker({ recipes: [...recipes, ${recipes.map((_, i) => `recipe${i}`).join(', ')}] });`,
   ].join('\n');

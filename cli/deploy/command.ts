@@ -1,13 +1,20 @@
 /** `npm run deploy`: deploys the mesh to Cloudflare. It creates what is missing and deploys what changed; a second run changes nothing. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
+import { collect } from '../shared/run-options.ts';
 
 export const command = (): Command =>
   new Command(calledAs('deploy'))
     .description('Deploys the mesh to Cloudflare with wrangler. See docs/deploy.md.')
     .option('--dry-run', 'print the plan, change nothing', false)
-    .action(async ({ dryRun }: { readonly dryRun: boolean }) => {
+    .option(
+      '--recipe <module>',
+      'module of a recipe that the Workers play beside the shipped ones, such as one that `start` wrote from files of tasks (repeat)',
+      collect,
+      [],
+    )
+    .action(async ({ dryRun, recipe }: { readonly dryRun: boolean; readonly recipe: readonly string[] }) => {
       // Loaded only now: wrangler takes seconds, and help needs none of it.
       const { deployFromHere } = await import('./from-here.ts');
-      await deployFromHere(dryRun);
+      await deployFromHere(dryRun, recipe);
     });

@@ -5,9 +5,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { RollmeshError } from '../../core/errors.ts';
+import { WORKER_NAMES, type WorkerName } from '../../core/stages.ts';
+import { entryCode } from '../../mesh/bundle.ts';
+import { moduleFile, PUBLIC_MODULES } from '../../mesh/installation.ts';
 import { SECRET_NAMES } from '../../mesh/secrets.ts';
 import type { SecretName } from './mesh-parts.ts';
 
@@ -24,14 +27,50 @@ const LEARNER_HEAD = `# The learner's environment, written by \`npm run deploy\`
 const SECRETS_HEAD = `# The mesh's secrets, written by \`npm run deploy\`. Cloudflare shows none of them again: keep a copy in a safe place.
 `;
 
+/** Entry points of Workers that play recipes which are not the project's own. */
+const mainOf = (worker: string) => `.deploy/workers/${worker}.mjs`;
+
+/** wrangler.toml with the generated entry points. Throws `deploy.config` where a Worker names none. */
+function withMains(config: string): string {
+  const replaced = new Set<string>();
+  let environment: string | undefined;
+  const lines = config.split('\n').map((line) => {
+    const section = /^\s*\[+([^\]]+)\]+/.exec(line)?.[1]?.trim();
+    if (section !== undefined) environment = /^env\.(\w+)$/.exec(section)?.[1];
+    if (environment === undefined || !/^\s*main\s*=/.test(line)) return line;
+    replaced.add(environment);
+    return `main = ${JSON.stringify(mainOf(environment))}`;
+  });
+  const missing = WORKER_NAMES.find((worker) => !replaced.has(worker));
+  if (missing === undefined) return lines.join('\n');
+  throw new RollmeshError(
+    'wrong-input',
+    'deploy.config',
+    `wrangler.toml has no line main = "…" in [env.${missing}].`,
+    {
+      expected: 'the entry point of every Worker in the section of its environment',
+      next: 'Mend wrangler.toml.',
+    },
+  );
+}
+
 export class DeployFiles {
   readonly #root: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #recipes: readonly string[];
 
-  /** @param env the environment, where the operator may set secrets and the gateway's address; it wins over what is kept */
-  constructor(root: string, env: Readonly<Record<string, string | undefined>>) {
+  /**
+   * @param env the environment, where the operator may set secrets and the gateway's address; it wins over what is kept
+   * @param recipes files of recipe modules that the Workers play beside the shipped recipes
+   */
+  constructor(
+    root: string,
+    env: Readonly<Record<string, string | undefined>>,
+    recipes: readonly string[] = [],
+  ) {
     this.#root = root;
     this.#env = env;
+    this.#recipes = recipes;
   }
 
   /** The mesh's value of a secret; undefined where it is not known here. */
@@ -88,8 +127,20 @@ export class DeployFiles {
           next: `Put it back: the real id goes into ${DEPLOY_CONFIG}.`,
         },
       );
-    const head = `# Written by \`npm run deploy\` from wrangler.toml: change that one. Differs in the database's id alone.\n`;
-    return head + text.replaceAll(PLACEHOLDER_ID, databaseId);
+    const also = this.#recipes.length ? ' and in the entry points of its Workers' : ' alone';
+    const head = `# Written by \`npm run deploy\` from wrangler.toml: change that one. Differs in the database's id${also}.\n`;
+    const config = text.replaceAll(PLACEHOLDER_ID, databaseId);
+    return head + (this.#recipes.length ? withMains(config) : config);
+  }
+
+  /** The entry point of a Worker with the recipes; undefined where there are none, and the project's own is deployed. */
+  writeWorker(worker: WorkerName): string | undefined {
+    if (this.#recipes.length === 0) return undefined;
+    const path = join(this.#root, mainOf(worker));
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const text = `// Written by \`npm run deploy\`.\n${entryCode({ worker, recipes: this.#recipes }, (module) => moduleFile(PUBLIC_MODULES[module]!))}\n`;
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+    return path;
   }
 
   writeConfig(databaseId: string): void {

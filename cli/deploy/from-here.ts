@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { ensureNodeTab } from '../../mesh/node-tab.ts';
+import { openRecipes } from '../recipe-modules.ts';
 import { DeployFiles } from './deploy-files.ts';
 import { workerTag } from './fingerprint.ts';
 import { hasStartPolicy, uploadStartPolicy } from './gateway.ts';
@@ -12,11 +13,17 @@ import { wranglerProcess } from './wrangler.ts';
 const wranglerScript = () =>
   join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
 
-export async function deployFromHere(dryRun: boolean): Promise<void> {
+/** `recipes`: modules of recipes that the Workers play beside the shipped ones, in place of those that their own entry points name. */
+export async function deployFromHere(dryRun: boolean, recipes: readonly string[]): Promise<void> {
   const root = resolve('.');
+  const { modules } = await openRecipes(recipes);
   await ensureNodeTab();
   const wanted = await readWanted(root);
-  const files = new DeployFiles(root, process.env);
+  const files = new DeployFiles(
+    root,
+    process.env,
+    modules.map(({ file }) => file),
+  );
   await deploy(
     {
       wanted,
@@ -24,7 +31,12 @@ export async function deployFromHere(dryRun: boolean): Promise<void> {
       connect: wranglerProcess([process.execPath, wranglerScript()], root),
       account: process.env.CLOUDFLARE_ACCOUNT_ID || undefined,
       tagOf: (environment, databaseId) =>
-        workerTag(root, environment, wanted.mains[environment], files.configFor(databaseId)),
+        workerTag(
+          root,
+          environment,
+          files.writeWorker(environment) ?? wanted.mains[environment],
+          files.configFor(databaseId),
+        ),
       hasStartPolicy,
       uploadStartPolicy,
       say: (line) => console.log(line),

@@ -41,10 +41,10 @@ export async function readWanted(root: string): Promise<Wanted> {
       throw new RollmeshError(
         'wrong-input',
         'deploy.tasks',
-        `The project of ${config} has no Workers of its own, and files of tasks cannot be deployed.`,
+        `The project of ${config} has no wrangler.toml, which names the Workers, the database and the bucket of a mesh.`,
         {
-          expected: 'a project with wrangler.toml and workers/, whose recipe is a module',
-          next: 'Run it here with `npm start`; for a deployed mesh write such a project with `rollmesh init DIR` (docs/deploy.md).',
+          expected: 'a project with wrangler.toml',
+          next: `Start the run here once with \`npm start\`, which writes its recipe, tasks included, as a module under .rollmesh/recipes. Then write a project with \`rollmesh init DIR\`, and deploy there with --recipe ${join(root, '.rollmesh/recipes')}/NAME.mjs (docs/deploy.md).`,
         },
       );
     throw new RollmeshError('wrong-input', 'deploy.config', `There is no wrangler.toml in ${root}.`, {

@@ -1,11 +1,13 @@
 /** wrangler itself, offline: every environment of wrangler.toml bundles without a warning, and within its size. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
+import { DEPLOY_CONFIG, DeployFiles } from '../../cli/deploy/deploy-files.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
 import { WORKER_NAMES } from '../../core/stages.ts';
 import { MAX_DELIVERIES } from '../../workers/shared/consume.ts';
 
@@ -44,6 +46,37 @@ test.each(WORKER_NAMES)('%s', { timeout: 120_000 }, async (env) => {
   const map = readdirSync(folder).find((name) => name.endsWith('.map'))!;
   const { sources } = JSON.parse(readFileSync(join(folder, map), 'utf8')) as { sources: string[] };
   for (const pattern of NEVER) expect(sources.filter((source) => pattern.test(source))).toEqual([]);
+});
+
+test('the judge with a recipe of a file of tasks and a reward module', { timeout: 120_000 }, async () => {
+  const root = join(out, 'project');
+  mkdirSync(root);
+  const [tasks, reward] = [join(root, 'tasks.jsonl'), join(root, 'length.ts')];
+  const rows = Array.from({ length: 20 }, (_, i) => ({ question: `A deployed question ${i}`, answer: i }));
+  writeFileSync(tasks, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  writeFileSync(reward, 'export default ({ tokens }: { tokens: number }) => tokens / 4321;');
+  const made = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'mine',
+    tasks: { files: [tasks] },
+    heldOut: '0.2',
+    checker: 'number',
+    extract: ['whole'],
+    set: [],
+    reward: `checker=1,${reward}=0.5`,
+  });
+  writeFileSync(join(root, 'wrangler.toml'), readFileSync('wrangler.toml'));
+  const files = new DeployFiles(root, {}, [await made!.write(join(root, 'recipes'))]);
+  files.writeConfig('an-id');
+  files.writeWorker('judge');
+  const bundle = join(out, 'with-recipe');
+  const said = await dryRun('--config', join(root, DEPLOY_CONFIG), '--env', 'judge', '--outdir', bundle);
+  expect(said).not.toMatch(/warning|error|▲|✘/i);
+  const code = readFileSync(join(bundle, 'judge.js'), 'utf8');
+  expect(code).toContain('A deployed question 7');
+  expect(code).toContain('4321');
+  // Beside the shipped recipes.
+  expect(code).toContain('Proposer, solver and judge co-trained on shared weights');
 });
 
 interface Config {

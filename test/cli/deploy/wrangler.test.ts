@@ -1,8 +1,9 @@
 /** The edges of a deployment: the process that wrangler is, what wrangler.toml says, and the tag of what is deployed. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { DeployFiles } from '../../../cli/deploy/deploy-files.ts';
 import { tagOf, workerTag } from '../../../cli/deploy/fingerprint.ts';
 import { readWanted } from '../../../cli/deploy/wanted.ts';
 import {
@@ -74,12 +75,28 @@ test('wrangler.toml and migrations/ say what a mesh consists of', async () => {
     expect(mains[environment]).toBe(resolve(`workers/${environment}/index.ts`));
 });
 
-test('a project on files of tasks is told that it cannot be deployed, and what can', async () => {
+test('a project on files of tasks is told how to deploy its recipe', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
   await expect(readWanted(folder)).rejects.toMatchObject({ code: 'deploy.config' });
   writeFileSync(join(folder, 'rollmesh.config.ts'), 'export default {};');
   await expect(readWanted(folder)).rejects.toThrow(
-    /The project of rollmesh\.config\.ts has no Workers of its own, and files of tasks cannot be deployed\..*rollmesh init DIR/,
+    /The project of rollmesh\.config\.ts has no wrangler\.toml.*rollmesh init DIR.*--recipe .*NAME\.mjs/,
+  );
+});
+
+test('recipes that are named at a deployment come with entry points of their own, and change nothing else', () => {
+  const root = mkdtempSync(join(tmpdir(), 'rollmesh-'));
+  const original = readFileSync('wrangler.toml', 'utf8');
+  writeFileSync(join(root, 'wrangler.toml'), original);
+  const config = new DeployFiles(root, {}, ['/elsewhere/mine.mjs']).configFor('an-id').split('\n').slice(1);
+  const differing = original.split('\n').flatMap((line, i) => (line === config[i] ? [] : [config[i]]));
+  expect(differing.filter((line) => !line!.includes('an-id'))).toEqual(
+    ['gateway', 'proposer', 'rollout', 'judge'].map((worker) => `main = ".deploy/workers/${worker}.mjs"`),
+  );
+  expect(new DeployFiles(root, {}).writeWorker('judge')).toBeUndefined();
+  writeFileSync(join(root, 'wrangler.toml'), original.replace('main = "workers/rollout/index.ts"', ''));
+  expect(() => new DeployFiles(root, {}, ['/elsewhere/mine.mjs']).configFor('an-id')).toThrow(
+    /no line main = "…" in \[env\.rollout\]/,
   );
 });
 
