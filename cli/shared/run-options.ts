@@ -160,7 +160,7 @@ export const startCommand = (): Command =>
     .addOption(aheadOption())
     .option(
       '--tasks <n or file>',
-      'tasks a round; or, with recipe grpo, distil, sft or dpo, a file of tasks: .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
+      'tasks a round; or a file of tasks, for the recipes that take one (docs/tasks.md): .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
       tasksOption,
     )
     .option('--group-size <n>', 'rollouts a task', whole(2))
