@@ -32,7 +32,7 @@ async function fetchModel(model: HubModel): Promise<Fetched> {
 }
 
 export function addImport(parent: Command): void {
-  subcommand(parent, 'import', 'a Hugging Face checkpoint becomes version 0 of a new policy')
+  withUrl(subcommand(parent, 'import', 'a Hugging Face checkpoint becomes version 0 of a new policy'))
     .argument(
       '<dir>',
       'folder with config.json, tokenizer.json and model.safetensors (or its shards), or hf:ORG/NAME[@REVISION], which is fetched from the Hugging Face Hub',

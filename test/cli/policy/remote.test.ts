@@ -94,3 +94,14 @@ test('a token is not sent in the clear to another machine', () => {
   for (const text of ['http://mesh.example.org', 'mesh.example.org', 'ftp://localhost', ''])
     expect(() => gatewayAddress(text)).toThrow('address of a mesh');
 });
+
+test('a checkpoint is imported into a mesh elsewhere', async () => {
+  const { url } = scene.mesh;
+  const done = await policy(
+    readSecrets('.').LEARNER_TOKEN,
+    ...['import', 'models/arithmetic-base', '--name', 'brought', '--url', url, '--json'],
+  );
+  expect(done.stderr).toBe('');
+  expect(JSON.parse(done.stdout)).toMatchObject({ policy: 'brought', version: 0, tokenizer: true });
+  expect((await scene.gateway.getPolicy('brought'))?.current).toBe(0);
+});
