@@ -90,6 +90,11 @@ export function maeOn(game: QuestionGame): Recipe {
     {
       ...mae,
       tasks: 32,
+      method: {
+        ...mae.method!,
+        roles:
+          'One set of weights plays three roles. The proposer writes new questions, each varied from a question of the files or a stored one. The solver answers each new question three times, to learn how difficult it is, and as many known questions once, to learn from them. The judge rates new questions and answers from 1 to 10, after reasons where it gives some.',
+      },
       differences: [
         'The files’ questions are the reference questions of the paper’s second variant: every proposal varies one of them or a stored one. The store itself holds what the policy wrote and the gate let in.',
         'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty.',

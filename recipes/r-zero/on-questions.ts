@@ -35,6 +35,11 @@ export function rZeroOn(game: QuestionGame): Recipe {
   return onQuestions(
     {
       ...rZero,
+      method: {
+        ...rZero.method!,
+        roles:
+          'The challenger is shown a question of the files and writes another. The solver attempts each new question ten times, and the answer that most attempts give is its label. In the solver’s own rounds it answers labelled questions five times each.',
+      },
       differences: [
         'The challenger is shown a question of the files and writes another of the same kind, where the paper’s writes from one fixed prompt without any data. The files’ reference answers are used by the evaluation alone.',
         'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0. BLEU is taken over characters.',

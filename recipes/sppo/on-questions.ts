@@ -38,6 +38,14 @@ export const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
       tasks: 32,
       summary:
         'Five answers to a question play a game in which a right answer beats a wrong one. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
+      method: {
+        ...sppo.method!,
+        roles: 'The solver writes five answers to each question.',
+        rewards:
+          'The reward of an answer is what the checker says of it. Its win rate is the mean over all five answers of its question, where the higher reward wins and equal ones win half of the time.',
+        schedule:
+          'A round is an iteration: 32 questions, one pass over their pairs. The next round’s reference is the policy that this one made.',
+      },
       differences: [
         'The preference follows from the checker: right beats wrong, and equal answers win half of the time; in the paper a model of 0.4 B parameters compares them. `--reward majority` compares with the answer that most samples give.',
         'Answers are sampled at temperature 1 without truncation, in the paper at 0.7 and the top 0.9.',

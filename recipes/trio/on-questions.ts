@@ -43,6 +43,13 @@ export function trioOn(game: QuestionGame): Recipe {
       ...trio,
       summary:
         'One policy writes questions like those of the files, answers them and the files’ own, and judges the answers. The proposer is paid for questions that half of the answers get right, the judge for agreeing with the checker or, on the proposer’s questions, with the majority of the answers, the solver by the chosen reward.',
+      method: {
+        ...trio.method!,
+        roles:
+          'Half of a round’s questions are asked of the proposer, which is shown a question of the files each time; where what it writes is refused, questions of the files take the places. The solver answers each question several times. The judge says of each answer whether it is right, once, or four times where its verdict alone pays the solver.',
+        rewards:
+          'The proposer earns 4p(1 - p), where p is the share of the answers to its question that pass; a text that is refused earns -0.5, a held-out question nothing at all. An answer passes if the checker accepts it; to a question whose answer nobody knows, if it is the answer that most of the group give. The solver’s default reward is 0.8 for an answer that passes plus 0.2 where the judge calls it right. The judge earns 1 where its verdict says whether the answer passes, or, with the reward `self-consistency`, whether it is the majority’s.',
+      },
       differences: [
         ...trio.differences,
         'Half of a round’s questions are written by the proposer after an example from the files, and the rest are the files’ own: nobody can check a question that a policy wrote, so that its label is the majority of the solver’s answers. A round in which the proposer writes too little is filled up from the files.',
