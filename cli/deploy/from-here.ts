@@ -17,6 +17,10 @@ const wranglerScript = () =>
 export async function deployFromHere(dryRun: boolean, recipes: readonly string[]): Promise<void> {
   const root = resolve('.');
   const { modules } = await openRecipes(recipes);
+  if (modules.length)
+    console.log(
+      `Beside the shipped recipes: ${modules.map(({ recipe }) => recipe.name).join(', ')}. Name them at the next deployment, too.`,
+    );
   await ensureNodeTab();
   const wanted = await readWanted(root);
   const files = new DeployFiles(
