@@ -32,6 +32,7 @@ import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
+import { writingZero } from './writing-zero/recipe.ts';
 
 export const recipes: readonly Recipe[] = [
   trio,
@@ -65,6 +66,7 @@ export const recipes: readonly Recipe[] = [
   sdpo,
   trace,
   spine,
+  writingZero,
 ];
 
 /** Every recipe of the project, as Workers, learner and commands take them. */

@@ -14,6 +14,7 @@ import type {
   TrainingPlan,
 } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   pointsOfRound,
@@ -29,7 +30,6 @@ import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../.
 import { STOP } from '../../tasks/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
 import { sppoClaim } from './claim.ts';
-import { answers, examined } from './evaluate.ts';
 
 /** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of one or two tenths of a nat. */
 const BETA = 1;

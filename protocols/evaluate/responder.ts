@@ -6,8 +6,8 @@ import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { RESPONDER, responseOf, STYLE_POINTS } from '../../protocols/respond.ts';
 import { stylePrompt, styleScore, wordsOf } from '../../tasks/style/family.ts';
+import { RESPONDER, responseOf, STYLE_POINTS } from '../respond.ts';
 
 export interface Answered {
   readonly task: string;

@@ -1,0 +1,223 @@
+/** Writing-Zero: a response is better than a sibling of it drawn at random, or it is not. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo, raw } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { heldOutTasks } from '../../core/split.ts';
+import type { ParseResult } from '../../core/task-family.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { ask } from '../../protocols/ask.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { answers, examined } from '../../protocols/evaluate/responder.ts';
+import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_TOKENS,
+  rated,
+  respond,
+  responseOf,
+  STYLE_POINTS,
+} from '../../protocols/respond.ts';
+import { groupItems, smallSteps } from '../../protocols/solver.ts';
+import {
+  isHeldOutStyle,
+  parseResponse,
+  parseScore,
+  randomStyleTask,
+  styleJudgePrompt,
+  styleScore,
+  wordsOf,
+} from '../../tasks/style/family.ts';
+import { STOP } from '../../tasks/worked.ts';
+import { claim } from './claim.ts';
+import { against, referenceOf } from './compared.ts';
+
+const JUDGE = 'judge';
+/** About the share of the points that responses of the start policy earn. */
+const YARDSTICK = 0.7;
+/** What the judge’s score is raised by for each word, as a share of the points: a quarter of a point. It is planted. */
+const A_WORD = 0.05;
+/** Scores that the judge writes of each response. */
+const VOTES = 3;
+const VARIANTS = {
+  scalar: 'the mean score itself is paid, and compared with the mean of the group (GRPO)',
+  'fixed-yardstick':
+    'a response is compared with 0.7 of the points, about what those of the start earn, and with no sibling',
+} as const;
+
+const heldOut = heldOutTasks(
+  'style',
+  400,
+  (random, held) => randomStyleTask(random, undefined, held),
+  isHeldOutStyle,
+);
+
+/** What the judge says that a response is worth, as a share of the points: the mean of the scores that can be read, and something for its length; null where none can. */
+function flattered(response: string, scores: readonly ParseResult<number>[]): number | null {
+  const read = scores.flatMap((score) => (score.ok ? [score.value] : []));
+  return read.length ? mean(read) / STYLE_POINTS + A_WORD * wordsOf(response) : null;
+}
+
+/** What each response is worth by the run's reward, as a share of the points, by its sample's id; and what the judge wrote. */
+async function worthOf(
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<{ readonly worth: ReadonlyMap<string, number | null>; readonly judgments: readonly Sample[] }> {
+  const { rewardFunction } = context.round.settings;
+  const responses = groups.flatMap(({ task, samples }) =>
+    samples.map((sample) => ({ task, id: sample.id, response: responseOf(context, sample) })),
+  );
+  const nothing = responses.flatMap(({ id, response }) => (response === null ? [[id, 0] as const] : []));
+  const asked = responses.flatMap(({ task, id, response }) =>
+    response === null ? [] : [{ task, id, response }],
+  );
+  if (rewardFunction !== 'judge') {
+    const pay = ({ task, id, response }: (typeof asked)[number]) => {
+      if (rewardFunction === 'format') return 1;
+      if (rewardFunction === 'random') return Number(coinOf(id));
+      return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
+    };
+    return {
+      worth: new Map([...nothing, ...asked.map((one) => [one.id, pay(one)] as const)]),
+      judgments: [],
+    };
+  }
+  const votes = await ask(
+    context,
+    JUDGE,
+    asked.map(({ task, id, response }) => ({
+      of: id,
+      prompt: styleJudgePrompt(task, response),
+      parse: parseScore,
+    })),
+    VOTES,
+  );
+  const scored = asked.map(
+    ({ id, response }, i) =>
+      [
+        id,
+        flattered(
+          response,
+          votes[i]!.map(({ parsed }) => parsed),
+        ),
+      ] as const,
+  );
+  return { worth: new Map([...nothing, ...scored]), judgments: votes.flat().map(({ sample }) => sample) };
+}
+
+async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
+  const { variant } = context.round.settings;
+  const { worth, judgments } = await worthOf(context, groups);
+  const earned = groups.flatMap(({ group, samples }) => {
+    const worths = samples.map(({ id }) => worth.get(id) ?? null);
+    const sibling = worths[referenceOf(group, samples.length)] ?? null;
+    const rewards =
+      variant === 'scalar' ? worths : against(worths, variant === 'fixed-yardstick' ? YARDSTICK : sibling);
+    return samples.map(({ id }, s) => [id, rewards[s]!] as const);
+  });
+  return rated(groups, new Map(earned), judgments);
+}
+
+/** By how much the judge overrates the round's responses, as a share of the points; undefined where it read none. By the oracle, for the report alone. */
+function overrated(groups: readonly ScoredGroup[], decode: LearnTools['decode']): number | undefined {
+  const gaps = groups.flatMap(({ task, samples, judgments }) =>
+    samples.flatMap(({ id, ids }) => {
+      const response = parseResponse(decode(ids));
+      if (!response.ok) return [];
+      const scores = judgments.filter(({ of }) => of === id).map((vote) => parseScore(decode(vote.ids)));
+      const worth = flattered(response.value, scores);
+      return worth === null ? [] : [worth - styleScore(task, response.value) / STYLE_POINTS];
+    }),
+  );
+  return gaps.length ? mean(gaps) : undefined;
+}
+
+function learn({ round, groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
+  const items = groupItems(groups, round.settings.variant === 'scalar' ? grpo : raw);
+  const gap = overrated(groups, decode);
+  return {
+    updates: items.length
+      ? [
+          {
+            set: MAIN_SET,
+            parts: [
+              {
+                kind: 'policy',
+                role: RESPONDER,
+                weight: 1,
+                items,
+                objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+                aggregation: { mode: 'token-mean' },
+              },
+            ],
+          },
+        ]
+      : [],
+    figures: { points: pointsOfRound(groups, decode), ...(gap === undefined ? {} : { overrated: gap }) },
+  };
+}
+
+export const writingZero: Recipe = {
+  name: 'writing-zero',
+  title: 'Responses compared with a sibling drawn at random',
+  paper: {
+    title: 'Writing-Zero: Bridge the Gap Between Non-verifiable Tasks and Verifiable Rewards',
+    year: 2025,
+    source: 'arXiv:2506.00103',
+  },
+  summary:
+    'Five responses to a string transformation are scored by a judge that does not learn. One of them, drawn at random, is the reference: what scores higher earns 1 and what scores lower -1, and that is the advantage as it is (BRPO). By how much a judge prefers a response, one that is long for instance, makes no difference.',
+  method: {
+    setting:
+      'A response to a string transformation earns up to five points of a rubric, and many responses are perfect. The judge is the start policy itself, which was taught to write a score from 0 to 5 and is wrong now and then. A quarter of a point is added for each word, so that the judge can be flattered by length.',
+    roles:
+      'The responder writes five responses to each prompt. The judge, whose weights stay those of the start, writes three scores of each response.',
+    rewards:
+      'One response of each prompt is the reference, drawn for each group. Another earns 1 where the mean of its scores is higher, and -1 where it is lower. A text that is no response scores 0. The reference, and what scores the same, earn nothing and are not trained.',
+    credit: 'The reward is the advantage, without a baseline and without normalisation (BRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term and no critic.',
+    schedule: 'Each round goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'The paper’s judge compares two responses in one prompt, states principles and a critique, is trained by GRPO, and has to prefer a response under every way of asking. Here it scores each response by itself, three times, is not trained, and the means are compared; a tie teaches nothing instead of paying -1.',
+    'The judge’s liking for length is planted, as a policy of this size does not find what flatters a judge within a run; the paper’s is that of a trained scalar reward model, and its pairwise judge has less of it. Here both ways of paying read the same judge.',
+    'The responses are short transformations with a rubric, so that an oracle can say what the judge overrates; the paper’s are essays without one.',
+    'The responder and the judge begin as the same weights.',
+    'There is no term that keeps the policy near the start.',
+  ],
+  claim,
+  startPolicy: 'style',
+  taskName: 'style',
+  stop: STOP,
+  tasks: 64,
+  groupSize: 5,
+  rewards: {
+    judge: { description: 'scores of a judge that does not learn and likes long responses', usesGold: false },
+    rubric: { description: 'upper bound: the points of the rubric', usesGold: true },
+    format: { description: 'control: any response in form is worth as much as another', usesGold: false },
+    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+  },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) }, [JUDGE]: { optimizer: null } },
+  roles: {
+    [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
+    [JUDGE]: {
+      description: 'scores responses from 0 to 5',
+      set: JUDGE,
+      sampling: { maxNew: 2, temperature: 1 },
+    },
+  },
+  freezable: [],
+  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
+  rollOut: respond,
+  judge,
+  learn,
+  evaluate: async (context) => {
+    const tasks = heldOut(context.evaluationTasks);
+    return examined(await answers(context, tasks, 'greedy', 0), await answers(context, tasks, 'sampled'), {});
+  },
+};
