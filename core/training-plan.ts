@@ -175,6 +175,11 @@ export interface DistillationPart extends Part {
   readonly divergence: Divergence;
   /** Absent = over the whole vocabulary. */
   readonly top?: DivergenceOver;
+  /**
+   * β ≥ 0 of a further weight exp(−β·H) on each token's divergence, with H the entropy (nats) of the teacher's whole distribution there, so
+   * that a teacher counts less where it is uncertain (SRPO, arXiv:2604.02288). Absent = 0. It leaves the divisor as it is, too.
+   */
+  readonly entropyBeta?: number;
 }
 
 export type UpdatePart =

@@ -25,6 +25,7 @@ import { spark } from './spark/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { spine } from './spine/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
+import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
@@ -65,6 +66,7 @@ export const recipes: readonly Recipe[] = [
   sage,
   sdpo,
   trace,
+  srpoRoute,
   spine,
   writingZero,
 ];

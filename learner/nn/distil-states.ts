@@ -3,7 +3,7 @@
  * distributions exist for one block of rows at a time, in the forward pass and again in the backward pass: no [tokens, vocabulary] array
  * of either is ever stored.
  */
-import { distillation } from '../losses/distillation.ts';
+import { type DistillationSpec, distillation } from '../losses/distillation.ts';
 import { linear } from '../ops/linear.ts';
 import * as tf from '../tfjs.ts';
 import { summedByRows } from './backward.ts';
@@ -37,7 +37,7 @@ export const rowsOfBlock = (vocabulary: number): number => Math.max(1, Math.floo
 /** Σ weights · divergence (nats), a scalar. `rows` is the size of a block. */
 export function distilStates(
   { student, trainsOutput, teacher, weights }: DistilStates,
-  spec: Parameters<typeof distillation>[1],
+  spec: DistillationSpec,
   rows: number = rowsOfBlock(student.output.shape[0]),
 ): tf.Scalar {
   const width = teacher.states.shape[1];

@@ -6,13 +6,16 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { slowTeacher, surprise, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
+import { type TaughtAttempt, type Told, taughtAttempts } from '../../protocols/taught-attempts.ts';
+import {
+  slowTeacher,
+  surprise,
+  TEACHER_RATE,
+  TEACHER_SET,
+  teacherPass,
+} from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
-import { type TaughtAttempt, type Told, taughtAttempts } from './contexts.ts';
-
-/** By how much of its distance to the policy the teacher moves in a round: a twentieth for each of its four optimiser steps. */
-const RATE = 1 - 0.95 ** 4;
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -106,7 +109,7 @@ export const sdpo: Recipe = {
   tasks: 32,
   groupSize: 8,
   variants: VARIANTS,
-  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(RATE) },
+  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
   ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
   learn,
 };

@@ -86,6 +86,18 @@ test('a token’s weight multiplies its divergence and leaves the divisor as it 
   expect(report.loss).toBeCloseTo(mean(each.map((row, s) => row.map((x, t) => x * weights[s]![t]!))), 5);
 });
 
+test('a token counts the less the higher its teacher’s entropy, and the divisor stays', async () => {
+  const each = klOf(versions[0]!, versions[1]!);
+  const entropies = distributions(versions[0]!, both).map((rows) =>
+    rows.map((p) => -sum(p.map((x) => x * Math.log(x)))),
+  );
+  const { report } = await train(partOf({ entropyBeta: 1 }));
+  expect(report.loss).toBeCloseTo(
+    mean(each.map((row, s) => row.map((x, t) => x * Math.exp(-entropies[s]![t]!)))),
+    5,
+  );
+});
+
 test('a teacher with another prompt, which is the policy itself and stays as it was while the policy moves', async () => {
   const prompts = [
     [1, 2, 3, 4, 5, 6],
@@ -171,6 +183,8 @@ test('what cannot be distilled from is said before anything is trained', async (
     [{ divergence: { kind: 'jensen-shannon', beta: 1 } }, 'training plan.beta'],
     [{ divergence: { kind: 'jensen-shannon', beta: Number.NaN } }, 'training plan.beta'],
     [{ top: { k: 0, of: 'teacher' } }, 'training plan.top'],
+    [{ entropyBeta: -1 }, 'training plan.entropyBeta'],
+    [{ entropyBeta: Number.NaN }, 'training plan.entropyBeta'],
   ];
   for (const [change, code] of refused) await expect(train(partOf(change))).rejects.toMatchObject({ code });
 });

@@ -22,7 +22,9 @@ const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
   ...(WITH_ONNX.includes(name) ? {} : { engine: 'kernels' as const }),
   rounds: Math.max(3, claim?.quickRounds ?? 0),
-  tasks: ['tango', 'dsmath-v2', 'qwen-prm', 'aprm', 'spark', 'sdpo', 'trace'].includes(name) ? 2 : 4,
+  tasks: ['tango', 'dsmath-v2', 'qwen-prm', 'aprm', 'spark', 'sdpo', 'trace', 'srpo-route'].includes(name)
+    ? 2
+    : 4,
 }));
 
 test.each(plays)(

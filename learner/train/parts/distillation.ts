@@ -1,6 +1,7 @@
 /** Distillation part: the divergence of the student's next-token distributions from a teacher's, as the mean over the step's tokens. */
 import { wrongInput } from '../../../core/errors.ts';
 import type { DistillationPart } from '../../../core/training-plan.ts';
+import type { DistillationSpec } from '../../losses/distillation.ts';
 import { distilStates } from '../../nn/distil-states.ts';
 import { outputWeight } from '../../nn/model.ts';
 import * as tf from '../../tfjs.ts';
@@ -32,7 +33,7 @@ export const distillation: PartKind<DistillationPart> = {
     });
   },
 
-  loss({ divergence, top }, slice) {
+  loss({ divergence, top, entropyBeta }, slice) {
     const { params, adapter } = slice.model;
     const [states] = slice.outputs as [tf.Tensor2D];
     const teachers = slice.scores.map(({ teacher }) => teacher!);
@@ -45,13 +46,13 @@ export const distillation: PartKind<DistillationPart> = {
         teacher: { states: tf.tensor2d(theirs, [states.shape[0], output.shape[1]!]), output },
         weights: tokenWeights(slice),
       },
-      { divergence, top },
+      { divergence, top, entropyBeta },
     );
     return { loss, counted: tf.scalar(0) };
   },
 };
 
-function expectDivergence({ divergence, top }: Pick<DistillationPart, 'divergence' | 'top'>): void {
+function expectDivergence({ divergence, top, entropyBeta = 0 }: DistillationSpec): void {
   if (divergence.kind === 'jensen-shannon' && !(divergence.beta > 0 && divergence.beta < 1))
     throw wrongInput('training plan.beta', `A Jensen-Shannon divergence has β = ${divergence.beta}.`, {
       expected: 'a number between 0 and 1, both excluded',
@@ -61,4 +62,13 @@ function expectDivergence({ divergence, top }: Pick<DistillationPart, 'divergenc
     throw wrongInput('training plan.top', `A divergence is taken over the ${top.k} likeliest tokens.`, {
       expected: 'a whole number, at least 1',
     });
+  if (!(entropyBeta >= 0 && Number.isFinite(entropyBeta)))
+    throw wrongInput(
+      'training plan.entropyBeta',
+      `Tokens are weighted by exp(−β·H) of their teacher with β = ${entropyBeta}.`,
+      {
+        expected: 'a finite number, at least 0',
+        next: 'For the same weight on all tokens leave it out.',
+      },
+    );
 }

@@ -18,6 +18,7 @@ vi.setConfig({ testTimeout: 120_000 });
 interface Spec {
   readonly divergence: Divergence;
   readonly top?: DivergenceOver;
+  readonly entropyBeta?: number;
 }
 
 const FORWARD = { kind: 'forward-kl' } as const;
@@ -59,12 +60,13 @@ const kl = (p: readonly number[], q: readonly number[]): number =>
 /** Σ weights · divergence in float64, written from the definitions. */
 function formula(
   { student, output, teacher, teacherOutput, weights }: Case,
-  { divergence, top }: Spec,
+  { divergence, top, entropyBeta = 0 }: Spec,
 ): number {
   const own = product(student, output).map(probabilities);
   const theirs = product(teacher, teacherOutput).map(probabilities);
   return own.reduce((sum, row, t) => {
     let [p, q] = [theirs[t]!, row];
+    const entropy = p.reduce((h, x) => h - x * Math.log(x), 0);
     if (top) {
       const by = top.of === 'teacher' ? p : q;
       const kept = by.map((x) => by.filter((other) => other > x).length < top.k);
@@ -82,7 +84,7 @@ function formula(
         : divergence.kind === 'reverse-kl'
           ? kl(q, p)
           : beta * kl(p, m) + (1 - beta) * kl(q, m);
-    return sum + weights[t]! * value;
+    return sum + weights[t]! * Math.exp(-entropyBeta * entropy) * value;
   }, 0);
 }
 
@@ -124,6 +126,8 @@ const SPECS: readonly Spec[] = [
   })),
   { divergence: FORWARD, top: { k: 3, of: 'teacher' } },
   { divergence: HALF, top: { k: 3, of: 'student' } },
+  { divergence: HALF, entropyBeta: 1 },
+  { divergence: FORWARD, top: { k: 3, of: 'teacher' }, entropyBeta: 0.5 },
 ];
 
 test.for(['cpu', 'webgpu'] as const)(
@@ -152,6 +156,12 @@ test.for(['cpu', 'webgpu'] as const)(
       // by the student's likeliest: its 1/2 against 1/8, and the rest 1/2 against 7/8
       [{ divergence: REVERSE, top: { k: 1, of: 'student' } }, (1 / 2) * ln(4) + (1 / 2) * ln(4 / 7)],
       [{ divergence: FORWARD, top: { k: 9, of: 'teacher' } }, (3 / 8) * ln(4)],
+      // the teacher's entropy is (1/2 + 2/4 + 3/8 + 3/8) ln 2 = 7/4 ln 2, also where only its likeliest token is compared
+      [{ divergence: FORWARD, entropyBeta: 1 }, 2 ** -1.75 * (3 / 8) * ln(4)],
+      [
+        { divergence: FORWARD, top: { k: 1, of: 'teacher' }, entropyBeta: 2 },
+        2 ** -3.5 * ((1 / 2) * ln(4) + (1 / 2) * ln(4 / 7)),
+      ],
     ];
     for (const [spec, value] of byHand) expectClose([(await measured(worked, spec)).loss], [value], 3e-6);
     for (const spec of SPECS)

@@ -146,6 +146,20 @@ const heads: Record<string, Head> = {
       },
     ]),
   ),
+  'reverse distillation by the certainty of the teacher': {
+    width: VOCABULARY,
+    loss: (x, weights, seed) =>
+      distillation(
+        { logits: matrix(x), teacher: tf.tensor2d(teacherOf(seed)), weights },
+        { divergence: { kind: 'reverse-kl' }, entropyBeta: 1.5 },
+      ).loss,
+    formula: (x, seed) =>
+      rowsOf(x).map((row, t) => {
+        const teacher = teacherOf(seed)[t]!;
+        const entropy = teacher.reduce((sum, log) => sum - Math.exp(log) * log, 0);
+        return Math.exp(-1.5 * entropy) * kl(logSoftmax(row), teacher);
+      }),
+  },
   ...Object.fromEntries(
     (['teacher', 'student'] as const).map((of): [string, Head] => [
       `reverse distillation over the two likeliest tokens of the ${of}`,

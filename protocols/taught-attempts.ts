@@ -1,11 +1,11 @@
-/** What the teacher of an attempt reads: a right solution by a sibling, or what the checker says of the attempt. */
-import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
-import type { TaughtSample } from '../../protocols/teacher-pass.ts';
-import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { feedbackOn, firstFault, partOfTokens } from '../../tasks/arithmetic/feedback.ts';
+/** What the teacher of an attempt at an arithmetic chain reads: a right solution by a sibling, or what the checker says of the attempt (SDPO, arXiv:2601.20802). */
+import type { ScoredGroup } from '../core/schema/sample.ts';
+import { solutionOf } from '../core/task-family.ts';
+import type { LearnTools } from '../core/training-plan.ts';
+import { aidedPrompt } from '../tasks/arithmetic/aided.ts';
+import { arithmetic } from '../tasks/arithmetic/family.ts';
+import { feedbackOn, firstFault, partOfTokens } from '../tasks/arithmetic/feedback.ts';
+import type { TaughtSample } from './teacher-pass.ts';
 
 /** What may be told: both, where a sibling goes before feedback, or one of the two. */
 export type Told = 'both' | 'sibling' | 'feedback';
@@ -34,6 +34,7 @@ export function aidFor(
 
 /** An attempt with its teacher’s prompt, its task, and its first fault by the oracle, as the part that each token belongs to. */
 export interface TaughtAttempt extends TaughtSample {
+  readonly sample: ScoredGroup['samples'][number];
   /** Is the token of the first wrong part [ids]? Null for an attempt that is exact or out of form. */
   readonly atFault: readonly boolean[] | null;
   readonly exact: boolean;
