@@ -1,11 +1,18 @@
-/** What the teacher of an attempt at an arithmetic chain reads: a right solution by a sibling, or what the checker says of the attempt (SDPO, arXiv:2601.20802). */
+/**
+ * Attempts at arithmetic chains for a teacher that reads something beside the task: an aid, which each recipe makes. Two aids are here, that
+ * of SDPO (arXiv:2601.20802) and its parts: a right solution by a sibling, or what the checker says of the attempt.
+ */
+import { grpo } from '../core/rl/estimators/index.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import { solutionOf } from '../core/task-family.ts';
-import type { LearnTools } from '../core/training-plan.ts';
+import type { Divergence, LearnTools, RoundRecords, TrainingPlan } from '../core/training-plan.ts';
 import { aidedPrompt } from '../tasks/arithmetic/aided.ts';
 import { arithmetic } from '../tasks/arithmetic/family.ts';
 import { feedbackOn, firstFault, partOfTokens } from '../tasks/arithmetic/feedback.ts';
-import type { TaughtSample } from './teacher-pass.ts';
+import { groupItems, solverUpdate } from './solver.ts';
+import { surprise, type TaughtSample, teacherPass } from './teacher-pass.ts';
 
 /** What may be told: both, where a sibling goes before feedback, or one of the two. */
 export type Told = 'both' | 'sibling' | 'feedback';
@@ -13,24 +20,26 @@ export type Told = 'both' | 'sibling' | 'feedback';
 type Group = Pick<ScoredGroup, 'task' | 'samples'>;
 type Texts = Pick<LearnTools, 'decode' | 'encode'>;
 
+/** The text that goes beside the task for the teacher of sample number `sample` of a group; null where there is nothing to tell. */
+export type AidFor = (group: Group, sample: number) => string | null;
+
 /** A solution without its stop token, as an aid. */
 const textOf = (text: string): string => text.slice(0, -arithmetic.stop!.length);
 
-/** The text that goes beside the task for an attempt’s teacher; null where there is nothing to tell. */
-export function aidFor(
-  group: Group,
-  sample: number,
-  tools: Pick<Texts, 'decode'>,
-  { told, checked }: { readonly told: Told; readonly checked: boolean },
-): string | null {
-  const paid = group.samples.map(({ rewards: { reward } }) => (reward ?? 0) > 0);
-  const sibling = told === 'feedback' ? -1 : paid.findIndex((isPaid, i) => isPaid && i !== sample);
-  if (sibling >= 0) return textOf(tools.decode(group.samples[sibling]!.ids));
-  // Only a run that is paid by the checker hears what the checker says.
-  if (told === 'sibling' || !checked || paid[sample]) return null;
-  const attempt = solutionOf(arithmetic, group.task, group.samples[sample]!, tools);
-  return attempt.ok ? feedbackOn(group.task, attempt.value) : null;
-}
+/** `checked`: does the checker pay the run? Only such a run hears what the checker says. */
+export const siblingOrFeedback =
+  (
+    tools: Pick<Texts, 'decode'>,
+    { told, checked }: { readonly told: Told; readonly checked: boolean },
+  ): AidFor =>
+  (group, sample) => {
+    const paid = group.samples.map(({ rewards: { reward } }) => (reward ?? 0) > 0);
+    const sibling = told === 'feedback' ? -1 : paid.findIndex((isPaid, i) => isPaid && i !== sample);
+    if (sibling >= 0) return textOf(tools.decode(group.samples[sibling]!.ids));
+    if (told === 'sibling' || !checked || paid[sample]) return null;
+    const attempt = solutionOf(arithmetic, group.task, group.samples[sample]!, tools);
+    return attempt.ok ? feedbackOn(group.task, attempt.value) : null;
+  };
 
 /** An attempt with its teacher’s prompt, its task, and its first fault by the oracle, as the part that each token belongs to. */
 export interface TaughtAttempt extends TaughtSample {
@@ -44,13 +53,14 @@ export interface TaughtAttempt extends TaughtSample {
 export function taughtAttempts(
   groups: readonly Group[],
   tools: Texts,
-  how: { readonly told: Told; readonly checked: boolean; readonly shuffled: boolean },
+  aidFor: AidFor,
+  { shuffled = false }: { readonly shuffled?: boolean } = {},
 ): TaughtAttempt[] {
   const tags = ['<step>', '<answer>'].flatMap((tag) => tools.encode(tag));
   return groups.flatMap((group, g) =>
     group.samples.flatMap((sample, s): TaughtAttempt[] => {
-      const from = how.shuffled ? groups[(g + 1) % groups.length]! : group;
-      const aid = from.samples[s] && sample.ids.length ? aidFor(from, s, tools, how) : null;
+      const from = shuffled ? groups[(g + 1) % groups.length]! : group;
+      const aid = from.samples[s] && sample.ids.length ? aidFor(from, s) : null;
       if (aid === null) return [];
       const solution = solutionOf(arithmetic, group.task, sample, tools);
       const fault = solution.ok ? firstFault(group.task, solution.value) : null;
@@ -65,3 +75,62 @@ export function taughtAttempts(
     }),
   );
 }
+
+/**
+ * Means of the log-ratio of policy and teacher (`surprise`, nats), by the oracle: in wrong attempts at the first fault and elsewhere, and in
+ * exact ones. A mean over no tokens is left out.
+ */
+async function surpriseFigures(
+  tools: Pick<LearnTools, 'score'>,
+  attempts: readonly TaughtAttempt[],
+  set: string,
+): Promise<Record<string, number>> {
+  const ratios = await surprise(tools, attempts, set);
+  const over = (chosen: (attempt: TaughtAttempt, token: number) => boolean) =>
+    ratios.flatMap((row, i) => row.filter((_, t) => chosen(attempts[i]!, t)));
+  const figures = {
+    atFault: over(({ atFault }, t) => atFault?.[t] === true),
+    elsewhere: over(({ atFault }, t) => atFault?.[t] === false),
+    inExact: over(({ exact }) => exact),
+  };
+  return Object.fromEntries(
+    Object.entries(figures).flatMap(([name, values]) => (values.length ? [[name, mean(values)]] : [])),
+  );
+}
+
+/** How the attempts of a round are taught. */
+export interface Teaching {
+  readonly aidFor: AidFor;
+  /** Is each teacher told what belongs to the next group's task? */
+  readonly shuffled: boolean;
+  /** Whose weights teach. */
+  readonly set: string;
+  readonly divergence: Divergence;
+}
+
+/**
+ * A round that teachers train alone, every token of an attempt alike. Its figures are the share of attempts that were taught, and where policy
+ * and teacher disagree.
+ */
+export async function taughtAlone(
+  { groups, version }: Pick<RoundRecords, 'groups' | 'version'>,
+  tools: LearnTools,
+  { aidFor, shuffled, set, divergence }: Teaching,
+): Promise<TrainingPlan> {
+  const attempts = taughtAttempts(groups, tools, aidFor, { shuffled });
+  const samples = groups.reduce((sum, group) => sum + group.samples.length, 0);
+  const taught = { taught: samples ? attempts.length / samples : 0 };
+  if (attempts.length === 0) return { updates: [], figures: taught };
+  return {
+    updates: [{ set: MAIN_SET, parts: [teacherPass(attempts, { set, version, weight: 1, divergence })] }],
+    figures: { ...taught, ...(await surpriseFigures(tools, attempts, set)) },
+  };
+}
+
+/** A round without a teacher, to compare with: rewards train all attempts, by GRPO with a clip of 0.2 and a mean over tokens. */
+export const rewardsAlone = (groups: RoundRecords['groups']): TrainingPlan => ({
+  updates: solverUpdate(groupItems(groups, grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+  }),
+});

@@ -1,19 +1,11 @@
 /** SDPO: the policy, told how an attempt went, teaches itself without being told. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { type TaughtAttempt, type Told, taughtAttempts } from '../../protocols/taught-attempts.ts';
-import {
-  slowTeacher,
-  surprise,
-  TEACHER_RATE,
-  TEACHER_SET,
-  teacherPass,
-} from '../../protocols/teacher-pass.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { rewardsAlone, siblingOrFeedback, type Told, taughtAlone } from '../../protocols/taught-attempts.ts';
+import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
@@ -30,48 +22,15 @@ const VARIANTS = {
 const toldIn = (variant: string | undefined): Told =>
   variant === 'sibling' || variant === 'feedback' ? variant : 'both';
 
-/** Means of the log-ratio of policy and teacher, by the oracle: in wrong attempts at the first fault and elsewhere, and in exact ones. */
-function figuresOf(attempts: readonly TaughtAttempt[], ratios: readonly (readonly number[])[]) {
-  const over = (chosen: (attempt: TaughtAttempt, token: number) => boolean) =>
-    ratios.flatMap((row, i) => row.filter((_, t) => chosen(attempts[i]!, t)));
-  const figures = {
-    atFault: over(({ atFault }, t) => atFault?.[t] === true),
-    elsewhere: over(({ atFault }, t) => atFault?.[t] === false),
-    inExact: over(({ exact }) => exact),
-  };
-  return Object.fromEntries(
-    Object.entries(figures).flatMap(([name, values]) => (values.length ? [[name, mean(values)]] : [])),
-  );
-}
-
-async function learn({ groups, round, version }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant, rewardFunction } = round.settings;
-  if (variant === 'grpo')
-    return {
-      updates: solverUpdate(groupItems(groups, grpo), {
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-      }),
-    };
-  const attempts = taughtAttempts(groups, tools, {
-    told: toldIn(variant),
-    checked: rewardFunction === 'exact',
+async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant, rewardFunction } = records.round.settings;
+  if (variant === 'grpo') return rewardsAlone(records.groups);
+  return taughtAlone(records, tools, {
+    aidFor: siblingOrFeedback(tools, { told: toldIn(variant), checked: rewardFunction === 'exact' }),
     shuffled: variant === 'shuffled-feedback',
-  });
-  const set = variant === 'no-average' ? MAIN_SET : TEACHER_SET;
-  const samples = groups.reduce((sum, group) => sum + group.samples.length, 0);
-  const taught = { taught: samples ? attempts.length / samples : 0 };
-  if (attempts.length === 0) return { updates: [], figures: taught };
-  const part = teacherPass(attempts, {
-    set,
-    version,
-    weight: 1,
+    set: variant === 'no-average' ? MAIN_SET : TEACHER_SET,
     divergence: { kind: 'jensen-shannon', beta: 0.5 },
   });
-  return {
-    updates: [{ set: MAIN_SET, parts: [part] }],
-    figures: { ...taught, ...figuresOf(attempts, await surprise(tools, attempts, set)) },
-  };
 }
 
 export const sdpo: Recipe = {

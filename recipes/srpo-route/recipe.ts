@@ -6,7 +6,7 @@ import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
+import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -39,11 +39,10 @@ async function learn(
   tools: Pick<LearnTools, 'decode' | 'encode'>,
 ): Promise<TrainingPlan> {
   const { variant, rewardFunction } = round.settings;
-  const corrected = taughtAttempts(groups, tools, {
-    told: 'both',
-    checked: rewardFunction === 'exact',
-    shuffled: false,
-  }).filter((attempt) => goesToTeacher(attempt, variant));
+  const aidFor = siblingOrFeedback(tools, { told: 'both', checked: rewardFunction === 'exact' });
+  const corrected = taughtAttempts(groups, tools, aidFor).filter((attempt) =>
+    goesToTeacher(attempt, variant),
+  );
   const routed = new Set(corrected.map(({ sample }) => sample.id));
   const rewarded =
     variant === 'sdpo' ? [] : groupItems(groups, grpo).filter(({ sample }) => !routed.has(sample.id));

@@ -22,7 +22,17 @@ const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
   ...(WITH_ONNX.includes(name) ? {} : { engine: 'kernels' as const }),
   rounds: Math.max(3, claim?.quickRounds ?? 0),
-  tasks: ['tango', 'dsmath-v2', 'qwen-prm', 'aprm', 'spark', 'sdpo', 'trace', 'srpo-route'].includes(name)
+  tasks: [
+    'tango',
+    'dsmath-v2',
+    'qwen-prm',
+    'aprm',
+    'spark',
+    'sdpo',
+    'trace',
+    'srpo-route',
+    'fb-align',
+  ].includes(name)
     ? 2
     : 4,
 }));

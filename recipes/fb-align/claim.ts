@@ -1,0 +1,58 @@
+/** The study’s claim: feedback that follows an attempt teaches more than a reference solution, and a quoted fault is taught as well. */
+import type { ArmResults, Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
+import { early } from '../../core/claims/curves.ts';
+
+/** How much likelier teacher than policy finds the first wrong part of wrong attempts: nats a token, mean over the first three rounds. */
+const favoursFault = (results: ArmResults, arm: string, seed: number): number =>
+  -early(results, arm, seed, 'atFault');
+
+export const claim: Claim = {
+  description:
+    'For as many rollouts a policy that teaches itself after feedback on its own attempt, step by step up to the first fault and its correction, answers better than one that teaches itself after a reference solution, and than one that is trained by rewards. Feedback that quotes the wrong step instead of correcting it makes that step likelier, and feedback on other attempts teaches nothing.',
+  rounds: 12,
+  evaluateEvery: 4,
+  arms: [
+    { name: 'aligned', description: 'as published: feedback on the attempt, step by step' },
+    { name: 'reference', variant: 'reference', description: 'the teacher is told the reference solution' },
+    { name: 'grpo', variant: 'grpo', description: 'rewards alone' },
+    {
+      name: 'quoted',
+      variant: 'quoted',
+      description: 'feedback ends with the wrong step as it was written, not corrected',
+    },
+    {
+      name: 'shuffled feedback',
+      variant: 'shuffled-feedback',
+      description: 'the teacher is told the feedback on an attempt at another task',
+    },
+    coinArm('a coin says which attempts are right; they are repeated, and no other is taught'),
+    formatArm('every attempt in form is right, and is repeated'),
+  ],
+  conditions: [
+    endsAbove('aligned', 'reference'),
+    endsAbove('aligned', 'grpo'),
+    endsAbove('aligned', 'quoted'),
+    endsAbove('aligned', 'shuffled feedback'),
+    {
+      description:
+        'log-ratio of teacher and policy at the first fault of wrong attempts, quoted, first three rounds, nats',
+      measure: (results, seed) => favoursFault(results, 'quoted', seed),
+      atLeast: 0.1,
+    },
+    rises('aligned', 0.05),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    endsAbove('reference', 'grpo'),
+    {
+      description:
+        'log-ratio of teacher and policy at the first fault of wrong attempts, quoted above aligned, first three rounds, nats',
+      measure: (results, seed) =>
+        favoursFault(results, 'quoted', seed) - favoursFault(results, 'aligned', seed),
+      atLeast: 0.2,
+    },
+    endsAbove('aligned', 'reference', 0.03, 'accuracy'),
+  ],
+};

@@ -1,0 +1,42 @@
+/** What the teacher of an attempt reads: feedback that follows the attempt step by step, the same with its fault left in, or a reference solution. */
+import { solutionOf } from '../../core/task-family.ts';
+import type { LearnTools } from '../../core/training-plan.ts';
+import type { AidFor } from '../../protocols/taught-attempts.ts';
+import { beginning, referenceSolution } from '../../tasks/arithmetic/aided.ts';
+import { arithmetic, writeSolution } from '../../tasks/arithmetic/family.ts';
+import { feedbackOn, firstFault } from '../../tasks/arithmetic/feedback.ts';
+
+/**
+ * - aligned: the attempt’s right totals, word for word, and the first wrong one corrected; where that is the last one, the whole solution
+ * - quoted: the same totals, and the first wrong one as it stands in the attempt; where that is the last one, the whole attempt
+ * - reference: the whole solution, whatever the attempt
+ */
+export type Context = 'aligned' | 'quoted' | 'reference';
+
+/**
+ * An exact attempt is repeated as it is, and one out of form is told nothing. `checked`: does the checker pay the run? One that is paid
+ * otherwise hears nothing from the checker; there every attempt that was paid is repeated.
+ */
+export const contextAid =
+  (
+    tools: Pick<LearnTools, 'decode'>,
+    { context, checked }: { readonly context: Context; readonly checked: boolean },
+  ): AidFor =>
+  ({ task, samples }, s) => {
+    const sample = samples[s]!;
+    const solution = solutionOf(arithmetic, task, sample, tools);
+    if (!solution.ok) return null;
+    const attempt = solution.value;
+    if (!checked) return (sample.rewards.reward ?? 0) > 0 ? writeSolution(attempt) : null;
+    switch (context) {
+      case 'reference':
+        return writeSolution(referenceSolution(task));
+      case 'aligned':
+        return feedbackOn(task, attempt) ?? writeSolution(attempt);
+      case 'quoted': {
+        const fault = firstFault(task, attempt);
+        const goesOn = fault !== null && fault < attempt.steps.length - 1;
+        return goesOn ? beginning(attempt.steps.slice(0, fault + 1)) : writeSolution(attempt);
+      }
+    }
+  };
