@@ -60,4 +60,6 @@ export const claim: Claim = {
     endsAbove('srpo-route', 'no entropy weight', 0.02),
     endsAbove('srpo-route', 'grpo', 0.03, 'accuracy'),
   ],
+  diagnosis:
+    'Routing right attempts to rewards is what helps, and the teacher of the wrong ones adds nothing that can be told from chance: where wrong attempts are left out sampled accuracy ends 0.4 points lower (−2.1 to 3.0), with half of the trained tokens. Against rewards alone the whole system gains 1.7 points (0.7 to 2.7), where 3 were asked, and greedy accuracy ends the same. The other way round costs 5.5 points, and a teacher for all attempts costs 12.2 and makes greedy accuracy 7.7 points worse than the start’s. The method does stay above the better of rewards and teacher, by 1.1 points on average, but at this size the teacher is at no time the better of the two, so that the paper’s picture of a teacher which is fast at first is not there to be followed. Whether weighting tokens by the teacher’s certainty helps is within noise (1.3 points, −0.2 to 2.7). A coin that routes attempts, or form alone, destroys skill.',
 };
