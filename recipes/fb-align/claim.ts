@@ -55,4 +55,6 @@ export const claim: Claim = {
     },
     endsAbove('aligned', 'reference', 0.03, 'accuracy'),
   ],
+  diagnosis:
+    'What the feedback says at the fault matters, and that it follows the attempt does not. Feedback that quotes the wrong step makes the teacher give its tokens 0.63 nats more than the policy does, and costs 10.5 points of sampled accuracy, where a correction in the same place gains 5.0; feedback on other attempts ruins the policy. But a reference solution teaches as much as aligned feedback (0.8 points less, from 0.3 more to 1.9 less), and keeps greedy accuracy 2.5 points higher. At the first fault aligned feedback does make the teacher disagree more (0.57 nats against 0.47); that buys nothing here. Rewards alone end 6.5 points above aligned feedback, as they do above sdpo. Arithmetic has one style of solution, so that the part of the paper’s finding which is about style cannot show. One explanation of why teachers teach so little, which no arm tests: behind the first fault the corrected step and the attempt contradict each other, and the start policy was never taught to read that.',
 };
