@@ -7,7 +7,13 @@ import { mean } from '../core/rl/statistics.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import { solutionOf } from '../core/task-family.ts';
-import type { Divergence, LearnTools, RoundRecords, TrainingPlan } from '../core/training-plan.ts';
+import type {
+  Divergence,
+  LearnTools,
+  RoundRecords,
+  TrainingPlan,
+  WeightsRef,
+} from '../core/training-plan.ts';
 import { aidedPrompt } from '../tasks/arithmetic/aided.ts';
 import { arithmetic } from '../tasks/arithmetic/family.ts';
 import { feedbackOn, firstFault, partOfTokens } from '../tasks/arithmetic/feedback.ts';
@@ -23,8 +29,8 @@ type Texts = Pick<LearnTools, 'decode' | 'encode'>;
 /** The text that goes beside the task for the teacher of sample number `sample` of a group; null where there is nothing to tell. */
 export type AidFor = (group: Group, sample: number) => string | null;
 
-/** A solution without its stop token, as an aid. */
-const textOf = (text: string): string => text.slice(0, -arithmetic.stop!.length);
+/** The text of a solution without its stop token, as an aid. */
+const withoutStop = (text: string): string => text.slice(0, -arithmetic.stop!.length);
 
 /** `checked`: does the checker pay the run? Only such a run hears what the checker says. */
 export const siblingOrFeedback =
@@ -35,7 +41,7 @@ export const siblingOrFeedback =
   (group, sample) => {
     const paid = group.samples.map(({ rewards: { reward } }) => (reward ?? 0) > 0);
     const sibling = told === 'feedback' ? -1 : paid.findIndex((isPaid, i) => isPaid && i !== sample);
-    if (sibling >= 0) return textOf(tools.decode(group.samples[sibling]!.ids));
+    if (sibling >= 0) return withoutStop(tools.decode(group.samples[sibling]!.ids));
     if (told === 'sibling' || !checked || paid[sample]) return null;
     const attempt = solutionOf(arithmetic, group.task, group.samples[sample]!, tools);
     return attempt.ok ? feedbackOn(group.task, attempt.value) : null;
@@ -83,9 +89,9 @@ export function taughtAttempts(
 async function surpriseFigures(
   tools: Pick<LearnTools, 'score'>,
   attempts: readonly TaughtAttempt[],
-  set: string,
+  teacher: WeightsRef,
 ): Promise<Record<string, number>> {
-  const ratios = await surprise(tools, attempts, set);
+  const ratios = await surprise(tools, attempts, teacher.set, teacher.version);
   const over = (chosen: (attempt: TaughtAttempt, token: number) => boolean) =>
     ratios.flatMap((row, i) => row.filter((_, t) => chosen(attempts[i]!, t)));
   const figures = {
@@ -105,6 +111,8 @@ export interface Teaching {
   readonly shuffled: boolean;
   /** Whose weights teach. */
   readonly set: string;
+  /** In which version; default the one that the round trains from. */
+  readonly version?: number;
   readonly divergence: Divergence;
 }
 
@@ -113,9 +121,9 @@ export interface Teaching {
  * and teacher disagree.
  */
 export async function taughtAlone(
-  { groups, version }: Pick<RoundRecords, 'groups' | 'version'>,
+  { groups, version: parent }: Pick<RoundRecords, 'groups' | 'version'>,
   tools: LearnTools,
-  { aidFor, shuffled, set, divergence }: Teaching,
+  { aidFor, shuffled, set, version = parent, divergence }: Teaching,
 ): Promise<TrainingPlan> {
   const attempts = taughtAttempts(groups, tools, aidFor, { shuffled });
   const samples = groups.reduce((sum, group) => sum + group.samples.length, 0);
@@ -123,7 +131,7 @@ export async function taughtAlone(
   if (attempts.length === 0) return { updates: [], figures: taught };
   return {
     updates: [{ set: MAIN_SET, parts: [teacherPass(attempts, { set, version, weight: 1, divergence })] }],
-    figures: { ...taught, ...(await surpriseFigures(tools, attempts, set)) },
+    figures: { ...taught, ...(await surpriseFigures(tools, attempts, { set, version })) },
   };
 }
 

@@ -54,12 +54,13 @@ export const teacherPass = (
 
 /**
  * log π(token | own prompt) − log π_teacher(token | context), nats [taught][ids]: over tokens that the policy samples its mean is the
- * reverse KL, and it is large where the teacher would not have written the token.
+ * reverse KL, and it is large where the teacher would not have written the token. The teacher is the set at a version, by default the parent.
  */
 export async function surprise(
   { score }: Pick<LearnTools, 'score'>,
   taught: readonly TaughtSample[],
   set: string,
+  version?: number,
 ): Promise<number[][]> {
   const own = await score(
     MAIN_SET,
@@ -68,6 +69,7 @@ export async function surprise(
   const theirs = await score(
     set,
     taught.map(({ sample: { ids }, context }) => ({ prompt: context, ids })),
+    version,
   );
   return own.map((row, i) => Array.from(row, (logprob, t) => logprob - theirs[i]![t]!));
 }

@@ -19,6 +19,7 @@ import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
+import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
@@ -69,6 +70,7 @@ export const recipes: readonly Recipe[] = [
   trace,
   srpoRoute,
   fbAlign,
+  sdZero,
   spine,
   writingZero,
 ];

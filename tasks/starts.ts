@@ -35,6 +35,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-terse': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
+  'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };

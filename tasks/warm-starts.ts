@@ -8,6 +8,7 @@ import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts'
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
 import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
+import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
@@ -138,6 +139,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
   // A hint's few tokens are copied, and little else.
   'arithmetic-aided': { demonstrate: demonstrateAided, from: 'arithmetic-step-slips', steps: 900, batch: 64 },
+  // Attempts are copied, which takes longer to learn than sums do.
+  'arithmetic-revising': {
+    demonstrate: demonstrateRevising,
+    from: 'arithmetic-step-slips',
+    steps: 3000,
+    batch: 64,
+  },
   // Stopped early over a small corpus: right on two in five held-out tasks.
   'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },
   // Reads English. Stopped while it is wrong on about half of the questions, so that training has something to improve.

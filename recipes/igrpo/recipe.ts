@@ -1,25 +1,12 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is told below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
-
-/** The part of a group that one role wrote. */
-const writtenBy = (group: ScoredGroup, role: string): ScoredGroup => ({
-  ...group,
-  samples: group.samples.filter((sample) => sample.role === role),
-  answersExact: group.answersExact.filter((_, i) => group.samples[i]!.role === role),
-});
-
-const exactShare = (groups: readonly ScoredGroup[]): number | null => {
-  const known = groups.flatMap(({ answersExact }) => answersExact);
-  return known.length ? mean(known.map((exact) => Number(exact === true))) : null;
-};
 
 function learn({ groups }: RoundRecords): TrainingPlan {
   const attempts = groups.map((group) => writtenBy(group, SOLVER));

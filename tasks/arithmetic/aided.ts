@@ -58,8 +58,8 @@ export function parseHint(task: string, text: string): ParseResult<string> {
   return told < arithmetic.difficulty(task) ? ok(hint) : invalid('too-long');
 }
 
-/** Totals after those that are given; each may slip, and errors are carried on. */
-function goOn(random: Random, task: string, given: readonly string[] = []): Solution {
+/** Totals after those that are given; each may slip, the later the likelier, and errors are carried on. */
+export function solvedWithSlips(random: Random, task: string, given: readonly string[] = []): Solution {
   const exact = runningTotals(task);
   let error = given.length ? Number(given.at(-1)) - exact[given.length - 1]! : 0;
   const steps = exact.map((total, i) => {
@@ -84,14 +84,14 @@ export function demonstrateAided(random: Random): Demonstration {
     prompt,
     completion: writeSolution(solution) + stop,
   });
-  if (kind === 'alone') return solved(arithmetic.solverPrompt(task), goOn(random, task));
+  if (kind === 'alone') return solved(arithmetic.solverPrompt(task), solvedWithSlips(random, task));
   if (kind === 'draft') {
-    const draft = goOn(random, task);
-    const solution = random.bool(KEPT_SHARE) ? draft : goOn(random, task);
+    const draft = solvedWithSlips(random, task);
+    const solution = random.bool(KEPT_SHARE) ? draft : solvedWithSlips(random, task);
     return solved(aidedPrompt(task, writeSolution(draft)), solution);
   }
   const level = random.pick(HINT_LEVELS);
   const hint = writtenHint(random, task, level);
-  if (kind === 'hint') return solved(aidedPrompt(task, beginning(hint)), goOn(random, task, hint));
+  if (kind === 'hint') return solved(aidedPrompt(task, beginning(hint)), solvedWithSlips(random, task, hint));
   return { role: 'hinter', prompt: hintPrompt(task, level), completion: beginning(hint) + stop };
 }

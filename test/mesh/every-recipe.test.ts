@@ -32,6 +32,7 @@ const plays = recipes.map(({ name, claim }) => ({
     'trace',
     'srpo-route',
     'fb-align',
+    'sd-zero',
   ].includes(name)
     ? 2
     : 4,

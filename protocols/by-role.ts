@@ -1,0 +1,16 @@
+/** Groups in which several roles write: what one of them wrote, and how much of it is exact. */
+import { mean } from '../core/rl/statistics.ts';
+import type { ScoredGroup } from '../core/schema/sample.ts';
+
+/** The part of a group that one role wrote. */
+export const writtenBy = (group: ScoredGroup, role: string): ScoredGroup => ({
+  ...group,
+  samples: group.samples.filter((sample) => sample.role === role),
+  answersExact: group.answersExact.filter((_, i) => group.samples[i]!.role === role),
+});
+
+/** The share of exact answers; what is no answer is not exact. null of no samples. */
+export const exactShare = (groups: readonly Pick<ScoredGroup, 'answersExact'>[]): number | null => {
+  const answers = groups.flatMap(({ answersExact }) => answersExact);
+  return answers.length ? mean(answers.map((exact) => Number(exact === true))) : null;
+};

@@ -1,0 +1,55 @@
+/** SD-Zero’s claim: one bit makes a reviser, and a policy that is taught by it answers better than one that is trained by the bit itself. */
+import type { ArmResults, Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
+import { monitorOf } from '../../core/claims/curves.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+/** One figure of the training plans minus another, the mean over some rounds of sd-zero, `from` to `to`, both included. */
+const lead = (
+  results: ArmResults,
+  seed: number,
+  [figure, other]: readonly [string, string],
+  [from, to]: readonly [number, number],
+): number => {
+  const over = (name: string) => mean(monitorOf(results, 'sd-zero', seed, name).slice(from - 1, to));
+  return over(figure) - over(other);
+};
+
+export const claim: Claim = {
+  description:
+    'A policy learns from whether its attempts are right, and nothing else, to revise them better than it makes them. A policy that its reviser teaches answers better, for as many rollouts, than one that is trained by GRPO on the same bit, than one that imitates its right attempts, and than one that goes on imitating its right revisions. The reviser needs the bit.',
+  rounds: 24,
+  evaluateEvery: 4,
+  quickRounds: 10,
+  arms: [
+    { name: 'sd-zero', description: 'as published' },
+    { name: 'grpo', variant: 'grpo', description: 'rewards alone' },
+    { name: 'rft', variant: 'rft', description: 'right attempts are imitated' },
+    { name: 'revision only', variant: 'revision-only', description: 'the first phase goes on to the end' },
+    { name: 'no sync', variant: 'no-sync', description: 'the teacher is never renewed' },
+    { name: 'no bit', variant: 'no-bit', description: 'reviser and teacher are shown the attempt alone' },
+    coinArm('a coin says which attempts and revisions are right'),
+    formatArm('every attempt in form is right, and every revision'),
+  ],
+  conditions: [
+    {
+      description: 'share of revisions that are exact minus that of attempts, sd-zero, rounds 6 to 8',
+      measure: (results, seed) => lead(results, seed, ['revisionsExact', 'attemptsExact'], [6, 8]),
+      atLeast: 0.05,
+    },
+    {
+      description:
+        'log-ratio of policy and teacher, sd-zero, at the first fault of wrong attempts minus in exact ones, rounds 9 to 11, nats a token',
+      measure: (results, seed) => lead(results, seed, ['atFault', 'inExact'], [9, 11]),
+      atLeast: 0.1,
+    },
+    endsAbove('sd-zero', 'grpo'),
+    endsAbove('sd-zero', 'rft'),
+    endsAbove('sd-zero', 'revision only'),
+    endsAbove('sd-zero', 'no bit'),
+    rises('sd-zero', 0.05),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [endsAbove('sd-zero', 'no sync', 0.03), endsAbove('sd-zero', 'grpo', 0.03, 'accuracy')],
+};

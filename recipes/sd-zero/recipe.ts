@@ -1,0 +1,120 @@
+/** SD-Zero: a policy learns to revise its attempts by one bit, and then teaches itself as its own reviser. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { LearnTools, RoundRecords, Sequence, SftPart, TrainingPlan } from '../../core/training-plan.ts';
+import { exactShare, writtenBy } from '../../protocols/by-role.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { type AidFor, rewardsAlone, taughtAlone } from '../../protocols/taught-attempts.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import { aidOf, attemptAndRevise, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
+
+/** Supervised fine-tuning of roles on sequences; none where there are none. */
+function imitation(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
+  const parts = Object.entries(sequences).flatMap(([role, items]): SftPart[] =>
+    items.length ? [{ kind: 'sft', role, weight: 1, items }] : [],
+  );
+  return parts.length ? [{ set: MAIN_SET, parts }] : [];
+}
+
+const rightOf = ({ samples }: Pick<ScoredGroup, 'samples'>): Sequence[] =>
+  samples.filter(({ rewards: { reward } }) => (reward ?? 0) > 0).map(({ prompt, ids }) => ({ prompt, ids }));
+
+/** Right revisions teach the reviser to revise, and the solver to answer so at once. */
+function revisionPlan(groups: readonly ScoredGroup[], { encode }: Pick<LearnTools, 'encode'>): TrainingPlan {
+  const revised = groups.map((group) => writtenBy(group, REVISER));
+  const shares = {
+    attemptsExact: exactShare(groups.map((group) => writtenBy(group, SOLVER))),
+    revisionsExact: exactShare(revised),
+  };
+  return {
+    updates: imitation({
+      [REVISER]: revised.flatMap(rightOf),
+      [SOLVER]: revised.flatMap((group) => {
+        const prompt = encode(arithmetic.solverPrompt(group.task));
+        return rightOf(group).map(({ ids }) => ({ prompt, ids }));
+      }),
+    }),
+    // By the oracle, for the report alone.
+    figures: Object.fromEntries(
+      Object.entries(shares).flatMap(([name, share]) => (share === null ? [] : [[name, share]])),
+    ),
+  };
+}
+
+async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { groups, round, version } = records;
+  const turn = turnOf(round);
+  switch (turn.phase) {
+    case 'grpo':
+      return rewardsAlone(groups);
+    case 'rft':
+      return { updates: imitation({ [SOLVER]: groups.flatMap(rightOf) }) };
+    case 'revise':
+      return revisionPlan(groups, tools);
+    case 'distil': {
+      const aidFor: AidFor = ({ samples }, s) => {
+        const { ids, rewards } = samples[s]!;
+        return aidOf(tools.decode(ids), rewards.reward ?? null, round.settings.variant);
+      };
+      return taughtAlone(records, tools, {
+        aidFor,
+        shuffled: false,
+        set: MAIN_SET,
+        version: version - turn.teacherAge,
+        divergence: { kind: 'reverse-kl' },
+      });
+    }
+  }
+}
+
+const { roles, ...alone } = solverAlone({ family: arithmetic, rewards, draws: 2 });
+
+export const sdZero: Recipe = {
+  name: 'sd-zero',
+  title: 'A policy that revises itself by one bit, and teaches itself to do so at once',
+  paper: {
+    title: 'Self-Distillation Zero: Self-Revision Turns Binary Rewards into Dense Supervision',
+    year: 2026,
+    source: 'arXiv:2604.12002',
+  },
+  summary:
+    'A policy answers, is told whether the answer was right, and revises it. It is fine-tuned on its right revisions, with and without the attempt before them. Then the reviser, which reads an attempt and whether it was right, is the teacher of the policy that makes the attempt.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read an attempt after the task and whether it is right, and to hand in nine of ten right ones and two of five wrong ones as they are, and to do the sums of the others again.',
+    roles:
+      'In the first phase the solver makes four attempts at a task, and the reviser, which has the same weights, revises each of them once. Its prompt shows the attempt and whether it was right, and nothing else: no solution and no feedback. In the second phase the solver makes eight attempts. The teacher is the reviser, and writes nothing.',
+    rewards: 'An exact answer earns 1 and any other 0.',
+    credit:
+      'In the first phase revisions that earn 1 are imitated. In the second each token of an attempt is compared with what the reviser would have written there, told whether that attempt was right.',
+    objective:
+      'In the first phase the negative log-likelihood of right revisions, after the prompt that they answer, plus that of the same revisions after the task alone, each a mean over tokens. In the second KL(policy‖reviser) between the next-token distributions, over the whole vocabulary, as a mean over tokens. The gradient does not pass through the sampling or the reviser.',
+    schedule:
+      'Eight rounds of the first phase, then the second. The teacher has the weights of the end of the first phase, and is renewed after every eight rounds. Each round goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'The paper tells the bit by one of two sentences, to rephrase or to start over; here it is one token behind the attempt.',
+    'How many samples and steps the paper’s two phases take, and when it renews its teacher, could not be checked. Here a round of either phase takes eight rollouts of each task.',
+    'The paper’s first phase is one supervised training on revisions of the start policy; here each round revises with the newest weights.',
+    'The solver had to be taught to read an attempt and the bit, in supervised training before; a language model needs no more than a template. It minds the bit in part only, so that the first phase has something to teach.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-revising',
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+  ...alone,
+  roles: {
+    [REVISER]: {
+      description: 'revises attempts',
+      speaksAs: SOLVER,
+      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
+    },
+    ...roles,
+  },
+  rollOut: attemptAndRevise,
+  learn,
+};

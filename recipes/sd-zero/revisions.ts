@@ -1,0 +1,88 @@
+/** What a round does, by its number: attempts with revisions of them, or attempts alone. And what a reviser reads: an attempt and whether it was right. */
+import { phaseAt, type Schedule } from '../../core/phases.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { paidEarly } from '../../protocols/paid-early.ts';
+import { answer, rollOut } from '../../protocols/roll-out.ts';
+import { SOLVER } from '../../protocols/solver.ts';
+import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { revisionAid } from '../../tasks/arithmetic/revising.ts';
+
+/** The role that revises. */
+export const REVISER = 'reviser';
+
+export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
+
+export const VARIANTS = {
+  grpo: 'rewards alone: the advantages of GRPO for eight attempts at a task, and no reviser',
+  rft: 'right attempts of eight at a task are imitated, and nobody revises',
+  'revision-only': 'the first phase goes on to the end: nothing is distilled',
+  'no-sync': 'the teacher stays what it was at the end of the first phase',
+  'no-bit': 'reviser and teacher are not told whether the attempt was right',
+} as const;
+
+/** Rounds of the first phase, and rounds after which the teacher becomes the policy of that time. */
+const SCHEDULE = {
+  first: [{ phase: 'revise', rounds: 8 }],
+  cycle: [{ phase: 'distil', rounds: 8 }],
+} as const satisfies Schedule<'revise' | 'distil'>;
+
+type Turn =
+  /** Attempts, and a revision of each. */
+  | { readonly phase: 'revise' }
+  /** Attempts that a teacher reads; its weights are those of so many rounds before the version that is trained. */
+  | { readonly phase: 'distil'; readonly teacherAge: number }
+  /** Attempts for an arm without a reviser. */
+  | { readonly phase: 'grpo' | 'rft' };
+
+export function turnOf({ index, settings: { variant } }: Pick<RoundSpec, 'index' | 'settings'>): Turn {
+  if (variant === 'grpo' || variant === 'rft') return { phase: variant };
+  const { phase, before } = phaseAt<'revise' | 'distil'>(SCHEDULE, index);
+  if (phase === 'revise' || variant === 'revision-only') return { phase: 'revise' };
+  return { phase, teacherAge: variant === 'no-sync' ? before : before % SCHEDULE.cycle[0].rounds };
+}
+
+/** What a reviser reads beside the task: an attempt, whatever its form, and whether it earned a reward. */
+export const aidOf = (attempt: string, reward: number | null, variant: string | undefined): string =>
+  revisionAid(attempt, variant === 'no-bit' ? null : (reward ?? 0) > 0);
+
+/** In the first phase half of a group are attempts, and the others revise one each. */
+export async function attemptAndRevise(
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+): Promise<RolloutGroup[]> {
+  const { round, tokenizer } = context;
+  const { variant, groupSize } = round.settings;
+  if (turnOf(round).phase !== 'revise') return rollOut({ family: arithmetic }, context, tasks);
+  const count = Math.floor(groupSize / 2);
+  const attemptsT = await answer(
+    arithmetic,
+    context,
+    SOLVER,
+    tasks.map(({ group, task }) => ({ group, task, count })),
+  );
+  const revisions = await answer(
+    arithmetic,
+    context,
+    REVISER,
+    tasks.flatMap((task, t) => {
+      const attempts = attemptsT[t]!;
+      const paid = paidEarly(arithmetic, rewards, context, task, attempts);
+      return attempts.map(({ ids }, i) => ({
+        group: task.group,
+        task: task.task,
+        prompt: aidedPrompt(task.task, aidOf(tokenizer.decode(ids), paid[i]!, variant)),
+        count: 1,
+        from: i,
+      }));
+    }),
+  );
+  return tasks.map((task, t) => ({
+    round: round.id,
+    ...task,
+    samples: [...attemptsT[t]!, ...revisions.slice(t * count, (t + 1) * count).flat()],
+  }));
+}

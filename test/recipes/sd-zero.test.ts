@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { type ArmResults, claimOf } from '../../core/claims/claim.ts';
+import type { DistillationPart, SftPart } from '../../core/training-plan.ts';
+import { sdZero } from '../../recipes/sd-zero/recipe.ts';
+import { runningTotals } from '../../tasks/arithmetic/family.ts';
+import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { policyPart } from './play-solver.ts';
+
+/** All totals of a task and its answer, off by `by`. */
+function worked(task: string, by = 0): string {
+  const totals = runningTotals(task).map((total) => total + by);
+  return `${totals.map((total) => `<step>${total}`).join('')}<answer>${totals.at(-1)}`;
+}
+const solve = (task: string, aid = '') => `<solve>${task}<sep>${aid && `${aid}<sep>`}`;
+
+/** Attempts are right, off by one, and no solution; revisions right, off by two, and so on, whatever they revise. */
+async function play(more: WriteOptions = {}) {
+  let revised = 0;
+  const scored: { set: string; version: number | undefined }[] = [];
+  const { plan, groups, tokenizer } = await playWritten(
+    sdZero,
+    (prompt, i) => {
+      const [task, aid] = prompt.slice('<solve>'.length).split('<sep>') as [string, string];
+      const attempts = [worked(task), worked(task, 1), 'x'];
+      return `${aid ? worked(task, (revised++ % 2) * 2) : attempts[i % 3]!}<eos>`;
+    },
+    {
+      tasks: 1,
+      groupSize: 6,
+      tools: {
+        score: async (set, sequences, version) => {
+          scored.push({ set, version });
+          return sequences.map(({ ids }) => Float32Array.from(ids, () => -1));
+        },
+      },
+      ...more,
+    },
+  );
+  const text = (ids: readonly number[]) => tokenizer.decode([...ids]);
+  const [group] = groups;
+  return {
+    plan,
+    scored,
+    task: group!.task,
+    parts: plan.updates[0]?.parts ?? [],
+    /** The task that each sample of a group was asked, by the group’s own. */
+    tasks: groups.map(({ task, samples }) => [
+      task,
+      samples.map(({ prompt }) => /<solve>(.*?)<sep>/.exec(text(prompt))![1]),
+    ]),
+    asked: group!.samples.map(({ role, prompt }) => [role, text(prompt)]),
+    pairs: (items: SftPart['items']) => items.map(({ prompt, ids }) => [text(prompt), text(ids)]),
+    contexts: (part: DistillationPart) =>
+      part.items.map(({ ids, teacherPrompt }) => [text(ids), text(teacherPrompt!)]),
+  };
+}
+
+test('first phase: half of a group revise the others, told whether they are right; right revisions are imitated, with and without the attempt', async () => {
+  const { asked, task, parts, pairs, plan } = await play();
+  const told = [`${worked(task)}<right>`, `${worked(task, 1)}<wrong>`, 'x<wrong>'];
+  expect(asked).toEqual([
+    ...Array(3).fill(['solver', solve(task)]),
+    ...told.map((aid) => ['reviser', solve(task, aid)]),
+  ]);
+  // The first and the third revision are right.
+  expect(parts).toMatchObject([
+    { kind: 'sft', role: 'reviser', weight: 1 },
+    { kind: 'sft', role: 'solver', weight: 1 },
+  ]);
+  const right = `${worked(task)}<eos>`;
+  expect(pairs((parts[0] as SftPart).items)).toEqual([
+    [solve(task, told[0]), right],
+    [solve(task, told[2]), right],
+  ]);
+  expect(pairs((parts[1] as SftPart).items)).toEqual([
+    [solve(task), right],
+    [solve(task), right],
+  ]);
+  const { tasks } = await play({ tasks: 2 });
+  expect(tasks).toEqual(tasks.map(([own]) => [own, Array(6).fill(own)]));
+  expect(plan.figures).toEqual({ attemptsExact: 1 / 3, revisionsExact: 2 / 3 });
+});
+
+test('second phase: the reviser reads every attempt and the bit, and is renewed after every eight rounds', async () => {
+  const { asked, task, parts, contexts, scored } = await play({ index: 12, rounds: 40 });
+  expect(asked).toEqual(Array(6).fill(['solver', solve(task)]));
+  const attempts = [
+    [worked(task), '<right>'],
+    [worked(task, 1), '<wrong>'],
+    ['x', '<wrong>'],
+  ];
+  expect(contexts(parts[0] as DistillationPart)).toEqual(
+    [...attempts, ...attempts].map(([text, bit]) => [`${text}<eos>`, solve(task, `${text}${bit}`)]),
+  );
+  expect(parts).toMatchObject([
+    {
+      kind: 'distillation',
+      role: 'solver',
+      weight: 1,
+      teacher: { set: 'main', version: 8 },
+      divergence: { kind: 'reverse-kl' },
+    },
+  ]);
+  expect(scored).toEqual([
+    { set: 'main', version: undefined },
+    { set: 'main', version: 8 },
+  ]);
+  /** The teacher’s version in a round. */
+  const teacherIn = async (index: number, variant?: string) => {
+    const { parts } = await play({ index, rounds: 40, ...(variant ? { variant } : {}) });
+    return (parts[0] as DistillationPart).teacher.version;
+  };
+  expect(await Promise.all([9, 16, 17, 24, 25].map((index) => teacherIn(index)))).toEqual([8, 8, 16, 16, 24]);
+  expect(await Promise.all([9, 17, 25].map((index) => teacherIn(index, 'no-sync')))).toEqual([8, 8, 8]);
+});
+
+test('variants: rewards alone, imitation of right attempts, revisions to the end, and no bit', async () => {
+  const grpo = await play({ variant: 'grpo', index: 12, rounds: 40 });
+  // Two of six are paid: mean 1/3, deviation √(4/15).
+  const [high, low] = [2 / 3, -1 / 3].map((x) => expect.closeTo(x / Math.sqrt(4 / 15), 4));
+  expect(policyPart(grpo.plan).items.map(({ advantage }) => advantage)).toEqual([
+    high,
+    low,
+    low,
+    high,
+    low,
+    low,
+  ]);
+
+  const rft = await play({ variant: 'rft' });
+  expect(rft.parts).toMatchObject([{ kind: 'sft', role: 'solver' }]);
+  expect(rft.pairs((rft.parts[0] as SftPart).items)).toEqual(
+    Array(2).fill([solve(rft.task), `${worked(rft.task)}<eos>`]),
+  );
+
+  const revising = await play({ variant: 'revision-only', index: 12, rounds: 40 });
+  expect(revising.parts.map(({ kind, role }) => [kind, role])).toEqual([
+    ['sft', 'reviser'],
+    ['sft', 'solver'],
+  ]);
+
+  const untold = await play({ variant: 'no-bit' });
+  expect(untold.asked.slice(3)).toEqual(
+    [worked(untold.task), worked(untold.task, 1), 'x'].map((aid) => ['reviser', solve(untold.task, aid)]),
+  );
+  const unread = await play({ variant: 'no-bit', index: 9, rounds: 40 });
+  expect(unread.contexts(unread.parts[0] as DistillationPart)[0]![1]).toBe(
+    solve(unread.task, worked(unread.task)),
+  );
+});
+
+test('the claim compares revisions with attempts in rounds 6 to 8, and the fault with exact attempts in rounds 9 to 11', () => {
+  const monitors = Array.from({ length: 24 }, (_, i) => ({
+    // Rounds 6, 7 and 8 are numbers 5, 6 and 7.
+    figures: { revisionsExact: i / 10, attemptsExact: 0.1, atFault: i, inExact: 1 },
+  }));
+  const results = { 'sd-zero': [{ heldout: [], monitors }] } as unknown as ArmResults;
+  const [revising, localised] = claimOf(sdZero).conditions;
+  expect(revising!.measure(results, 0)).toBeCloseTo(0.6 - 0.1, 9);
+  expect(localised!.measure(results, 0)).toBeCloseTo(9 - 1, 9);
+});
