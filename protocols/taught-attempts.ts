@@ -1,6 +1,6 @@
 /**
- * Attempts at arithmetic chains for a teacher that reads something beside the task: an aid, which each recipe makes. Two aids are here, that
- * of SDPO (arXiv:2601.20802) and its parts: a right solution by a sibling, or what the checker says of the attempt.
+ * Attempts at arithmetic chains for a teacher that reads something beside the task: an aid, which each recipe makes. The one that two recipes
+ * share is here, that of SDPO (arXiv:2601.20802): a right solution by a sibling, or what the checker says of the attempt.
  */
 import { grpo } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
