@@ -1,6 +1,6 @@
 /** Versions in R2: nothing that is torn, swapped, forged or late is ever stored under a manifest or loaded by one. */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import { putJsonOnce } from '../../store/objects.ts';
@@ -13,7 +13,7 @@ import {
   verifyFiles,
   versionKey,
 } from '../../store/versions.ts';
-import { manifestOf, openStore } from './fixture.ts';
+import { manifestOf, noteAndCreate, openStore } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ afterAll(() => store.close());
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const weights = new TextEncoder().encode('weights');
-const config = new TextEncoder().encode('{}');
+const config = new TextEncoder().encode('{"max_position_embeddings":64}');
 const body = (bytes: Uint8Array) => new Response(bytes.slice()).body as never;
 const put = (
   name: string,
@@ -255,4 +255,35 @@ test('a dead letter keeps the cause that was known', async () => {
   expect(await getDeadLetter(store.db, id)).toMatchObject({ cause: 'torn', attempts: 6, at: 2 });
   await storeDeadLetter(store.db, { ...letter, code: 'version.missing', cause: 'gone', at: 3 });
   expect(await getDeadLetter(store.db, id)).toMatchObject({ cause: 'gone', attempts: 6, at: 3 });
+});
+
+test('a damaged policy does not hide the other models, and the log names it', async () => {
+  for (const name of ['whole-model', 'damaged-model']) {
+    await put(name, 'config.json', config);
+    await put(name, 'model.safetensors', weights);
+    await putJsonOnce(store.bucket, versionKey({ name, version: 0 }, 'manifest.json'), manifest(name));
+    await noteAndCreate(store.db, manifest(name));
+  }
+  const other = new TextEncoder().encode('{"max_position_embeddings":65}');
+  await put('damaged-model', 'config.json', other);
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  // Not by its literal name, since the Workers are compiled against other types than the tests.
+  const path: string = '../../workers/gateway/app.ts';
+  const { gatewayApp } = (await import(path)) as {
+    gatewayApp: (services: object) => { request: (path: string) => Promise<Response> };
+  };
+  const free = { limit: async () => ({ success: true }) };
+  const response = await gatewayApp({
+    db: store.db,
+    bucket: store.bucket,
+    settings: { local: true },
+    secrets: { read: [], learner: ['the-learners-token'.padEnd(64, '0')] },
+    limits: { reads: free, hooks: free },
+  }).request('/v1/models');
+  const { data } = (await response.json()) as { data: object[] };
+  expect(data).toMatchObject([{ id: 'whole-model', max_model_len: 64 }]);
+  expect(logged.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+    { event: 'model.unreadable', policy: 'damaged-model', code: 'version.missing' },
+  ]);
+  logged.mockRestore();
 });

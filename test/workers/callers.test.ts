@@ -1,9 +1,9 @@
-/** Who may cause work at the model endpoints where no reading token is set: on a deployed mesh the learner, on a local one every program. */
+/** Who may cause work at the model endpoints, and who may listen to the stream of news. */
 import { expect, test } from 'vitest';
 
 const LEARNER = 'the-learners-token'.padEnd(64, '0');
 
-async function statusAt(local: boolean, token?: string): Promise<number> {
+async function answered(path: string, init: object, more: { local?: boolean; read?: string }) {
   // Not by its literal name, since the Workers are compiled against other types than the tests.
   const app: string = '../../workers/gateway/app.ts';
   const { gatewayApp } = (await import(app)) as {
@@ -11,14 +11,17 @@ async function statusAt(local: boolean, token?: string): Promise<number> {
   };
   const free = { limit: async () => ({ success: true }) };
   const services = {
-    settings: { local },
-    secrets: { read: [undefined, undefined], learner: [LEARNER, undefined] },
+    settings: { local: more.local ?? false },
+    secrets: { read: [more.read, undefined], learner: [LEARNER, undefined] },
     limits: { reads: free, hooks: free },
   };
+  return gatewayApp(services).request(path, init);
+}
+
+/** The status at a model endpoint; a caller is let in where it is told that no Worker samples. */
+async function statusAt(local: boolean, token?: string): Promise<number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  // It is let in where it is told that no Worker samples.
-  return (await gatewayApp(services).request('/v1/chat/completions', { method: 'POST', headers, body: '{}' }))
-    .status;
+  return (await answered('/v1/chat/completions', { method: 'POST', headers, body: '{}' }, { local })).status;
 }
 
 test('a deployed mesh without a reading token answers the learner alone', async () => {
@@ -29,4 +32,16 @@ test('a deployed mesh without a reading token answers the learner alone', async 
 
 test('a local mesh answers every program of the machine', async () => {
   expect(await statusAt(true)).toBe(501);
+});
+
+test('the stream of news is closed without the reader’s token', async () => {
+  const read = 'the-readers-token'.padEnd(64, '0');
+  // Who is let in is told that this is no run, and no stream begins.
+  const listened = async (token?: string) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return (await answered('/api/events?run=none', { headers }, { read })).status;
+  };
+  expect(await listened()).toBe(401);
+  expect(await listened('a-token-of-somebody'.padEnd(64, '0'))).toBe(401);
+  expect(await listened(read)).toBe(422);
 });

@@ -8,6 +8,8 @@ import { contextLengthOf } from '../../core/renderer/policy-text.ts';
 import { apiError } from '../../core/serving/api-error.ts';
 import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
 import { loadVersion } from '../../store/versions.ts';
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
 import { parseJson, readBytes } from './body.ts';
 import { callersOnly } from './guards.ts';
 import { errorResponse, HttpError } from './http-error.ts';
@@ -41,13 +43,20 @@ const modelView = async (bucket: R2Bucket, { name, current, updatedAt }: PolicyR
   version: current,
 });
 
+/** The model as it is listed: one whose files cannot be read is left out, so that it does not hide the others, and is named in the log. */
+const listedView = (bucket: R2Bucket, policy: PolicyRow) =>
+  modelView(bucket, policy).catch((error: unknown) => {
+    log('error', 'model.unreadable', { policy: policy.name, ...failureOf(error) });
+    return null;
+  });
+
 export const modelRoutes = new Hono<GatewayTypes>()
   .use('/v1/*', callersOnly)
   .use('/inference/*', callersOnly)
   .get('/v1/models', async (c) => {
     const { db, bucket } = c.var.services;
-    const data = await Promise.all((await listPolicies(db)).map((policy) => modelView(bucket, policy)));
-    return c.json({ object: 'list', data });
+    const views = await Promise.all((await listPolicies(db)).map((policy) => listedView(bucket, policy)));
+    return c.json({ object: 'list', data: views.filter((view) => view !== null) });
   })
   .get('/v1/models/:model', async (c) => {
     const policy = await getPolicy(c.var.services.db, c.req.param('model'));

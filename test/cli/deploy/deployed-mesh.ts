@@ -1,7 +1,8 @@
 /** A folder, an account and a deployment between them, for the tests. */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { DeployFiles } from '../../../cli/deploy/deploy-files.ts';
 import type { Environment, Wanted } from '../../../cli/deploy/mesh-parts.ts';
 import type { Plan } from '../../../cli/deploy/plan.ts';
@@ -37,6 +38,7 @@ export class DeployedMesh {
 
   constructor() {
     writeFileSync(join(this.root, 'wrangler.toml'), PLACEHOLDER.repeat(4));
+    onTestFinished(() => rmSync(this.root, { recursive: true }));
   }
 
   run(options: { dryRun?: boolean; account?: string; env?: Record<string, string> } = {}): Promise<Plan> {
