@@ -58,7 +58,7 @@ export async function attemptAndRevise(
   const { variant, groupSize } = round.settings;
   if (turnOf(round).phase !== 'revise') return rollOut({ family: arithmetic }, context, tasks);
   const count = Math.floor(groupSize / 2);
-  const attemptsT = await answer(
+  const attemptsByTask = await answer(
     arithmetic,
     context,
     SOLVER,
@@ -69,7 +69,7 @@ export async function attemptAndRevise(
     context,
     REVISER,
     tasks.flatMap((task, t) => {
-      const attempts = attemptsT[t]!;
+      const attempts = attemptsByTask[t]!;
       const paid = paidEarly(arithmetic, rewards, context, task, attempts);
       return attempts.map(({ ids }, i) => ({
         group: task.group,
@@ -83,6 +83,6 @@ export async function attemptAndRevise(
   return tasks.map((task, t) => ({
     round: round.id,
     ...task,
-    samples: [...attemptsT[t]!, ...revisions.slice(t * count, (t + 1) * count).flat()],
+    samples: [...attemptsByTask[t]!, ...revisions.slice(t * count, (t + 1) * count).flat()],
   }));
 }

@@ -273,17 +273,22 @@ test('a damaged policy does not hide the other models, and the log names it', as
     gatewayApp: (services: object) => { request: (path: string) => Promise<Response> };
   };
   const free = { limit: async () => ({ success: true }) };
-  const response = await gatewayApp({
-    db: store.db,
-    bucket: store.bucket,
-    settings: { local: true },
-    secrets: { read: [], learner: ['the-learners-token'.padEnd(64, '0')] },
-    limits: { reads: free, hooks: free },
-  }).request('/v1/models');
+  const listed = (bucket: object) =>
+    gatewayApp({
+      db: store.db,
+      bucket,
+      settings: { local: true },
+      secrets: { read: [], learner: ['the-learners-token'.padEnd(64, '0')] },
+      limits: { reads: free, hooks: free },
+    }).request('/v1/models');
+  const response = await listed(store.bucket);
   const { data } = (await response.json()) as { data: object[] };
   expect(data).toMatchObject([{ id: 'whole-model', max_model_len: 64 }]);
   expect(logged.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
     { event: 'model.unreadable', policy: 'damaged-model', code: 'version.missing' },
   ]);
+  // Storage that does not answer says nothing about a policy: the list fails, and is not a shorter one.
+  const down = { get: () => Promise.reject(new Error('R2 does not answer')) };
+  expect((await listed(down)).status).toBe(500);
   logged.mockRestore();
 });

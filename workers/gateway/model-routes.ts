@@ -4,6 +4,7 @@
  */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { Hono } from 'hono';
+import { RollmeshError } from '../../core/errors.ts';
 import { contextLengthOf } from '../../core/renderer/policy-text.ts';
 import { apiError } from '../../core/serving/api-error.ts';
 import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
@@ -43,9 +44,10 @@ const modelView = async (bucket: R2Bucket, { name, current, updatedAt }: PolicyR
   version: current,
 });
 
-/** The model as it is listed: one whose files cannot be read is left out, so that it does not hide the others, and is named in the log. */
+/** The model as it is listed; null for one whose files are damaged or gone, which is named in the log and does not hide the others. */
 const listedView = (bucket: R2Bucket, policy: PolicyRow) =>
   modelView(bucket, policy).catch((error: unknown) => {
+    if (!(error instanceof RollmeshError)) throw error;
     log('error', 'model.unreadable', { policy: policy.name, ...failureOf(error) });
     return null;
   });
