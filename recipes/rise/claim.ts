@@ -50,5 +50,5 @@ export const riseClaim: Claim = {
     doesNotRise('format', 0.03, VERIFICATION),
   ],
   diagnosis:
-    'Verification rises by 7 points (6 to 8), only where verdicts are trained, and solving is no worse for it (−0.3 points, −2.3 to 1.7). All these conditions hold on eight seeds; on three they were within noise. What fails is the use of the verdicts: they make a vote over eight answers 3 points worse. A verifier that is right two times in three throws out too many right answers where the most frequent answer is mostly right already. Greedy accuracy falls by 5 points, and by 2 in the arm without verdicts, so that what is learned about solving is sharper sampling.',
+    'Verification rises by 7 points (6 to 8), only where verdicts are trained, and solving is no worse for it (−0.3 points, −2.3 to 1.7). All these conditions hold on eight seeds; on three they were within noise. What fails is the use of the verdicts: they make a vote over eight answers 3 points worse. A verifier that is right two times in three throws out too many right answers where the most frequent answer is mostly right already. Greedy accuracy falls by 5 points, and by 6 in the arm without verdicts, so that what is learned about solving is sharper sampling.',
 };
