@@ -13,10 +13,25 @@ const MOST_MEMORY_MB = 2048;
 const WATCH_MS = 50;
 
 const SOURCE = `
-const { parentPort, workerData: { bytes, reader, compressors } } = require('node:worker_threads');
+const { parentPort, workerData: { bytes, reader, codecs, mostBytes } } = require('node:worker_threads');
+let held = 0;
+const hold = (length) => {
+  held += Math.max(0, length);
+  if (held <= mostBytes) return;
+  parentPort.postMessage('too much');
+  throw new Error('too much');
+};
+const counted = (decompress) => (input, length) => {
+  hold(length);
+  const output = decompress(input, length);
+  hold(output.length - length);
+  return output;
+};
 const read = async () => {
   const { parquetReadObjects } = await import(reader);
-  await parquetReadObjects({ file: bytes.buffer, ...(await import(compressors)) });
+  const { compressors: known } = await import(codecs);
+  const compressors = Object.fromEntries(Object.entries(known).map(([name, decompress]) => [name, counted(decompress)]));
+  await parquetReadObjects({ file: bytes.buffer, compressors });
 };
 read().catch(() => undefined).then(() => parentPort.postMessage('done'));
 `;
@@ -36,7 +51,8 @@ export async function refuseEndlessParquet(
   const workerData = {
     bytes: bytes.slice(),
     reader: locate('hyparquet'),
-    compressors: locate('hyparquet-compressors'),
+    codecs: locate('hyparquet-compressors'),
+    mostBytes: mostMemoryMb * 1024 ** 2,
   };
   const resourceLimits = { maxOldGenerationSizeMb: mostMemoryMb };
   const thread = new Worker(SOURCE, { eval: true, execArgv: [], workerData, resourceLimits });
@@ -46,11 +62,12 @@ export async function refuseEndlessParquet(
   const before = process.memoryUsage.rss();
   const why = await new Promise<string | null>((resolve) => {
     timer = setTimeout(resolve, limitMs, `does not end within ${limitMs / 1000} s`);
-    // The thread's own limit does not count what is decompressed.
+    // The thread counts what it decompresses by the lengths that the file states. Its own limit of memory counts none of that, so the process is
+    // watched as well: a length may be a lie, and a page may hold more once it is read.
     watch = setInterval(() => {
       if (process.memoryUsage.rss() - before > mostMemoryMb * 1024 ** 2) resolve(tooMuch);
     }, WATCH_MS);
-    thread.once('message', () => resolve(null));
+    thread.once('message', (said) => resolve(said === 'done' ? null : tooMuch));
     thread.once('error', (error: NodeJS.ErrnoException) =>
       resolve(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch : null),
     );
