@@ -36,6 +36,11 @@ export class Arena {
     return this.#bytes;
   }
 
+  /** The limit of all blocks together. */
+  get mostBytes(): number {
+    return this.#maxPages * PAGE_BYTES;
+  }
+
   /** Most bytes in use at any time since the last `resetPeak`. */
   get peak(): number {
     return this.#peak;
@@ -107,8 +112,8 @@ export class Arena {
       'learner.memory',
       `The CPU device is out of memory: ${this.#bytes} bytes are in use and ${size} more are needed.`,
       {
-        expected: `at most ${this.#maxPages * PAGE_BYTES} bytes`,
-        next: 'Lower the micro-batch token budget, or recompute blocks in the backward pass.',
+        expected: `at most ${this.mostBytes} bytes`,
+        next: 'Train an adapter (--adapter rank=16), a smaller policy or shorter answers, or use a machine with more memory.',
         cause,
       },
     );

@@ -13,6 +13,9 @@ import { SimdBackend } from './simd-backend.ts';
 /** Cycles of about 10 microseconds, which is ten times the cost of handing a share to a waking thread. */
 const SHARE_CYCLES = 32768;
 
+/** WebGPU does not say how much memory a GPU has. So much is counted on. */
+const GPU_BYTES = 4 * 1024 ** 3;
+
 export interface DeviceSettings {
   device: 'cpu' | 'webgpu' | 'auto';
   /** Threads of the CPU device; default: as many as the machine offers, at most 8. */
@@ -36,6 +39,8 @@ export interface Device {
   flush(): Promise<void>;
   /** Bytes that tensors take now, and their maximum since the last `resetPeak`. */
   memory(): { bytes: number; peakBytes: number };
+  /** Bytes that further tensors can take. */
+  roomBytes(): number;
   resetPeak(): void;
   /** Closes the device and disposes every tensor on it. */
   close(): void;
@@ -58,6 +63,11 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
     description: `CPU, ${runtime.threads} thread${plural}, ${arithmetic}`,
     flush: async () => {},
     memory: () => ({ bytes: runtime.arena.bytes, peakBytes: runtime.arena.peak }),
+    roomBytes: () => {
+      // What the arena has grown to and does not use now is there again, whatever the system has left.
+      const { bytes, mostBytes } = runtime.arena;
+      return Math.min(mostBytes, runtime.memory.buffer.byteLength + process.availableMemory()) - bytes;
+    },
     resetPeak: () => runtime.arena.resetPeak(),
     close: () => {
       if (open !== device) return; // another device took its place already
@@ -89,6 +99,7 @@ async function openGpu(software: boolean): Promise<Device | string> {
       bytes();
     },
     memory: () => ({ bytes: bytes(), peakBytes }),
+    roomBytes: () => GPU_BYTES - bytes(),
     resetPeak: () => {
       peakBytes = 0;
     },
@@ -115,4 +126,10 @@ export async function openDevice(settings: DeviceSettings): Promise<Device> {
     });
   open = typeof gpu === 'object' ? gpu : await openCpu(settings);
   return open;
+}
+
+/** Bytes that further tensors can take on the device that is open. */
+export function roomBytes(): number {
+  if (!open) throw new Error('internal: no device is open.');
+  return open.roomBytes();
 }

@@ -3,7 +3,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { MAIN_SET, setFiles, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import type { WeightsRef } from '../../core/training-plan.ts';
 import { type Adapter, checkAdapter, folded, readAdapter } from '../../model/adapter.ts';
-import { parseConfig } from '../../model/config.ts';
+import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 import { type ParamSet, paramsFrom } from '../nn/params.ts';
 
@@ -18,6 +18,16 @@ export interface AdaptedWeights {
   readonly adapter: Adapter | undefined;
 }
 
+const incomplete = (file: string): RollmeshError =>
+  new RollmeshError('give-up', 'policy.incomplete', `The version lacks ${file}.`);
+
+/** The model's config from a version's files. Throws `policy.incomplete` where there is none. */
+export function configOf(files: VersionFiles): ModelConfig {
+  const file = files['config.json'];
+  if (!file) throw incomplete('config.json');
+  return parseConfig(JSON.parse(new TextDecoder().decode(file)));
+}
+
 /** A set's weights from a version's files; with `fold` they have the adapter folded in. */
 export async function weightsOf(
   files: VersionFiles,
@@ -27,14 +37,8 @@ export async function weightsOf(
 ): Promise<AdaptedWeights> {
   const start = files[weightsFile(set)] || set === MAIN_SET ? files : await load(0);
   const { weights, adapter: adapterBytes } = setFiles(files, set, start);
-  const configFile = files['config.json'];
-  if (!configFile || !weights)
-    throw new RollmeshError(
-      'give-up',
-      'policy.incomplete',
-      'The version lacks config.json or model.safetensors.',
-    );
-  const config = parseConfig(JSON.parse(new TextDecoder().decode(configFile)));
+  const config = configOf(files);
+  if (!weights) throw incomplete('model.safetensors');
   const adapter = adapterBytes && readAdapter(adapterBytes);
   if (adapter) checkAdapter(config, adapter);
   const tensors = readSafetensors(weights);

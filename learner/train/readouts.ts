@@ -26,22 +26,35 @@ export interface Model {
 export const pack = (sequences: readonly Sequence[]): PackedBatch =>
   packSequences(sequences.map(({ prompt, ids }) => ({ ids: [...prompt, ...ids], from: prompt.length })));
 
+export interface ReadOptions {
+  /** Temperature that divides the logits. Default 1. */
+  readonly temperature?: number;
+  /** Keep only the blocks' inputs for the backward pass; default false. */
+  readonly recompute?: boolean;
+}
+
 /** Computes a readout. Inside a gradient function its tensors carry gradients to the model. Throws `wrong-input` where the set lacks the head. */
-export function readOut(model: Model, batch: PackedBatch, readout: Readout, temperature = 1): tf.Tensor[] {
+export function readOut(
+  model: Model,
+  batch: PackedBatch,
+  readout: Readout,
+  { temperature = 1, recompute = false }: ReadOptions = {},
+): tf.Tensor[] {
   const { params, adapter } = model;
+  const forward = { adapter, recompute };
   switch (readout) {
     case 'logprobs': {
-      const { logp, entropy } = tokenLogProbs(params, batch, { temperature, adapter });
+      const { logp, entropy } = tokenLogProbs(params, batch, { temperature, ...forward });
       return [logp, entropy];
     }
     case 'values': {
       const head = headOf(model, 'value');
-      return [tf.reshape(head.outputs(scoredStates(params, batch, { adapter })), [batch.targets.length])];
+      return [tf.reshape(head.outputs(scoredStates(params, batch, forward)), [batch.targets.length])];
     }
     case 'states':
-      return [scoredStates(params, batch, { adapter })];
+      return [scoredStates(params, batch, forward)];
     case 'classes':
-      return [headOf(model, 'classes').outputs(lastStates(params, batch, { adapter }))];
+      return [headOf(model, 'classes').outputs(lastStates(params, batch, forward))];
   }
 }
 

@@ -13,7 +13,8 @@ import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { expectSameTokens, tokensOf } from '../../core/text/same-tokens.ts';
 import type { TeacherRef, TrainingPlan } from '../../core/training-plan.ts';
-import { FrozenSets, type LoadVersion } from './frozen-sets.ts';
+import { microBatchTokens } from '../nn/activations.ts';
+import { configOf, FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
 import { type LoadObjective, objectiveModules, withObjectives } from './objective-modules.ts';
 import { type PlannedUpdate, planSteps } from './plan.ts';
@@ -54,15 +55,17 @@ interface Held {
 }
 
 export class RoundTrainer {
-  /** Most tokens in a micro-batch, which bounds the activations that are held at once. */
-  readonly #tokenBudget: number;
+  readonly #tokenBudget: number | undefined;
   readonly #objectives: LoadObjective;
   readonly #frozen = new FrozenSets();
   #held: Held | undefined;
 
-  /** `objectives` loads the objectives that recipes bring; by default none can be loaded. */
+  /**
+   * `tokenBudget`: most tokens in a micro-batch, by default as many as the policy's size allows. `objectives` loads the objectives that
+   * recipes bring; by default none can be loaded.
+   */
   constructor({
-    tokenBudget = 8192,
+    tokenBudget,
     objectives = objectiveModules([]),
   }: { tokenBudget?: number; objectives?: LoadObjective } = {}) {
     this.#tokenBudget = tokenBudget;
@@ -92,7 +95,7 @@ export class RoundTrainer {
     const { files, sets } = held;
     const { recipe, round, proposals, groups, parent, load } = work;
     const { policy } = round.settings;
-    const tokenBudget = this.#tokenBudget;
+    const tokenBudget = this.#tokenBudget ?? microBatchTokens(configOf(files));
     const find = async (ref: TeacherRef): Promise<Model> => {
       const of = ref.policy ?? policy;
       if (of === policy && ref.version === parent) return await sets.get(ref.set);

@@ -32,7 +32,7 @@ export async function read(
   readout: Readout,
   temperature = 1,
 ): Promise<Float32Array[]> {
-  const tensors = tf.tidy(() => readOut(model, pack(sequences), readout, temperature));
+  const tensors = tf.tidy(() => readOut(model, pack(sequences), readout, { temperature }));
   const numbers = await Promise.all(tensors.map((tensor) => tensor.data()));
   tf.dispose(tensors);
   return numbers as Float32Array[];

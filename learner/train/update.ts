@@ -1,10 +1,12 @@
 /** One optimiser step: it accumulates the losses of all parts over micro-batches, then applies AdamW. Nothing is read from the device. */
 import type { UpdatePart } from '../../core/training-plan.ts';
+import { roomBytes } from '../device/device.ts';
+import { mustRecompute } from '../nn/activations.ts';
 import type { AdamW } from '../nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../nn/loss-and-grads.ts';
 import type { Trainable } from '../nn/trainable.ts';
 import * as tf from '../tfjs.ts';
-import { byPart, microBatches, temperatureOf } from './minibatches.ts';
+import { byPart, microBatches, temperatureOf, unitTokens } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';
 import { scoredTokens, sumOf, type Unit, type UnitWeights } from './parts/kind.ts';
 import { type Model, pack, readOut } from './readouts.ts';
@@ -81,15 +83,22 @@ export function updateStep(
 
 /** One forward pass for all parts of a micro-batch; each part's loss gets only its own rows. Metrics: [loss, count] of each run of units. */
 function batchLoss(
-  model: Model,
+  model: Learner,
   runs: readonly (readonly Unit[])[],
   weights: WeightOf,
   scores: RoundScores,
 ): { loss: tf.Scalar; metrics: Record<string, tf.Tensor> } {
   const { part: first } = runs[0]![0]!;
   const { readout } = kindOfPart(first);
-  const batch = pack(runs.flat().flatMap((unit) => unit.sequences));
-  const outputs = readOut(model, batch, readout, temperatureOf(first));
+  const units = runs.flat();
+  const batch = pack(units.flatMap((unit) => unit.sequences));
+  const recompute = mustRecompute(
+    model.params.config,
+    sumOf(units, unitTokens),
+    bytesOf(model.trainable),
+    roomBytes(),
+  );
+  const outputs = readOut(model, batch, readout, { temperature: temperatureOf(first), recompute });
   let at = 0;
   const losses = runs.map((units) => {
     const { part } = units[0]!;
@@ -110,6 +119,10 @@ function batchLoss(
     metrics: Object.fromEntries(losses.map(({ loss, counted }, i) => [i, tf.stack([loss, counted])])),
   };
 }
+
+/** Bytes of the float32 tensors. */
+const bytesOf = ({ tensors }: Trainable): number =>
+  [...tensors.values()].reduce((sum, { size }) => sum + 4 * size, 0);
 
 function rowsOf(tensor: tf.Tensor, from: number, rows: number): tf.Tensor {
   const [, ...others] = tensor.shape;

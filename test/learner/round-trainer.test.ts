@@ -1,5 +1,5 @@
 /** The trainer over real samples of the start policy: a small round of the flagship, in memory. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { playStages } from '../../core/play-stages.ts';
 import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -9,6 +9,7 @@ import type { PolicyItem } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { openDevice } from '../../learner/device/device.ts';
+import * as tf from '../../learner/tfjs.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
@@ -103,6 +104,23 @@ test('micro-batches do not change the step beyond rounding', async () => {
   const split = await new RoundTrainer({ tokenBudget: 64 }).train(work());
   expect(split.report.loss).toBeCloseTo(whole.report.loss, 5);
   expect(split.report.gradientNorm).toBeCloseTo(whole.report.gradientNorm, 4);
+});
+
+test('where the machine has little memory the blocks are recomputed, to the same bytes', async () => {
+  // A block that is recomputed is an op with a gradient of its own, as others are.
+  const ops = vi.spyOn(tf.engine(), 'customGrad');
+  const trained = async (availableBytes: number) => {
+    ops.mockClear();
+    vi.spyOn(process, 'availableMemory').mockReturnValue(availableBytes);
+    const { files } = await new RoundTrainer().train(work());
+    return { files, ops: ops.mock.calls.length };
+  };
+  const roomy = await trained(8 * 1024 ** 3);
+  const tight = await trained(0);
+  vi.restoreAllMocks();
+  expect(tight.ops).toBeGreaterThan(roomy.ops);
+  for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
+    expect(bytes(tight.files, file).equals(bytes(roomy.files, file)), file).toBe(true);
 });
 
 test('a round without a single advantage is refused by name', async () => {

@@ -1,0 +1,107 @@
+/** What a training step is said to keep on the device, held to what the arena counts; and steps that recompute where there is little room. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Device, openDevice } from '../../learner/device/device.ts';
+import { activationBytes, microBatchTokens, mustRecompute } from '../../learner/nn/activations.ts';
+import { createLora } from '../../learner/nn/lora.ts';
+import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
+import { packSequences } from '../../learner/nn/pack.ts';
+import { paramsFrom } from '../../learner/nn/params.ts';
+import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
+import * as tf from '../../learner/tfjs.ts';
+import { parseConfig } from '../../model/config.ts';
+import { randomCheckpoint } from '../../model/init.ts';
+
+let device: Device;
+beforeEach(async () => {
+  device = await openDevice({ device: 'cpu', threads: 1 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  device.close();
+});
+
+const shape = (
+  type: string,
+  layers: number,
+  width: number,
+  heads: number,
+  kvHeads: number,
+  inner: number,
+) => ({
+  model_type: type,
+  vocab_size: 256,
+  hidden_size: width,
+  intermediate_size: inner,
+  num_hidden_layers: layers,
+  num_attention_heads: heads,
+  num_key_value_heads: kvHeads,
+  head_dim: width / heads,
+  max_position_embeddings: 256,
+  tie_word_embeddings: true,
+});
+
+test.each([
+  ['as many heads of keys', shape('llama', 4, 64, 4, 4, 176)],
+  ['a wide MLP and one head of keys', shape('qwen2', 4, 192, 3, 1, 1024)],
+  ['norms on heads', shape('qwen3', 4, 256, 8, 4, 768)],
+])('a micro-batch keeps no more than is said, and no less than half of it: %s', (_, hf) => {
+  const config = parseConfig(hf);
+  const params = paramsFrom(config, randomCheckpoint(config, 'activations'));
+  // An adapter, whose gradients are small beside the activations.
+  const adapter = createLora(params, { rank: 2, alpha: 2 }, 'adapter');
+  const [sequences, length] = [8, 96];
+  const batch = packSequences(
+    Array.from({ length: sequences }, (_, s) => ({
+      ids: Array.from({ length }, (_, t) => (s * 31 + t * 7) % config.vocabSize),
+      from: 1,
+    })),
+  );
+  for (const recompute of [false, true]) {
+    const before = device.memory().bytes;
+    device.resetPeak();
+    disposeResult(
+      lossAndGrads(
+        adapter,
+        () => tf.mean(tokenLogProbs(params, batch, { adapter, recompute }).logp) as tf.Scalar,
+      ),
+    );
+    const held = (device.memory().peakBytes - before) / (sequences * length);
+    const said = activationBytes(config, recompute);
+    expect(held).toBeLessThan(said);
+    expect(held).toBeGreaterThan(said / 2);
+  }
+});
+
+test('the tokens of a micro-batch follow from the config', () => {
+  const of = (hf: object) => microBatchTokens(parseConfig(hf));
+  const large = (layers: number, width: number, heads: number, kvHeads: number, inner: number) => ({
+    ...shape('llama', layers, width, heads, kvHeads, inner),
+    vocab_size: 49_152,
+  });
+  // The shipped policies and one of 12.8 million parameters: the most there is.
+  expect(of(shape('llama', 4, 64, 4, 4, 176))).toBe(8192);
+  expect(of(shape('llama', 7, 384, 6, 6, 1024))).toBe(8192);
+  // SmolLM2-135M: a block keeps 4·576 + 2·(9+3)·64 + 3·1536 = 8448 values, and 512 MiB are 2²⁷ values: 2²⁷ / (30·576 + 2·8448) = 3927.
+  expect(of(large(30, 576, 9, 3, 1536))).toBe(3927);
+  // Qwen2.5-0.5B: 4·896 + 2·(14+2)·64 + 3·4864 = 20224; 2²⁷ / (24·896 + 2·20224) = 2166.
+  expect(of(large(24, 896, 14, 2, 4864))).toBe(2166);
+});
+
+test('blocks are recomputed only where they do not fit otherwise', () => {
+  const config = parseConfig(shape('llama', 30, 576, 9, 3, 1536));
+  // 4000 tokens keep 4·4000·(32·8448) = 4.3 GB.
+  expect(mustRecompute(config, 4000, 0, 4.2e9)).toBe(true);
+  expect(mustRecompute(config, 4000, 0, 4.7e9)).toBe(false);
+  // Gradients of what is trained: twice 540 MB more.
+  expect(mustRecompute(config, 4000, 5.4e8, 4.7e9)).toBe(true);
+});
+
+test('the room of the CPU device is what the machine has left, within 4 GiB', () => {
+  const { bytes } = device.memory();
+  vi.spyOn(process, 'availableMemory').mockReturnValue(64 * 1024 ** 3);
+  expect(device.roomBytes()).toBe(4 * 1024 ** 3 - bytes);
+  vi.spyOn(process, 'availableMemory').mockReturnValue(1024 ** 3);
+  const tight = device.roomBytes();
+  expect(tight).toBeGreaterThanOrEqual(1024 ** 3);
+  expect(tight).toBeLessThan(1.1 * 1024 ** 3);
+});
