@@ -6,7 +6,7 @@
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { Tensors } from '../../model/safetensors.ts';
-import { adamWInto, SKIP_UPDATE, sumSquares } from '../ops/in-place.ts';
+import { type AdamWNumbers, adamWInto, gradientNorm, type Moments } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import type { Gradients } from './loss-and-grads.ts';
 import type { Trainable } from './trainable.ts';
@@ -42,17 +42,58 @@ export interface AdamWState {
   tensors: Tensors;
 }
 
+/** Where a parameter's moments lie. */
+interface Slot {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Moments of neighbouring parameters in one buffer, so that a GPU updates several with one dispatch. */
+interface MomentGroup {
+  readonly slots: readonly Slot[];
+  readonly length: number;
+  moments: Moments;
+}
+
+/** Most values of a group of several parameters: GPUs bound the size of a buffer. */
+const GROUP_VALUES = 1 << 24;
+/** Slots begin at whole cache lines, one line apart: a kernel of the CPU device may touch one vector past the end of an array. */
+const LINE_VALUES = 16;
+
+/** Cuts the parameters, in their order, into groups. */
+function slotsOf({ tensors }: Trainable): Pick<MomentGroup, 'slots' | 'length'>[] {
+  const groups: { slots: Slot[]; length: number }[] = [];
+  for (const [name, { shape, size }] of tensors) {
+    const room = (Math.ceil(size / LINE_VALUES) + 1) * LINE_VALUES;
+    let group = groups.at(-1);
+    if (!group || group.length + room > GROUP_VALUES) {
+      group = { slots: [], length: 0 };
+      groups.push(group);
+    }
+    group.slots.push({ name, shape, offset: group.length, size });
+    group.length += room;
+  }
+  return groups;
+}
+
+const KINDS = ['mean', 'square'] as const;
+
 export class AdamW {
   readonly settings: AdamWSettings;
   readonly #params: Trainable;
-  readonly #moments = new Map<string, { mean: tf.Tensor; square: tf.Tensor }>();
+  readonly #groups: readonly MomentGroup[];
   #step = 0;
 
   constructor(params: Trainable, settings: Partial<AdamWSettings> = {}) {
     this.#params = params;
     this.settings = { ...ADAMW_DEFAULTS, ...settings };
-    for (const [name, { shape }] of params.tensors)
-      this.#moments.set(name, { mean: tf.keep(tf.zeros(shape)), square: tf.keep(tf.zeros(shape)) });
+    const zeros = (length: number) => tf.keep(tf.zeros([length])) as tf.Tensor1D;
+    this.#groups = slotsOf(params).map((group) => ({
+      ...group,
+      moments: { mean: zeros(group.length), square: zeros(group.length) },
+    }));
   }
 
   /** Updates done so far. */
@@ -70,74 +111,82 @@ export class AdamW {
     const { betas, eps, weightDecay, clipNorm, skipNorm = LARGEST_NORM } = this.settings;
     this.#step++;
     return tf.tidy(() => {
-      // The squares are added two by two, because tf.addN binds one buffer per tensor, more than a GPU's shader stage may have.
-      const squares = [...grads.values()].map((g) => sumSquares(g));
-      const norm = tf.sqrt(squares.reduce((a, b) => tf.add(a, b), tf.scalar(0)));
-      const clipped = Number.isFinite(clipNorm)
-        ? tf.minimum(1, tf.div(clipNorm, tf.add(norm, 1e-6)))
-        : tf.scalar(1);
-      // A comparison, because GPU compilers may assume that NaN and infinity do not occur.
-      const scale = tf.where(tf.lessEqual(norm, Math.min(skipNorm, LARGEST_NORM)), clipped, SKIP_UPDATE);
+      const { norm, scale } = gradientNorm([...grads.values()], {
+        clipNorm,
+        skipNorm: Math.min(skipNorm, LARGEST_NORM),
+      });
       const corrections = (step: number) => ({
         correct1: 1 / (1 - betas[0] ** step),
         correct2: 1 / (1 - betas[1] ** step),
       });
       const extrapolates = optimistic && this.#step > 1;
-      for (const [name, gradient] of grads) {
-        const parameter = this.#params.tensors.get(name)!;
-        const tensors = { parameter, ...this.#moments.get(name)!, gradient, scale };
-        // Back along the direction of the step before: with both betas at 1 the moments stay as they are.
-        if (extrapolates)
-          adamWInto(tensors, {
-            rate: -lr,
-            beta1: 1,
-            beta2: 1,
-            eps,
-            decay: 0,
-            ...corrections(this.#step - 1),
-          });
-        const times = extrapolates ? 2 : 1;
-        adamWInto(tensors, {
-          rate: times * lr,
-          beta1: betas[0],
-          beta2: betas[1],
-          eps,
-          decay: parameter.rank >= 2 ? weightDecay / times : 0,
-          ...corrections(this.#step),
+      const times = extrapolates ? 2 : 1;
+      for (const { slots, moments } of this.#groups) {
+        const targets = slots.flatMap(({ name, offset }) => {
+          const gradient = grads.get(name);
+          const parameter = this.#params.tensors.get(name)!;
+          return gradient ? [{ parameter, gradient, offset, decays: parameter.rank >= 2 }] : [];
         });
+        if (!targets.length) continue;
+        const update = (decay: number, numbers: AdamWNumbers) =>
+          adamWInto(
+            targets.map(({ decays, ...target }) => ({ ...target, decay: decays ? decay : 0 })),
+            moments,
+            scale,
+            numbers,
+          );
+        // Back along the direction of the step before: with both betas at 1 the moments stay as they are.
+        if (extrapolates) update(0, { rate: -lr, beta1: 1, beta2: 1, eps, ...corrections(this.#step - 1) });
+        const [beta1, beta2] = betas;
+        update(weightDecay / times, { rate: times * lr, beta1, beta2, eps, ...corrections(this.#step) });
       }
-      return norm as tf.Scalar;
+      return norm;
     });
   }
 
   /** Reads the moments from the device. */
   async exportState(): Promise<AdamWState> {
     const tensors: Tensors = new Map();
-    for (const [name, moments] of this.#moments)
-      for (const kind of ['mean', 'square'] as const) {
-        const t = moments[kind];
-        tensors.set(`${kind}.${name}`, { shape: [...t.shape], data: (await t.data()) as Float32Array });
-      }
+    for (const { slots, moments } of this.#groups) {
+      const values = { mean: await moments.mean.data(), square: await moments.square.data() };
+      for (const { name, shape, offset, size } of slots)
+        for (const kind of KINDS)
+          tensors.set(`${kind}.${name}`, {
+            shape: [...shape],
+            data: (values[kind] as Float32Array).subarray(offset, offset + size),
+          });
+    }
     return { step: this.#step, tensors };
   }
 
   /** Continues from an exported state. Throws `wrong-input` if it belongs to other parameters. */
   importState({ step, tensors }: AdamWState): void {
-    for (const [name, moments] of this.#moments)
-      for (const kind of ['mean', 'square'] as const) {
-        const saved = tensors.get(`${kind}.${name}`);
-        if (!saved || !tf.util.arraysEqual(saved.shape, moments[kind].shape))
-          throw wrongInput('learner.optimiser-state', `The optimiser state has no fitting ${kind}.${name}.`, {
-            expected: `shape [${moments[kind].shape.join(', ')}]`,
-            next: 'Resume with the checkpoint of the same model.',
-          });
-        moments[kind].dispose();
-        moments[kind] = tf.keep(tf.tensor(saved.data, [...saved.shape], 'float32'));
-      }
+    for (const group of this.#groups) {
+      const place = (kind: (typeof KINDS)[number]): tf.Tensor1D => {
+        const values = new Float32Array(group.length);
+        for (const { name, shape, offset } of group.slots) {
+          const saved = tensors.get(`${kind}.${name}`);
+          if (!saved || !tf.util.arraysEqual(saved.shape, [...shape]))
+            throw wrongInput(
+              'learner.optimiser-state',
+              `The optimiser state has no fitting ${kind}.${name}.`,
+              {
+                expected: `shape [${shape.join(', ')}]`,
+                next: 'Resume with the checkpoint of the same model.',
+              },
+            );
+          values.set(saved.data, offset);
+        }
+        return tf.keep(tf.tensor1d(values));
+      };
+      const placed = { mean: place('mean'), square: place('square') };
+      tf.dispose([group.moments.mean, group.moments.square]);
+      group.moments = placed;
+    }
     this.#step = step;
   }
 
   dispose(): void {
-    for (const { mean, square } of this.#moments.values()) tf.dispose([mean, square]);
+    for (const { moments } of this.#groups) tf.dispose([moments.mean, moments.square]);
   }
 }

@@ -45,7 +45,8 @@ function inputGradients(
     .map(([name, input]) => {
       const closure = closures[name];
       if (!closure) throw new Error(`internal: ${node.kernelName} has no gradient for its input ${name}.`);
-      const dx = tf.tidy(() => closure());
+      // What a closure makes besides, such as the gradients of other inputs, lives until the node is done.
+      const dx = closure();
       const own = seen.has(dx) ? tf.clone(dx) : dx;
       seen.add(own);
       return [input, own];

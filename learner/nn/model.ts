@@ -6,7 +6,7 @@ import { wrongInput } from '../../core/errors.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
 import { gatherRows } from '../ops/gather-rows.ts';
 import { adaptedLinear, linear } from '../ops/linear.ts';
-import { rmsNorm } from '../ops/rms-norm.ts';
+import { branchNorm, rmsNorm } from '../ops/rms-norm.ts';
 import { swiGlu } from '../ops/swiglu.ts';
 import * as tf from '../tfjs.ts';
 import { recomputed } from './backward.ts';
@@ -26,31 +26,41 @@ interface Forward extends ForwardOptions {
   batch: PackedBatch;
 }
 
+interface Projection {
+  /** The projections have biases. */
+  readonly biased?: boolean;
+  /** Added to the only projection. */
+  readonly residual?: tf.Tensor2D;
+}
+
 /** Projections of h by several weights `<at>.<name>_proj`, adapters included. */
 function project(
   forward: Forward,
   h: tf.Tensor2D,
   at: string,
   names: readonly string[],
-  biased = false,
+  { biased = false, residual }: Projection = {},
 ): tf.Tensor2D[] {
   const { params, adapter } = forward;
   const weights = names.map((name) => `${at}.${name}_proj.weight`);
-  const biases = biased ? names.map((name) => params.get(`${at}.${name}_proj.bias`)) : [];
+  const addends = {
+    biases: biased ? names.map((name) => params.get(`${at}.${name}_proj.bias`)) : [],
+    residuals: residual ? [residual] : [],
+  };
   const frozen = weights.map((name) => params.get(name));
   const additions = weights.flatMap((name) => adapter?.addition(name) ?? []);
-  if (!additions.length) return linear(h, frozen, biases);
+  if (!additions.length) return linear(h, frozen, addends);
   if (additions.length < names.length)
-    return names.flatMap((name) => project(forward, h, at, [name], biased));
-  return adaptedLinear(h, frozen, additions, biases);
+    return names.flatMap((name) => project(forward, h, at, [name], { biased }));
+  return adaptedLinear(h, frozen, additions, addends);
 }
 
 function attentionBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {
   const { params, batch } = forward;
   const { heads, kvHeads, headDim, rmsNormEps, qkvBias, qkNorm } = params.config;
   const at = `${layer}.self_attn`;
-  const h = rmsNorm(x, params.get(`${layer}.input_layernorm.weight`), rmsNormEps);
-  const [q, k, v] = project(forward, h, at, ['q', 'k', 'v'], qkvBias) as [
+  const { normed: h, passed } = branchNorm(x, params.get(`${layer}.input_layernorm.weight`), rmsNormEps);
+  const [q, k, v] = project(forward, h, at, ['q', 'k', 'v'], { biased: qkvBias }) as [
     tf.Tensor2D,
     tf.Tensor2D,
     tf.Tensor2D,
@@ -74,14 +84,15 @@ function attentionBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Ten
     params.rotary(batch.longest),
     shape,
   );
-  return tf.add(x, project(forward, mixed, at, ['o'])[0]!);
+  return project(forward, mixed, at, ['o'], { residual: passed })[0]!;
 }
 
 function mlpBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {
   const { params } = forward;
-  const h = rmsNorm(x, params.get(`${layer}.post_attention_layernorm.weight`), params.config.rmsNormEps);
+  const gain = params.get(`${layer}.post_attention_layernorm.weight`);
+  const { normed: h, passed } = branchNorm(x, gain, params.config.rmsNormEps);
   const [gate, up] = project(forward, h, `${layer}.mlp`, ['gate', 'up']);
-  return tf.add(x, project(forward, swiGlu(gate!, up!), `${layer}.mlp`, ['down'])[0]!);
+  return project(forward, swiGlu(gate!, up!), `${layer}.mlp`, ['down'], { residual: passed })[0]!;
 }
 
 /** Hidden states [tokens, hidden] after the last block, before the final norm. */

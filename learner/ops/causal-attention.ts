@@ -27,12 +27,13 @@ export const causalAttention = (
 ): tf.Tensor2D =>
   runKernel('CausalAttention', { q, k, v, offsets, rotary }, { heads, kvHeads, longest })[0] as tf.Tensor2D;
 
+// The kernel also gives q and k as its gradient takes them: a GPU has rotated them, the CPU rotates them again.
 tf.registerGradient({
   kernelName: 'CausalAttention',
-  inputsToSave: ['q', 'k', 'v', 'offsets', 'rotary'],
-  outputsToSave: [true, true],
+  inputsToSave: ['v', 'offsets', 'rotary'],
+  outputsToSave: [true, true, true, true],
   gradFunc: (dys, saved, attributes) => {
-    const [q, k, v, offsets, rotary, out, logSum] = saved as [
+    const [v, offsets, rotary, out, logSum, q, k] = saved as [
       tf.Tensor,
       tf.Tensor,
       tf.Tensor,

@@ -14,21 +14,35 @@ export function copyOf(source: tf.Tensor): tf.Tensor {
   return target;
 }
 
-/** Sum of squares of all elements, a scalar. */
-export const sumSquares = (x: tf.Tensor): tf.Scalar => runKernel('SumSquares', { x })[0] as tf.Scalar;
-
 /** The gradient scale that means "skip the update". It is a number, so that the decision can be taken on the device. */
 export const SKIP_UPDATE = -1;
 
-export interface AdamWTensors {
-  parameter: tf.Tensor;
-  /** Running mean of the gradient. */
-  mean: tf.Tensor;
-  /** Running mean of its square. */
-  square: tf.Tensor;
-  gradient: tf.Tensor;
-  /** Scalar that multiplies the gradient; a negative one (SKIP_UPDATE) leaves everything unchanged. */
-  scale: tf.Tensor;
+/**
+ * The global norm of some gradients, and the scale that clips them to `clipNorm`, min(1, clipNorm / (norm + 1e-6)), or SKIP_UPDATE where the
+ * norm is above `skipNorm` or is not a number; both scalars.
+ */
+export function gradientNorm(
+  gradients: readonly tf.Tensor[],
+  { clipNorm, skipNorm }: { readonly clipNorm: number; readonly skipNorm: number },
+): { norm: tf.Scalar; scale: tf.Scalar } {
+  const inputs = Object.fromEntries(gradients.map((gradient, i) => [`x${i}`, gradient]));
+  const [norm, scale] = runKernel('GradientNorm', inputs, { clipNorm, skipNorm });
+  return { norm: norm as tf.Scalar, scale: scale as tf.Scalar };
+}
+
+/** One parameter of an update, and where its moments begin in those of all. */
+export interface AdamWTarget {
+  readonly parameter: tf.Tensor;
+  readonly gradient: tf.Tensor;
+  readonly offset: number;
+  /** Weight decay of this parameter. */
+  readonly decay: number;
+}
+
+/** Moments of several parameters, end to end: running means of the gradient and of its square. */
+export interface Moments {
+  readonly mean: tf.Tensor1D;
+  readonly square: tf.Tensor1D;
 }
 
 export interface AdamWNumbers extends tf.NamedAttrMap {
@@ -36,14 +50,28 @@ export interface AdamWNumbers extends tf.NamedAttrMap {
   beta1: number;
   beta2: number;
   eps: number;
-  decay: number;
   /** 1 / (1 - beta1^step) */
   correct1: number;
   /** 1 / (1 - beta2^step) */
   correct2: number;
 }
 
-/** One AdamW update of parameter, mean and square, in place. */
-export function adamWInto(tensors: AdamWTensors, numbers: AdamWNumbers): void {
-  runKernel('AdamW', { ...tensors }, numbers);
+/** One AdamW update of some parameters and their moments, in place. The scalar `scale` multiplies the gradients; SKIP_UPDATE leaves everything unchanged. */
+export function adamWInto(
+  targets: readonly AdamWTarget[],
+  { mean, square }: Moments,
+  scale: tf.Scalar,
+  numbers: AdamWNumbers,
+): void {
+  const inputs = Object.fromEntries(
+    targets.flatMap(({ parameter, gradient }, i) => [
+      [`p${i}`, parameter],
+      [`g${i}`, gradient],
+    ]),
+  );
+  runKernel(
+    'AdamW',
+    { mean, square, scale, ...inputs },
+    { ...numbers, offsets: targets.map(({ offset }) => offset), decays: targets.map(({ decay }) => decay) },
+  );
 }

@@ -11,13 +11,24 @@ export const LINEAR_COUNTS = [1, 2, 3] as const;
 const named = (prefix: string, tensors: readonly tf.Tensor[]): Record<string, tf.Tensor> =>
   Object.fromEntries(tensors.map((t, i) => [`${prefix}${i}`, t]));
 
-/** x [rows, in], weights [out_i, in], biases [out_i] or none at all -> one [rows, out_i] for each weight. */
-export const linear = (
-  x: tf.Tensor,
-  weights: readonly tf.Tensor[],
-  biases: readonly tf.Tensor[] = [],
-): tf.Tensor2D[] =>
-  runKernel(`Linear${weights.length}`, { x, ...named('w', weights), ...named('b', biases) }) as tf.Tensor2D[];
+/** Biases [out_i], one for each weight or none at all, and residuals [rows, out_i], likewise; both are added to the products. */
+export interface Addends {
+  readonly biases?: readonly tf.Tensor[];
+  readonly residuals?: readonly tf.Tensor[];
+}
+
+const namedAddends = ({ biases = [], residuals = [] }: Addends): Record<string, tf.Tensor> => ({
+  ...named('b', biases),
+  ...named('r', residuals),
+});
+
+/** x [rows, in], weights [out_i, in] -> one [rows, out_i] for each weight. */
+export const linear = (x: tf.Tensor, weights: readonly tf.Tensor[], addends: Addends = {}): tf.Tensor2D[] =>
+  runKernel(`Linear${weights.length}`, {
+    x,
+    ...named('w', weights),
+    ...namedAddends(addends),
+  }) as tf.Tensor2D[];
 
 for (const count of LINEAR_COUNTS) {
   const weightNames = Array.from({ length: count }, (_, i) => `w${i}`);
@@ -26,22 +37,20 @@ for (const count of LINEAR_COUNTS) {
     inputsToSave: ['x', ...weightNames],
     // Only the closures of inputs that lead to a parameter are called, so frozen weights cost no matrix product.
     gradFunc: (dys, [x, ...weights]) => {
-      const dy = (i: number): tf.Tensor2D => incoming(dys, i) as tf.Tensor2D;
-      const grads: Record<string, () => tf.Tensor> = {
-        x: () => {
-          const inputs = {
-            ...named('w', weights),
-            ...named(
-              'dy',
-              weights.map((_, i) => dy(i)),
-            ),
-          };
-          return runKernel(`Linear${count}Grad`, inputs)[0]!;
-        },
+      const outputs = weights.map((_, i) => incoming(dys, i));
+      const incomings = named('dy', outputs);
+      let weightGrads: tf.Tensor[] | undefined;
+      const weightGrad = (i: number): tf.Tensor => {
+        weightGrads ??= runKernel(`Linear${count}WeightGrad`, { x: x!, ...incomings });
+        return weightGrads[i]!;
       };
-      for (let i = 0; i < count; i++) {
-        grads[`w${i}`] = () => tf.matMul(dy(i), x as tf.Tensor2D, true, false);
-        grads[`b${i}`] = () => runKernel('ColumnSums', { x: dy(i) })[0]!;
+      const grads: Record<string, () => tf.Tensor> = {
+        x: () => runKernel(`Linear${count}Grad`, { ...named('w', weights), ...incomings })[0]!,
+      };
+      for (const [i, dy] of outputs.entries()) {
+        grads[`w${i}`] = () => weightGrad(i);
+        grads[`b${i}`] = () => runKernel('ColumnSums', { x: dy })[0]!;
+        grads[`r${i}`] = () => dy;
       }
       return grads;
     },
@@ -62,7 +71,7 @@ export const adaptedLinear = (
   x: tf.Tensor,
   weights: readonly tf.Tensor[],
   pairs: readonly LowRank[],
-  biases: readonly tf.Tensor[] = [],
+  addends: Addends = {},
 ): tf.Tensor2D[] =>
   runKernel(`AdaptedLinear${weights.length}`, {
     x,
@@ -75,7 +84,7 @@ export const adaptedLinear = (
       'lb',
       pairs.map(({ b }) => b),
     ),
-    ...named('b', biases),
+    ...namedAddends(addends),
   }) as tf.Tensor2D[];
 
 for (const count of LINEAR_COUNTS) {
@@ -103,6 +112,7 @@ for (const count of LINEAR_COUNTS) {
         },
       };
       for (const i of indices) {
+        grads[`r${i}`] = () => dy(i);
         grads[`la${i}`] = () => tf.matMul(tf.matMul(dy(i), b(i)), input, true, false);
         grads[`lb${i}`] = () => tf.matMul(dy(i), tf.matMul(input, a(i), false, true), true, false);
       }

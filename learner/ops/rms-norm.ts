@@ -11,12 +11,40 @@ tf.registerGradient({
   inputsToSave: ['x', 'gain'],
   outputsToSave: [false, true],
   gradFunc: (dys, [x, gain, inverse]) => {
-    // Both gradients are computed here at once, because tfjs runs each closure in its own tidy, which would dispose the other's result.
     const [dx, dgain] = runKernel('RmsNormGrad', {
       x: x!,
       gain: gain!,
       inverse: inverse!,
       dy: incoming(dys),
+    });
+    return { x: () => dx!, gain: () => dgain! };
+  },
+});
+
+/**
+ * The norm at the beginning of a residual branch: `normed` as `rmsNorm` gives it, and `passed`, which is x for the sum at the branch's end.
+ * Both gradients of x meet in one kernel, and no pass over them is needed to add them.
+ */
+export function branchNorm<T extends tf.Tensor>(
+  x: T,
+  gain: tf.Tensor,
+  eps: number,
+): { normed: T; passed: T } {
+  const [normed, , passed] = runKernel('BranchNorm', { x, gain }, { eps });
+  return { normed: normed as T, passed: passed as T };
+}
+
+tf.registerGradient({
+  kernelName: 'BranchNorm',
+  inputsToSave: ['x', 'gain'],
+  outputsToSave: [false, true, false],
+  gradFunc: (dys, [x, gain, inverse]) => {
+    const [dx, dgain] = runKernel('RmsNormGrad', {
+      x: x!,
+      gain: gain!,
+      inverse: inverse!,
+      dy: incoming(dys),
+      dpassed: incoming(dys, 2),
     });
     return { x: () => dx!, gain: () => dgain! };
   },

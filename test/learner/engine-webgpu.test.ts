@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from '../../bench/learner-configs.ts';
 import { Random } from '../../core/random.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
-import { multiply } from '../../learner/device/webgpu/gemm.ts';
+import { multiply, multiplyAll } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
 import { createLora } from '../../learner/nn/lora.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
+import { paramsFrom } from '../../learner/nn/params.ts';
 import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
 import { readTensors } from '../../learner/nn/trainable.ts';
 import * as tf from '../../learner/tfjs.ts';
@@ -104,6 +106,113 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     expect(reads).toBe(0);
     expect(new Set(counts.slice(1)).size).toBe(1);
     backend.read = read;
+  });
+
+  test('a step of four layers takes at most 150 dispatches, whose number is what a small model’s step costs', () => {
+    const bench = BENCH_CONFIGS.c1!;
+    const params = paramsFrom(modelConfig(bench), benchWeights(bench));
+    const optimiser = new AdamW(params);
+    // Of 768 tokens, so that weights' gradients are split along them, as they are in a larger batch.
+    const batch = packSequences(benchBatch(bench).sequences.slice(0, 16));
+    const backend = tf.backend() as GpuBackend;
+    const dispatchesOf = () => {
+      const before = backend.dispatches;
+      const result = lossAndGrads(params, () => tf.mean(tokenLogProbs(params, batch).logp) as tf.Scalar);
+      optimiser.step(result.grads).dispose();
+      disposeResult(result);
+      return backend.dispatches - before;
+    };
+    dispatchesOf(); // the first builds the table of rotations
+    const dispatches = dispatchesOf();
+    expect(params.config.layers).toBe(4);
+    // 39 tensors are updated, and each layer has seven products forwards and fourteen backwards.
+    expect(dispatches).toBeGreaterThan(80);
+    expect(dispatches).toBeLessThanOrEqual(150);
+    params.dispose();
+    optimiser.dispose();
+  });
+
+  test('several products in one dispatch: of other sizes, summed, added to, and split along the inner dimension', async () => {
+    const random = new Random('several');
+    const numbers = (size: number) => Float32Array.from({ length: size }, () => random.normal());
+    const placed = (values: Float32Array) => tf.tensor1d(values);
+    /** The value of A B at (i, j), of A [m, k] and B [k, n] by their functions of an index. */
+    const dot = (k: number, a: (p: number) => number, b: (p: number) => number): number => {
+      let sum = 0;
+      for (let p = 0; p < k; p++) sum += a(p) * b(p);
+      return sum;
+    };
+    const matrix = (m: number, n: number, at: (i: number, j: number) => number): number[] =>
+      Array.from({ length: m * n }, (_, e) => at(Math.floor(e / n), e % n));
+    const backend = tf.backend() as GpuBackend;
+    const expectClose = async (wanted: readonly number[], found: tf.Tensor, what: string) =>
+      expect(relativeDifference(wanted, await found.data()), what).toBeLessThan(1e-5);
+
+    // x W0^T + r and x W1^T.
+    const [x, w0, w1, r] = [numbers(70 * 96), numbers(130 * 96), numbers(33 * 96), numbers(70 * 130)];
+    const [y0, y1] = [placed(numbers(70 * 130)), placed(numbers(70 * 33))];
+    const [px, p0, p1] = [placed(x), placed(w0), placed(w1)];
+    multiplyAll(
+      backend,
+      [
+        { m: 70, n: 130, c: y0, addend: placed(r), factors: [{ k: 96, a: px, b: p0 }] },
+        { m: 70, n: 33, c: y1, factors: [{ k: 96, a: px, b: p1 }] },
+      ],
+      { transposeB: true },
+    );
+    const forward = (w: Float32Array) => (i: number, j: number) =>
+      dot(
+        96,
+        (p) => x[i * 96 + p]!,
+        (p) => w[j * 96 + p]!,
+      );
+    const first = matrix(70, 130, (i, j) => r[i * 130 + j]! + forward(w0)(i, j));
+    const second = matrix(70, 33, forward(w1));
+    await expectClose(first, y0, 'with an addend');
+    await expectClose(second, y1, 'beside it');
+
+    // y0 W0 + y1 W1.
+    const sum = placed(numbers(70 * 96));
+    const factors = [
+      { k: 130, a: y0, b: p0 },
+      { k: 33, a: y1, b: p1 },
+    ];
+    multiplyAll(backend, [{ m: 70, n: 96, c: sum, factors }], {});
+    const back = (k: number, y: readonly number[], w: Float32Array, i: number, j: number) =>
+      dot(
+        k,
+        (p) => y[i * k + p]!,
+        (p) => w[p * 96 + j]!,
+      );
+    await expectClose(
+      matrix(70, 96, (i, j) => back(130, first, w0, i, j) + back(33, second, w1, i, j)),
+      sum,
+      'a sum',
+    );
+
+    // d0^T z + s and d1^T z over 1024 rows, which four slices share.
+    const [z, d0, d1, s] = [numbers(1024 * 40), numbers(1024 * 17), numbers(1024 * 65), numbers(17 * 40)];
+    const [g0, g1, pz] = [placed(numbers(17 * 40)), placed(numbers(65 * 40)), placed(z)];
+    multiplyAll(
+      backend,
+      [
+        { m: 17, n: 40, c: g0, addend: placed(s), factors: [{ k: 1024, a: placed(d0), b: pz }] },
+        { m: 65, n: 40, c: g1, factors: [{ k: 1024, a: placed(d1), b: pz }] },
+      ],
+      { transposeA: true },
+    );
+    const gradient = (d: Float32Array, m: number) => (i: number, j: number) =>
+      dot(
+        1024,
+        (p) => d[p * m + i]!,
+        (p) => z[p * 40 + j]!,
+      );
+    await expectClose(
+      matrix(17, 40, (i, j) => s[i * 40 + j]! + gradient(d0, 17)(i, j)),
+      g0,
+      'slices with an addend',
+    );
+    await expectClose(matrix(65, 40, gradient(d1, 65)), g1, 'slices beside it');
   });
 
   test.each([

@@ -1,6 +1,6 @@
 /** Causal attention on the CPU device: one task is one key-value head of one sequence. */
 import { wrongInput } from '../../../core/errors.ts';
-import { type KernelCall, register, sizeOf } from './register.ts';
+import { type KernelCall, passedOn, register, sizeOf } from './register.ts';
 
 /** The arguments that both passes share; makes room for the longest sequence. */
 function geometry({ backend, inputs, number }: KernelCall) {
@@ -30,7 +30,7 @@ export function registerAttention(): void {
     const out = backend.output(inputs.q!.shape);
     const logSum = backend.output([inputs.q!.shape[0]!, heads]);
     backend.runtime.run('attention', [...args, backend.address(out), backend.address(logSum)], cycles);
-    return [out, logSum];
+    return [out, logSum, passedOn(call, 'q'), passedOn(call, 'k')];
   });
   register('CausalAttentionGrad', (call) => {
     const { backend, inputs } = call;

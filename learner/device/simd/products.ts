@@ -49,6 +49,8 @@ function registerLinear(count: number): void {
         ...{ m: rows, n: out, k: width, a: backend.address(x), b: backend.address(weight), c },
         ...{ transposeB: true, add: bias !== undefined },
       });
+      const residual = inputs[`r${i}`];
+      if (residual) runtime.run('add', [rows * out, backend.address(residual), c, c], rows * out);
       return y;
     });
   });
@@ -64,6 +66,18 @@ function registerLinear(count: number): void {
       multiply(backend, { m: rows, n: width, k: weight.shape[0]!, a, b, c, add: i > 0 });
     }
     return dx;
+  });
+  register(`Linear${count}WeightGrad`, ({ backend, inputs }) => {
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    return Array.from({ length: count }, (_, i) => {
+      const dy = inputs[`dy${i}`]!;
+      const m = dy.shape[1]!;
+      const dw = backend.output([m, width]);
+      const [a, b, c] = [dy, x, dw].map((t) => backend.address(t)) as [number, number, number];
+      multiply(backend, { m, n: width, k: rows, a, b, c, transposeA: true });
+      return dw;
+    });
   });
 }
 

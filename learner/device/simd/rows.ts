@@ -1,6 +1,7 @@
 /** Lookups, normalisation, activation and sums over rows on the CPU device. */
 import { wrongInput } from '../../../core/errors.ts';
-import { register, sizeOf } from './register.ts';
+import type * as tf from '../../tfjs.ts';
+import { type KernelCall, passedOn, register, sizeOf } from './register.ts';
 
 /** Checks that vectors of four fill a row: the kernels store whole vectors, and the next row may belong to another thread. */
 function assertWholeVectors(op: string, width: number): void {
@@ -34,7 +35,7 @@ export function registerRows(): void {
     backend.runtime.run('sumRows', [rows, width, ...addresses], (n + rows) * width);
     return out;
   });
-  register('RmsNorm', ({ backend, inputs, number }) => {
+  const norm = ({ backend, inputs, number }: KernelCall): tf.TensorInfo[] => {
     const { x, gain } = inputs;
     const width = gain!.shape[0]!;
     assertWholeVectors('RmsNorm', width);
@@ -44,9 +45,11 @@ export function registerRows(): void {
     const addresses = [x!, gain!, y, inverse].map((t) => backend.address(t));
     backend.runtime.run('rmsNorm', [rows, width, ...addresses, number('eps')], 2 * rows * width);
     return [y, inverse];
-  });
+  };
+  register('RmsNorm', norm);
+  register('BranchNorm', (call) => [...norm(call), passedOn(call, 'x')]);
   register('RmsNormGrad', ({ backend, inputs }) => {
-    const { x, gain, inverse, dy } = inputs;
+    const { x, gain, inverse, dy, dpassed } = inputs;
     const width = gain!.shape[0]!;
     const rows = sizeOf(x!) / width;
     const { runtime } = backend;
@@ -58,6 +61,8 @@ export function registerRows(): void {
     runtime.runShares('rmsNormGrad', [rows, width, ...addresses], shares);
     runtime.run('columnSums', [shares, width, backend.address(partial), backend.address(dgain)], 0);
     backend.disposeData(partial.dataId);
+    const total = backend.address(dx);
+    if (dpassed) runtime.run('add', [rows * width, backend.address(dpassed), total, total], rows * width);
     return [dx, dgain];
   });
   register('ColumnSums', ({ backend, inputs }) => {

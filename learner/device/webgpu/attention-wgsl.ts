@@ -43,28 +43,40 @@ const stage = (a: string, b: string, from: string, head: string, count: string):
 const each = (headDim: number, line: (d: number) => string): string =>
   Array.from({ length: headDim / 4 }, (_, d) => line(d)).join('\n');
 
-/** Rotates every pair of x by its token's position within its sequence, into y; direction -1 undoes it. */
-export const ROTATE = perElement(
-  'u.size',
-  `  let half = u.head_dim / 2u;
-  let pair = i % half;
-  let row = i / half;
-  let token = row / u.heads;
+/** Rotates every pair of q and of k by its token's position within its sequence, into rotated_q and rotated_k; direction -1 undoes it. */
+export const ROTATE = `
+fn angle_of(token: u32, pair: u32) -> u32 {
   var low = 0u;
   var high = u.sequences;
   while (low + 1u < high) {
     let middle = (low + high) / 2u;
     if (u32(offsets[middle]) <= token) { low = middle; } else { high = middle; }
   }
-  let angle = (token - u32(offsets[low])) * u.head_dim + pair;
+  return (token - u32(offsets[low])) * u.head_dim + pair;
+}
+${perElement(
+  'u.q_pairs + u.k_pairs',
+  `  let half = u.head_dim / 2u;
+  let is_query = i < u.q_pairs;
+  let e = select(i - u.q_pairs, i, is_query);
+  let pair = e % half;
+  let row = e / half;
+  let angle = angle_of(row / select(u.kv_heads, u.heads, is_query), pair);
   let at = row * u.head_dim + pair;
   let cosine = rotary[angle];
   let sine = u.direction * rotary[angle + half];
-  let a = x[at];
-  let b = x[at + half];
-  y[at] = a * cosine - b * sine;
-  y[at + half] = b * cosine + a * sine;`,
-);
+  if (is_query) {
+    let a = q[at];
+    let b = q[at + half];
+    rotated_q[at] = a * cosine - b * sine;
+    rotated_q[at + half] = b * cosine + a * sine;
+  } else {
+    let a = k[at];
+    let b = k[at + half];
+    rotated_k[at] = a * cosine - b * sine;
+    rotated_k[at + half] = b * cosine + a * sine;
+  }`,
+)}`;
 
 /** q, k, v, y are arrays of vectors. */
 export const forward = (headDim: number): string => `${tiles(headDim)}

@@ -13,18 +13,21 @@ function geometry({ backend, inputs, number }: KernelCall) {
   const sequences = offsets.shape[0]! - 1;
   const blocks = Math.ceil(number('longest') / GROUP);
   const uniforms = { blocks, sequences, heads, kv_heads: kvHeads, scale: float(1 / Math.sqrt(headDim)) };
-  /** x or its gradient [tokens, count * headDim], rotated forth (1) or back (-1). */
-  const rotate = (x: tf.TensorInfo, count: number, direction: 1 | -1): tf.TensorInfo => {
-    const y = backend.output(x.shape);
-    const size = sizeOf(x) / 2;
+  /** Queries and keys, or their gradients, rotated forth (1) or back (-1). */
+  const rotate = (q: tf.TensorInfo, k: tf.TensorInfo, direction: 1 | -1): [tf.TensorInfo, tf.TensorInfo] => {
+    const [rotatedQ, rotatedK] = [backend.output(q.shape), backend.output(k.shape)];
+    const [qPairs, kPairs] = [sizeOf(q) / 2, sizeOf(k) / 2];
     backend.dispatch({
       source: ROTATE,
-      outputs: { y },
-      inputs: { x, offsets, rotary },
-      uniforms: { size, sequences, heads: count, head_dim: headDim, direction: float(direction) },
-      groups: Math.ceil(size / GROUP),
+      outputs: { rotated_q: rotatedQ, rotated_k: rotatedK },
+      inputs: { q, k, offsets, rotary },
+      uniforms: {
+        ...{ q_pairs: qPairs, k_pairs: kPairs, sequences, heads, kv_heads: kvHeads },
+        ...{ head_dim: headDim, direction: float(direction) },
+      },
+      groups: Math.ceil((qPairs + kPairs) / GROUP),
     });
-    return y;
+    return [rotatedQ, rotatedK];
   };
   const groups = (count: number): number => sequences * count * blocks;
   return { offsets, heads, kvHeads, headDim, uniforms, rotate, groups };
@@ -33,9 +36,8 @@ function geometry({ backend, inputs, number }: KernelCall) {
 export function registerAttention(): void {
   register('CausalAttention', (call) => {
     const { backend, inputs } = call;
-    const { offsets, heads, kvHeads, headDim, uniforms, rotate, groups } = geometry(call);
-    const q = rotate(inputs.q!, heads, 1);
-    const k = rotate(inputs.k!, kvHeads, 1);
+    const { offsets, heads, headDim, uniforms, rotate, groups } = geometry(call);
+    const [q, k] = rotate(inputs.q!, inputs.k!, 1);
     const y = backend.output(inputs.q!.shape);
     const logSum = backend.output([inputs.q!.shape[0]!, heads]);
     backend.dispatch({
@@ -46,13 +48,13 @@ export function registerAttention(): void {
       uniforms,
       groups: groups(heads),
     });
-    for (const t of [q, k]) backend.disposeData(t.dataId);
-    return [y, logSum];
+    return [y, logSum, q, k];
   });
   register('CausalAttentionGrad', (call) => {
     const { backend, inputs } = call;
     const { offsets, heads, kvHeads, headDim, uniforms, rotate, groups } = geometry(call);
     const { out, logSum } = inputs;
+    const [q, k] = [inputs.q!, inputs.k!];
     const dy = inputs.dy!;
     const rows = sizeOf(logSum!);
     const stats = backend.output([rows, 2]);
@@ -63,8 +65,6 @@ export function registerAttention(): void {
       uniforms: { size: rows, head_dim: headDim },
       groups: Math.ceil(rows / GROUP),
     });
-    const q = rotate(inputs.q!, heads, 1);
-    const k = rotate(inputs.k!, kvHeads, 1);
     const shared = { q, k, v: inputs.v!, offsets, stats, dy };
     const [dq, dk, dv] = [q, k, k].map((t) => backend.output(t.shape)) as [
       tf.TensorInfo,
@@ -87,8 +87,8 @@ export function registerAttention(): void {
       uniforms,
       groups: groups(kvHeads),
     });
-    const grads = [rotate(dq, heads, -1), rotate(dk, kvHeads, -1), dv];
-    for (const t of [stats, q, k, dq, dk]) backend.disposeData(t.dataId);
+    const grads = [...rotate(dq, dk, -1), dv];
+    for (const t of [stats, dq, dk]) backend.disposeData(t.dataId);
     return grads;
   });
 }

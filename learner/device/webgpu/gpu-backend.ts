@@ -50,6 +50,7 @@ export class GpuBackend extends WebGPUBackend {
   readonly #check: () => void;
   /** Most bytes in use since the last `finish`. */
   #peakBytes = 0;
+  #dispatches = 0;
 
   constructor(gpu: GpuDevice) {
     super(gpu.device, gpu.info);
@@ -61,10 +62,21 @@ export class GpuBackend extends WebGPUBackend {
     return this.makeTensorInfo(shape, 'float32');
   }
 
+  /** Shaders that have been dispatched so far, ours and tfjs'. A small model's step takes as long as its dispatches are many. */
+  get dispatches(): number {
+    return this.#dispatches;
+  }
+
+  override runWebGPUProgram(...work: Parameters<WebGPUBackend['runWebGPUProgram']>): tf.TensorInfo {
+    this.#dispatches++;
+    return super.runWebGPUProgram(...work);
+  }
+
   dispatch(work: Dispatch): void {
     const { outputs, inputs, uniforms, groups } = work;
     this.#check();
     if (groups === 0) return;
+    this.#dispatches++;
     const tensors = Object.values({ ...outputs, ...inputs });
     for (const { dataId } of tensors) {
       this.uploadToGPU(dataId);

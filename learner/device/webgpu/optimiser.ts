@@ -1,56 +1,115 @@
 /** In-place updates and norms on the GPU. Scalars stay on the device: nothing is read back. */
-import type { GpuBackend } from './gpu-backend.ts';
-import { float } from './gpu-backend.ts';
-import { register, sizeOf } from './register.ts';
+import { SKIP_UPDATE } from '../../ops/in-place.ts';
+import type * as tf from '../../tfjs.ts';
+import { named, totals } from './gemm.ts';
+import { float, type GpuBackend } from './gpu-backend.ts';
+import { numbered, register, sizeOf } from './register.ts';
 import { GROUP, perElement, perRow, REDUCE } from './wgsl.ts';
 
 /** Values that one workgroup sums. */
 const SLICE = 16384;
 
+/** A clip norm of infinity is no number in WGSL. This one clips nothing. */
+const LARGEST = 1e30;
+
 const SCALE_ADD = (reads: boolean): string =>
   perElement('u.size', `  target[i] = u.scale * source[i]${reads ? ' + u.keep * target[i]' : ''};`);
 
-const SUM = (term: string): string => `${REDUCE}
+const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+
+/** Workgroup `row` sums the squares of its slice of one of `count` tensors x0, x1, …, whose slices lie end to end. */
+const SUM_SQUARES = (count: number): string => `${REDUCE}
 ${perRow(
-  'u.slices',
-  `  let last = min(u.size, (row + 1u) * ${SLICE}u);
-  var sum = 0.0;
-  for (var i = row * ${SLICE}u + t; i < last; i += ${GROUP}u) { sum += ${term}; }
+  `u.end${count - 1}`,
+  `  var sum = 0.0;
+  ${range(count)
+    .map(
+      (k) => `if (row < u.end${k}) {
+    let first = (row - ${k === 0 ? '0u' : `u.end${k - 1}`}) * ${SLICE}u;
+    let last = min(u.size${k}, first + ${SLICE}u);
+    for (var i = first + t; i < last; i += ${GROUP}u) { sum += x${k}[i] * x${k}[i]; }
+  }`,
+    )
+    .join(' else ')}
   let total = sum_all(t, sum);
-  if (t == 0u) { y[row] = total; }`,
+  if (t == 0u) { partial[u.offset + row] = total; }`,
 )}`;
 
-const ADAMW = perElement(
-  'u.size',
-  `  if (scale[0] < 0.0) { return; }
-  let g = gradient[i] * scale[0];
-  let m = u.beta1 * mean[i] + (1.0 - u.beta1) * g;
-  let v = u.beta2 * square[i] + (1.0 - u.beta2) * g * g;
-  mean[i] = m;
-  square[i] = v;
-  let direction = m * u.correct1 / (sqrt(v * u.correct2) + u.eps);
-  parameter[i] = parameter[i] * (1.0 - u.rate * u.decay) - u.rate * direction;`,
-);
+// A comparison with numbers, because GPU compilers may assume that NaN and infinity do not occur.
+const NORM = `${REDUCE}
+${perRow(
+  '1u',
+  `  var sum = 0.0;
+  for (var i = t; i < u.slices; i += ${GROUP}u) { sum += partial[i]; }
+  let length = sqrt(sum_all(t, sum));
+  if (t == 0u) {
+    norm[0] = length;
+    scale[0] = select(${SKIP_UPDATE}.0, min(1.0, u.clip / (length + 1e-6)), length <= u.skip);
+  }`,
+)}`;
 
-function sum(
+/** Updates the parameters p0, p1, …, whose elements are counted end to end, by the gradients g0, g1, … */
+const ADAMW = (count: number): string => `
+fn updated(parameter: f32, gradient: f32, slot: u32, decay: f32) -> f32 {
+  let g = gradient * scale[0];
+  let m = u.beta1 * mean[slot] + (1.0 - u.beta1) * g;
+  let v = u.beta2 * square[slot] + (1.0 - u.beta2) * g * g;
+  mean[slot] = m;
+  square[slot] = v;
+  let direction = m * u.correct1 / (sqrt(v * u.correct2) + u.eps);
+  return parameter * (1.0 - u.rate * decay) - u.rate * direction;
+}
+${perElement(
+  `u.end${count - 1}`,
+  `  if (scale[0] < 0.0) { return; }
+  ${range(count)
+    .map(
+      (k) => `if (i < u.end${k}) {
+    let at = i - ${k === 0 ? '0u' : `u.end${k - 1}`};
+    p${k}[at] = updated(p${k}[at], g${k}[at], u.offset${k} + at, u.decay${k});
+  }`,
+    )
+    .join(' else ')}`,
+)}`;
+
+/** How many tensors a dispatch takes: a shader stage binds so many storage buffers, and `others` are bound besides. */
+const perDispatch = (backend: GpuBackend, others: number, buffersEach: number): number =>
+  Math.floor((backend.device.limits.maxStorageBuffersPerShaderStage - others) / buffersEach);
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return range(Math.ceil(items.length / size)).map((i) => items.slice(i * size, (i + 1) * size));
+}
+
+function gradientNorm(
   backend: GpuBackend,
-  x: Parameters<typeof sizeOf>[0],
-  term: string,
-): ReturnType<GpuBackend['output']> {
-  const size = sizeOf(x);
-  const slices = Math.max(1, Math.ceil(size / SLICE));
-  const y = backend.output(slices === 1 ? [] : [slices]);
+  gradients: readonly tf.TensorInfo[],
+  limits: { readonly clip: number; readonly skip: number },
+): tf.TensorInfo[] {
+  const slicesOf = (t: tf.TensorInfo): number => Math.ceil(sizeOf(t) / SLICE);
+  const slices = gradients.reduce((sum, t) => sum + slicesOf(t), 0);
+  const partial = backend.output([slices]);
+  let offset = 0;
+  for (const some of chunks(gradients, perDispatch(backend, 1, 1))) {
+    const ends = totals(some.map(slicesOf));
+    backend.dispatch({
+      source: SUM_SQUARES(some.length),
+      outputs: { partial },
+      inputs: named('x', some),
+      uniforms: { offset, ...named('size', some.map(sizeOf)), ...named('end', ends) },
+      groups: ends.at(-1)!,
+    });
+    offset += ends.at(-1)!;
+  }
+  const [norm, scale] = [backend.output([]), backend.output([])];
   backend.dispatch({
-    source: SUM(term),
-    outputs: { y },
-    inputs: { x },
-    uniforms: { size, slices },
-    groups: slices,
+    source: NORM,
+    outputs: { norm, scale },
+    inputs: { partial },
+    uniforms: { slices, clip: float(limits.clip), skip: float(limits.skip) },
+    groups: 1,
   });
-  if (slices === 1) return y;
-  const total = sum(backend, y, 'x[i]');
-  backend.disposeData(y.dataId);
-  return total;
+  backend.disposeData(partial.dataId);
+  return [norm, scale];
 }
 
 export function registerOptimiser(): void {
@@ -67,18 +126,40 @@ export function registerOptimiser(): void {
     });
     return [];
   });
-  register('SumSquares', ({ backend, inputs }) => sum(backend, inputs.x!, 'x[i] * x[i]'));
-  register('AdamW', ({ backend, inputs, number }) => {
-    const { parameter, mean, square, gradient, scale } = inputs;
-    const size = sizeOf(parameter!);
-    const names = ['rate', 'beta1', 'beta2', 'eps', 'decay', 'correct1', 'correct2'];
-    backend.dispatch({
-      source: ADAMW,
-      outputs: { parameter: parameter!, mean: mean!, square: square! },
-      inputs: { gradient: gradient!, scale: scale! },
-      uniforms: { size, ...Object.fromEntries(names.map((name) => [name, float(number(name))])) },
-      groups: Math.ceil(size / GROUP),
-    });
+  register('GradientNorm', ({ backend, inputs, number }) =>
+    gradientNorm(backend, numbered(inputs, 'x'), {
+      clip: Math.min(number('clipNorm'), LARGEST),
+      skip: number('skipNorm'),
+    }),
+  );
+  register('AdamW', ({ backend, inputs, number, numbers }) => {
+    const { mean, square, scale } = inputs;
+    const gradients = numbered(inputs, 'g');
+    const [offsets, decays] = [numbers('offsets'), numbers('decays')];
+    const targets = numbered(inputs, 'p').map((parameter, i) => ({
+      parameter,
+      gradient: gradients[i]!,
+      offset: offsets[i]!,
+      decay: float(decays[i]!),
+    }));
+    const shared = ['rate', 'beta1', 'beta2', 'eps', 'correct1', 'correct2'];
+    const common = Object.fromEntries(shared.map((name) => [name, float(number(name))]));
+    for (const some of chunks(targets, perDispatch(backend, 3, 2))) {
+      const of = <K extends keyof (typeof targets)[number]>(key: K) => some.map((target) => target[key]);
+      const ends = totals(of('parameter').map(sizeOf));
+      backend.dispatch({
+        source: ADAMW(some.length),
+        outputs: { ...named('p', of('parameter')), mean: mean!, square: square! },
+        inputs: { ...named('g', of('gradient')), scale: scale! },
+        uniforms: {
+          ...common,
+          ...named('end', ends),
+          ...named('offset', of('offset')),
+          ...named('decay', of('decay')),
+        },
+        groups: Math.ceil(ends.at(-1)! / GROUP),
+      });
+    }
     return [];
   });
 }

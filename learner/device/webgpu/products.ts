@@ -1,46 +1,56 @@
 /** Matrix products on the GPU: the fused projections, and tfjs' own matMul. */
 import { LINEAR_COUNTS } from '../../ops/linear.ts';
 import * as tf from '../../tfjs.ts';
-import { multiply } from './gemm.ts';
+import { multiply, multiplyAll } from './gemm.ts';
 import { register, WEBGPU } from './register.ts';
 import { GROUP, perElement } from './wgsl.ts';
 
 const FILL_ROWS = perElement('u.size', '  y[i] = bias[i % u.width];');
 
 function registerLinear(count: number): void {
+  const indices = Array.from({ length: count }, (_, i) => i);
   register(`Linear${count}`, ({ backend, inputs }) => {
     const x = inputs.x!;
     const [rows, width] = x.shape as [number, number];
-    return Array.from({ length: count }, (_, i) => {
-      const weight = inputs[`w${i}`]!;
-      const bias = inputs[`b${i}`];
-      const out = weight.shape[0]!;
-      const y = backend.output([rows, out]);
-      if (bias)
-        backend.dispatch({
-          source: FILL_ROWS,
-          outputs: { y },
-          inputs: { bias },
-          uniforms: { size: rows * out, width: out },
-          groups: Math.ceil((rows * out) / GROUP),
-        });
-      multiply(backend, {
-        ...{ m: rows, n: out, k: width, a: x, b: weight, c: y },
-        ...{ transposeB: true, add: bias !== undefined },
-      });
-      return y;
+    const biased = inputs.b0 !== undefined;
+    const results = indices.map((i) => {
+      const b = inputs[`w${i}`]!;
+      const n = b.shape[0]!;
+      const c = backend.output([rows, n]);
+      return { m: rows, n, c, addend: inputs[`r${i}`], factors: [{ k: width, a: x, b }] };
     });
+    for (const [i, { n, c }] of biased ? results.entries() : [])
+      backend.dispatch({
+        source: FILL_ROWS,
+        outputs: { y: c },
+        inputs: { bias: inputs[`b${i}`]! },
+        uniforms: { size: rows * n, width: n },
+        groups: Math.ceil((rows * n) / GROUP),
+      });
+    multiplyAll(backend, results, { transposeB: true, add: biased });
+    return results.map(({ c }) => c);
   });
   register(`Linear${count}Grad`, ({ backend, inputs }) => {
     const rows = inputs.dy0!.shape[0]!;
     const width = inputs.w0!.shape[1]!;
-    const dx = backend.output([rows, width]);
-    for (let i = 0; i < count; i++) {
-      const weight = inputs[`w${i}`]!;
+    const c = backend.output([rows, width]);
+    const factors = indices.map((i) => {
+      const b = inputs[`w${i}`]!;
+      return { k: b.shape[0]!, a: inputs[`dy${i}`]!, b };
+    });
+    multiplyAll(backend, [{ m: rows, n: width, c, factors }], {});
+    return c;
+  });
+  register(`Linear${count}WeightGrad`, ({ backend, inputs }) => {
+    const b = inputs.x!;
+    const [rows, width] = b.shape as [number, number];
+    const results = indices.map((i) => {
       const a = inputs[`dy${i}`]!;
-      multiply(backend, { m: rows, n: width, k: weight.shape[0]!, a, b: weight, c: dx, add: i > 0 });
-    }
-    return dx;
+      const m = a.shape[1]!;
+      return { m, n: width, c: backend.output([m, width]), factors: [{ k: rows, a, b }] };
+    });
+    multiplyAll(backend, results, { transposeA: true });
+    return results.map(({ c }) => c);
   });
 }
 

@@ -9,6 +9,8 @@ export interface KernelCall {
   inputs: Record<string, tf.TensorInfo>;
   /** An attribute that must be a number or a boolean (as 0 and 1). */
   number(name: string): number;
+  /** An attribute that must be a list of numbers. */
+  numbers(name: string): readonly number[];
 }
 
 export const sizeOf = (t: tf.TensorInfo): number => tf.util.sizeFromShape(t.shape);
@@ -27,6 +29,21 @@ export function register(
         backend: backend as GpuBackend,
         inputs: inputs as Record<string, tf.TensorInfo>,
         number: (name) => Number(attrs?.[name]),
+        numbers: (name) => attrs?.[name] as number[],
       }),
   });
+}
+
+/** Inputs `<prefix>0`, `<prefix>1`, …, as many as there are. */
+export function numbered(inputs: KernelCall['inputs'], prefix: string): tf.TensorInfo[] {
+  const list: tf.TensorInfo[] = [];
+  for (let input = inputs[`${prefix}0`]; input; input = inputs[`${prefix}${list.length}`]) list.push(input);
+  return list;
+}
+
+/** An input as an output: it has the same data. */
+export function passedOn({ backend, inputs }: KernelCall, name: string): tf.TensorInfo {
+  const { dataId, shape, dtype } = inputs[name]!;
+  backend.incRef(dataId);
+  return { dataId, shape, dtype };
 }

@@ -1,11 +1,11 @@
 /** Lookups, normalisation, activation and sums over rows on the GPU. */
 import type * as tf from '../../tfjs.ts';
 import type { GpuBackend } from './gpu-backend.ts';
-import { register, sizeOf } from './register.ts';
+import { type KernelCall, passedOn, register, sizeOf } from './register.ts';
 import { GROUP, perElement, perRow, REDUCE } from './wgsl.ts';
 
 /** Rows that one workgroup sums. */
-const SLICE_ROWS = 1024;
+const SLICE_ROWS = 8192;
 
 const elements = (count: number): number => Math.ceil(count / GROUP);
 
@@ -32,28 +32,41 @@ ${perRow(
   for (var j = t; j < u.width; j += ${GROUP}u) { y[first + j] = x[first + j] * k * gain[j]; }`,
 )}`;
 
-const RMS_NORM_GRAD = `${REDUCE}
-${perRow(
-  'u.rows',
-  `  let first = row * u.width;
-  let k = inverse[row];
-  var dot = 0.0;
-  for (var j = t; j < u.width; j += ${GROUP}u) { dot += x[first + j] * gain[j] * dy[first + j]; }
-  let c = sum_all(t, dot) * k * k * k / f32(u.width);
-  for (var j = t; j < u.width; j += ${GROUP}u) { dx[first + j] = k * gain[j] * dy[first + j] - c * x[first + j]; }`,
-)}`;
+const columnOf = (term: string): string => `
+  let column = e % u.width;
+  let slice = e / u.width;
+  let last = min(u.rows, (slice + 1u) * u.depth);
+  var sum = 0.0;
+  for (var r = slice * u.depth + t; r < last; r += ${GROUP}u) { sum += ${term}; }
+  let total = sum_all(t, sum);`;
 
 // Each workgroup sums one column over one slice of rows; the partial sums are [slices, width].
 const columnSums = (term: string): string => `${REDUCE}
 ${perRow(
   'u.width * u.slices',
-  `  let column = row % u.width;
-  let slice = row / u.width;
-  let last = min(u.rows, (slice + 1u) * u.depth);
-  var sum = 0.0;
-  for (var r = slice * u.depth + t; r < last; r += ${GROUP}u) { sum += ${term}; }
-  let total = sum_all(t, sum);
+  `  let e = row;
+  ${columnOf(term)}
   if (t == 0u) { y[row] = total; }`,
+)}`;
+
+// The first workgroups have one row of dx each, the others one column of one slice of the gain's gradient. What goes past the norm is added.
+const RMS_NORM_GRAD = (passed: boolean): string => `${REDUCE}
+${perRow(
+  'u.rows + u.width * u.slices',
+  `  if (row < u.rows) {
+    let first = row * u.width;
+    let k = inverse[row];
+    var dot = 0.0;
+    for (var j = t; j < u.width; j += ${GROUP}u) { dot += x[first + j] * gain[j] * dy[first + j]; }
+    let c = sum_all(t, dot) * k * k * k / f32(u.width);
+    for (var j = t; j < u.width; j += ${GROUP}u) {
+      dx[first + j] = ${passed ? 'dpassed[first + j] + ' : ''}(k * gain[j] * dy[first + j] - c * x[first + j]);
+    }
+    return;
+  }
+  let e = row - u.rows;
+  ${columnOf('x[r * u.width + column] * dy[r * u.width + column] * inverse[r]')}
+  if (t == 0u) { dgain[e] = total; }`,
 )}`;
 
 const SWIGLU = perElement('u.size', '  y[i] = gate[i] / (1.0 + exp(-gate[i])) * up[i];');
@@ -66,21 +79,30 @@ const SWIGLU_GRAD = perElement(
   dgate[i] = dy[i] * up[i] * s * (1.0 + g * (1.0 - s));`,
 );
 
-/** Sums a term over rows for each column: [width]. Many rows are cut into slices that are summed in a second pass. */
-function sumColumns(
-  backend: GpuBackend,
-  term: string,
-  inputs: Record<string, tf.TensorInfo>,
-  rows: number,
-  width: number,
-): tf.TensorInfo {
+/** Sums x [rows, width] over rows for each column: [width]. Many rows are cut into slices that are summed in a second pass. */
+function sumColumns(backend: GpuBackend, x: tf.TensorInfo, rows: number, width: number): tf.TensorInfo {
   const slices = Math.ceil(rows / SLICE_ROWS);
   const y = backend.output(slices === 1 ? [width] : [slices, width]);
   const uniforms = { rows, width, slices, depth: SLICE_ROWS };
-  backend.dispatch({ source: columnSums(term), outputs: { y }, inputs, uniforms, groups: width * slices });
-  if (slices === 1) return y;
-  const total = sumColumns(backend, 'x[r * u.width + column]', { x: y }, slices, width);
-  backend.disposeData(y.dataId);
+  backend.dispatch({
+    source: columnSums('x[r * u.width + column]'),
+    outputs: { y },
+    inputs: { x },
+    uniforms,
+    groups: width * slices,
+  });
+  return slices === 1 ? y : summedSlices(backend, y, slices, width);
+}
+
+/** The sum of partial sums [slices, width], which are disposed. */
+function summedSlices(
+  backend: GpuBackend,
+  partial: tf.TensorInfo,
+  slices: number,
+  width: number,
+): tf.TensorInfo {
+  const total = sumColumns(backend, partial, slices, width);
+  backend.disposeData(partial.dataId);
   return total;
 }
 
@@ -103,7 +125,7 @@ export function registerRows(): void {
     backend.dispatch({ source: SUM_ROWS, ...buffers, uniforms: { size, width }, groups: elements(size) });
     return y;
   });
-  register('RmsNorm', ({ backend, inputs, number }) => {
+  const norm = ({ backend, inputs, number }: KernelCall): tf.TensorInfo[] => {
     const { x, gain } = inputs;
     const width = gain!.shape[0]!;
     const rows = sizeOf(x!) / width;
@@ -113,22 +135,29 @@ export function registerRows(): void {
     const uniforms = { rows, width, eps: { f32: number('eps') } };
     backend.dispatch({ source: RMS_NORM, ...buffers, uniforms, groups: rows });
     return [y, inverse];
-  });
+  };
+  register('RmsNorm', norm);
+  register('BranchNorm', (call) => [...norm(call), passedOn(call, 'x')]);
   register('RmsNormGrad', ({ backend, inputs }) => {
-    const { x, gain, inverse, dy } = inputs;
+    const { x, gain, inverse, dy, dpassed } = inputs;
     const width = gain!.shape[0]!;
     const rows = sizeOf(x!) / width;
+    const slices = Math.ceil(rows / SLICE_ROWS);
     const dx = backend.output(x!.shape);
-    const saved = { x: x!, inverse: inverse!, dy: dy! };
-    const all = { outputs: { dx }, inputs: { ...saved, gain: gain! }, uniforms: { rows, width } };
-    backend.dispatch({ source: RMS_NORM_GRAD, ...all, groups: rows });
-    const term = 'x[r * u.width + column] * dy[r * u.width + column] * inverse[r]';
-    return [dx, sumColumns(backend, term, saved, rows, width)];
+    const dgain = backend.output(slices === 1 ? [width] : [slices, width]);
+    backend.dispatch({
+      source: RMS_NORM_GRAD(dpassed !== undefined),
+      outputs: { dx, dgain },
+      inputs: { x: x!, inverse: inverse!, dy: dy!, gain: gain!, ...(dpassed ? { dpassed } : {}) },
+      uniforms: { rows, width, slices, depth: SLICE_ROWS },
+      groups: rows + width * slices,
+    });
+    return [dx, slices === 1 ? dgain : summedSlices(backend, dgain, slices, width)];
   });
   register('ColumnSums', ({ backend, inputs }) => {
     const x = inputs.x!;
     const [rows, width] = x.shape as [number, number];
-    return sumColumns(backend, 'x[r * u.width + column]', { x }, rows, width);
+    return sumColumns(backend, x, rows, width);
   });
   register('SwiGlu', ({ backend, inputs }) => {
     const { gate, up } = inputs;
