@@ -90,11 +90,13 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
   /** Every term leads to its place in the glossary; those that do not are names that this recipe chose. */
   async function explained(page: Page, own: ReadonlySet<string>) {
     const terms = 'main > :not([hidden]) :is(#figures dt, .facts dt, #curves h3, .rounds thead th)';
-    const unexplained = await page.locator(terms).evaluateAll((all) =>
-      all
-        .filter((term) => !term.querySelector('a.term'))
-        .map((term) => (term.firstChild?.textContent ?? '').trim()),
-    );
+    const unexplained = await page
+      .locator(terms)
+      .evaluateAll((all) =>
+        all
+          .filter((term) => !term.querySelector('a.term'))
+          .map((term) => (term.firstChild?.textContent ?? '').trim()),
+      );
     expect(unexplained.filter((term) => !own.has(term) && !PLAIN.test(term))).toEqual([]);
     expect(await page.locator(`${terms} a.term`).count()).toBeGreaterThan(10);
   }
