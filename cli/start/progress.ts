@@ -194,9 +194,15 @@ export function startLine({ heldOut, judge, version }: EvaluationReport): string
   ].join(', ');
 }
 
-/** The line after Ctrl-C: it says that nothing is lost and how to continue. */
-export const stoppedLine = (after: number, rounds: number): string =>
-  `\nStopped ${after ? `after round ${after} of ${rounds}` : `before the first of ${rounds} rounds was done`}. The same command goes on from here.`;
+/** The line after Ctrl-C: it says that nothing is lost and how to continue. `rounds`: 0 where no run was under way. */
+export const stoppedLine = (after: number, rounds: number): string => {
+  const when = after
+    ? ` after round ${after} of ${rounds}`
+    : rounds
+      ? ` before the first of ${rounds} rounds was done`
+      : '';
+  return `\nStopped${when}. The same command goes on from here.`;
+};
 
 export interface Start {
   readonly settings: RunSettings;
