@@ -30,9 +30,13 @@ test.each([
   [['audit']],
   [['deploy']],
   [['claims']],
-])('rollmesh %j --help takes less than a second', (words) => {
-  expect(seconds(...words, '--help')).toBeLessThan(1);
-}, 60_000);
+])(
+  'rollmesh %j --help takes less than a second',
+  (words) => {
+    expect(seconds(...words, '--help')).toBeLessThan(1);
+  },
+  60_000,
+);
 
 test('policy list takes less than two seconds', () => {
   expect(seconds('policy', 'list', '--state', folder)).toBeLessThan(2);

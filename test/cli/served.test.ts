@@ -51,7 +51,9 @@ test('orders are followed at both terminals, a killed learner is a line, Ctrl-C 
   expect(waited).toMatchObject({ code: 0, stderr: '' });
   expect(waited.stdout).toMatch(/^trio trains \S+: 1 round of 2 tasks × 2 solutions/m);
   expect(waited.stdout).toMatch(/^round +tok\/s [\s\S]*^1\/1 ██████████ /m);
-  await says(/^trio trains \S+: 1 round of [\s\S]+^1\/1 [\s\S]+^After 1 round, .*did not change\s+significantly/m);
+  await says(
+    /^trio trains \S+: 1 round of [\s\S]+^1\/1 [\s\S]+^After 1 round, .*did not change\s+significantly/m,
+  );
   // What is proposed next can be pasted.
   await says(/^Next:\n {2}npm run policy -- eval \S+ 1 --tasks FILE --state \S+$/m);
 
