@@ -14,6 +14,9 @@ function systemError(error: unknown): SystemError | undefined {
   };
 }
 
+/** What the local mesh and a deployment need, and a learner's box may leave out: `optionalDependencies` of package.json. */
+const LEFT_OUT = /^Cannot find package '(drizzle-orm|hono|miniflare|wrangler)'/;
+
 const LATER = 'then give the same command again: it goes on where it stood.';
 
 /** `at`: where, as words that follow "full"; empty where that is not known. */
@@ -71,7 +74,18 @@ export function expectedFailure(error: unknown): RollmeshError | undefined {
         next: 'What it wrote is in mesh.log of the state folder.',
         cause: error,
       });
+    case 'ERR_MODULE_NOT_FOUND': {
+      const missing = error instanceof Error && LEFT_OUT.exec(error.message)?.[1];
+      return missing ? leftOut(missing, error) : undefined;
+    }
     default:
       return undefined;
   }
 }
+
+const leftOut = (name: string, cause: unknown) =>
+  new RollmeshError('wrong-input', 'install.optional', `The package ${name} is not installed here.`, {
+    expected: 'an installation with its optional packages, which the local mesh and a deployment need',
+    next: 'Install rollmesh without --omit=optional. `rollmesh learner` and `rollmesh node` do without them.',
+    cause,
+  });

@@ -1,6 +1,6 @@
 /**
- * Lets the program import the user's TypeScript modules, which may import `rollmesh` from a clone as from the package. In a clone on a Node
- * that strips types only that name is resolved; an older Node has tsx there from the start, which does both.
+ * Lets the program import the user's TypeScript modules, which may import `rollmesh` from a clone as from the package. A Node that strips
+ * types runs them as they are, and in a clone only that name is resolved. For an older Node tsx does it; in a clone it is there from the start.
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -9,14 +9,12 @@ import { BUILT, installed, moduleFile, PUBLIC_MODULES } from '../mesh/installati
 let typeScript: Promise<void> | undefined;
 
 async function load(): Promise<void> {
-  if (BUILT) {
-    (await import('tsx/esm/api')).register();
-    return;
-  }
   // A script of the install, which is not compiled into the package.
   const { href } = pathToFileURL(installed('install', 'strips-types.mjs'));
   const { STRIPS_TYPES } = (await import(href)) as { readonly STRIPS_TYPES: boolean };
-  if (STRIPS_TYPES)
+  if (BUILT) {
+    if (!STRIPS_TYPES) (await import('tsx/esm/api')).register();
+  } else if (STRIPS_TYPES)
     nodeModule.registerHooks({
       resolve(specifier, context, next) {
         const module = PUBLIC_MODULES[specifier];

@@ -1,5 +1,5 @@
 /** Shows policy versions, and dead letters with their causes. */
-import { fill, h, table } from './dom.js';
+import { fill, h, table, term } from './dom.js';
 import { counted, moment, size, whole } from './figures.js';
 
 /** @typedef {import('./api.js').PolicyVersion} PolicyVersion */
@@ -34,7 +34,7 @@ export function showVersions(element, policy, { current, next, versions }) {
   ]);
   fill(
     element,
-    h('h2', {}, 'Versions ', h('span', {}, policy)),
+    h('h2', {}, term('Versions', 'version'), ' ', h('span', {}, policy)),
     scrolling(
       table(`Versions of ${policy}, newest first`, ['version', 'trained', 'size', 'published', ''], rows),
     ),
@@ -51,7 +51,7 @@ export function showDeadLetters(element, letters, link) {
   if (!letters.length) {
     fill(
       element,
-      h('h2', {}, 'Dead letters'),
+      h('h2', {}, term('Dead letters')),
       h('p', { class: 'note' }, 'None: every message was done or is still being tried.'),
     );
     return;
@@ -70,7 +70,7 @@ export function showDeadLetters(element, letters, link) {
   content.classList.add('letters');
   fill(
     element,
-    h('h2', {}, 'Dead letters ', h('span', {}, whole(letters.length))),
+    h('h2', {}, term('Dead letters'), ' ', h('span', {}, whole(letters.length))),
     h(
       'p',
       { class: 'note' },

@@ -3,7 +3,7 @@
  * share; with the keyboard the chart is a slider over rounds. Title, description and a table of the data go with it.
  */
 import { Geometry, MARGIN, picture } from './chart-image.js';
-import { drawn, fill, h, svg, table } from './dom.js';
+import { drawn, fill, h, svg, table, term } from './dom.js';
 import { csv, download, standalone } from './download.js';
 
 /** @typedef {import('./chart-image.js').Plot} Plot */
@@ -61,7 +61,7 @@ export class Chart {
     this.element = h(
       'figure',
       { class: `chart ${className}` },
-      h('figcaption', {}, h('h3', { id: `${this.#id}-caption` }, title), this.#readout),
+      h('figcaption', {}, h('h3', { id: `${this.#id}-caption` }, term(title)), this.#readout),
       this.#frame,
       h('p', { class: 'note', id: `${this.#id}-note` }, note),
       this.#details,

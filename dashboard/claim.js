@@ -5,7 +5,7 @@
 import { getJson } from './api.js';
 import { Chart, Cursor } from './chart.js';
 import { inkOf } from './chart-image.js';
-import { fill, h, table } from './dom.js';
+import { fill, h, table, term } from './dom.js';
 import { decimal, percent } from './figures.js';
 
 /**
@@ -53,11 +53,11 @@ export async function showClaim(element, recipe) {
   );
   element.dataset.recipe = recipe;
   element.hidden = !claim;
-  if (claim) fill(element, ...claimView(claim));
+  if (claim) fill(element, ...claimView(recipe, claim));
 }
 
-/** @param {Claim} claim */
-function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures, arms }) {
+/** @param {string} recipe @param {Claim} claim */
+function claimView(recipe, { claim, verdict, rounds, seeds, commit, conditions, pictures, arms }) {
   const cursor = new Cursor();
   const known = [...new Set(arms.flatMap((arm) => arm.rounds))].sort((a, b) => a - b);
   const charts = Object.entries(pictures).map(([figure, title]) => {
@@ -91,7 +91,7 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures
     h('span', { class: INK_OF[outcome] ?? '' }, `${SIGN_OF[outcome] ?? '~'} ${outcome}`),
   ]);
   return [
-    h('h2', {}, 'The claim ', h('span', {}, verdict === 'partly' ? 'partly shown' : verdict)),
+    h('h2', {}, term('The claim'), ' ', h('span', {}, verdict === 'partly' ? 'partly shown' : verdict)),
     h('p', { class: 'prose' }, claim),
     h('div', { class: 'claim-charts' }, ...charts),
     h(
@@ -111,7 +111,7 @@ function claimView({ claim, verdict, rounds, seeds, commit, conditions, pictures
     h(
       'p',
       { class: 'note' },
-      `${rounds} rounds, seeds ${seeds.join(', ')}, commit ${commit.slice(0, 10)}. Again: npm run claims.`,
+      `${rounds} rounds, seeds ${seeds.join(', ')}, commit ${commit.slice(0, 10)}. Again: npm run claims -- ${recipe}.`,
     ),
   ];
 }

@@ -2,6 +2,7 @@
  * Makes elements by function calls. Text only becomes text nodes, since what models write is untrusted: there is no
  * way through here to markup, inline styles or inline handlers, which the page's content security policy forbids as well.
  */
+import { placeOf } from './terms.js';
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes */
@@ -95,6 +96,14 @@ export function fill(element, ...children) {
 }
 
 /**
+ * A term with a link to the glossary; the text alone where the glossary has no such term.
+ * @param {string} text
+ * @param {string | undefined} [place] its place in the glossary, where that is not the usual one of this text
+ */
+export const term = (text, place = placeOf(text)) =>
+  place ? h('a', { class: 'term', href: `/glossary/#${place}` }, text) : text;
+
+/**
  * Its caption is for screen readers: a heading or a sentence beside it says the same to the eye.
  * @param {string} caption
  * @param {string[]} titles
@@ -105,7 +114,7 @@ export function table(caption, titles, rows) {
     'table',
     {},
     h('caption', { class: 'hidden' }, caption),
-    h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))),
+    h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, term(title))))),
     h(
       'tbody',
       {},

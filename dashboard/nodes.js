@@ -1,6 +1,6 @@
 /** The nodes of a mesh as lanes: which programs compute for it, how much of the current round each has sampled, and what audits say. */
 import { getJson } from './api.js';
-import { fill, h } from './dom.js';
+import { fill, h, term } from './dom.js';
 import { counted, percent, whole } from './figures.js';
 
 /** @typedef {import('../core/schema/work.ts').NodeAnswer} Node */
@@ -50,7 +50,7 @@ export function showNodes(element, listed, shares, round) {
   const isolates = shares.find(({ node }) => node === null);
   fill(
     element,
-    h('h2', {}, 'Nodes ', h('span', {}, round ? `completions of round ${round.index}` : '')),
+    h('h2', {}, term('Nodes'), ' ', h('span', {}, round ? `completions of round ${round.index}` : '')),
     h(
       'ol',
       { class: 'lanes' },

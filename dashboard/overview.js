@@ -1,5 +1,5 @@
 /** The top of a run's page: the run, the state of its current round, and what has changed since the version that it began from. */
-import { fill, h } from './dom.js';
+import { fill, h, term } from './dom.js';
 import {
   counted,
   decimal,
@@ -289,7 +289,7 @@ const figure = (name, value, hint, change, sign) =>
   h(
     'div',
     {},
-    h('dt', {}, name, ' ', h('small', {}, hint)),
+    h('dt', {}, term(name), ' ', h('small', {}, hint)),
     h(
       'dd',
       {},

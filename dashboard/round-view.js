@@ -1,6 +1,6 @@
 /** The view of one round: its figures, its warnings, its proposals, and its tasks, each of which opens to show its rollouts. */
 import { getJson } from './api.js';
-import { fill, h, table } from './dom.js';
+import { fill, h, table, term } from './dom.js';
 import { csv, download, jsonLines } from './download.js';
 import {
   counted,
@@ -30,14 +30,14 @@ import { taskView } from './task-view.js';
 /** @typedef {import('./group-summary.js').Summary} Summary */
 /** @typedef {import('./dom.js').Child} Child */
 
-/** A list of facts; what is not known in this round is left out. @param {readonly (readonly [string, Child])[]} facts */
+/** A list of facts; what is not known in this round is left out. @param {readonly (readonly [string, Child, place?: string])[]} facts */
 const factList = (facts) =>
   h(
     'dl',
     { class: 'facts' },
     ...facts
       .filter(([, value]) => value !== MISSING && value !== null)
-      .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+      .map(([name, value, place]) => h('div', {}, h('dt', {}, term(name, place)), h('dd', {}, value))),
   );
 
 /** @param {Round} round */
@@ -55,7 +55,7 @@ function training({ report }) {
   return h(
     'section',
     {},
-    h('h3', {}, 'Learning'),
+    h('h3', {}, term('Learning')),
     rows.length > 0 &&
       h(
         'div',
@@ -86,7 +86,7 @@ function judging({ report }) {
   return h(
     'section',
     {},
-    h('h3', {}, 'Judging'),
+    h('h3', {}, term('Judging')),
     h(
       'div',
       { class: 'scroller', tabindex: 0 },
@@ -129,7 +129,7 @@ function usage({ usage: used, report }) {
   return h(
     'section',
     {},
-    h('h3', {}, 'Use of the platform'),
+    h('h3', {}, term('Use of the platform')),
     h(
       'div',
       { class: 'scroller', tabindex: 0 },
@@ -169,7 +169,7 @@ function recipeFigures({ report }) {
   return h(
     'section',
     {},
-    h('h3', {}, 'The recipe’s own figures'),
+    h('h3', {}, term('The recipe’s own figures')),
     own.length > 0 && shown(own),
     evaluated.length > 0 && h('h4', {}, `Evaluation of version ${report?.evaluation?.version}`),
     evaluated.length > 0 && shown(evaluated),
@@ -191,7 +191,9 @@ function figures(round) {
     ['learner', duration(report?.learnerMs)],
     ['tokens a second', whole(tokens)],
     ['made', version === null ? MISSING : `version ${version}`],
-    ...Object.entries(roles).map(([role, ref]) => /** @type {const} */ ([role, `version ${ref.version}`])),
+    ...Object.entries(roles).map(
+      ([role, ref]) => /** @type {const} */ ([role, `version ${ref.version}`, 'role']),
+    ),
     ['proposals', round.proposed ? whole(round.proposed) : MISSING],
     ['tasks', whole(round.expected)],
     ['failed', round.groups.failed ? h('b', { class: 'bad' }, whole(round.groups.failed)) : MISSING],

@@ -1,5 +1,5 @@
 /** The table of rounds, newest first. Only rows that changed are rebuilt, and old rows appear on request. */
-import { h } from './dom.js';
+import { h, term } from './dom.js';
 import { decimal, duration, MISSING, percent, significant, whole } from './figures.js';
 
 /** @typedef {import('./api.js').Round} Round */
@@ -120,8 +120,8 @@ export class RoundsTable {
       this.#rows.clear();
       this.#columns = columns;
       this.#head.replaceChildren(
-        h('th', { scope: 'col' }, 'round'),
-        ...columns.map(({ title, hint }) => h('th', { scope: 'col', title: hint }, title)),
+        h('th', { scope: 'col' }, term('round')),
+        ...columns.map(({ title, hint }) => h('th', { scope: 'col', title: hint }, term(title))),
       );
     }
     const rows = shown.map((round) => this.#row(round));

@@ -21,6 +21,9 @@ export const BUILT = import.meta.url.endsWith('.js');
 /** A file or folder of the installation that is not a module, such as `models` or `wrangler.toml`. */
 export const installed = (...parts: readonly string[]): string => join(INSTALLATION, ...parts);
 
+/** The folder of caches: a package's is beside the package, as those of other tools are; a checkout's is in its own `node_modules`. */
+export const CACHES = BUILT ? join(dirname(INSTALLATION), '.cache') : installed('node_modules', '.cache');
+
 /** The file of a module by its path without an extension, such as `workers/gateway/index`. */
 export const moduleFile = (path: string): string =>
   BUILT ? installed('dist', `${path}.js`) : installed(`${path}.ts`);

@@ -5,12 +5,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BUILT, INSTALLATION, installed } from './installation.ts';
+import { CACHES, INSTALLATION, installed } from './installation.ts';
 
-/** A package's cache is beside the package, as those of other tools are; a checkout's is in its own `node_modules`. */
-const FOLDER = BUILT
-  ? join(dirname(INSTALLATION), '.cache', 'rollmesh')
-  : installed('node_modules', '.cache', 'rollmesh');
+const FOLDER = join(CACHES, 'rollmesh');
 /** The most results that are kept; the oldest are deleted. A guest's recipes give their Workers bundles of their own. */
 const MOST = 64;
 const ROUNDING_MS = 1_000;

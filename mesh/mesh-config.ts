@@ -39,7 +39,9 @@ export async function readMeshConfig(root: string): Promise<MeshConfig> {
   const own = resolve(root, FILE);
   const file = existsSync(own) ? own : installed(FILE);
   const read = await readEnvironments(file).catch((cause: unknown) => {
-    throw refusal(file, cause);
+    // An installation without wrangler says nothing about the file.
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    throw missing ? cause : refusal(file, cause);
   });
   const environments = byEnvironment((env) => checked(file, env, read[env]));
   const mains = byEnvironment((env) =>

@@ -10,7 +10,7 @@ export interface Page {
   readonly path: string;
   readonly title: string;
   readonly html: string;
-  /** The ids of its headings, which links may name. */
+  /** The ids of its headings and places, which links may name. */
   readonly anchors: ReadonlySet<string>;
 }
 
@@ -26,6 +26,9 @@ export interface Link {
 export function sitePath(source: string): string {
   return source.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html');
 }
+
+/** A place in a page that links may name; the only markup of the documentation that is kept. */
+const PLACE = /^(?:<a id="([a-z0-9-]+)">|<\/a>)$/;
 
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const isOutside = (href: string) => /^https?:/.test(href);
@@ -51,6 +54,7 @@ export interface Site {
  */
 export function renderPage(source: string, markdown: string, site: Site) {
   const links: Link[] = [];
+  const places: string[] = [];
   const own = sitePath(source);
   const placed = (href: string): string | null => {
     const link = linkOf(source, href);
@@ -73,13 +77,18 @@ export function renderPage(source: string, markdown: string, site: Site) {
         return `<img src="${escapeHtml(placed(href) ?? href)}" alt="${escapeHtml(text)}">`;
       },
       // The documentation is ours, but its comments and stray tags are not for readers.
-      html: ({ text }: Tokens.HTML | Tokens.Tag) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => {
+        const place = PLACE.exec(text);
+        if (place?.[1]) places.push(place[1]);
+        return place ? text : text.startsWith('<!--') ? '' : escapeHtml(text);
+      },
     },
   });
   const html = marked.parse(markdown, { async: false });
   const headings = getHeadingList();
   const title = headings.find(({ level }) => level === 1)?.raw ?? source;
-  const page: Page = { source, path: own, title, html, anchors: new Set(headings.map(({ id }) => id)) };
+  const anchors = new Set([...headings.map(({ id }) => id), ...places]);
+  const page: Page = { source, path: own, title, html, anchors };
   return { page, links };
 }
 

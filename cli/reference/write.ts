@@ -1,8 +1,11 @@
-/** `npm run reference`: writes docs/api.md and dashboard/openapi.json. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** `npm run reference`: writes docs/api.md, dashboard/openapi.json and the page /glossary/. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { glossaryPage } from './glossary.ts';
 import { openApi } from './openapi.ts';
 import { referencePage } from './page.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 writeFileSync('docs/api.md', referencePage());
 writeFileSync('dashboard/openapi.json', `${JSON.stringify(openApi(version), null, 1)}\n`);
+mkdirSync('dashboard/glossary', { recursive: true });
+writeFileSync('dashboard/glossary/index.html', glossaryPage());

@@ -13,35 +13,39 @@ import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../share
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
 import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
+import { columnsHelp } from './progress.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 
 export { withConfig as prepare } from '../run-config-file.ts';
 
 export const command = (): Command =>
-  addTrainingTaskOptions(startCommand()).action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
-    const { files, known, options } = await askedRun(asked);
-    for (const line of files?.report ?? []) console.error(line);
-    // Invalid options are refused before anything is written and before slow modules are loaded.
-    runOf(known.registry, orderOf(options));
-    for (const recipe of known.named) expectStart(recipe);
-    const { readMeshConfig } = await import('../../mesh/mesh-config.ts');
-    await readMeshConfig('.');
-    if (options.fresh) refuseBusy(options.state);
-    else refuseShared(options.state);
-    if (!options.inProcess) await refuseTakenPort(options.port);
-    const measured = asked.engine === FASTEST ? { engine: await measuredEngine(known.named[0]!, asked) } : {};
-    // A full disk first causes an error that no code awaits: in a log's stream.
-    process.on('uncaughtException', (error) => fail(error, options.json));
-    const stateDir = openStateFolder(options.state, options.fresh);
-    const recipes = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
-    const printer = options.json
-      ? jsonPrinter()
-      : textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
-    const run = options.inProcess
-      ? (await import('./process-run.ts')).runInOneProcess
-      : (await import('./mesh-run.ts')).runInMesh;
-    await run({ ...options, ...measured }, recipes, stateDir, printer);
-  });
+  addTrainingTaskOptions(startCommand())
+    .addHelpText('after', () => `\n${columnsHelp()}`)
+    .action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
+      const { files, known, options } = await askedRun(asked);
+      for (const line of files?.report ?? []) console.error(line);
+      // Invalid options are refused before anything is written and before slow modules are loaded.
+      runOf(known.registry, orderOf(options));
+      for (const recipe of known.named) expectStart(recipe);
+      const { readMeshConfig } = await import('../../mesh/mesh-config.ts');
+      await readMeshConfig('.');
+      if (options.fresh) refuseBusy(options.state);
+      else refuseShared(options.state);
+      if (!options.inProcess) await refuseTakenPort(options.port);
+      const measured =
+        asked.engine === FASTEST ? { engine: await measuredEngine(known.named[0]!, asked) } : {};
+      // A full disk first causes an error that no code awaits: in a log's stream.
+      process.on('uncaughtException', (error) => fail(error, options.json));
+      const stateDir = openStateFolder(options.state, options.fresh);
+      const recipes = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
+      const printer = options.json
+        ? jsonPrinter()
+        : textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
+      const run = options.inProcess
+        ? (await import('./process-run.ts')).runInOneProcess
+        : (await import('./mesh-run.ts')).runInMesh;
+      await run({ ...options, ...measured }, recipes, stateDir, printer);
+    });
 
 /** The engine that samples fastest here from the recipe's start policy, told on standard error. */
 async function measuredEngine(

@@ -23,8 +23,20 @@ export interface FollowedMesh {
 /** How often the mesh is asked for runs, ms. */
 const LOOK_MS = 1_000;
 
-/** Prints until the signal aborts. Rounds that had ended before are not printed. */
+/** A run that is printed, and its last round that was. */
+interface Printed {
+  readonly target: number;
+  round: number;
+}
+
+/** Prints until the signal aborts, and then how far the run came that is under way. Rounds that had ended before are not printed. */
 export async function followAll(mesh: FollowedMesh, printer: RunPrinter, signal: AbortSignal): Promise<void> {
+  let current: Printed | undefined;
+  // At once, since the mesh may not answer any more.
+  const stopped = () => {
+    if (signal.reason?.name === 'AbortError') printer.stopped(current?.round ?? 0, current?.target ?? 0);
+  };
+  signal.addEventListener('abort', stopped, { once: true });
   /** By run: the last round that is printed or followed. */
   const followed = new Map<string, number>();
   for (const run of await mesh.gateway.listRuns()) followed.set(run.id, await lastEnded(mesh, run));
@@ -36,7 +48,9 @@ export async function followAll(mesh: FollowedMesh, printer: RunPrinter, signal:
     for (const run of due) {
       const from = (followed.get(run.id) ?? 0) + 1;
       followed.set(run.id, run.target);
-      await printRun(mesh, run, from, printer, signal);
+      current = { target: run.target, round: from - 1 };
+      await printRun(mesh, run, current, printer, signal);
+      current = undefined;
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
@@ -52,11 +66,12 @@ async function lastEnded({ gateway }: FollowedMesh, run: RunState): Promise<numb
 async function printRun(
   { gateway, registry, page, device, evaluateEvery }: FollowedMesh,
   { id, settings, target }: RunState,
-  from: number,
+  printed: Printed,
   printer: RunPrinter,
   signal: AbortSignal,
 ): Promise<void> {
   const began = performance.now();
+  const from = printed.round + 1;
   printer.started({ settings, rounds: target, page: `${page}/#run=${id}`, device, done: from - 1 });
   const lines: RoundLine[] = [];
   try {
@@ -73,6 +88,7 @@ async function printRun(
     for await (const line of rounds) {
       if (line.report.start) printer.evaluatedStart(line.report.start);
       lines.push(line);
+      printed.round = line.round;
       printer.round(line);
     }
   } catch (error) {

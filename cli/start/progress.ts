@@ -32,6 +32,8 @@ interface Cell {
 
 interface Column {
   readonly title: string;
+  /** What the figure is, for `--help`; docs/glossary.md says more of it. */
+  readonly meaning: string;
   readonly width: number;
   readonly cell: (line: RoundLine, progress: Progress) => Cell;
 }
@@ -60,34 +62,73 @@ function heldOut(line: RoundLine, { start }: Progress): Cell {
 const COLUMNS: readonly Column[] = [
   {
     title: 'tok/s',
+    meaning: 'tokens generated per second',
     width: 6,
     cell: ({ report }) => ({ text: whole(generationRate(report)) }),
   },
   {
     title: 'accept',
+    meaning: 'share of the proposals that became tasks',
     width: 6,
     // Where some of the tasks were drawn, nobody proposed them.
     cell: ({ groups: { proposed, admitted } }) => ({
       text: percent(proposed && admitted <= proposed ? admitted / proposed : null),
     }),
   },
-  { title: 'solver', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.reward) }) },
+  {
+    title: 'solver',
+    meaning: 'mean reward of the rollouts',
+    width: 6,
+    cell: ({ report }) => ({ text: decimal(report.monitors?.reward) }),
+  },
   {
     title: 'judge',
+    meaning: 'balanced accuracy of the judge: 0.5 is chance',
     width: 5,
     cell: ({ report }) => ({ text: decimal(report.monitors?.judgeBalancedAccuracy) }),
   },
-  { title: 'passed', width: 6, cell: ({ report }) => ({ text: decimal(report.monitors?.passRate) }) },
-  { title: 'difficulty', width: 10, cell: ({ report }) => ({ text: decimal(report.monitors?.difficulty) }) },
-  { title: 'worked', width: 6, cell: ({ report }) => ({ text: percent(report.monitors?.workedShare) }) },
-  { title: 'held-out', width: 12, cell: heldOut },
-  { title: 'KL', width: 5, cell: ({ report }) => ({ text: decimal(klToStart(report), 3) }) },
+  {
+    title: 'passed',
+    meaning: 'share of rollouts that count as solved',
+    width: 6,
+    cell: ({ report }) => ({ text: decimal(report.monitors?.passRate) }),
+  },
+  {
+    title: 'difficulty',
+    meaning: 'mean difficulty of the tasks',
+    width: 10,
+    cell: ({ report }) => ({ text: decimal(report.monitors?.difficulty) }),
+  },
+  {
+    title: 'worked',
+    meaning: 'share of rollouts that write their steps down',
+    width: 6,
+    cell: ({ report }) => ({ text: percent(report.monitors?.workedShare) }),
+  },
+  {
+    title: 'held-out',
+    meaning: 'greedy accuracy on held-out tasks, and its change since the run began, points',
+    width: 12,
+    cell: heldOut,
+  },
+  {
+    title: 'KL',
+    meaning: 'KL divergence from version 0, nats per token',
+    width: 5,
+    cell: ({ report }) => ({ text: decimal(klToStart(report), 3) }),
+  },
   {
     title: 'stale',
+    meaning: 'groups refused because they were sampled with too old a version',
     width: 5,
     cell: ({ groups }) => ({ text: whole(groups.stale), tone: groups.stale ? 'warn' : undefined }),
   },
-  { title: 'time', width: 8, cell: ({ wallMs }) => ({ text: duration(wallMs) }) },
+  {
+    title: 'time',
+    meaning: 'from the beginning of the round to its end',
+    width: 8,
+    cell: ({ wallMs }) => ({ text: duration(wallMs) }),
+  },
 ];
 
 /** Draws a progress bar of `BAR` cells in steps of an eighth. */
@@ -110,6 +151,13 @@ export function heading({ rounds, paint = plain }: Progress): string {
   const first = 'round'.padEnd(place(rounds, rounds).length + 1 + BAR);
   return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
 }
+
+/** What the columns are, for the end of `--help`. */
+export const columnsHelp = (): string =>
+  [
+    'Columns of a round’s line (a figure that a recipe does not have stays empty; docs/glossary.md explains each):',
+    ...COLUMNS.map(({ title, meaning }) => `  ${title.padEnd(12)}${meaning}`),
+  ].join('\n');
 
 function warnings({ groups, report, from, others = 0 }: RoundLine): string[] {
   const { failed } = groups;
@@ -146,9 +194,15 @@ export function startLine({ heldOut, judge, version }: EvaluationReport): string
   ].join(', ');
 }
 
-/** The line after Ctrl-C: it says that nothing is lost and how to continue. */
-export const stoppedLine = (after: number, rounds: number): string =>
-  `\nStopped ${after ? `after round ${after} of ${rounds}` : `before the first of ${rounds} rounds was done`}. The same command goes on from here.`;
+/** The line after Ctrl-C: it says that nothing is lost and how to continue. `rounds`: 0 where no run was under way. */
+export const stoppedLine = (after: number, rounds: number): string => {
+  const when = after
+    ? ` after round ${after} of ${rounds}`
+    : rounds
+      ? ` before the first of ${rounds} rounds was done`
+      : '';
+  return `\nStopped${when}. The same command goes on from here.`;
+};
 
 export interface Start {
   readonly settings: RunSettings;

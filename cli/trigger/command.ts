@@ -13,6 +13,7 @@ import {
   weightsOption,
   whole,
 } from '../shared/run-options.ts';
+import { columnsHelp } from '../start/progress.ts';
 
 /** The options are the order's fields, but for `--reward`, which names the reward function. */
 type Asked = Omit<RunOrder, 'rewardFunction'> & { readonly reward?: string };
@@ -41,6 +42,7 @@ export const command = (): Command =>
     .addOption(formerOption('--group <n>', '--group-size'))
     .option('--wait', 'follow the rounds, print each, and exit with 1 if one fails', false)
     .option('--json', 'with --wait: one JSON object a line', false)
+    .addHelpText('after', () => `\n${columnsHelp()}`)
     .action(async (url: string, { wait, json, reward, ...asked }: Asked & Waiting) => {
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
         throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { humanised } from '../../dashboard/figures.js';
 import { recipes } from '../../recipes/index.ts';
 import { openStore } from '../store/fixture.ts';
 import { complaintsOf } from './complaints.ts';
@@ -84,16 +85,38 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     expect(missing, 'figures without a value').toBe(0);
   }
 
+  /** Words of the page that need no explanation. */
+  const PLAIN = /^(?:began|tasks|samples|tokens|round \d+)$/;
+  /** Every term leads to its place in the glossary; those that do not are names that this recipe chose. */
+  async function explained(page: Page, own: ReadonlySet<string>) {
+    const terms = 'main > :not([hidden]) :is(#figures dt, .facts dt, #curves h3, .rounds thead th)';
+    const unexplained = await page
+      .locator(terms)
+      .evaluateAll((all) =>
+        all
+          .filter((term) => !term.querySelector('a.term'))
+          .map((term) => (term.firstChild?.textContent ?? '').trim()),
+      );
+    expect(unexplained.filter((term) => !own.has(term) && !PLAIN.test(term))).toEqual([]);
+    expect(await page.locator(`${terms} a.term`).count()).toBeGreaterThan(10);
+  }
+
   test.each(recipes.map(({ name }) => name))(
     '%s: its run, its round and its tasks',
     async (recipe) => {
       const { rounds, run } = played.get(recipe)!;
+      const own = new Set(
+        rounds.flatMap(({ line: { report } }) =>
+          Object.keys({ ...report.figures, ...report.evaluation?.figures }).map(humanised),
+        ),
+      );
       await visit(atRun(recipe), async (page) => {
         await page.waitForSelector('.rounds tbody tr');
         // A claim that is registered and not played yet has nothing to show.
         const measured = recipe in JSON.parse(readFileSync('dashboard/claims.json', 'utf8'));
         if (measured) await page.waitForSelector('#claim:not([hidden])');
         await nothingEmpty(page);
+        await explained(page, own);
         expect(await page.locator('#title').innerText()).toContain(run.recipe.summary);
         const titles = await page.locator('#curves h3').allInnerTexts();
         expect(new Set(titles).size).toBe(titles.length);
@@ -104,16 +127,14 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         );
         for (const [name, value] of figures) {
           if (name.includes('/') || value === null) continue;
-          const words = name
-            .replace(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`)
-            .replace(/([a-z])([A-Z])/g, '$1 $2');
-          expect(text, `the figure ${name}`).toContain(words);
+          expect(text, `the figure ${name}`).toContain(humanised(name));
         }
       });
       const last = rounds.at(-1)!;
       await visit(atRun(recipe, `&round=${last.spec.index}`), async (page) => {
         await page.waitForSelector('.tasks a');
         await nothingEmpty(page);
+        await explained(page, own);
         const links = page.locator('.tasks a');
         expect(await links.count()).toBe(last.groups.length);
         for (let i = 0; i < last.groups.length; i++) {

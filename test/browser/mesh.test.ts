@@ -76,6 +76,15 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     expect((await api(`/api/rounds?run=${run}&before=1`)).rounds).toEqual([]);
   }, 240_000);
 
+  test('the glossary is where the terms of the page lead', async () => {
+    const page = await browser.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(new URL('/glossary/#kl', mesh.url).href);
+    expect(await page.locator('tr:has(:target)').innerText()).toMatch(/^KL to version 0\s+Mean k3 estimate/);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   test('every file of the page and of the API comes under the security policy', async () => {
     for (const path of ['/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {
       const { headers } = await fetch(new URL(path, mesh.url));

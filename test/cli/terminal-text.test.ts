@@ -79,6 +79,12 @@ test.each([
     'start.port: The port of the mesh was taken while it started. Expected a port',
   ],
   [system('ERR_RUNTIME_FAILURE'), 'mesh.start: The runtime of the mesh'],
+  [
+    Object.assign(new Error("Cannot find package 'miniflare' imported from /x.js"), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    }),
+    'install.optional: The package miniflare is not installed here. Expected an installation with its optional',
+  ],
 ])('%s', (error, description) => {
   const failure = expectedFailure(error);
   expect(`${failure?.code}: ${failure?.message}`).toContain(description);
@@ -87,4 +93,6 @@ test.each([
 test('a bug stays a bug', () => {
   expect(expectedFailure(new TypeError('x is not a function'))).toBeUndefined();
   expect(expectedFailure('text')).toBeUndefined();
+  const ours = Object.assign(new Error("Cannot find package 'x'"), { code: 'ERR_MODULE_NOT_FOUND' });
+  expect(expectedFailure(ours)).toBeUndefined();
 });

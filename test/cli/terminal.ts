@@ -9,11 +9,11 @@ export interface Seen {
   readonly ms: number;
 }
 
-/** `onText` is called with everything printed so far, and may end the command by the function that it is given. */
+/** `onText` is called with everything printed so far, and may end the command, whose process id it is told, by the function that it is given. */
 export function runCommand(
   script: string,
   args: readonly string[],
-  onText: (text: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
+  onText: (text: string, kill: (signal: NodeJS.Signals) => void, pid: number) => void = () => {},
 ): Promise<Seen> {
   const began = performance.now();
   return new Promise((resolve) => {
@@ -25,7 +25,7 @@ export function runCommand(
     for (const stream of ['stdout', 'stderr'] as const)
       child[stream].on('data', (chunk: Uint8Array) => {
         text[stream] += new TextDecoder().decode(chunk);
-        onText(text.stdout + text.stderr, (signal) => child.kill(signal));
+        onText(text.stdout + text.stderr, (signal) => child.kill(signal), child.pid!);
       });
     child.once('close', (code) => resolve({ code, ...text, ms: performance.now() - began }));
   });

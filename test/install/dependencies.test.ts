@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly scripts: Readonly<Record<string, string>>;
@@ -21,20 +23,31 @@ const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse
   readFileSync('package-lock.json', 'utf8'),
 );
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
-const direct = { ...manifest.dependencies, ...manifest.devDependencies };
+const direct = {
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.devDependencies,
+};
 
 test('docs/dependencies.md names each direct dependency once, those of the package first', () => {
   const rows = readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| `([^`]+)` \| .+ \|$/gm);
-  expect([...rows].map(([, name]) => name)).toEqual([
-    ...Object.keys(manifest.dependencies),
-    ...Object.keys(manifest.devDependencies),
-  ]);
+  expect([...rows].map(([, name]) => name)).toEqual(Object.keys(direct));
 });
 
 test('versions are exact, and the lock holds the same', () => {
   for (const [name, version] of Object.entries(direct)) {
     expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
     expect([name, lock.packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
+  }
+});
+
+/** Whoever installs it is told by the same command everywhere. `.ci/guest` runs it and measures what it installs. */
+test('what a GPU needs besides is named with the version that the clone has', () => {
+  const { webgpu } = manifest.devDependencies;
+  expect(manifest.peerDependencies).toEqual({ webgpu });
+  for (const file of ['docs/dependencies.md', 'docs/deploy.md', 'learner/device/webgpu/adapter.ts']) {
+    const told = [...readFileSync(file, 'utf8').matchAll(/webgpu@([\d.]*\d)/g)].map(([, version]) => version);
+    expect([file, new Set(told)]).toEqual([file, new Set([webgpu])]);
   }
 });
 

@@ -22,6 +22,7 @@ test('links between pages lead to their HTML, those to other files of the reposi
 
 test('markup in a page is shown and not run, and comments are not shown', () => {
   expect(htmlOf('a <script>alert(1)</script> <!-- hidden --> b')).not.toMatch(/<script|hidden/);
+  expect(htmlOf('a <a id="x" onclick="alert(1)"></a>')).not.toContain('<a');
   expect(htmlOf('[x](javascript:alert(1))')).not.toContain('href="javascript:');
 });
 

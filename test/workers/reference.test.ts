@@ -1,6 +1,7 @@
 /** The reference of the HTTP interface: it has every route of the gateway and no other, and its two files are those that the table makes. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { glossaryPage } from '../../cli/reference/glossary.ts';
 import { openApi, openApiPath } from '../../cli/reference/openapi.ts';
 import { referencePage } from '../../cli/reference/page.ts';
 import { ROUTES } from '../../cli/reference/routes.ts';
@@ -22,12 +23,21 @@ test('the table has every route of the gateway and no other', async () => {
   expect(told.map(nameOf).sort()).toEqual([...new Set(routes.map(nameOf))].sort());
 });
 
-test('docs/api.md and dashboard/openapi.json are those that `npm run reference` writes', () => {
+test('docs/api.md, dashboard/openapi.json and the page /glossary/ are those that `npm run reference` writes', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(readFileSync('docs/api.md', 'utf8')).toBe(referencePage());
   expect(readFileSync('dashboard/openapi.json', 'utf8')).toBe(
     `${JSON.stringify(openApi(version), null, 1)}\n`,
   );
+  expect(readFileSync('dashboard/glossary/index.html', 'utf8')).toBe(glossaryPage());
+});
+
+test('every place that the page links to is in the glossary', () => {
+  const terms = readFileSync('dashboard/terms.js', 'utf8').split('const PLACES')[1]!;
+  const places = [...terms.matchAll(/^ {2}.+: '([a-z-]+)',$/gm)].map(([, place]) => place!);
+  expect(places.length).toBeGreaterThan(60);
+  const there = new Set([...glossaryPage().matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
+  expect(places.filter((place) => !there.has(place))).toEqual([]);
 });
 
 test('every path, parameter and reference of the document is there', () => {

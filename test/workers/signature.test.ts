@@ -1,6 +1,7 @@
 /** Webhook signatures against node:crypto, which did not write the verifier. */
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { standardHeaders } from '../../core/standard-webhook.ts';
 import { HttpError } from '../../workers/gateway/http-error.ts';
 import { type SignatureHeaders, verifySignature } from '../../workers/gateway/signature.ts';
 
@@ -99,6 +100,18 @@ test('Standard Webhooks: the id names the delivery, and id, time and body are al
   expect(codeOf({ standard: { id, timestamp: String(NOW + 1), signature } })).toBe('401 signature.wrong');
   expect(codeOf({ standard: { id: undefined, timestamp, signature } })).toBe('401 signature.malformed');
   expect(codeOf(standard(NOW - 301))).toBe('401 signature.stale');
+});
+
+/** The example in the tests of the project's own libraries. */
+test('Standard Webhooks: the published example is signed and verified', () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const [id, time, text] = ['msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}'] as const;
+  const headers = standardHeaders(secret, id, time, text);
+  expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  const signed = { id, timestamp: String(time), signature: headers['webhook-signature'] };
+  const none = { own: undefined, github: undefined, githubDelivery: undefined };
+  const body = new TextEncoder().encode(text);
+  expect(verifySignature({ ...none, standard: signed }, body, [secret], time)).toBe(`standard:${id}`);
 });
 
 test('Standard Webhooks: one of several signatures is enough, and a secret with whsec_ is base64', () => {

@@ -43,6 +43,8 @@ export interface GpuDevice {
 }
 
 const NO_ADAPTER = 'no GPU adapter was found: there is no Vulkan, Metal or Direct3D driver.';
+const NO_DAWN =
+  'the package webgpu, which brings Dawn, is not installed. Install it beside rollmesh: `npm install webgpu@0.6.2`.';
 const ONLY_SOFTWARE = 'the only adapter is a software driver, slower than the CPU device.';
 
 /** The best adapter's device, or a sentence that says why there is none. `software` also accepts a driver that computes on the CPU. */
@@ -54,6 +56,8 @@ export async function requestGpu(software: boolean): Promise<GpuDevice | string>
     if (found === 'software') return ONLY_SOFTWARE;
     adapter = await (await loadGpu()).requestAdapter({ powerPreference: 'high-performance' });
   } catch (error) {
+    if (error instanceof Error && 'code' in error && /MODULE_NOT_FOUND$/.test(String(error.code)))
+      return NO_DAWN;
     return `WebGPU does not start here: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
   }
   if (!adapter) return NO_ADAPTER;

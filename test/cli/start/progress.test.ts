@@ -3,6 +3,7 @@ import { painted, paintFor, plain } from '../../../cli/shared/colour.ts';
 import { duration, percent, points, whole } from '../../../cli/shared/figures.ts';
 import { wrap } from '../../../cli/shared/wrap.ts';
 import {
+  columnsHelp,
   explainStart,
   generationRate,
   heading,
@@ -195,4 +196,12 @@ test('the start says what is running and where the page is', () => {
   expect(startLine(evaluation(0.342))).toBe(
     'version 5 on 500 held-out tasks: 34.2 % greedy, 36.0 % sampled, 70.4 % with steps forced, 44 % worked, judge 0.62',
   );
+});
+
+test('every column of a round’s line is explained at the end of --help', () => {
+  const titles = heading({ rounds: 40, start: null }).trim().split(/ +/).slice(1);
+  expect(titles).toHaveLength(11);
+  const explained = columnsHelp().split('\n').slice(1);
+  expect(explained.map((line) => line.trim().split(/ +/)[0])).toEqual(titles);
+  for (const line of explained) expect(line).toMatch(/^ {2}\S+ {2,}\S+ .{10,}$/);
 });
