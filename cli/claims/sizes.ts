@@ -10,8 +10,8 @@ import { claimOf } from '../../core/claims/claim.ts';
 import { settingsOf } from '../../core/claims/registration.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { configOf } from '../../learner/train/frozen-sets.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
-import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { recipes } from '../../recipes/index.ts';
 import type { ShapeName } from '../pretrain/shapes.ts';
@@ -65,7 +65,7 @@ export async function playSizes(
       continue;
     }
     const start = await startOfShape(settings.state, recipe.startPolicy, shape);
-    const parameters = parameterCount(parseConfig((await readPolicyFolder(start.folder))['config.json']!));
+    const parameters = parameterCount(configOf(await readPolicyFolder(start.folder)));
     console.log(`${name}, ${shape}: ${parameters} parameters`);
     const finished = new FinishedRuns(settings.state, name, `${shape}-${machine.commit}`);
     const { began: _, ...played } = await playClaim(recipe, { ...settings, arms, seeds: SEEDS }, players, {
