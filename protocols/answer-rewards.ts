@@ -1,6 +1,6 @@
 /**
- * What a solver that plays alone is paid, a group of answers at a time. The controls that every claim needs stand here once: gold is
- * the upper bound, format and coin are what any gain must beat.
+ * Rewards for a solver that plays alone, computed for one group of answers at a time. The controls that every claim needs are defined here once:
+ * `gold` is the upper bound, and `format` and `coin` are what any gain must beat.
  */
 import { Random } from '../core/random.ts';
 import { majorityRewards, type TieBreak } from '../core/rl/rewards/index.ts';
@@ -16,24 +16,24 @@ import {
 } from '../core/task-family.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
-/** Decides a tied vote by a draw of its own for each group. */
+/** Breaks a tied vote by a random draw, seeded for each group. */
 export const tieOf =
   (group: string): TieBreak =>
   (n) =>
     new Random(`tie/${group}`).int(n);
 
-/** A group's answers as the rewards see them; all lists are [samples]. */
+/** A group's answers as the reward functions see them; every list is [samples]. */
 export interface AnswerEvidence {
   readonly group: RolloutGroup;
   readonly solutions: readonly ParseResult<Solution>[];
-  /** Answers as texts; null where the text is none. */
+  /** The text of each answer; null where the completion holds no answer. */
   readonly answers: readonly (string | null)[];
-  /** Is the answer exact? null where there is none, or nothing to compare it with. Throws for a reward that is declared gold-free. */
+  /** Whether the answer is exact; null where there is no answer, or nothing to compare it with. Throws for a reward that is declared gold-free. */
   readonly answersExact: () => readonly (boolean | null)[];
 }
 
 export interface AnswerReward extends RewardInfo {
-  /** [samples]; null = missing, which is not zero. */
+  /** Rewards [samples]; null is missing data, which is not a reward of 0. */
   readonly pay: (evidence: AnswerEvidence) => readonly (number | null)[];
 }
 
@@ -62,8 +62,8 @@ export const randomReward: AnswerReward = {
 };
 
 /**
- * Stage three of a recipe without a verifier: no completion is sampled. The oracle's results are recorded beside the rewards, for the monitors.
- * `taskOf` says which task a sample answers, by its place in the group; default the group's.
+ * The judge stage of a recipe without a verifier, in which no completion is sampled. The oracle's results are recorded beside the rewards, for the
+ * monitors. `taskOf` says which task a sample answers, by its place in the group; default the group's task.
  */
 export function payAnswers(
   given: TaskFamily,

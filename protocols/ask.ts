@@ -1,27 +1,27 @@
-/** Asks a role about samples, several times each where votes are wanted: prompts of a whole stage share one batch. */
+/** Asks a role about samples, several times each where votes are wanted. The prompts of a whole stage share one batch. */
 import { type RoundContext, sampleOf } from '../core/round-context.ts';
 import { judgmentId } from '../core/sample-ids.ts';
 import type { Sample } from '../core/schema/sample.ts';
 import { invalid, type ParseResult } from '../core/task-family.ts';
 
-/** What is asked about one sample. */
+/** A question to the role about one sample. */
 export interface Question<T> {
   /** The id of the sample that is judged. */
   readonly of: string;
-  /** What the ids of its answers are derived from, where one sample is asked about more than once; default `of`. */
+  /** What the ids of the answers are derived from, which differs from `of` where several questions are about one sample; default `of`. */
   readonly key?: string;
   readonly prompt: string;
-  /** Parses an answer, stop token included. */
+  /** Parses an answer with its stop token. */
   readonly parse: (text: string) => ParseResult<T>;
 }
 
 export interface Answer<T> {
-  /** Without rewards; `of` is the sample that was asked about. */
+  /** The answer as a sample, without rewards; its `of` is the sample that the question was about. */
   readonly sample: Sample;
   readonly parsed: ParseResult<T>;
 }
 
-/** `votes` answers of a role to each question [questions][votes]. */
+/** Samples `votes` answers of a role to each question [questions][votes]. */
 export async function ask<T>(
   context: RoundContext,
   role: string,

@@ -1,4 +1,4 @@
-/** Groups in which several roles write: what one of them wrote, and how much of it is exact. */
+/** Groups in which several roles write: the part that one role wrote, and the share of it that is exact. */
 import { mean } from '../core/rl/statistics.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 
@@ -9,7 +9,7 @@ export const writtenBy = (group: ScoredGroup, role: string): ScoredGroup => ({
   answersExact: group.answersExact.filter((_, i) => group.samples[i]!.role === role),
 });
 
-/** The share of exact answers; what is no answer is not exact. null of no samples. */
+/** The share of exact answers, of which a text without an answer is none; null if there are no samples. */
 export const exactShare = (groups: readonly Pick<ScoredGroup, 'answersExact'>[]): number | null => {
   const answers = groups.flatMap(({ answersExact }) => answersExact);
   return answers.length ? mean(answers.map((exact) => Number(exact === true))) : null;

@@ -1,6 +1,6 @@
 /**
- * Monte-Carlo labels of steps: every prefix of a solution is continued several times, and a step counts as sound where some continuation of
- * the prefix that ends with it reaches the right answer (Math-Shepherd; hard labels). No one reads the steps themselves.
+ * Monte-Carlo labels of steps: every prefix of a solution is continued several times, and a step counts as right if some continuation of the prefix
+ * that ends with it reaches the right answer (Math-Shepherd, hard labels). The steps themselves are not judged.
  */
 import { deriveId } from '../core/random.ts';
 import type { RoundContext } from '../core/round-context.ts';
@@ -8,22 +8,25 @@ import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
 import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/task-family.ts';
 import { ask } from './ask.ts';
 
-/** What the solutions of a group were continued to. */
+/** The continuations of a group's solutions. */
 export interface Continued {
   /** The continuations [continuations], each `of` the solution whose prefix it continues; without rewards. */
   readonly samples: readonly Sample[];
-  /** The whole solutions that they make [steps][continuations], after the first step, after the second, …; none for what cannot be read. */
+  /**
+   * The complete solutions that they make [steps][continuations]: after the first step, after the second, and so on; empty for a solution that does
+   * not parse.
+   */
   readonly solutions: readonly (readonly ParseResult<Solution>[])[];
 }
 
-/** A solution's text up to its step `count`. */
+/** The text of a solution up to step `count`, this step included. */
 export const prefixOf = ({ steps }: Solution, count: number): string =>
   steps
     .slice(0, count)
     .map((step) => `<step>${step}`)
     .join('');
 
-/** `each` continuations by `role` of every prefix of every solution [groups][samples]; prompts of all share one batch. */
+/** Samples `each` continuations by `role` of every prefix of every solution [groups][samples]; all prompts share one batch. */
 export async function continuePrefixes(
   context: RoundContext,
   groups: readonly RolloutGroup[],

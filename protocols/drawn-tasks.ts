@@ -1,4 +1,7 @@
-/** Tasks from a fixed generator instead of a proposer: seeded by the round, none twice, none held out (the generator's own promise). */
+/**
+ * Tasks from a fixed generator in place of a proposer. They are seeded by the round; none comes twice, and none is held out, which the generator
+ * guarantees.
+ */
 import { Random } from '../core/random.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
@@ -6,7 +9,7 @@ import type { Proposals } from '../core/schema/sample.ts';
 import { drawUntil } from '../core/split.ts';
 import { admit } from './proposals.ts';
 
-/** Tasks that nobody proposed, in this order; one may come more than once, as a group each. */
+/** Admits tasks that no proposer wrote, in this order; a task may come more than once, and is then a group each time. */
 export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[]): Proposals => ({
   round: round.id,
   samples: [],
@@ -16,7 +19,7 @@ export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[
   ),
 });
 
-/** `count` tasks, as many as the run's settings say if it is not given; `draw` is told how many there are already. */
+/** Draws `count` tasks, by default as many as the run's settings say. `draw` is told how many have been drawn already. */
 export function drawnTasks(
   { round }: Pick<RoundContext, 'round'>,
   draw: (random: Random, index: number) => string,

@@ -1,4 +1,4 @@
-/** Credit for episodes of several turns: what an episode is paid is paid for each of its turns. */
+/** Credit for episodes of several turns: every turn of an episode is given the episode's reward. */
 import { episodesOf } from '../core/play-episodes.ts';
 import { Random } from '../core/random.ts';
 import { grpo } from '../core/rl/estimators/index.ts';
@@ -8,15 +8,15 @@ import type { Key, Maybe } from '../core/rl/types.ts';
 import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
 import type { PolicyItem } from '../core/training-plan.ts';
 
-/** What an episode was paid, written on each of its turns; null = missing. */
+/** Writes an episode's reward on each of its turns; null is missing. */
 export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.rewards.reward ?? null;
 
 export const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
   turns.map((sample) => ({ sample, advantage }));
 
 /**
- * What the episodes of some groups are to be trained with, however many turns they have, by an estimator over their returns [n] and groups
- * [n]. An episode without a return is left out.
+ * The training items of some groups, with advantages by an estimator over the episodes' returns [n] and their groups [n], however many turns an
+ * episode has. An episode without a return is left out.
  */
 export function episodeItems(
   groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
@@ -38,7 +38,7 @@ export function episodeItems(
 /** GRPO over the episodes of each group. */
 export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] => episodeItems(groups, grpo);
 
-/** The share of the groups whose returns differ most (StarPO-S). */
+/** Selects a share of the groups: those whose returns vary most (StarPO-S). */
 export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number): string[] {
   const episodes = groups.flatMap(({ group, samples }) =>
     episodesOf(samples).map((turns) => ({ group, value: returnOf(turns) })),
@@ -50,13 +50,16 @@ export function worldsThatDiffer(groups: readonly ScoredGroup[], share: number):
   ).map(String);
 }
 
-/** The same share of the groups, at least one, drawn by the seed without regard to their returns. */
+/** Selects the same share of the groups, at least one, at random by the seed, whatever their returns are. */
 export const worldsAtRandom = (groups: readonly ScoredGroup[], share: number, seed: string): string[] =>
   new Random(`${seed}/worlds`)
     .shuffle(groups.map(({ group }) => group))
     .slice(0, Math.max(1, Math.round(groups.length * share)));
 
-/** Signs of RAGEN's echo trap, in which an agent repeats one answer: share of episodes that succeed, how far returns differ within a group, the share of different first turns in it, and turns an episode. */
+/**
+ * Signs of RAGEN's echo trap, in which an agent repeats one answer: the share of episodes that succeed, how far returns differ within a group, the
+ * share of distinct first turns in a group, and the turns of an episode.
+ */
 export function echoSigns(
   groups: readonly ScoredGroup[],
 ): Record<'success' | 'returnSpread' | 'variety' | 'turns', number> {

@@ -1,9 +1,12 @@
-/** What rewards may know of the oracle's word on exactness: a reward function that is declared gold-free cannot read it. Also the coin of the random-reward control. */
+/**
+ * How rewards may use the oracle's results: a reward function that is declared gold-free cannot read them. The coin of the random-reward control is
+ * here too.
+ */
 import { Random } from '../core/random.ts';
 import type { RoundContext } from '../core/round-context.ts';
 import type { Sample } from '../core/schema/sample.ts';
 
-/** The oracle's word is handed over behind a check: a reward that is declared gold-free cannot read it, not even by mistake. */
+/** The oracle's result behind a check: a reward that is declared gold-free cannot read it, not even by mistake. */
 export const sealedGold =
   <T>({ recipe, round }: Pick<RoundContext, 'recipe' | 'round'>, known: T) =>
   (): T => {
@@ -13,9 +16,12 @@ export const sealedGold =
     return known;
   };
 
-/** For the record of a judgment: what the oracle says, and whether the judgment agrees with it. `said` is the judgment's verdict, null where there is none. */
+/**
+ * For the record of a judgment: what the oracle says, and whether the judgment agrees with it. `said` is the verdict of the judgment, null where
+ * there is none.
+ */
 export const besideOracle = (right: boolean | null, said: boolean | null): Pick<Sample, 'oracle'> =>
   right === null ? {} : { oracle: { right, hit: said === right } };
 
-/** A fair coin, the same for the same sample in every run of it. */
+/** A fair coin, which falls the same way for the same sample in every repetition of a run. */
 export const coinOf = (sample: string): boolean => new Random(`coin/${sample}`).bool();

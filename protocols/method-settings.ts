@@ -49,11 +49,11 @@ interface Rewarded {
   readonly rewards: readonly Maybe[];
   /** The group of each reward. */
   readonly groups: readonly Key[];
-  /** Length in tokens of what each was paid for. */
+  /** The length, in tokens, of the completion that earned each reward. */
   readonly lengths: readonly number[];
 }
 
-/** Every estimator that needs no more than one reward a rollout: rewards [n] -> advantages [n], one a rollout or one a token. */
+/** Every estimator that needs only one reward for each rollout: rewards [n] -> advantages [n], one for each rollout or one for each token. */
 const ESTIMATORS = {
   grpo: ({ rewards, groups }, convention) => grpo(rewards, groups, CONVENTIONS[convention]),
   'mean-centred': ({ rewards, groups }) => meanCentred(rewards, groups),
@@ -130,7 +130,7 @@ export const lossEntries = {
 const lossSettings = v.strictObject(lossEntries);
 type LossSettings = v.InferOutput<typeof lossSettings>;
 
-/** What `--set` takes with a recipe that has no settings of its own. */
+/** What `--set` takes for a recipe without settings of its own. */
 export const methodSettings = v.strictObject({
   ...lossEntries,
   /** Passes over a round's batch. */
@@ -190,7 +190,7 @@ export function expectSchedule({
   );
 }
 
-/** Throws `settings.value` for settings that do not go together. */
+/** Throws `settings.value` for settings that do not fit together. */
 export function expectMethod(settings: LossSettings): void {
   objectiveOf(settings);
   const { convention, estimator, kl } = settings;
@@ -213,8 +213,8 @@ const groupsOf = ({ groups }: Pick<RoundRecords, 'groups'>): ReadonlyMap<string,
   );
 
 /**
- * The items with advantages by another estimator. It needs rollouts with one reward each, so that items of an episode's turns and judgments
- * of other samples are left as they are: undefined.
+ * The items with advantages by another estimator. It needs rollouts with one reward each, so the result is undefined for items of an episode's turns
+ * and for judgments of other samples, which are left as they are.
  */
 function estimated(
   items: readonly PolicyItem[],
@@ -255,7 +255,7 @@ function aggregationOf(
   return { mode, groups: items.map(({ sample }) => groupOf.get(sample.id) ?? sample.id) };
 }
 
-/** The training plan with the settings of the loss. Throws `give-up` where it has nothing that they could change. */
+/** The training plan with the settings of the loss. Throws `give-up` where the plan has nothing that they could change. */
 function changedPlan(
   plan: TrainingPlan,
   records: Pick<RoundRecords, 'groups'>,
@@ -310,7 +310,7 @@ const noUse = (recipe: string, why: string) =>
     next: 'Leave the setting out; `npm run recipe -- show NAME` tells the method.',
   });
 
-/** The recipe whose training plans have the settings of the loss; the recipe itself where there are none. */
+/** The recipe with the settings of the loss in its training plans; the recipe itself where there are no such settings. */
 export function withLoss(recipe: Recipe, settings: LossSettings): Recipe {
   expectMethod(settings);
   if (Object.keys(settings).length === 0) return recipe;
@@ -328,7 +328,7 @@ function changedSet(set: SetSettings, name: string, { optimizer, adapter }: Meth
   return { ...set, optimizer: next, ...(adapter && name === 'main' ? { adapter } : {}) };
 }
 
-/** The plan with the paths of its objectives' modules seen from another folder. */
+/** The plan with the paths of its objectives' modules given relative to another folder. */
 const fromFolder = (plan: TrainingPlan, folder: string): TrainingPlan => ({
   ...plan,
   updates: plan.updates.map((update) => ({
@@ -342,9 +342,9 @@ const fromFolder = (plan: TrainingPlan, folder: string): TrainingPlan => ({
 });
 
 /**
- * A recipe with other settings of its method, under a name of its own. The optimiser's settings are those of every set that is trained.
- * `folder`: where the recipe's own module lies, seen from the module of the changed recipe, for objectives that lie beside it. Throws
- * `settings.value` for settings that do not go together.
+ * A recipe with other settings of its method, under a name of its own. The optimiser's settings apply to every set that is trained. `folder`: where
+ * the recipe's own module lies, relative to the module of the changed recipe, for objectives that lie beside it. Throws `settings.value` for settings
+ * that do not fit together.
  */
 export function withMethod(recipe: Recipe, settings: MethodSettings, folder?: string): Recipe {
   const { epochs, optimizer: _, adapter: __, ...loss } = settings;

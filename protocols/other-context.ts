@@ -1,4 +1,6 @@
-/** The same completions scored after other prompts than the ones that they were sampled from: how much a context has to do with them. */
+/**
+ * Scores the same completions after other prompts than those that they were sampled from, which shows how much a completion depends on its context.
+ */
 import type { TokenIds } from '../core/policy.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Sample } from '../core/schema/sample.ts';

@@ -1,11 +1,14 @@
-/** What answers are paid before their group is complete: a group of two stages whose second stage depends on how the first one fared. */
+/** Rewards of answers whose group is not complete yet, for a group of two stages whose second stage depends on the rewards of the first. */
 import type { RoundContext } from '../core/round-context.ts';
 import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
 import type { TaskFamily } from '../core/task-family.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { rewardNamed } from './solver.ts';
 
-/** The rewards of some answers to a task by the run's reward function [samples]; null = missing. The judge stage pays the same answers the same. */
+/**
+ * The rewards of some answers to a task by the run's reward function [samples]; null is missing. The judge stage gives these answers the same
+ * rewards.
+ */
 export function paidEarly(
   family: TaskFamily,
   rewards: Readonly<Record<string, AnswerReward>>,

@@ -1,6 +1,6 @@
 /**
- * A proposer and the gate before what it writes. Every text is kept as a sample with its outcome; a text that passes becomes a task. What is
- * asked, what the gate admits, who verifies the attempts and what proposals are paid is for a recipe to say.
+ * A proposer, and the gates that its proposals must pass. Every text is kept as a sample with its outcome, and a text that passes becomes a task. The
+ * recipe decides what the proposer is asked, what the gates admit, who verifies the attempts, and what proposals earn.
  */
 import { type RoundContext, sampleOf } from '../core/round-context.ts';
 import { groupId } from '../core/sample-ids.ts';
@@ -9,30 +9,30 @@ import type { RoundSpec } from '../core/schema/round.ts';
 import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
 import type { ParseResult } from '../core/task-family.ts';
 
-/** What a proposer is asked, once for each id. */
+/** A prompt for the proposer, which is answered once for each id. */
 export interface Request {
   readonly prompt: string;
   readonly sampleIds: readonly string[];
 }
 
-/** In this order: the grammar, the held-out side, and what else the recipe refuses. */
+/** The gates of proposals, in this order: the grammar, the held-out side of the split, and what else the recipe refuses. */
 export interface Gate<R extends Request> {
-  /** The task that a text proposes, stop token included. */
+  /** Parses the task that a text proposes; the text includes its stop token. */
   readonly parse: (text: string, request: R) => ParseResult<string>;
-  /** A held-out task is recorded, neither used nor trained on. */
+  /** Whether a task is held out. Such a proposal is recorded, and neither used nor trained on. */
   readonly isHeldOut: (task: string) => boolean;
-  /** Why a task that passed the others is refused; null where it is admitted. Proposals come in the order in which they were asked for. */
+  /** Why a task that passed the other gates is refused; null where it is admitted. Proposals come in the order in which they were asked for. */
   readonly refuse?: (task: string) => Unreadable | null;
 }
 
-/** `task` is empty where the text proposes none; it was admitted where the outcome is `ok`. */
+/** `task` is empty where the text proposes none; the task is admitted where the outcome is `ok`. */
 export interface Proposal<R extends Request> {
   readonly request: R;
   readonly task: string;
   readonly sample: Sample;
 }
 
-/** The proposals that a role writes to the requests, in their order, as the gate finds them. */
+/** The proposals that a role writes to the requests, in their order, each with its outcome at the gates. */
 export async function proposeThrough<R extends Request>(
   context: RoundContext,
   role: string,
@@ -60,11 +60,11 @@ export async function proposeThrough<R extends Request>(
   );
 }
 
-/** Those that passed, as tasks to admit. */
+/** The proposals that passed the gates, as tasks to admit. */
 export const passed = (proposals: readonly Proposal<Request>[]): { task: string; proposal: string }[] =>
   proposals.flatMap(({ task, sample }) => (sample.outcome === 'ok' ? [{ task, proposal: sample.id }] : []));
 
-/** Refuses what comes a second time, or is among `known`. */
+/** Refuses a task that comes a second time, or that is among `known`. */
 export function refuseRepeated(known: Iterable<string> = []): (task: string) => Unreadable | null {
   const seen = new Set(known);
   return (task) => {

@@ -1,6 +1,6 @@
 /**
- * A responder on string transformations (tasks/style/family.ts), for recipes that learn from preferences: responses to the tasks
- * of a round, what they say, and how they are recorded with their rewards.
+ * A responder on string transformations (tasks/style/family.ts), for recipes that learn from preferences. It responds to the tasks of a round; its
+ * responses are parsed, and recorded with their rewards.
  */
 import { mean } from '../core/rl/statistics.ts';
 import { type RoundContext, sampleOf } from '../core/round-context.ts';
@@ -11,11 +11,11 @@ import { parseResponse, stylePrompt, styleScore } from '../tasks/style/family.ts
 
 /** The role that responds. */
 export const RESPONDER = 'responder';
-/** The longest demonstrated response is of some forty characters. */
+/** The longest demonstrated response has about forty characters. */
 export const RESPONSE_TOKENS = 48;
 export const STYLE_POINTS = 5;
 
-/** A response, or null where the text is none. */
+/** The parsed response; null where the text is none. */
 export const responseOf = (
   { tokenizer }: Pick<RoundContext, 'tokenizer'>,
   sample: Pick<Sample, 'ids' | 'stopped'>,
@@ -46,7 +46,7 @@ export async function respond(
   });
 }
 
-/** Groups with a reward for each response by its sample's id, 0 where it has none. A rubric knows no exact answer: `answersExact` is null. */
+/** Groups with a reward for each response by its sample's id, 0 where it has none. No answer is exact under a rubric, so `answersExact` is null. */
 export const rated = (
   groups: readonly RolloutGroup[],
   rewards: ReadonlyMap<string, number | null>,
@@ -66,7 +66,7 @@ export const rated = (
     };
   });
 
-/** What the oracle says of a round's responses, for its report alone: mean share of the rubric's points. */
+/** What the oracle says of a round's responses, for the report alone: the mean share of the rubric's points. */
 export const pointsOfRound = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): number =>
   mean(
     groups.flatMap(({ task, samples }) =>

@@ -1,4 +1,7 @@
-/** The solver, or whoever answers tasks in its stead: G rollouts of each. The prompt is computed once a group; several groups share one batch. */
+/**
+ * Rollouts of the solver, or of the role that answers tasks in its place: G of each task. A group's prompt is computed once, and several groups share
+ * one batch.
+ */
 import type { RoundContext } from '../core/round-context.ts';
 import { rolloutId } from '../core/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../core/schema/sample.ts';
@@ -9,18 +12,18 @@ import { samplePrompts } from './sample-prompts.ts';
 export const rolloutIds = (group: string, role: string, count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, i) => rolloutId(group, role, from + i));
 
-/** Answers to a task that are wanted; a group may want several kinds of them. */
+/** The answers to a task that are wanted; a group may want answers of several kinds. */
 export interface WantedAnswers {
   readonly group: string;
   readonly task: string;
   /** Default: the family's prompt for the task. */
   readonly prompt?: string;
   readonly count: number;
-  /** How many answers of the role the group has already; default 0. */
+  /** How many answers of this role the group already has; default 0. */
   readonly from?: number;
 }
 
-/** Answers of a role, [wanted][count], in one batch. */
+/** Samples answers of a role, [wanted][count], in one batch. */
 export function answer(
   given: TaskFamily,
   context: RoundContext,

@@ -1,4 +1,7 @@
-/** Completions of prompts as samples with their outcomes, in one batch: a group may have several prompts, of which each is a part of its own. */
+/**
+ * Samples completions of prompts in one batch and records them with their outcomes. A group may have several prompts, and the samples of each are
+ * kept apart.
+ */
 import type { SamplingSettings } from '../core/policy.ts';
 import { type RoundContext, sampleOf } from '../core/round-context.ts';
 import type { Sample } from '../core/schema/sample.ts';
@@ -8,7 +11,7 @@ export interface SampledPrompt {
   readonly prompt: string;
   /** One completion each. */
   readonly sampleIds: readonly string[];
-  /** Parses a completion, stop token included. */
+  /** Parses a completion with its stop token. */
   readonly parse: (text: string) => ParseResult<unknown>;
 }
 

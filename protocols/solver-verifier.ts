@@ -1,7 +1,7 @@
 /**
- * A solver and a verifier of its solutions over a task family: the shape of round that co-training of the two shares. Tasks are drawn,
- * each is solved by a group of rollouts, some of those are verified; what counts as right is what the run's reward says, for the
- * solver's pay and for the verifier's alike. A recipe says what a round teaches.
+ * A solver and a verifier of its solutions over a task family: the shape of round that co-training the two shares. Tasks are drawn, a group of
+ * rollouts solves each, and some of the solutions are verified. The run's reward function decides what counts as right, for the solver's reward and
+ * for the verifier's alike. The recipe decides what a round trains.
  */
 import { wrongInput } from '../core/errors.ts';
 import { type Part, readTags } from '../core/reading.ts';
@@ -21,10 +21,10 @@ import { parseGroup, verify } from './verify.ts';
 /** The verifier's role, as the monitors know it. */
 export const JUDGE = 'judge';
 
-/** Held-out tasks that are voted on. */
+/** How many held-out tasks are voted on. */
 const VOTED = 200;
 
-/** How both are trained unless a recipe says otherwise. */
+/** How both roles are trained unless a recipe says otherwise. */
 export const OPTIMIZER: OptimizerSettings = {
   learningRate: 3e-4,
   warmup: 5,
@@ -36,7 +36,7 @@ export const OPTIMIZER: OptimizerSettings = {
 
 interface Evidence {
   readonly solution: ParseResult<Solution>;
-  /** Is the answer exact? null where there is none. Throws for a reward that is declared gold-free. */
+  /** Whether the answer is exact; null where there is none. Throws for a reward that is declared gold-free. */
   readonly answerExact: () => boolean | null;
   readonly coin: boolean;
 }
@@ -64,7 +64,7 @@ export const LABELS: Readonly<Record<string, Label>> = {
   },
 };
 
-/** Who speaks how often in a round. */
+/** How many completions of each role a round samples. */
 export interface Shape {
   /** Solutions of each task. */
   readonly solutions: number;
@@ -80,7 +80,7 @@ export interface SolverVerifierGame {
   /** The verifier's parameter set; default the main one. */
   readonly judgeSet?: string;
   readonly shape: (round: RoundSpec) => Shape;
-  /** Where the solver's rewards stand; default on the whole solution. */
+  /** The tokens on which the solver's rewards are placed; default the whole solution. */
   readonly placement?: Placement;
   /** Answers to each held-out task that is voted on. */
   readonly answers: number;

@@ -1,7 +1,7 @@
 /**
- * A solver that plays alone over a task family: the shape of round that reinforcement learning with a checkable answer shares. Tasks
- * are drawn, each is answered by a group of rollouts, a reward pays them, nobody proposes or judges. A recipe says which tasks, what is
- * paid, and what a round teaches.
+ * A solver that plays alone over a task family: the shape of round that reinforcement learning with a checkable answer shares. Tasks are drawn, a
+ * group of rollouts answers each, and a reward function pays the answers; there is neither a proposer nor a judge. The recipe decides which tasks are
+ * drawn, what is paid, and what a round trains.
  */
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe, RoundShape } from '../core/recipe.ts';
@@ -23,7 +23,7 @@ export const SOLVER = 'solver';
 
 export interface SolverGame {
   readonly family: TaskFamily;
-  /** Of rollouts and of the sampled evaluation; default 1. */
+  /** The temperature of rollouts and of the sampled evaluation; default 1. */
   readonly temperature?: number;
   /** Longest answer in tokens, stop included; default the family's. */
   readonly maxNew?: number;
@@ -33,9 +33,9 @@ export interface SolverGame {
   readonly tasks?: (context: RoundContext) => Proposals;
   /** Tasks of the evaluation; default: all that the family holds out. */
   readonly examined?: (asked: EvaluationTasks) => readonly string[];
-  /** Answers to each of them behind the sampled accuracy; default 1. */
+  /** Samples of each of these tasks, over which the sampled accuracy is a mean; default 1. */
   readonly draws?: number;
-  /** Where its rewards stand; default on the whole answer. */
+  /** The tokens on which the solver's rewards are placed; default the whole answer. */
   readonly placement?: Placement;
   /** Further figures of the evaluation. */
   readonly examine?: (context: EvaluationContext) => Promise<Readonly<Record<string, number>>>;
@@ -101,7 +101,7 @@ export function rewardNamed<T>(rewards: Readonly<Record<string, T>>, name: strin
   });
 }
 
-/** The optimiser of small policies: the step size of which skill survives. */
+/** The optimiser of small policies, with a step size at which they keep their skill. */
 export const smallSteps = (change: Partial<OptimizerSettings> = {}): OptimizerSettings => ({
   learningRate: 1e-4,
   warmup: 20,
@@ -117,7 +117,7 @@ export const trainedSolver = (change?: Partial<OptimizerSettings>): Recipe['sets
   [MAIN_SET]: { optimizer: smallSteps(change) },
 });
 
-/** One update of the solver's weights by a policy objective; none where nothing carries a signal. */
+/** One update of the solver's weights by a policy objective; no update where no sample carries a signal. */
 export const solverUpdate = (
   items: readonly PolicyItem[],
   how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
@@ -126,14 +126,14 @@ export const solverUpdate = (
     ? [{ set: MAIN_SET, parts: [{ kind: 'policy', role: SOLVER, weight: 1, items, ...how }] }]
     : [];
 
-/** Samples with their advantages; what has none is not trained on. samples [n], advantages [n] -> at most n. */
+/** Samples with their advantages, without those that have none. samples [n], advantages [n] -> at most n. */
 export const withAdvantages = (samples: readonly Sample[], advantages: readonly Maybe[]): PolicyItem[] =>
   samples.flatMap((sample, i) => {
     const advantage = advantages[i] ?? null;
     return advantage === null ? [] : [{ sample, advantage }];
   });
 
-/** What the samples of some groups are to be trained with, by an estimator over their rewards [n] and groups [n]. */
+/** The training items of some groups, with advantages by an estimator over their rewards [n] and groups [n]. */
 export function groupItems(
   groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
   estimator: (rewards: Maybe[], groups: Key[]) => Maybe[],

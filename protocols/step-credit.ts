@@ -1,4 +1,4 @@
-/** From a verifier's marks on steps to credit for the tokens of each step. */
+/** Credit for the tokens of each step of a solution, by a verifier's marks on the steps. */
 import type { TokenIds } from '../core/policy.ts';
 import { processGrpo, spreadSteps } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -6,7 +6,7 @@ import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { type Judgment, type ParseResult, rendered, type TaskFamily } from '../core/task-family.ts';
 import type { LearnTools } from '../core/training-plan.ts';
 
-/** A solution with the first verdict on it, as parsed; `stepsExact` [steps] is the oracle's word on each step, for reports alone. */
+/** A solution with the first verdict on it, parsed; `stepsExact` [steps] is the oracle's result for each step, for reports alone. */
 export interface Verified {
   readonly group: string;
   readonly sample: Sample;
@@ -32,7 +32,7 @@ export const readVerified = (
   );
 };
 
-/** ±1/K a step, so that long solutions are not paid more; all 0 where there is no verdict that can be read. -> [steps] */
+/** ±1/K for each of K steps, so that long solutions are not paid more; all 0 where no verdict parses. -> [steps] */
 export function stepRewards({
   verdict,
   stepsExact: { length },
@@ -41,7 +41,10 @@ export function stepRewards({
   return Array.from({ length }, (_, s) => (marks.length === length ? (marks[s] ? 1 : -1) / length : 0));
 }
 
-/** The step of each token [tokens], which the token `opens` begins and `closes` ends; -1 = in no step. */
+/**
+ * The step that each token belongs to [tokens]. A step begins with the token `opens` and ends with the token `closes`; -1 is a token outside every
+ * step.
+ */
 export function stepOfToken(ids: TokenIds, opens: number, closes: number): number[] {
   let step = -1;
   let inside = false;
@@ -52,7 +55,7 @@ export function stepOfToken(ids: TokenIds, opens: number, closes: number): numbe
   });
 }
 
-/** Says of which step each token of a family's solutions is: where a solution is one step, all are of that. */
+/** Says which step each token of a family's solutions belongs to; where a solution is one step, all tokens belong to it. */
 export function stepReader(
   { renderedBy }: Pick<TaskFamily, 'renderedBy'>,
   encode: LearnTools['encode'],
@@ -62,7 +65,7 @@ export function stepReader(
   return (ids) => stepOfToken(ids, opens, closes);
 }
 
-/** Step rewards standardised over the group and summed to go, on the tokens of each step [solutions][tokens]. */
+/** Step rewards, standardised over the group and summed to go, on the tokens of each step [solutions][tokens]. */
 export function stepAdvantages(
   verified: readonly Verified[],
   stepsOf: (ids: TokenIds) => number[],
@@ -72,13 +75,13 @@ export function stepAdvantages(
     verified.map(({ group }) => group),
     { epsilon: 1e-6 },
   );
-  // What cannot be read has tags of steps, it may be, and no steps.
+  // A text that does not parse may hold tags of steps, and still has no steps.
   return verified.map(({ sample: { ids }, stepsExact }, i) =>
     stepsExact.length ? spreadSteps(steps[i]!, stepsOf(ids)) : ids.map(() => 0),
   );
 }
 
-/** By the oracle, for the report alone: how much better the verifier finds the steps than they are. */
+/** How much the verifier overrates the steps, by the oracle; for the report alone. */
 export function approvalFigures(verified: readonly Verified[]): Record<string, number> {
   const read = verified.flatMap(({ verdict, stepsExact }) =>
     verdict?.ok ? [{ marks: verdict.value.steps, stepsExact }] : [],

@@ -1,6 +1,6 @@
 /**
- * Attempts at arithmetic chains for a teacher that reads something beside the task: an aid, which each recipe makes. The one that two recipes
- * share is here, that of SDPO (arXiv:2601.20802): a right solution by a sibling, or what the checker says of the attempt.
+ * Attempts at arithmetic chains, for a teacher that reads an aid beside the task. Each recipe makes its own aid; the one that two recipes share is
+ * here, that of SDPO (arXiv:2601.20802): a right solution by a sibling, or the checker's feedback on the attempt.
  */
 import { grpo } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -20,19 +20,19 @@ import { feedbackOn, firstFault, partOfTokens } from '../tasks/arithmetic/feedba
 import { groupItems, solverUpdate } from './solver.ts';
 import { surprise, type TaughtSample, teacherPass } from './teacher-pass.ts';
 
-/** What may be told: both, where a sibling goes before feedback, or one of the two. */
+/** What the teacher may be told: a sibling's solution or else feedback, or only one of the two. */
 export type Told = 'both' | 'sibling' | 'feedback';
 
 type Group = Pick<ScoredGroup, 'task' | 'samples'>;
 type Texts = Pick<LearnTools, 'decode' | 'encode'>;
 
-/** The text that goes beside the task for the teacher of sample number `sample` of a group; null where there is nothing to tell. */
+/** The text beside the task for the teacher of a group's sample number `sample`; null where there is nothing to tell. */
 export type AidFor = (group: Group, sample: number) => string | null;
 
 /** The text of a solution without its stop token, as an aid. */
 const withoutStop = (text: string): string => text.slice(0, -arithmetic.stop!.length);
 
-/** `checked`: does the checker pay the run? Only such a run hears what the checker says. */
+/** `checked`: whether the run's reward comes from the checker. Only then is the teacher told what the checker says. */
 export const siblingOrFeedback =
   (
     tools: Pick<Texts, 'decode'>,
@@ -47,15 +47,15 @@ export const siblingOrFeedback =
     return attempt.ok ? feedbackOn(group.task, attempt.value) : null;
   };
 
-/** An attempt with its teacher’s prompt, its task, and its first fault by the oracle, as the part that each token belongs to. */
+/** An attempt with its teacher’s prompt and its task, and where its first fault is by the oracle. */
 export interface TaughtAttempt extends TaughtSample {
   readonly sample: ScoredGroup['samples'][number];
-  /** Is the token of the first wrong part [ids]? Null for an attempt that is exact or out of form. */
+  /** Whether each token belongs to the first wrong part [ids]; null for an attempt that is exact or does not parse. */
   readonly atFault: readonly boolean[] | null;
   readonly exact: boolean;
 }
 
-/** The attempts of a round for whose teachers there is something to tell. `shuffled`: they are told it of the next group’s task. */
+/** The attempts of a round whose teachers have something to read. `shuffled`: each teacher reads what belongs to the next group’s task. */
 export function taughtAttempts(
   groups: readonly Group[],
   tools: Texts,
@@ -83,8 +83,8 @@ export function taughtAttempts(
 }
 
 /**
- * Means of the log-ratio of policy and teacher (`surprise`, nats), by the oracle: in wrong attempts at the first fault and elsewhere, and in
- * exact ones. A mean over no tokens is left out.
+ * Means of the log-ratio of policy to teacher (`surprise`, nats), by the oracle: in wrong attempts at the first fault and elsewhere, and in exact
+ * attempts. A mean over no tokens is left out.
  */
 async function surpriseFigures(
   tools: Pick<LearnTools, 'score'>,
@@ -107,18 +107,18 @@ async function surpriseFigures(
 /** How the attempts of a round are taught. */
 export interface Teaching {
   readonly aidFor: AidFor;
-  /** Is each teacher told what belongs to the next group's task? */
+  /** Whether each teacher reads what belongs to the next group's task. */
   readonly shuffled: boolean;
-  /** Whose weights teach. */
+  /** The parameter set of the teacher. */
   readonly set: string;
-  /** In which version; default the one that the round trains from. */
+  /** The version of the teacher's weights; default the one that the round trains from. */
   readonly version?: number;
   readonly divergence: Divergence;
 }
 
 /**
- * A round that teachers train alone, every token of an attempt alike. Its figures are the share of attempts that were taught, and where policy
- * and teacher disagree.
+ * A round that is trained by teachers alone, where every token of an attempt counts the same. Its figures are the share of attempts that were taught,
+ * and where policy and teacher disagree.
  */
 export async function taughtAlone(
   { groups, version: parent }: Pick<RoundRecords, 'groups' | 'version'>,

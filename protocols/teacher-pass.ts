@@ -1,6 +1,6 @@
 /**
- * Self-distillation: the policy itself, after a prompt that tells more, teaches the policy that is asked without it. Each recipe says what the
- * teacher reads (context), how much a token counts (mask), how the two distributions are compared (divergence), and whose weights teach.
+ * Self-distillation: the policy itself, after a prompt that tells more, teaches the policy that is asked without it. Each recipe decides what the
+ * teacher reads (context), how much each token counts (mask), how the two distributions are compared (divergence), and whose weights teach.
  */
 import type { TokenIds } from '../core/policy.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
@@ -8,7 +8,7 @@ import type { Sample } from '../core/schema/sample.ts';
 import type { DistillationPart, LearnTools, SetSettings } from '../core/training-plan.ts';
 import { SOLVER } from './solver.ts';
 
-/** The set of a teacher that follows the policy slowly. */
+/** The parameter set of a teacher that follows the policy slowly. */
 export const TEACHER_SET = 'teacher';
 
 /** A set that moves by `rate` of its distance to the main set after every round. */
@@ -53,8 +53,8 @@ export const teacherPass = (
 });
 
 /**
- * log π(token | own prompt) − log π_teacher(token | context), nats [taught][ids]: over tokens that the policy samples its mean is the
- * reverse KL, and it is large where the teacher would not have written the token. The teacher is the set at a version, by default the parent.
+ * log π(token | own prompt) − log π_teacher(token | context), nats [taught][ids]. Over tokens that the policy samples its mean is the reverse KL, and
+ * it is large where the teacher would not have written the token. The teacher is the set at a version, by default the parent.
  */
 export async function surprise(
   { score }: Pick<LearnTools, 'score'>,

@@ -1,4 +1,7 @@
-/** A verifier reads solutions and says of each step and of the whole whether they are right, several times where votes are asked for. What its verdicts are worth is for a recipe to say. */
+/**
+ * A verifier reads solutions and says whether each step and the whole are right, several times where votes are asked for. The recipe decides what its
+ * verdicts are worth.
+ */
 import type { RoundContext } from '../core/round-context.ts';
 import type { RolloutGroup } from '../core/schema/sample.ts';
 import {
@@ -26,11 +29,11 @@ export interface Votes {
   readonly role: string;
   /** Verdicts sampled for each solution. */
   readonly votes: number;
-  /** How many of a group's samples are shown to the verifier, the first ones; default all. */
+  /** How many of a group's samples are shown to the verifier (the first ones); default all. */
   readonly shown?: number;
 }
 
-/** Verdicts [groups][samples][votes]; none on what is no solution. Prompts of all groups share one batch. */
+/** Verdicts [groups][samples][votes]; none on a text that is not a solution. The prompts of all groups share one batch. */
 export async function verify(
   context: RoundContext,
   groups: readonly RolloutGroup[],

@@ -75,5 +75,5 @@ export const recipes: readonly Recipe[] = [
   writingZero,
 ];
 
-/** Every recipe of the project, as Workers, learner and commands take them. */
+/** Every recipe of the project, in the form in which Workers, learner and commands take them. */
 export const shipped: Registry = registry(recipes);

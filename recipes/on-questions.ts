@@ -1,6 +1,6 @@
 /**
- * Recipes on questions of files as plain data, from which every process makes the same recipe: grpo as `recipes/grpo` has it, and
- * those recipes whose method needs no more of a task than a question, a checker, and a policy that can be asked in messages.
+ * Recipes on questions of files as plain data, from which every process makes the same recipe: grpo, as `recipes/grpo` defines it, and those recipes
+ * whose method needs nothing of a task but a question, a checker, and a policy that can be asked in messages.
  */
 import * as v from 'valibot';
 import { CHECKERS, findChecker } from '../core/checkers/registry.ts';
@@ -28,7 +28,10 @@ import { tangoOn } from './tango/recipe.ts';
 import { trioOn } from './trio/on-questions.ts';
 import { ttrlOn } from './ttrl/recipe.ts';
 
-/** dapo tells right from wrong answers by what pays them less a penalty of length; every sum and every other reward is compared as it is. */
+/**
+ * dapo calls an answer right or wrong by its reward without the length penalty; for a weighted sum and every other reward it compares the rewards as
+ * they are.
+ */
 const compared = ({ recipe, rewards }: Pick<QuestionRecipeData, 'recipe' | 'rewards'>) =>
   recipe === 'dapo' && !rewards ? passed : undefined;
 
@@ -50,7 +53,7 @@ export const QUESTION_RECIPES = Object.keys(ON_QUESTIONS) as readonly QuestionRe
 
 export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object.hasOwn(ON_QUESTIONS, name);
 
-/** What the others would need of a file or of a policy, which no file of questions has. */
+/** What the other recipes would need that a file of questions does not have. */
 const MISSING: Readonly<Record<string, string>> = {
   azr: 'programs that the policy writes and an interpreter runs',
   'one-shot': 'a family that can say which of its tasks teaches most',
@@ -59,7 +62,7 @@ const MISSING: Readonly<Record<string, string>> = {
   ssp: 'a search tool and its documents',
 };
 
-/** Throws `run.tasks`, saying what the recipe lacks on files of questions. */
+/** Throws `run.tasks` with what the recipe lacks on files of questions. */
 export function refuseQuestions(recipe: string): never {
   const missing = MISSING[recipe];
   throw wrongInput(
@@ -72,7 +75,7 @@ export function refuseQuestions(recipe: string): never {
   );
 }
 
-/** Why a recipe takes no sum of rewards: what pays is a part of its method. */
+/** Why a recipe takes no weighted sum of rewards: its reward is a part of its method. */
 const OWN_REWARD: Readonly<Partial<Record<QuestionRecipe, string>>> = {
   genrm: 'its verifier is taught what is right and wrong, and nobody is paid',
   mae: 'its ratings are the reward',
@@ -85,7 +88,7 @@ const OWN_REWARD: Readonly<Partial<Record<QuestionRecipe, string>>> = {
   ttrl: 'the votes of its solver are the reward',
 };
 
-/** Throws `run.reward` where a sum of rewards cannot pay the recipe's solver. */
+/** Throws `run.reward` where a weighted sum of rewards cannot pay the recipe's solver. */
 export function expectSum(recipe: QuestionRecipe): void {
   const own = OWN_REWARD[recipe];
   if (own === undefined) return;
@@ -95,14 +98,14 @@ export function expectSum(recipe: QuestionRecipe): void {
   });
 }
 
-/** Why a curriculum has nothing to draw by: the recipe does not choose among the questions that it trains on. */
+/** Why a curriculum cannot be used: the recipe does not choose among the questions that it trains on. */
 const OWN_ORDER: Readonly<Partial<Record<QuestionRecipe, string>>> = {
   mae: 'the files’ questions are examples for its proposer',
   'r-zero': 'the files’ questions are examples for its challenger',
   ttrl: 'it walks through all held-out questions',
 };
 
-/** Throws `run.setting`. */
+/** Throws `run.setting` where the recipe cannot draw its questions by a curriculum. */
 function expectCurriculum(recipe: QuestionRecipe): void {
   const own = OWN_ORDER[recipe];
   if (own === undefined) return;
@@ -111,7 +114,7 @@ function expectCurriculum(recipe: QuestionRecipe): void {
   });
 }
 
-/** What `--set` may change of a recipe that has its own method. */
+/** What `--set` may change of a recipe whose method is fixed otherwise. */
 export const questionRecipeSettings = v.strictObject({
   maxNew: grpoSettings.entries.maxNew,
   examined: grpoSettings.entries.examined,
@@ -129,13 +132,13 @@ export const questionRecipeData = v.strictObject({
 });
 export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
 
-/** Same data, same name. */
+/** The same data gives the same name. */
 export const questionRecipeName = (data: QuestionRecipeData): string =>
   `${data.recipe}-${deriveId(data.recipe, JSON.stringify(data)).slice(0, 10)}`;
 
 /**
- * `modules`: the reward modules that the data names, by their hashes. Throws where the data is none: it was written by another version of
- * rollmesh, or by hand.
+ * `modules`: the reward modules that the data names, by their hashes. Throws where the data does not fit the schema, because another version of
+ * rollmesh or a person wrote it.
  */
 export function questionRecipeFrom(
   given: unknown,
@@ -152,7 +155,7 @@ export function questionRecipeFrom(
       extract: data.extract,
       maxNew,
       examined,
-      // Only the generated questions start from this policy: with files it is named by the run.
+      // Only the generated questions start from this policy; with files the run names its policy.
       ...(data.start === WORDS ? { readProposal: readQuestion } : {}),
     }),
   );
@@ -167,7 +170,7 @@ export function questionRecipeFrom(
     {
       ...set,
       optimizer: { ...set.optimizer, ...optimizer },
-      // What reads a head is trained whole.
+      // A set that a head reads is trained whole, without adapters.
       ...(adapter && !set.head ? { adapter } : {}),
     },
   ]);

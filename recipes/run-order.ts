@@ -1,4 +1,4 @@
-/** What may be asked for, by webhook or by command line, and the run that it means: one reading for both, so that they agree. */
+/** What an order may ask for, by webhook or by command line, and the run that it stands for. Both are parsed here, so that they agree. */
 import * as v from 'valibot';
 import { canonicalJson } from '../core/canonical-json.ts';
 import { wrongInput } from '../core/errors.ts';
@@ -45,7 +45,7 @@ export interface OrderedRun {
   readonly recipe: Recipe;
   readonly settings: RunSettings;
   readonly rounds: number;
-  /** The order names its policy, so that it must exist. */
+  /** The order names its policy, which therefore has to exist. */
   readonly named: boolean;
 }
 
@@ -77,13 +77,13 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
 }
 
 /**
- * Is a round what its id says? The run's id is derived from the settings and the round's from the run's, and what the roles
- * must be by those settings is held against them. Says what does not fit; null = all does.
+ * Checks that a round is the one that its id stands for: the run's id is derived from the settings, the round's id from the run's, and the roles'
+ * versions are compared with those that the settings require. Says what does not fit; null if all does.
  */
 export function wrongRound(recipes: Registry, { id, run, index, settings, roles }: RoundSpec): string | null {
   if (run !== runIdOf(settings) || id !== roundIdOf(run, index))
     return `The settings of round ${id} are not those from which its id was made.`;
-  // A recipe that is not known here is the caller's trouble, and not the round's.
+  // A recipe that is unknown here is for the caller to report, and says nothing about the round.
   recipes.find(settings.recipe);
   let ordered: RunSettings;
   try {
@@ -116,7 +116,7 @@ function expectOneOf(what: string, value: string, known: readonly string[], reci
   });
 }
 
-/** The weights that each role of a run uses: its set, and the versions that the recipe binds it to. */
+/** The weights that each role of a run uses: its parameter set, and the versions that the recipe binds it to. */
 export function bindingsOf(recipe: Recipe, settings: RunSettings): Record<string, RoleBinding> {
   const bound = recipe.bindings?.(settings) ?? {};
   return Object.fromEntries(

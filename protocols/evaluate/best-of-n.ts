@@ -1,6 +1,6 @@
 /**
- * Best-of-N: what a verifier is worth to a solver that stays as it is. For held-out tasks version 0 samples N answers each, once a run;
- * the examined version scores them, and the best of each task is checked by the oracle.
+ * Best-of-N: what a verifier is worth to a solver that is not trained. Once a run, version 0 samples N answers to each held-out task. The examined
+ * version scores them, and the oracle checks the best answer to each task.
  */
 import { deriveId } from '../../core/random.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
@@ -11,14 +11,14 @@ import type { Solution, TaskFamily } from '../../core/task-family.ts';
 
 export interface Candidates {
   readonly task: string;
-  /** Readable answers, each with what the oracle says of it. */
+  /** Answers that parse, each with the oracle's verdict on it. */
   readonly solutions: readonly Solution[];
   readonly exact: readonly boolean[];
 }
 
 type Speaker = Pick<RoundContext, 'tokenizer' | 'generate'>;
 
-/** N answers to each of the first `tasks` held-out tasks; tasks without a readable one keep an empty list. */
+/** N answers to each of the first `tasks` held-out tasks; a task without an answer that parses keeps an empty list. */
 export async function candidatesOf(
   { tokenizer, generate, evaluationTasks }: Speaker & Pick<RoundContext, 'evaluationTasks'>,
   family: TaskFamily,
@@ -44,8 +44,8 @@ export async function candidatesOf(
 }
 
 /**
- * P(right) of every candidate by each of K verdicts, the mark's own probability where it says right and the rest where it says wrong;
- * 0.5 where it cannot be read. -> [tasks][candidates][K]
+ * P(right) of every candidate by each of K verdicts: the probability of the verdict's mark where it says right, and 1 minus that probability where it
+ * says wrong; 0.5 where the verdict does not parse. -> [tasks][candidates][K]
  */
 export async function verdictProbabilities(
   { tokenizer, generate }: Speaker,
@@ -83,14 +83,14 @@ export async function verdictProbabilities(
   return candidates.map(({ solutions }) => each.splice(0, solutions.length));
 }
 
-/** Share of tasks whose candidate of the highest score is exact; the first of equals. scores [tasks][candidates]. */
+/** Share of tasks whose highest-scored candidate is exact; the first of equal scores is chosen. scores [tasks][candidates]. */
 export const bestOf = (
   candidates: readonly Pick<Candidates, 'exact'>[],
   scores: readonly (readonly number[])[],
 ): number =>
   mean(candidates.map(({ exact }, t) => Number(exact[scores[t]!.indexOf(Math.max(...scores[t]!))] ?? false)));
 
-/** Accuracies without a verifier: of an answer at random, of the majority vote, and of a choice that is right wherever any answer is. */
+/** Accuracies without a verifier: of a random answer, of the majority vote, and of an ideal choice, which is right wherever any answer is. */
 export function withoutVerifier(candidates: readonly Candidates[]) {
   const answered = (solutions: readonly Solution[]) => solutions.map(({ answer }) => answer);
   return {
@@ -108,20 +108,20 @@ export function withoutVerifier(candidates: readonly Candidates[]) {
 export interface BestOfN {
   readonly family: TaskFamily;
   readonly solver: string;
-  /** Held-out tasks, the first ones, and the answers to each, drawn at version 0 once a run. */
+  /** The first held-out tasks and the answers to each, which version 0 samples once a run. */
   readonly tasks: number;
   readonly n: number;
-  /** Absent: a verifier that cannot be asked here. */
+  /** Absent where no verifier can be asked. */
   readonly verifier?: {
     readonly role: string;
     readonly prompt: (task: string, solution: Solution) => string;
     readonly temperature: number;
-    /** Numbers of verdicts whose mean is taken, ascending. */
+    /** How many verdicts are averaged, ascending. */
     readonly votes: readonly number[];
   };
 }
 
-/** `accuracy` is Best-of-N by most verdicts, `best<K>` by K; without a verifier that of one answer. */
+/** `accuracy` is Best-of-N by the largest number of verdicts, `best<K>` by K of them; without a verifier `accuracy` is that of one answer. */
 export async function evaluateBestOfN(
   context: EvaluationContext,
   { family, solver, tasks, n, verifier }: BestOfN,

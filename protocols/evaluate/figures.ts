@@ -17,13 +17,13 @@ export interface AnswerFigures {
   readonly accuracy: Share;
   /** Mean length in tokens. */
   readonly tokens: number;
-  /** Shares of all answers that could not be read, by the reason; `cut-off` among them. */
+  /** Shares of all answers that do not parse, by the reason; one of the reasons is `cut-off`. */
   readonly unread: Readonly<Record<string, number>>;
 }
 
 export interface SampledFigures extends AnswerFigures {
   readonly samples: number;
-  /** By k = 1, 2, 4, … up to the number of samples: unbiased estimates. */
+  /** pass@k for k = 1, 2, 4, … up to the number of samples, as unbiased estimates. */
   readonly passAt: Readonly<Record<number, Share>>;
   readonly majorityAt: Readonly<Record<number, Share>>;
 }
@@ -61,7 +61,7 @@ function unreadOf(answers: readonly CheckedAnswer[]): Record<string, number> {
   );
 }
 
-/** Distinct answers with their counts: right ones are one answer, wrong ones are the same as numbers or as texts. */
+/** Distinct answers with their counts. All right answers count as one; wrong ones are the same if they are equal as numbers or as texts. */
 function countsOf(samples: readonly CheckedAnswer[]): { answers: AnswerCount[]; silent: number } {
   const counts = new Map<string, number>();
   let [right, silent] = [0, 0];
@@ -115,7 +115,9 @@ function sampledFigures(questions: readonly AnsweredQuestion[]): SampledFigures 
 /** Ranges of difficulty that a report shows at most. */
 const MOST_RANGES = 6;
 
-/** Each value of its own where there are few, else ranges of about as many questions; equal values stay together. */
+/**
+ * Each value is a range of its own where there are few values; otherwise ranges hold about as many questions each, and equal values stay together.
+ */
 function byDifficulty(questions: readonly AnsweredQuestion[]): DifficultyFigures[] {
   const rated = questions
     .flatMap((question) =>
@@ -161,7 +163,7 @@ export function figuresOf(questions: readonly AnsweredQuestion[]): QuestionFigur
 }
 
 export interface Comparison {
-  /** Greedy answers, right or wrong. */
+  /** Whether the greedy answer to each question is right. */
   readonly greedy: Interval & McNemar & { readonly mean: number };
   /** Shares of right samples; null where nothing was sampled. */
   readonly sampled: (Interval & { readonly mean: number }) | null;

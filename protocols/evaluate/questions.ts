@@ -1,6 +1,6 @@
 /**
- * What a policy answers to questions with reference answers: one greedy answer each, and several samples. Every answer is kept with its
- * text and what became of it, so that all figures can be had from the record, and again.
+ * What a policy answers to questions with reference answers: one greedy answer to each, and several samples. Every answer is kept with its text and
+ * its outcome, so that all figures can be computed again from the record.
  */
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
@@ -11,7 +11,7 @@ import type { PlacedTask } from '../../tasks/file/task.ts';
 
 export interface QuestionSettings {
   readonly checker: Checker;
-  /** Where the answer stands in what was written, tried in this order. */
+  /** Where to look for the answer in the text, in this order. */
   readonly extract: readonly Extraction[];
   /** Longest answer in tokens, its end included. */
   readonly maxNew: number;
@@ -22,12 +22,12 @@ export interface QuestionSettings {
   readonly seed: number;
 }
 
-/** What became of an answer: `right`, `wrong`, `cut-off` at the limit of tokens, or the reason why none could be read. */
+/** The outcome of an answer: `right`, `wrong`, `cut-off` at the limit of tokens, or the reason why no answer could be parsed. */
 export type Outcome = string;
 
 export interface CheckedAnswer {
   readonly text: string;
-  /** What was read from the text; null where nothing was. */
+  /** The answer that was parsed from the text; null where there is none. */
   readonly answer: string | null;
   readonly outcome: Outcome;
   /** Length in tokens. */
@@ -40,7 +40,7 @@ export interface AnsweredQuestion {
   readonly samples: readonly CheckedAnswer[];
 }
 
-/** Reads and checks what was written. An answer that was cut off is not right, whatever stands in it: the model had not ended. */
+/** Parses and checks a completion. One that was cut off is not right, whatever it contains, because the model had not finished. */
 export function checkAnswer(
   { text, ended }: { readonly text: string; readonly ended: boolean },
   check: ReturnType<Checker['prepare']>,
@@ -54,7 +54,7 @@ export function checkAnswer(
   return { answer: found.value, outcome: verdict.value ? 'right' : 'wrong' };
 }
 
-/** Questions whose prompts leave room for an answer among the model's positions, and how many do not. */
+/** The questions whose prompts leave room for an answer in the model's context, and how many do not. */
 export function fitting(
   tasks: readonly PlacedTask[],
   renderer: Renderer,
@@ -64,7 +64,7 @@ export function fitting(
   return { fit, tooLong: tasks.length - fit.length };
 }
 
-/** In the order given. The draws depend on the seed, the question's place and the sample's number alone. */
+/** Answers, in the order of the questions. The samples depend only on the seed, the question's place and the sample's number. */
 export async function answerQuestions(
   policy: Pick<Policy, 'generate'>,
   renderer: Renderer,

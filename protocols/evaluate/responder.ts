@@ -1,6 +1,6 @@
 /**
- * What the held-out string transformations show of a version, by the oracle and apart from every reward: points of its responses,
- * and their length.
+ * What the held-out string transformations show of a version: the points of its responses and their length. The oracle gives the points, apart from
+ * every reward.
  */
 import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -35,7 +35,7 @@ export async function answers(
   });
 }
 
-/** What every such recipe reports of a version: mean share of the rubric's points, greedy and sampled, and words a response. */
+/** What every recipe of this kind reports of a version: the mean share of the rubric's points, greedy and sampled, and the words of a response. */
 export function examined(
   greedy: readonly Answered[],
   sampled: readonly Answered[],

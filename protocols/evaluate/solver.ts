@@ -1,4 +1,7 @@
-/** What the held-out tasks show of a solver: greedy, sampled, and greedy with the steps forced; by the oracle, apart from every reward. */
+/**
+ * What the held-out tasks show of a solver: greedy, sampled, and greedy with the steps forced. The oracle checks the answers, apart from every
+ * reward.
+ */
 import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
@@ -15,25 +18,25 @@ import { generateWithin } from './within-context.ts';
 export interface Solver {
   readonly family: TaskFamily;
   readonly role: string;
-  /** Of the sampled accuracy. */
+  /** The temperature at which the sampled accuracy is measured. */
   readonly temperature: number;
-  /** Answers to each task that the sampled accuracy is the mean of; default 1. Small differences between arms need more. */
+  /** Samples of each task, over which the sampled accuracy is a mean; default 1. Small differences between arms need more. */
   readonly draws?: number;
-  /** Ask once more with the steps forced, which a solver that always writes them need not be. Default true. */
+  /** Whether the tasks are asked once more with the steps forced, which tells nothing new of a solver that always writes them. Default true. */
   readonly force?: boolean;
   /** Default: all that the family holds out. */
   readonly tasks?: readonly string[];
 }
 
 interface Asked {
-  /** Keys the samples: other seeds draw other answers. */
+  /** Keys the samples: another seed draws other answers. */
   readonly seed: string;
   readonly temperature: number;
-  /** What every answer is made to begin with. */
+  /** The text that every answer is forced to begin with. */
   readonly prefix?: string;
 }
 
-/** A solver's answers to held-out tasks, as read. */
+/** A solver's parsed answers to held-out tasks. */
 export async function heldOutAnswers(
   { family: given, role, tasks }: Omit<Solver, 'temperature'>,
   context: Pick<
@@ -61,15 +64,15 @@ export async function heldOutAnswers(
   });
 }
 
-/** Answers to the same tasks, asked for in three ways; `forced` is absent where nobody asked. */
+/** Answers to the same tasks, asked for in three ways; `forced` is absent where steps were not forced. */
 interface Answers {
   readonly greedy: readonly ParseResult<Solution>[];
-  /** One a task, or all tasks over and over. */
+  /** One answer to each task, or one to all tasks in turn, over and over. */
   readonly sampled: readonly ParseResult<Solution>[];
   readonly forced?: readonly ParseResult<Solution>[];
 }
 
-/** What answers to `tasks` come to, by the oracle. */
+/** The figures of some answers to `tasks`, by the oracle. */
 export function heldOutFigures(
   family: TaskFamily,
   tasks: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * What held-out tasks show of a solver and a verifier: answers greedy and sampled, verdicts on a fixed set (what version 0 samples) and
- * on the examined version's own samples, and what the verdicts are worth to a vote. By the oracle, apart from every reward.
+ * What held-out tasks show of a solver and a verifier: greedy and sampled answers; verdicts on a fixed set of solutions, which version 0 sampled, and
+ * on the examined version's own; and the accuracy of a vote that counts the verdicts. The oracle checks all of it, apart from every reward.
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
@@ -23,12 +23,12 @@ export interface Examined {
   readonly family: TaskFamily;
   readonly solver: string;
   readonly judge: string;
-  /** Held-out tasks that are voted on, the first ones, and the answers to each. */
+  /** How many held-out tasks are voted on (the first ones), and how many answers each has. */
   readonly voted: number;
   readonly answers: number;
 }
 
-/** A readable solution with the oracle's verdicts. */
+/** A solution that parses, with the oracle's verdicts on it. */
 export interface Natural {
   readonly task: string;
   readonly solution: Solution;
@@ -40,7 +40,7 @@ type Speaker = Pick<
   'recipe' | 'tokenizer' | 'renderer' | 'contextLength' | 'generate' | 'evaluationTasks'
 >;
 
-/** Sampled answers [voted tasks][answers], as read. */
+/** Parsed sampled answers [voted tasks][answers]. */
 async function sampledAnswers(
   { family: given, solver, voted, answers }: Examined,
   context: Speaker,
@@ -64,7 +64,7 @@ async function sampledAnswers(
   );
 }
 
-/** The readable ones among the first `each` answers to every task. */
+/** Those of the first `each` answers to every task that parse. */
 const naturals = (
   { family }: Examined,
   tasks: readonly string[],
@@ -102,7 +102,7 @@ async function verdicts(
   );
 }
 
-/** Mean of the hit rates on right and on wrong solutions; an unreadable verdict is a miss; 0.5 where there is but one kind. */
+/** Mean of the hit rates on right and on wrong solutions. A verdict that does not parse is a miss. 0.5 where all solutions are of one kind. */
 export const verdictAccuracy = (items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number =>
   balancedAccuracy(
     items.map(({ exact: { right } }, i) => {
@@ -111,7 +111,7 @@ export const verdictAccuracy = (items: readonly Natural[], read: readonly ParseR
     }),
   ) ?? 0.5;
 
-/** F1 of finding the wrong steps; an unreadable verdict finds none. 0 where none is found. */
+/** F1 of finding the wrong steps; a verdict that does not parse finds none. 0 where none is found. */
 export function stepF1(items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number {
   let [found, claimed, wrong] = [0, 0, 0];
   for (const [i, { exact }] of items.entries()) {
@@ -127,7 +127,7 @@ export function stepF1(items: readonly Natural[], read: readonly ParseResult<Jud
   return claimed + wrong === 0 ? 0 : (2 * found) / (claimed + wrong);
 }
 
-/** `vote` counts answers, `weightedVote` those that the verifier calls right, and all where it calls none right. */
+/** `vote` counts all answers; `weightedVote` counts those that the verifier calls right, or all where it calls none right. */
 export async function evaluateVerifier(context: EvaluationContext, examined: Examined): Promise<Evaluation> {
   const { family, solver } = examined;
   const tasks = family.heldOut(context.evaluationTasks);

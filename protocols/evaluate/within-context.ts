@@ -1,8 +1,8 @@
-/** Sampling for evaluations, where a task may be longer than the policy can read: it is not asked, and counts as one that was not answered. */
+/** Sampling for evaluations where a task may be longer than the policy's context. Such a task is not asked, and counts as not answered. */
 import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
 import { type RoundContext, roleOf } from '../../core/round-context.ts';
 
-/** What stands for an answer to a prompt that leaves no room for one. */
+/** Takes the place of an answer where the prompt leaves no room for one. */
 const UNANSWERED: Completion = { ids: [], logprobs: [], stopped: false };
 
 /** As `context.generate`, [prompts][samples]; completions of prompts that leave too little room are empty and not ended. */

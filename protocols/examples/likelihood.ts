@@ -3,8 +3,8 @@ import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { nothingExamined, total } from './round.ts';
 
 /**
- * The geometric mean of the tokens' probabilities (1/perplexity) is the main score; beside it the mean negative log-likelihood, nats a token.
- * `examples`: log-probabilities of the tokens of each span, nats, [examples][spans][tokens].
+ * The main score is the geometric mean of the tokens' probabilities (1/perplexity); beside it stands the mean negative log-likelihood, in nats a
+ * token. `examples`: log-probabilities of the tokens of each span, nats, [examples][spans][tokens].
  */
 export function examineLikelihood(examples: readonly (readonly Float64Array[])[]): Evaluation {
   const spans = examples.flat();

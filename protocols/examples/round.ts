@@ -1,6 +1,6 @@
 /**
- * The shape of round over examples from files: nobody samples. A round's groups hold the tokens of its examples, as the policy's own
- * renderer writes them, so that records, audit and training see what was learned from as they see rollouts.
+ * The shape of round over examples from files, in which nothing is sampled. A round's groups hold the tokens of its examples, as the policy's own
+ * renderer writes them, so that records, audit and training treat them like rollouts.
  */
 import { Random } from '../../core/random.ts';
 import type { RoundShape } from '../../core/recipe.ts';
@@ -23,11 +23,11 @@ export interface Examples {
   /** Name of the set, for reports. */
   readonly name: string;
   readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
-  /** Held-out examples of an evaluation at most, the first ones. */
+  /** The largest number of held-out examples in an evaluation; the first ones are used. */
   readonly examined: number;
 }
 
-/** Spans of a dialogue that the assistant wrote, each with everything before it as its prompt. */
+/** The spans of a dialogue that the assistant wrote, each with all that precedes it as its prompt. */
 function spansOf(renderer: Renderer, messages: readonly Message[]): Sequence[] {
   const { ids, mask } = renderer.demonstrate(messages);
   const spans: Sequence[] = [];
@@ -45,7 +45,7 @@ const answered = ({ messages }: FileTask, content: string): Message[] => [
   { role: 'assistant', content },
 ];
 
-/** The last answer of a conversation, with everything before it as its prompt. */
+/** The last answer of a conversation, with all that precedes it as its prompt. */
 export const lastSpan = (renderer: Renderer, task: FileTask): Sequence =>
   conversationSpans(renderer, task).at(-1)!;
 
@@ -62,8 +62,8 @@ export const pairSpans = (renderer: Renderer, task: FileTask): [Sequence, Sequen
 };
 
 /**
- * The examples of a round: every example once before any comes again, in an order of the run's own for each pass. Files with different
- * weights are drawn from by their weights instead.
+ * The examples of a round. Every example is used once before any is used again, and each pass has an order of the run's own. Files with different
+ * weights are sampled by these weights instead.
  */
 export function examplesOf(
   { sources }: Examples['tasks'],
@@ -88,7 +88,7 @@ export function examplesOf(
   });
 }
 
-/** A sequence as a record's sample. Nobody sampled it: its log-probabilities are zeros, and no ratio is ever taken to them. */
+/** A sequence as a record's sample. It was not sampled: its log-probabilities are zeros, and no ratio to them is ever computed. */
 function given(
   context: RoundContext,
   { group }: AdmittedTask,
@@ -155,7 +155,7 @@ export function exampleRound(examples: ExampleRound): RoundShape {
       tasks.map((task): RolloutGroup => {
         const sequences = examples.spans(context.renderer(), readTask(task.task));
         const samples = sequences.map((sequence, place) => given(context, task, place, sequence));
-        // A group is learned from whole: where one of its answers does not fit, all are left out.
+        // A group is trained on as a whole: if one of its answers does not fit, all are left out.
         const isWhole = samples.every(({ outcome }) => outcome === 'ok');
         return {
           round: context.round.id,
@@ -179,5 +179,5 @@ export const total = (values: ArrayLike<number>): number => {
   return sum;
 };
 
-/** The evaluation where every held-out example is longer than the policy's context, so that none is scored. */
+/** The evaluation for the case that every held-out example is longer than the policy's context, so that none is scored. */
 export const nothingExamined = (): Evaluation => evaluation({ n: 0, accuracy: 0 });

@@ -1,4 +1,4 @@
-/** The settings that every recipe over examples takes by `--set`, and the data that it is made from. */
+/** The settings that every recipe over examples takes by `--set`, and the data that such a recipe is made from. */
 import * as v from 'valibot';
 import { storedHeldOut, storedSources } from '../../tasks/file/stored-set.ts';
 import { adapterSettings, scheduleEntries } from '../method-settings.ts';
@@ -10,7 +10,7 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 export const exampleEntries = (learningRate: number) => ({
   /** Passes over a round's batch. */
   epochs: v.optional(count, 1),
-  /** Held-out examples of an evaluation at most. */
+  /** The largest number of held-out examples in an evaluation. */
   examined: v.optional(count, 500),
   optimizer: v.optional(
     v.strictObject({
@@ -23,13 +23,13 @@ export const exampleEntries = (learningRate: number) => ({
     }),
     {},
   ),
-  /** Low-rank adapters in place of all weights. */
+  /** Trains low-rank adapters in place of all weights. */
   adapter: v.exactOptional(adapterSettings),
 });
 
 export const exampleData = <S extends v.GenericSchema>(settings: S) =>
   v.strictObject({
-    /** Of the set of examples, for reports. */
+    /** Name of the set of examples, for reports. */
     name: v.pipe(v.string(), v.minLength(1)),
     start: v.string(),
     sources: storedSources,

@@ -1,6 +1,6 @@
 /**
- * A round whose rollouts are held by agents: programs of somebody else that ask the policy through an endpoint, act on what it says, and
- * post what an episode is worth. The tasks are those of a file; the prompts, the number of turns and the rewards are the agents' own.
+ * A round whose rollouts are held by agents: programs outside the mesh that ask the policy through an endpoint, act on its answers, and post the
+ * reward of each episode. The tasks are those of a file; the agents decide on prompts, on the number of turns and on rewards.
  */
 import { type AgentEpisode, callSampleId } from '../../core/agent-episode.ts';
 import { RollmeshError } from '../../core/errors.ts';
@@ -19,12 +19,12 @@ import { readTask, writeTask } from './task-text.ts';
 const REWARDS = {
   posted: {
     description: 'the number that the agent posts at the end of its episode',
-    // Nobody here knows what it is computed from.
+    // What the agent computes it from is not known here.
     usesGold: true,
   },
 } as const satisfies Recipe['rewards'];
 
-/** The samples of an episode: one for each answer, in order, the later ones under the id of the first. */
+/** The samples of an episode in their order, one for each answer; each later sample belongs, by its `of`, to the first. */
 async function samplesOf(
   context: RoundContext,
   { group }: AdmittedTask,
@@ -67,7 +67,7 @@ async function rollOut(context: RoundContext, tasks: readonly AdmittedTask[]): P
   return groups;
 }
 
-/** Each sample with what its episode was paid. */
+/** Each sample with its episode's reward. */
 async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
   const rewards = new Map(
     (await context.episodes(group.group)).flatMap(({ sample, calls: [first], reward }) =>
@@ -87,7 +87,7 @@ async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGr
   return { ...group, samples, judgments: [], answersExact: unchecked, solutionsExact: unchecked };
 }
 
-/** Held-out questions are asked by the mesh itself, once and without the agent's tools: it has no agent of its own. */
+/** Held-out questions are asked by the mesh itself, once each and without the agent's tools, because the mesh has no agent of its own. */
 export function agentRound(questions: Questions): RoundShape {
   const { tasks, maxNew, temperature = 1 } = questions;
   const { taskName, freezable, evaluate, describe } = questionRound(questions);

@@ -1,6 +1,6 @@
 /**
- * A curriculum by measured pass rate: a question whose newest group was paid alike throughout, all right or all wrong, has nothing to teach
- * a method that compares the answers of a group, and is drawn less often. A version carries which questions those are.
+ * A curriculum by measured pass rate. Where all answers in a question's newest group earned the same, all right or all wrong, the question has
+ * nothing to teach a method that compares the answers of a group, and it is drawn less often. A version carries which questions those are.
  */
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
@@ -50,8 +50,8 @@ export interface DrawingContext extends RoundContext {
 }
 
 /**
- * The recipe with its questions drawn by what their newest groups were paid. A version carries the recipe's own state beside the
- * curriculum's, under `own`. `paid`: what a reward counts where groups are called unanimous; default the reward itself.
+ * The recipe with its questions drawn by the rewards of their newest groups. A version carries the recipe's own state beside the curriculum's, under
+ * `own`. `paid`: the value of a reward by which a group is called unanimous; default the reward itself.
  */
 export function withCurriculum(
   recipe: Recipe,

@@ -1,6 +1,6 @@
 /**
- * A round's questions: drawn from the files, and left out where a policy has no room for the question and an answer to it. What is left
- * out is recorded with the round's proposals, and another question is drawn in its place.
+ * A round's questions. They are drawn from the files, and a question is left out where it does not fit into the policy's context together with an
+ * answer. What is left out is recorded with the round's proposals, and another question is drawn in its place.
  */
 import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
@@ -17,18 +17,18 @@ import { readTask, writeTask } from './task-text.ts';
 type Room = Pick<RoundContext, 'renderer' | 'contextLength'>;
 type LeftOut = NonNullable<Proposals['leftOut']>[number];
 
-/** The messages of the longest prompt that a question comes to, and how many tokens are written or shown after them at most. */
+/** The messages of the longest prompt that a question leads to, and the largest number of tokens that are written or shown after them. */
 export type Needs = (messages: readonly Message[]) => {
   readonly messages: readonly Message[];
   readonly tokens: number;
 };
 
-/** Where a verifier reads the solution: a solution and a verdict of at most `maxNew` tokens each. */
+/** What a question needs where a verifier reads the solution: room for a solution and a verdict of at most `maxNew` tokens each. */
 export const verified =
   (maxNew: number): Needs =>
   (messages) => ({ messages: verifierMessages(messages, ''), tokens: 2 * maxNew });
 
-/** Sorts questions out that are too long: `tokens` are those of the prompt with all that is written after it. */
+/** Leaves out questions that are too long; `tokens` counts the prompt with all that is written after it. */
 export interface Fitting {
   readonly fits: (task: string) => boolean;
   readonly leftOut: readonly LeftOut[];
@@ -49,7 +49,7 @@ export function fittingIn({ renderer, contextLength }: Room, needs: Needs): Fitt
   };
 }
 
-/** The tasks with what was left out. Throws `questions.too-long` where nothing is left. */
+/** The tasks, and a record of what was left out. Throws `questions.too-long` where no task is left. */
 export function withLeftOut(
   { contextLength }: Pick<RoundContext, 'contextLength'>,
   proposals: Proposals,
@@ -75,7 +75,7 @@ export interface DrawnQuestions {
   readonly maxNew: number;
   readonly count: number;
   readonly needs?: Needs;
-  /** How often a question is drawn beside the others of its file; by default all alike. */
+  /** How often a question is drawn relative to the others of its file; by default all are equal. */
   readonly weightOf?: ((task: string) => number) | undefined;
 }
 

@@ -29,7 +29,7 @@ const noProposals = (): never => {
   throw new Error('internal: nobody proposes questions of files');
 };
 
-/** `yes` or `no` where the answer stands, else the last of the two in the text. */
+/** `yes` or `no` in the place of the answer, otherwise the last of the two words in the text. */
 function parseVerdict({ readText }: Renderer, text: string): ParseResult<Judgment> {
   const written = readText(text).text;
   const found = extractAnswer(written, ['answer', 'whole']);
@@ -47,7 +47,7 @@ function asked({ extract }: FamilyQuestions, renderer: Renderer): Partial<TaskFa
       renderer.begin(verifierMessages(readTask(task).messages, steps[0]!)).text,
     parseSolution: (_, text): ParseResult<Solution> => {
       const written = renderer.readText(text).text;
-      // A verifier is shown the text: nothing in it may pass for another message.
+      // A verifier is shown the text, so nothing in it may look like the border of a message.
       if (renderer.holdsControl(written)) return invalid('off-grammar');
       const answer = extractAnswer(written, extract);
       return answer.ok ? ok({ steps: [written], answer: answer.value }) : invalid('off-grammar');

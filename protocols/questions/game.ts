@@ -1,4 +1,4 @@
-/** Questions of files as a game that a recipe's own shape of round can be played on, in place of its task family. */
+/** Questions of files as a game on which a recipe's own shape of round can be played in place of its task family. */
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
@@ -13,11 +13,14 @@ import { questionTitle } from './task-text.ts';
 
 export interface QuestionGame {
   readonly family: TaskFamily;
-  /** `count` questions for a round, none twice and none held out; as many as the run's settings say if it is not given. `needs`: what each has to fit together with; default an answer. */
+  /**
+   * `count` questions for a round, none twice and none held out; by default as many as the run's settings say. `needs`: what each question must fit
+   * into the context with; default an answer.
+   */
   readonly tasks: (context: DrawingContext, count?: number, needs?: Needs) => Proposals;
-  /** The same where a verifier reads the solutions: question, solution and verdict have to fit together. */
+  /** The same where a verifier reads the solutions: question, solution and verdict must fit into the context together. */
   readonly verifiedTasks: (context: DrawingContext) => Proposals;
-  /** Questions that a role writes after the example of others. `needs`: default what a verifier needs. */
+  /** Questions that a role writes by the example of others. `needs`: default what a verifier needs. */
   readonly propose: (
     context: RoundContext,
     role: string,
@@ -30,7 +33,7 @@ export interface QuestionGame {
 
 export const questionGame = (
   questions: Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> & {
-    /** Knows the answers to questions that a policy writes; default nobody does. */
+    /** Computes the answers to questions that a policy writes; by default these are not known. */
     readonly readProposal?: ReadProposal | undefined;
   },
 ): QuestionGame => {
@@ -54,7 +57,10 @@ export const questionGame = (
   };
 };
 
-/** A recipe with another shape of round, played on questions: its claim was measured on its own family, and its stop is of that notation. */
+/**
+ * A recipe with another shape of round, played on questions. It loses its claim, which was measured on its own family, and its stop token, which
+ * belongs to that family's notation.
+ */
 export function onQuestions(
   { claim: _claim, stop: _stop, ...recipe }: Recipe,
   shape: RoundShape & Partial<Pick<Recipe, 'learn' | 'payProposals'>>,

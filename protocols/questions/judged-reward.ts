@@ -1,7 +1,7 @@
 /**
- * Rewards by a policy that judges with a rubric: each answer of a group is shown to it in the rubric's messages, and what it writes is
- * read as a grade. Its judgments are sampled, recorded and audited as every sample is. An answer that cannot be shown, and a judgment
- * without a grade, are missing data and never 0.
+ * Rewards by a policy that judges with a rubric. Each answer of a group is shown to it in the rubric's messages, and what it writes is parsed as a
+ * grade. Its judgments are sampled, recorded and audited like every sample. An answer that cannot be shown and a judgment without a grade are missing
+ * data and never 0.
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyText } from '../../core/renderer/policy-text.ts';
@@ -64,7 +64,7 @@ function promptOf(
   contextLength: number,
   shown: { readonly question: string; readonly response: string; readonly reference: string },
 ): readonly number[] | 'control-token' | 'no-room' {
-  // Whatever of the task or of the answer separates messages would pass for another message.
+  // A text in the task or the answer that separates messages would look like the border of a message.
   if (Object.values(shown).some((text) => renderer.holdsControl(text))) return 'control-token';
   const { ids } = renderer.begin(fillRubric(rubric, shown));
   return ids.length + rubric.maxNew > contextLength ? 'no-room' : ids;
@@ -116,7 +116,7 @@ async function judgeAll(
   return { scores, judgments };
 }
 
-/** What the judges say, [groups]; one after the other, since an isolate has room for one policy. `rollouts`: [groups][samples]. */
+/** The judgments of all judges [groups], one judge after the other, since an isolate has room for one policy. `rollouts`: [groups][samples]. */
 export async function judgeByRubrics(
   context: RoundContext,
   judges: readonly RubricAsked[],

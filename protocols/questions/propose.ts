@@ -1,6 +1,6 @@
 /**
- * Questions that a policy writes: it is shown a question of the files and asked for another of the same kind. What it writes has no
- * reference answer, so that no checker can say what is right; a recipe labels the answers by votes or by a judge.
+ * Questions that a policy writes: it is shown a question of the files and asked for another of the same kind. A new question has no reference answer,
+ * so no checker can say what is right; the recipe labels the answers by votes or by a judge.
  */
 import { proposerMessages } from '../../core/renderer/role-messages.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -32,7 +32,7 @@ export const examplesOf = (
         sampleIds: [proposalId(round.id, role, i)],
       }));
 
-/** The questions of the files by their keys: what is held out, and what would be no new question. */
+/** The questions of the files by their keys: which are held out, and which a proposal would only repeat. */
 export interface KnownQuestions {
   readonly heldOut: ReadonlySet<string>;
   readonly trained: ReadonlySet<string>;
@@ -66,7 +66,7 @@ function parse(
   return ok(writeTask({ messages: asked, answer, metadata, difficulty: null }));
 }
 
-/** What is known about a question that was written in the wordings of a generator; the reason where it is none of its questions. */
+/** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
 export type ReadProposal = (question: string) => ParseResult<{
   readonly answer: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -74,14 +74,14 @@ export type ReadProposal = (question: string) => ParseResult<{
 }>;
 
 export interface QuestionGate {
-  /** Where there is one, only what it reads is admitted, with the answer that it knows. */
+  /** Where given, only questions that it can parse are admitted, with the answers that it computes. */
   readonly readProposal?: ReadProposal | undefined;
   readonly known: KnownQuestions;
-  /** What a question has to fit together with. */
+  /** What a question must fit into the context with. */
   readonly needs: Needs;
 }
 
-/** The questions that a role writes, in their order. One that stands in the files or was written before in the round is a duplicate. */
+/** The questions that a role writes, in their order. A question that is in the files or came before in the round is a duplicate. */
 export async function proposeLike(
   context: RoundContext,
   role: string,

@@ -1,4 +1,4 @@
-/** The rewards of a recipe over files, from plain data: those that every such recipe has, and a weighted sum where the data names one. */
+/** The rewards of a recipe over files, made from plain data: those that every such recipe has, and a weighted sum where the data names one. */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
@@ -24,7 +24,10 @@ export const rewardSum = v.pipe(
       /** The stream's name in the record. */
       name: v.string(),
       weight: v.pipe(v.number(), v.finite()),
-      /** A reward of the protocol by its name, a module by the hash of its text, a service by its address, or a policy that judges. */
+      /**
+       * Makes a reward from its data: a reward of the protocol by its name, a module by the hash of its text, a service by its address, or a policy
+       * that judges.
+       */
       from: v.union([
         v.strictObject({ builtIn }),
         v.strictObject({ module: v.string() }),
@@ -57,7 +60,7 @@ function partOf(
   });
 }
 
-/** The sum as the reward that its data names. */
+/** The weighted sum that the data describes, as a reward. */
 export const sumOf = (sum: RewardSum, modules: Readonly<Record<string, BoundedModule>>): WeightedReward =>
   weightedReward(sum.map((one) => partOf(one, modules)));
 

@@ -1,4 +1,4 @@
-/** What answers to a question can be paid by, a group at a time. The controls that any gain must beat stand beside the checker. */
+/** Rewards for answers to a question, computed for one group at a time. The controls that any gain must beat stand beside the checker's reward. */
 import { plain } from '../../core/checkers/exact.ts';
 import { parseNumber } from '../../core/checkers/number.ts';
 import type { RewardRollout, RewardTask } from '../../core/reward-function.ts';
@@ -13,12 +13,12 @@ export interface QuestionEvidence extends Pick<RoundContext, 'askService'> {
   readonly round: string;
   readonly group: string;
   readonly sampleIds: readonly string[];
-  /** What was read from each text; null where nothing was. */
+  /** The answer that was parsed from each text; null where there is none. */
   readonly answers: readonly (string | null)[];
   readonly rollouts: readonly RewardRollout[];
   /** The grades of policies that judge, by the name of the reward. */
   readonly judged: Judged['scores'];
-  /** Does the checker accept the answer? Throws for a reward that is declared gold-free. */
+  /** Whether the checker accepts the answer. Throws for a reward that is declared gold-free. */
   readonly answersExact: () => readonly boolean[];
   /** The task with its reference answer. Throws as `answersExact` does. */
   readonly task: () => RewardTask;
@@ -29,7 +29,7 @@ export interface QuestionReward extends RewardInfo {
   readonly pay: (evidence: QuestionEvidence) => readonly (number | null)[];
 }
 
-/** One name for all ways to write an answer: equal numbers and equal texts vote together. */
+/** One name for all ways to write an answer, so that equal numbers and equal texts vote together. */
 const voteOf = (answer: string | null): string | null => {
   if (answer === null) return null;
   const number = parseNumber(answer);

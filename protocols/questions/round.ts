@@ -1,7 +1,7 @@
 /**
- * The shape of round over a set of questions with reference answers, for any policy: questions are drawn from files, the policy's own
- * renderer asks them, each is answered by a group of samples, and a reward pays what a named checker says of them. Nobody proposes and
- * nobody judges.
+ * The shape of round over a set of questions with reference answers, for any policy. Questions are drawn from files, the policy's own renderer asks
+ * them, a group of samples answers each, and the reward follows from what a named checker says of each answer. There is neither a proposer nor a
+ * judge.
  */
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
@@ -28,20 +28,20 @@ export interface Questions {
   readonly name: string;
   readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
   readonly checker: Checker;
-  /** Where the answer stands in what was written, tried in this order. */
+  /** Where to look for the answer in the text, in this order. */
   readonly extract: readonly Extraction[];
   /** Longest answer in tokens, its end included. */
   readonly maxNew: number;
   readonly temperature?: number;
   /** The first is the default. */
   readonly rewards: Readonly<Record<string, QuestionReward | WeightedReward>>;
-  /** Held-out questions of an evaluation at most, the first ones; default 500. */
+  /** The largest number of held-out questions in an evaluation; the first ones are used. Default 500. */
   readonly examined?: number;
 }
 
 const EXAMINED = 500;
 
-/** What became of each sample of a group: read and checked again from its ids, as every stage reads it. */
+/** The outcome of each sample of a group, parsed and checked again from its ids, as every stage does. */
 function checkedGroup(
   { checker, extract }: Pick<Questions, 'checker' | 'extract'>,
   renderer: Renderer,
@@ -70,7 +70,7 @@ async function rollOut(
     const { ids: prompt, sampleIds } = prompts[t]!;
     const samples = completions[t]!.map((completion, i): Sample => {
       const { text, ended } = renderer.read(prompt, completion.ids);
-      // The record says whether the text holds an answer; whether the checker can read it is a matter of the reward.
+      // The record says whether the text holds an answer; whether the checker can parse that answer concerns the reward alone.
       const outcome = !ended ? 'cut-off' : extractAnswer(text, questions.extract).ok ? 'ok' : 'off-grammar';
       return sampleOf(context, SOLVER, sampleIds[i]!, prompt, completion, outcome);
     });
@@ -146,7 +146,7 @@ export function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' 
 async function examine(questions: Questions, context: EvaluationContext): Promise<Evaluation> {
   const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
   const { heldOut, most } = context.evaluationTasks;
-  // Pilots, on which settings are chosen, are examined on questions that are trained on.
+  // Pilots, by which settings are chosen, are evaluated on questions of the training side.
   const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
   const renderer = context.renderer();
   const { fit, tooLong } = fitting(side.slice(0, Math.min(examined, most)), renderer, {

@@ -1,4 +1,4 @@
-/** A question as the text that travels with a round: whole, so that no stage has to look anything up. */
+/** A question as the text that travels with a round. It is complete, so that no stage has to look anything up. */
 import * as v from 'valibot';
 import type { Part } from '../../core/reading.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
@@ -10,11 +10,11 @@ const schema = v.object({
   answer: v.string(),
   metadata: v.record(v.string(), v.unknown()),
   difficulty: v.nullable(v.number()),
-  /** A policy wrote the question, and nobody knows its answer. */
+  /** A policy wrote the question, and its answer is not known. */
   proposed: v.optional(v.literal(true)),
 });
 
-/** The same task gives the same text: nothing of where it was read from. */
+/** The same task gives the same text, wherever it was read from. */
 export const writeTask = ({ messages, answer, metadata, difficulty }: FileTask): string =>
   JSON.stringify({ messages, answer, metadata, difficulty });
 
@@ -22,10 +22,10 @@ export const writeTask = ({ messages, answer, metadata, difficulty }: FileTask):
 export const writeProposed = (messages: readonly Message[]): string =>
   JSON.stringify({ messages, answer: '', metadata: {}, difficulty: null, proposed: true });
 
-/** Throws where the text is none of this protocol's: the records are of another recipe. */
+/** Throws where the text is not this protocol's, which means that the records are another recipe's. */
 export const readTask = (text: string): FileTask => v.parse(schema, JSON.parse(text));
 
-/** Is it a question without a reference answer? Throws as `readTask` does. */
+/** Whether it is a question without a reference answer. Throws as `readTask` does. */
 export const isProposed = (text: string): boolean => v.parse(schema, JSON.parse(text)).proposed === true;
 
 /** The question as a person reads it. */

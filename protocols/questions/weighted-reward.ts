@@ -1,6 +1,6 @@
 /**
- * A weighted sum of named rewards. Each of them is a stream of its own in the record beside `reward`, which is the sum. Where one of them
- * is missing the sum is missing too: the sum of the others would be on another scale than its siblings'.
+ * A weighted sum of named rewards. Each of them is a stream of its own in the record, beside `reward`, which is the sum. Where one of them is missing
+ * the sum is missing too, because the sum of the others would be on another scale than the sums of the other samples.
  */
 import { type BoundedModule, scoreByModule } from '../../core/reward-function.ts';
 import type { Score } from '../../core/reward-service.ts';
@@ -15,7 +15,7 @@ export interface RewardPart extends RewardInfo {
   /** The stream's name in the record. */
   readonly name: string;
   readonly weight: number;
-  /** Who judges, where a policy of the mesh does. */
+  /** The policy that judges, where this reward is a grade. */
   readonly judge?: RubricJudge;
   /** [samples] */
   readonly score: (evidence: QuestionEvidence) => readonly Score[] | Promise<readonly Score[]>;
@@ -50,7 +50,7 @@ export const modulePart = (name: string, weight: number, module: BoundedModule):
   name,
   weight,
   description: `the module ${name}`,
-  // It is given the whole task, and so the reference answer.
+  // The module gets the whole task, and so the reference answer.
   usesGold: true,
   score: ({ rollouts, task }) => rollouts.map((rollout) => scoreByModule(module, rollout, task())),
 });

@@ -1,14 +1,17 @@
-/** The claim of APRM: errors by a trained adversary teach a verifier more than random ones, and optimism and regularisation calm the game. */
+/**
+ * The claim of APRM: errors that a trained adversary writes teach a verifier more than random ones, and optimism and regularisation keep the game
+ * from oscillating.
+ */
 import type { ArmResults, Claim, Condition, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lately, monitorOf } from '../../core/claims/curves.ts';
 import { deviation } from '../../core/rl/statistics.ts';
 
 const ROUNDS = 24;
-/** Rounds whose fooling rates are compared: those after the players have found each other. */
+/** The rounds whose fooling rates are compared: the later ones, by which the players have adapted to each other. */
 const LATE = 10;
 
-/** Deviation of the share of wrong lines that pass, over the last rounds. */
+/** Standard deviation of the share of wrong lines that pass, over the last rounds. */
 const unrest =
   (arm: string): Measure =>
   (results: ArmResults, seed: number) =>

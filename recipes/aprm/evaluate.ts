@@ -1,4 +1,4 @@
-/** What the verifier finds of flaws that nobody trained it on, and what it is worth to a solver that stays as it is. */
+/** How often the verifier finds kinds of errors that it was not trained on, and what it is worth to a solver that is not trained. */
 import { deriveId, Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext } from '../../core/round-context.ts';
@@ -10,7 +10,7 @@ import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../tasks/chains/analysis.ts';
 import { chainWith, flawed, UNSEEN } from './slips.ts';
 
-/** Held-out tasks for Best-of-N, and answers to each. */
+/** How many held-out tasks Best-of-N uses, and how many answers each has. */
 const CHOSEN = { tasks: 60, n: 4 };
 
 const KINDS = ['right', ...UNSEEN] as const;
@@ -22,7 +22,7 @@ interface Examined {
   readonly solution: Solution;
 }
 
-/** Of each task the right solution and one with a wrong line of each kind. */
+/** For each task, the right solution and one solution with a wrong line of each kind. */
 export const examined = (tasks: readonly string[]): Examined[] =>
   tasks.flatMap((task) =>
     KINDS.map((kind) => ({
@@ -33,7 +33,7 @@ export const examined = (tasks: readonly string[]): Examined[] =>
     })),
   );
 
-/** How often right solutions are accepted, and how often flaws of each kind are found; what cannot be read does neither. */
+/** How often right solutions are accepted, and how often errors of each kind are found; a verdict that does not parse does neither. */
 async function verdicts({ tokenizer, generate, evaluationTasks }: EvaluationContext, temperature: number) {
   const items = examined(plainProofs.heldOut(evaluationTasks));
   const completions = await generate(

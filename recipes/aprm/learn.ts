@@ -1,4 +1,4 @@
-/** What a round teaches the two players, each in a set of its own: their moves are simultaneous, and their steps optimistic. */
+/** What a round trains: two players, each in a parameter set of its own. Both learn from the same records, and their steps are optimistic. */
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -12,7 +12,7 @@ import { chainWith, rewrittenLine } from './slips.ts';
 
 export const GENERATOR_SET = 'generator';
 
-/** Weights of the KL divergence to version 0 and of the entropy in both players' utilities. */
+/** Weights of the KL divergence to version 0 and of the entropy in the utilities of both players. */
 const KL_WEIGHT = 0.01;
 const ENTROPY_WEIGHT = 0.01;
 
@@ -47,7 +47,7 @@ function reinforced(set: string, role: string, samples: readonly Sample[], varia
   ];
 }
 
-/** The verdicts that earned 1, as texts to imitate: what fine-tuning has in the place of reinforcement. */
+/** The verdicts that earned 1, as texts for supervised fine-tuning, in the arm that has it in place of reinforcement. */
 const imitated = (verdicts: readonly Sample[]): Update[] => {
   const items = verdicts
     .filter(({ rewards }) => rewards.reward === 1)
@@ -99,7 +99,7 @@ export function learn(records: RoundRecords, { decode }: LearnTools): TrainingPl
   return {
     updates: [
       ...(variant === 'imitation' ? imitated(verdicts) : reinforced(MAIN_SET, JUDGE, verdicts, variant)),
-      // A static corrupter is nobody's policy.
+      // A static corrupter is not a policy, so there is nothing to train.
       ...(variant === 'static' ? [] : reinforced(GENERATOR_SET, GENERATOR, lines, variant)),
     ],
     figures: figuresOf(records, decode),

@@ -1,4 +1,4 @@
-/** APRM: a generator of wrong steps and a verifier of steps in a game, each trained against the other. The method is told below, as data. */
+/** APRM: a generator of wrong steps and a verifier of steps in a game, each trained against the other. The method is described below, as data. */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -11,7 +11,7 @@ import { GENERATOR_SET, learn } from './learn.ts';
 import { GENERATOR, judgeLines, rewards, rewriteLines } from './rewrites.ts';
 
 const tasksOf = familyTasks(plainProofs);
-/** Momentum works against optimism: a direction is that of the newest gradient. */
+/** Without momentum, because optimism extrapolates the direction of the newest gradient. */
 const optimizer = smallSteps({ learningRate: 2e-4, warmup: 5, betas: [0, 0.95] });
 
 export const aprm: Recipe = {

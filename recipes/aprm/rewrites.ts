@@ -1,4 +1,6 @@
-/** Stages two and three: a generator rewrites a line of a right solution, and a verifier marks what comes of it, beside the right solution. */
+/**
+ * The rollout and judge stages: a generator rewrites a line of a right solution, and a verifier marks the result and, beside it, the right solution.
+ */
 import { deriveId, Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RewardInfo } from '../../core/role.ts';
@@ -32,26 +34,26 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
   random: { description: 'control: a fair coin, for both', usesGold: false },
 };
 
-/** A right solution up to the line that is rewritten, which the generator goes on with. */
+/** A right solution up to the line that is to be rewritten, where the generator continues. */
 export function rewritePrompt(task: string): string {
   const kept = prefixOf(chainWith(task), rewrittenLine(task) - 1);
   return `${plainProofs.solverPrompt(task)}${kept}<step>`;
 }
 
-/** The solution that a generator's line makes; the lines after it follow from it. */
+/** The solution with the generator's line in its place; the lines after it follow from it. */
 export function parseRewrite(task: string, text: string): ParseResult<Solution> {
   const end = ENDS.find((tag) => text.endsWith(tag));
   const said = end === undefined ? '' : text.slice(0, -end.length);
   return isInteger(said) ? ok(chainWith(task, rewrittenLine(task), said)) : invalid('off-grammar');
 }
 
-/** The solution that a verifier was shown, from its prompt. */
+/** Reads the solution that a verifier was shown from its prompt. */
 export function solutionShown(prompt: string): Solution {
   const steps = prompt.slice('<judge>'.length, prompt.indexOf('<sep>')).split('=').slice(0, -1);
   return { steps, answer: steps.at(-1) ?? '' };
 }
 
-/** `round.settings.groupSize` lines for each task. */
+/** Samples `round.settings.groupSize` lines for each task. */
 export async function rewriteLines(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
@@ -70,7 +72,7 @@ export async function rewriteLines(
   return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));
 }
 
-/** What the verifier is shown in the place of a sample: what its line makes, or in the static variant a random last digit. */
+/** What the verifier is shown for a sample: the solution with the sample's line or, in the static variant, with a random last digit. */
 const shownFor = (
   { tokenizer, round }: Pick<RoundContext, 'tokenizer' | 'round'>,
   task: string,
@@ -86,20 +88,20 @@ const shownFor = (
 const isExact = (task: string, solution: Solution): boolean =>
   plainProofs.exactJudgment(task, solution).right;
 
-/** Does a verdict mark each line as the checker does? */
+/** Whether a verdict marks each line as the checker does. */
 function marksExactly(task: string, solution: Solution, verdict: ParseResult<Judgment>): boolean {
   const { steps } = plainProofs.exactJudgment(task, solution);
   return verdict.ok && steps.every((right, i) => verdict.value.steps[i] === right);
 }
 
-/** The share of the verdicts that let the rewritten line pass; null of none that can be read. */
+/** The share of the verdicts that let the rewritten line pass; null if none of them parses. */
 export function passedShare(task: string, verdicts: readonly ParseResult<Judgment>[]): number | null {
   const line = rewrittenLine(task);
   const read = verdicts.flatMap((verdict) => (verdict.ok ? [Number(verdict.value.steps[line - 1])] : []));
   return read.length ? mean(read) : null;
 }
 
-/** What a line is paid: the share of verdicts that it fools, and -1 where it is right or cannot be read. */
+/** The reward of a line: the share of verdicts that it fools, and -1 where it is right or does not parse. */
 export const lineReward = (wrong: boolean | null, fooled: number | null): number | null =>
   wrong ? fooled : -1;
 

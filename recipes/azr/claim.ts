@@ -1,4 +1,7 @@
-/** Absolute Zero's claim: proposing and solving programs over an interpreter makes a better solver of programs that nobody proposed. */
+/**
+ * The claim of Absolute Zero: a policy that proposes and solves programs over an interpreter becomes a better solver of programs that it did not
+ * propose.
+ */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { atEnd, lately } from '../../core/claims/curves.ts';

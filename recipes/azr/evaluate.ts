@@ -1,11 +1,11 @@
-/** What held-out programs show of their solver: greedy and sampled, by kind of question. */
+/** Evaluation of a solver on held-out programs: greedy and sampled, by kind of question. */
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { KINDS, kindOf, programs } from '../../tasks/programs/family.ts';
 
-/** Answers to each task behind a sampled share: arms differ by a few points. */
+/** Samples of each task behind the sampled accuracy, which are many because arms differ by a few points. */
 const DRAWS = 4;
 
 export async function evaluatePrograms(context: EvaluationContext): Promise<Evaluation> {

@@ -1,4 +1,4 @@
-/** A recipe of a proposer and a solver of programs: everything but its rewards, its training plan and its words. */
+/** A recipe of a proposer and a solver of programs, without its rewards, its training plan and its texts. */
 import type { RoundShape } from '../../core/recipe.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -8,12 +8,12 @@ import type { QuestionKind } from '../../tasks/programs/questions.ts';
 import { evaluatePrograms } from './evaluate.ts';
 import { PROPOSER, proposePrograms } from './proposed-programs.ts';
 
-/** Tokens; longer than what is demonstrated by half. */
+/** Longest completions in tokens: half as long again as those that are demonstrated. */
 const MAX_NEW = 100;
 
 export interface ProgramGame {
   readonly rewards: Readonly<Record<string, AnswerReward>>;
-  /** Kinds that are played, and whether proposers are shown references, by the run's variant. */
+  /** The kinds that are played, and whether proposers are shown references, by the run's variant. */
   readonly shape: (variant?: string) => {
     readonly kinds: readonly QuestionKind[];
     readonly referenced: boolean;

@@ -1,6 +1,6 @@
 /**
- * Questions about programs that one policy proposes beside a buffer of earlier ones, and solves: the stages of Absolute Zero. What
- * is paid, and for what, is the recipe's.
+ * Questions about programs that one policy proposes, beside a buffer of earlier questions, and solves: the stages of Absolute Zero. The recipe
+ * decides what is paid.
  */
 import * as v from 'valibot';
 import { deriveId, Random } from '../../core/random.ts';
@@ -18,21 +18,21 @@ import {
 } from '../../tasks/programs/family.ts';
 import { MAX_REFERENCES, proposerPromptWith, type QuestionKind } from '../../tasks/programs/questions.ts';
 
-/** Tasks kept a kind; older ones make room. */
+/** The largest number of tasks kept of each kind; the oldest ones are dropped. */
 const MAX_KEPT = 1024;
 
-/** Tasks that were valid in earlier rounds, oldest first; a proposer's references are their programs. */
+/** Tasks that were valid in earlier rounds, oldest first. A proposer's references are the programs of these tasks. */
 export const programBuffer = v.array(v.string());
 export type ProgramBuffer = readonly string[];
 
-/** Where nothing was proposed yet: the simplest program on the training side, where the identity is not. */
+/** The reference where nothing has been proposed yet: the simplest program on the training side of the split, on which the identity is not. */
 const FIRST = '+1';
 
 export const PROPOSER = 'proposer';
 
 export const bufferOf = (recipeState: unknown): ProgramBuffer => readState(programBuffer, recipeState) ?? [];
 
-/** The buffer with a round's valid tasks. */
+/** The buffer with a round's valid tasks added. */
 export function grown(
   buffer: ProgramBuffer,
   tasks: readonly string[],
@@ -42,7 +42,7 @@ export function grown(
   return kinds.flatMap((kind) => all.filter((task) => kindOf(task) === kind).slice(-MAX_KEPT));
 }
 
-/** References of a proposal: programs of the buffer, none twice; for induction the one that inputs are wanted for. */
+/** The references of a proposal: distinct programs of the buffer; for induction the one program that inputs are asked for. */
 function references(random: Random, known: readonly string[], kind: QuestionKind): string[] {
   if (known.length === 0) return [FIRST];
   const wanted = kind === 'induction' ? 1 : MAX_REFERENCES;
@@ -50,8 +50,8 @@ function references(random: Random, known: readonly string[], kind: QuestionKind
 }
 
 /**
- * As many proposals of each kind as a round has tasks a kind, one sample each; the valid ones become tasks, and stored tasks of the
- * same kind fill the places of the others. A proposal of a held-out program is recorded, neither used nor trained on.
+ * Asks for as many proposals of each kind as a round has tasks of that kind, one sample each. The valid ones become tasks, and stored tasks of the
+ * same kind replace the others. A proposal of a held-out program is recorded, and neither used nor trained on.
  */
 export async function proposePrograms(
   context: RoundContext,
@@ -87,10 +87,10 @@ export async function proposePrograms(
   };
 }
 
-/** The kind of question that a proposal is, from its prompt's text. */
+/** The kind of question that was asked for, from the text of the proposal's prompt. */
 export const proposedKind = (prompt: string): QuestionKind | null => kindOf(prompt.replace('<propose>', ''));
 
-/** What a report says of a round's valid questions and of the buffer: nothing here reaches a reward. */
+/** Figures of a round's valid questions and of the buffer, for the report; no reward reads them. */
 export function programFigures(
   { samples }: Proposals,
   fresh: readonly Pick<ScoredGroup, 'task'>[],
@@ -99,7 +99,7 @@ export function programFigures(
   const tasks = fresh.map(({ task }) => task);
   return {
     valid: mean(samples.map(({ outcome }) => Number(outcome === 'ok'))),
-    /** Programs that behave differently, a question. */
+    /** Distinct behaviours among the programs, divided by the number of questions. */
     distinct: new Set(tasks.map(behaviourOfTask)).size / Math.max(1, tasks.length),
     known: new Set(buffer.map(behaviourOfTask)).size,
     difficulty: mean(tasks.map(programs.difficulty)),

@@ -1,4 +1,4 @@
-/** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is told below, as data. */
+/** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
 import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
@@ -22,10 +22,10 @@ import {
   proposedKind,
 } from './proposed-programs.ts';
 
-/** What an answer in form is paid, by whether it is right. */
+/** The reward of an answer that parses, by whether it is right. */
 const composite = (right: boolean): number => (right ? 1 : -0.5);
 
-/** `rate` is null where the solver's rate could not be had; a held-out question is not paid for. */
+/** `rate` is null where the solver's success rate is not known; a held-out question has no reward. */
 export function proposerReward(outcome: Outcome, rate: number | null): number | null {
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return -1;
@@ -58,7 +58,7 @@ const shape = (variant?: string) => ({
   referenced: variant !== 'no-references',
 });
 
-/** Share of a task's attempts that were paid as right; null without attempts. */
+/** The share of a task's attempts whose reward says that they are right; null without attempts. */
 export const solveRate = (attempts: readonly Sample[]): number | null =>
   attempts.length ? mean(attempts.map((attempt) => Number(attempt.rewards.reward === 1))) : null;
 

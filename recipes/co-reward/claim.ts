@@ -1,4 +1,4 @@
-/** Co-Reward’s claim: a majority that others cast is a better teacher than one’s own, and does not collapse as soon. */
+/** The claim of Co-Reward: a majority over answers to another phrasing is a better teacher than the majority over one's own, and collapses later. */
 import type { Claim } from '../../core/claims/claim.ts';
 import {
   coinArm,

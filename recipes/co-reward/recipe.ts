@@ -1,4 +1,4 @@
-/** Co-Reward: the majority on a question in other words is the label. The method is told below, as data. */
+/** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -10,16 +10,16 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { answerBoth, drawQuestions, halvesOf, payBoth, rewards } from './two-phrasings.ts';
 
-/** Passes over a batch: as many updates as in four times the rounds. */
+/** Passes over a batch, which make as many updates as four times the rounds would. */
 const EPOCHS = 4;
 
-/** The halves of a group, each compared with itself alone. */
+/** The two halves of a group, each of which is a group of its own for its advantages. */
 const halves = ({ group, samples }: ScoredGroup) =>
   halvesOf(samples).map((half, h) => ({ group: `${group}/${h}`, samples: half }));
 
 /**
- * Rewards held against the oracle, for the figures alone: the share of answers that are paid what gold would pay, and the share of exact
- * answers among those that are paid.
+ * Rewards compared with the oracle, for the figures alone: the share of answers whose reward is what gold would pay, and the share of exact answers
+ * among those that are paid.
  */
 export function rewardFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'answersExact'>[]) {
   const answers = groups.flatMap(({ samples, answersExact }) =>

@@ -1,16 +1,16 @@
-/** The same question in other words: a chain of sums with its terms in another order, which has the same answer by another way. */
+/** The same question in other words: a chain of sums with its terms in another order, which has the same answer and other running totals. */
 import { Random } from '../../core/random.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 
-/** Orders that are tried: a chain of four operators has 24. */
+/** The number of orders that are tried; a chain of four operators has 24. */
 const TRIES = 24;
 
 /** The terms after the first digit: '3+4-9' -> ['+4', '-9']. */
 const termsOf = (task: string): string[] => task.slice(1).match(/../g) ?? [];
 
 /**
- * The chain with the terms after its first digit in another order, drawn from the chain itself. It ends on another term, since who stops early
- * leaves out the last, and it is not held out. null = there is no such order.
+ * The chain with the terms after its first digit in another order, drawn at random by the chain itself. It ends on another term, since a solver that
+ * stops early leaves out the last term, and it is not held out. null if there is no such order.
  */
 export function reordered(task: string): string | null {
   const terms = termsOf(task);

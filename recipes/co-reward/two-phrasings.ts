@@ -1,4 +1,7 @@
-/** Rounds in which half of a group answers a question and half the same question in other words, and labels that one half makes for the other. */
+/**
+ * Rounds in which half of a group answers a question and the other half answers the same question in other words; each half provides the label for
+ * the other.
+ */
 import { Random } from '../../core/random.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -18,13 +21,13 @@ import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { reordered } from './reorder.ts';
 
-/** The most operators of a task: chains that the start policy answers right with steps and often wrong without. */
+/** The largest number of operators of a task: on such chains the start policy is right with steps and often wrong without. */
 const MOST_OPERATORS = 4;
 
 /** How many of a group's samples answer the question as it was drawn; the others answer it in other words. */
 const firstHalf = (samples: number): number => Math.ceil(samples / 2);
 
-/** A list [samples] of a group in its two halves. */
+/** Splits a list [samples] of a group into the two halves. */
 export const halvesOf = <T>(list: readonly T[]): [asDrawn: T[], inOtherWords: T[]] => [
   list.slice(0, firstHalf(list.length)),
   list.slice(firstHalf(list.length)),
@@ -70,7 +73,7 @@ export async function answerBoth(
   }));
 }
 
-/** The answer that most of each half gives, in the order of the halves; null where nobody answers. A tie is drawn by the group. */
+/** The most frequent answer of each half, in the order of the halves; null where no answer parses. A tie is broken at random, by the group. */
 export function votesOf(group: string, answers: readonly (string | null)[]): (string | null)[] {
   return halvesOf(answers).map((half, h) => {
     const tie = (n: number) => new Random(`tie/${group}/${h}`).int(n);
@@ -78,7 +81,7 @@ export function votesOf(group: string, answers: readonly (string | null)[]): (st
   });
 }
 
-/** Pays each half for a label [halves] of its own. */
+/** Pays each half by a label of its own. `labels`: [halves]. */
 const payLabels = (answers: readonly (string | null)[], labels: readonly (string | null)[]): number[] =>
   halvesOf(answers).flatMap((half, h) =>
     half.map((answer) => Number(answer !== null && answer === labels[h])),

@@ -1,4 +1,4 @@
-/** DAPO's claim: the four repairs together beat GRPO, and each moves the figure that it was made for. */
+/** The claim of DAPO: the four changes together beat GRPO, and each changes the figure that it was made for. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import {
   coinArm,
@@ -13,17 +13,20 @@ import { curveOf, lately } from '../../core/claims/curves.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
 const ROUNDS = 12;
-/** Mean of a monitor after the first round, in which every arm is still the start, of one arm above another. */
+/**
+ * By how much the mean of a monitor is higher in one arm than in another, after the first round, in which every arm still samples from the start
+ * policy.
+ */
 const gap =
   (figure: string, arm: string, other: string): Measure =>
   (r, s) =>
     lately(r, arm, s, figure, ROUNDS - 1) - lately(r, other, s, figure, ROUNDS - 1);
-/** Accuracy over the whole run: what is learned in fewer rounds is larger. */
+/** Mean accuracy over the whole run, which is higher if the same is learned in fewer rounds. */
 const whole =
   (arm: string): Measure =>
   (r, s) =>
     mean(curveOf(r, arm, s, 'sampled'));
-/** Share of the trained groups of the last rounds that are unanimous. */
+/** The share of the trained groups that are unanimous, in the last rounds. */
 const unanimous =
   (arm: string): Measure =>
   (r, s) =>

@@ -1,4 +1,4 @@
-/** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is told below, as data. */
+/** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is described below, as data. */
 import type { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -22,15 +22,15 @@ import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { claim } from './claim.ts';
 
-/** Tasks rolled out for each that is trained on, as many as the paper's first wave. */
+/** Tasks rolled out for each task that is trained on, as many as in the paper's first wave. */
 const OVER_GENERATION = 3;
 const MAX_TOKENS = 48;
 const BUFFER = 24;
-/** Passes over a round's batch: with one or two, ratios rarely come to the clip's bounds. */
+/** Passes over a round's batch. With one or two, ratios rarely reach the bounds of the clip. */
 const EPOCHS = 6;
-/** Operators of an easy and of a hard task: half of the tasks each. */
+/** Operators of an easy and of a hard task; half of the tasks are of each kind. */
 const [EASY, HARD] = [1, 5];
-/** Easy tasks of a round at most: there are 200, none of them held out. */
+/** The largest number of easy tasks in a round: only 200 exist that are not held out. */
 const EASY_TASKS = 150;
 
 const VARIANTS = {
@@ -43,7 +43,7 @@ type Repair = 'dynamic-sampling' | 'clip-higher' | 'token-mean';
 const has = ({ variant }: Pick<RunSettings, 'variant'>, repair: Repair) =>
   variant !== 'grpo' && variant !== `no-${repair}`;
 
-/** 0 or 1 to -1 or +1. */
+/** Maps 0 and 1 to -1 and +1. */
 const signed = (reward: AnswerReward): AnswerReward => ({
   ...reward,
   pay: (evidence) => reward.pay(evidence).map((r) => (r === null ? null : 2 * r - 1)),
@@ -60,10 +60,10 @@ const shaped = (maxLength: number, buffer: number): AnswerReward => ({
   },
 });
 
-/** Right answers have a reward of 0 at least, wrong ones of -1 at most, however long they are. */
+/** Whether an answer is right by its reward, whatever its length: right answers have a reward of at least 0, wrong ones of at most -1. */
 export const passed = (reward: number | null | undefined) => Number((reward ?? -1) >= 0);
 
-/** By a sum of rewards nothing is right or wrong: 1 for an answer that is paid more than the worst of its group. */
+/** Where the reward is a weighted sum, no answer is right or wrong: 1 for an answer that is paid more than the worst of its group, otherwise 0. */
 function better({ samples }: ScoredGroup): number[] {
   const known = samples.flatMap(({ rewards: { reward } }) => reward ?? []);
   const least = Math.min(...known);
@@ -83,7 +83,9 @@ export function mixedGroups(
   return groups.filter(({ group }) => mixed.has(group)).slice(0, wanted);
 }
 
-/** Tasks of one operator and of five in turns, so that rounds differ as little as they can; of five alone when the others run out. */
+/**
+ * Tasks of one operator and of five in turn, so that rounds are as alike as possible; only tasks of five operators once the easy ones are used up.
+ */
 const halfEasy = (random: Random, index: number): string =>
   freshTask(random, index % 2 || index >= 2 * EASY_TASKS ? HARD : EASY);
 
@@ -103,7 +105,7 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   return { updates, figures };
 }
 
-/** The shape of its rounds over a family; the punishment of length grows over the last `buffer` tokens before the limit. */
+/** The stages over a family. The length penalty grows over the last `buffer` tokens before the limit. */
 const played = (
   { family, maxNew, tasks }: Pick<QuestionGame, 'family' | 'maxNew' | 'tasks'>,
   buffer: number,
@@ -170,7 +172,7 @@ export const dapo: Recipe = {
   learn,
 };
 
-/** The share of the limit on which the paper's punishment of length grows. */
+/** The share of the limit over which the paper's length penalty grows. */
 const PUBLISHED_BUFFER = 0.2;
 
 /** The recipe on questions of files, for any policy. */

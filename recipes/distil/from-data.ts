@@ -1,7 +1,7 @@
 /**
- * distil: on-policy distillation (Agarwal et al., Generalized Knowledge Distillation, 2024) on questions of files. The policy answers, and
- * at each token of its own answers its distribution is pulled towards that of a teacher: a version of another policy with the same
- * tokens, or an earlier version of its own.
+ * distil: on-policy distillation (Agarwal et al., Generalized Knowledge Distillation, 2024) on questions of files. The policy answers, and at each
+ * token of its own answers its distribution is pulled towards that of a teacher. The teacher is a version of another policy with the same tokens, or
+ * an earlier version of the policy itself.
  */
 import * as v from 'valibot';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
@@ -28,7 +28,7 @@ const { maxNew, temperature, epochs, examined, optimizer, adapter } = grpoSettin
 /** What `--set` may change. */
 export const distilSettings = v.strictObject({
   ...{ maxNew, temperature, epochs, examined, optimizer, adapter },
-  /** Who is imitated. The policy has to be named: it is only optional because settings are set one after the other. */
+  /** The teacher. It has to be named, and is optional in the type only because settings are set one after the other. */
   teacher: v.optional(
     v.strictObject({ policy: v.exactOptional(policyName), version: v.optional(whole, 0) }),
     {},
@@ -36,12 +36,12 @@ export const distilSettings = v.strictObject({
   divergence: v.optional(
     v.strictObject({
       kind: v.optional(v.picklist(['reverse-kl', 'forward-kl', 'jensen-shannon']), 'reverse-kl'),
-      /** Of the Jensen-Shannon divergence: the teacher's share of the mixture. */
+      /** For the Jensen-Shannon divergence: the teacher's share of the mixture. */
       beta: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1)), 0.5),
     }),
     {},
   ),
-  /** The divergence over the k likeliest tokens alone, in which all others count as one; absent = over the whole vocabulary. */
+  /** Restricts the divergence to the k likeliest tokens, with all other tokens counted as one; absent means the whole vocabulary. */
   top: v.exactOptional(
     v.strictObject({ k: count, of: v.optional(v.picklist(['teacher', 'student']), 'teacher') }),
   ),
@@ -57,8 +57,8 @@ const divergenceOf = ({ kind, beta }: DistilData['settings']['divergence']): Div
   kind === 'jensen-shannon' ? { kind, beta } : { kind };
 
 /**
- * Throws `distil.teacher` where no teacher is named, and a validation error where the data is none: it was written by another version of
- * rollmesh, or by hand.
+ * Throws `distil.teacher` where no teacher is named, and a validation error where the data does not fit the schema, because another version of
+ * rollmesh or a person wrote it.
  */
 export function distilFrom(given: unknown): Recipe {
   const data = v.parse(distilData, given);

@@ -25,11 +25,11 @@ const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 
 export const dpoSettings = v.strictObject({
   ...exampleEntries(1e-6),
-  /** How strongly the loss holds to the reference; default 0.1, and 2 for SimPO. */
+  /** How strongly the loss holds the policy to the reference; default 0.1, and 2 for SimPO. */
   beta: v.exactOptional(positive),
   /** SimPO's margin. */
   gamma: v.optional(notNegative, 1),
-  /** ORPO's weight of the odds ratio. */
+  /** ORPO's weight of the odds-ratio term. */
   lambda: v.optional(positive, 0.1),
   /** KTO's weights of chosen and of rejected answers. */
   desirable: v.optional(notNegative, 1),
@@ -48,7 +48,7 @@ const VARIANTS = {
   orpo: 'ORPO (Hong et al. 2024): the odds ratio beside the likelihood of the chosen answer, and no reference',
 } as const;
 
-/** Version 0, which the policy began as. */
+/** The reference is version 0, the policy that the run began from. */
 const REFERENCE = { set: MAIN_SET, version: 0 } as const;
 
 /**
@@ -129,7 +129,7 @@ export async function planPairs(
   };
 }
 
-/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function dpoFrom(given: unknown): Recipe {
   const data = v.parse(dpoData, given);
   const { examined, optimizer, adapter } = data.settings;
@@ -171,7 +171,7 @@ export function dpoFrom(given: unknown): Recipe {
         if (examples.length === 0) return nothingExamined();
         const means = examples.map((pair) => pair.map((tokens) => total(tokens) / tokens.length));
         const margins = means.map(([chosen, rejected]) => chosen! - rejected!);
-        // The main score needs no reference: is a token of the chosen answer likelier than one of the rejected answer?
+        // The main score needs no reference: it asks whether a token of the chosen answer is likelier than one of the rejected answer.
         return evaluation(
           {
             n: examples.length,

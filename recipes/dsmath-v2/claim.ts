@@ -1,4 +1,7 @@
-/** The claim of DeepSeekMath-V2: meta-verification makes named issues real, the term of honesty makes authors honest, and both make proofs better. */
+/**
+ * The claim of DeepSeekMath-V2: with meta-verification the issues that a verifier names are real ones, the reward for honest self-analysis makes
+ * provers honest, and both make proofs better.
+ */
 import type { Claim } from '../../core/claims/claim.ts';
 import {
   coinArm,
@@ -16,7 +19,7 @@ export const claim: Claim = {
   description:
     'A verifier that is paid for its score alone names issues that do not exist; one that is also paid by a meta-verifier names real ones, at the same accuracy of its scores. A prover that is paid for an honest analysis of its own proof scores itself as the oracle does, and gains from rounds of proving and self-verification. A verifier that goes on learning from proofs that it labelled by many analyses keeps up with the prover.',
   rounds: 14,
-  // Verifier and meta-verifier learn for six.
+  // Verifier and meta-verifier are trained for the first six rounds.
   quickRounds: 7,
   evaluateEvery: 14,
   tasks: 32,

@@ -1,6 +1,6 @@
 /**
- * Held-out tasks, by the oracle and apart from every reward: proofs, how honest their authors are about them, what a loop of proving
- * and self-verification is worth, and what analyses and meta-verdicts are worth on proofs of version 0, the same for every version.
+ * Evaluation on held-out tasks by the oracle, apart from every reward: how good proofs are, how honest provers are about them, what a loop of proving
+ * and self-verification is worth, and what analyses and meta-verdicts are worth on proofs of version 0, which are the same for every version.
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
@@ -23,9 +23,9 @@ import { chains } from '../../tasks/chains/family.ts';
 import { type Analysed, analysisFigures, metaAccuracy, selfError } from './figures.ts';
 import { META_JUDGE } from './proof-groups.ts';
 
-/** Most rounds of proving and self-verification. */
+/** The largest number of rounds of proving and self-verification. */
 const ROUNDS = 8;
-/** Proofs of each task that verifiers are asked about. */
+/** Proofs of each task that the verifier is asked about. */
 const VERIFIED = 2;
 
 type Speaker = Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>;
@@ -35,7 +35,7 @@ interface Attempt {
   readonly parsed: ParseResult<AnalysedProof>;
 }
 
-/** A proof is as good as its lines: an exact answer by lines that do not follow proves nothing. */
+/** A proof is as good as its lines: an exact answer after lines that do not follow proves nothing. */
 const isExact = ({ task, parsed }: Attempt): boolean =>
   parsed.ok && analysedProofs.exactJudgment(task, parsed.value.solution).right;
 
@@ -63,7 +63,7 @@ async function attempts(
   );
 }
 
-/** One sampled analysis by the verifier of each proof that can be read. */
+/** One sampled analysis by the verifier of each proof that parses. */
 async function analysed(
   { tokenizer, generate }: Speaker,
   seed: string,
@@ -87,7 +87,7 @@ async function analysed(
   });
 }
 
-/** One sampled meta-verdict on each analysis that can be read. */
+/** One sampled meta-verdict on each analysis that parses. */
 async function metaVerdicts({ tokenizer, generate }: Speaker, items: readonly Analysed[]) {
   const read = items.flatMap(({ task, solution, parsed }) =>
     parsed.ok ? [{ task, solution, analysis: parsed.value }] : [],
@@ -106,14 +106,16 @@ async function metaVerdicts({ tokenizer, generate }: Speaker, items: readonly An
   }));
 }
 
-/** The proof that stands after so many rounds: the first that its author scores 1, otherwise the first of the highest score. */
+/** The proof that is handed in after so many rounds: the first that its prover scores 1, otherwise the first of those with the highest score. */
 export function settled(proofs: readonly Attempt[]): Attempt | undefined {
   const own = ({ parsed }: Attempt) => (parsed.ok ? parsed.value.analysis.score : -1);
   const best = Math.max(...proofs.map(own));
   return proofs.find((proof) => own(proof) === best);
 }
 
-/** How often a verifier that scores 1 or less than 1 is right, balanced over right and wrong proofs; null where there is one kind alone. */
+/**
+ * How often the verifier's score is 1 for right proofs and less than 1 for wrong ones, balanced over the two kinds; null where only one kind occurs.
+ */
 const verdictAccuracy = (items: readonly Analysed[]): number | null =>
   balancedAccuracy(
     items.map(({ task, solution, parsed }) => {

@@ -1,4 +1,4 @@
-/** What the oracle says of analyses, for reports and claims alone: no reward reads it. */
+/** What the oracle says of analyses, for reports and claims alone; no reward reads it. */
 import { mean } from '../../core/rl/statistics.ts';
 import type { ParseResult, Solution } from '../../core/task-family.ts';
 import {
@@ -17,12 +17,12 @@ export interface Analysed {
 }
 
 export interface AnalysisFigures {
-  /** Mean of 1 - |score - exact score|; an analysis that cannot be read counts 0. */
+  /** Mean of 1 - |score - exact score|; an analysis that does not parse counts 0. */
   readonly scoreAccuracy: number;
-  /** Share of the issues named that are real, and of the wrong lines that are named; 0 where there are none to count. */
+  /** The share of the named issues that are real, and the share of the wrong lines that are named; 0 where there are none to count. */
   readonly issuePrecision: number;
   readonly issueRecall: number;
-  /** Mean exact quality, which is what the paper’s meta-verification raises; an analysis that cannot be read counts 0. */
+  /** Mean exact quality, which the paper’s meta-verification raises; an analysis that does not parse counts 0. */
   readonly analysisQuality: number;
 }
 
@@ -47,13 +47,13 @@ export function analysisFigures(items: readonly Analysed[]): AnalysisFigures {
   };
 }
 
-/** Mean of 1 - |score - exact quality| of verdicts on analyses; one that cannot be read counts 0. */
+/** Mean of 1 - |score - exact quality| of verdicts on analyses; a verdict that does not parse counts 0. */
 export const metaAccuracy = (
   items: readonly { readonly exact: MetaVerdict; readonly parsed: ParseResult<MetaVerdict> }[],
 ): number =>
   mean(items.map(({ exact, parsed }) => (parsed.ok ? 1 - Math.abs(parsed.value.score - exact.score) : 0)));
 
-/** Mean of |own score - exact score| of proofs; one that cannot be read counts 1. */
+/** Mean of |own score - exact score| of proofs; a proof that does not parse counts 1. */
 export const selfError = (
   items: readonly { readonly task: string; readonly parsed: ParseResult<AnalysedProof> }[],
 ): number =>

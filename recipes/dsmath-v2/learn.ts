@@ -1,4 +1,4 @@
-/** What a round teaches, by its phase: the verifier, the meta-verifier or the prover, each in a set of its own. */
+/** What a round trains in each phase: the verifier, the meta-verifier or the prover, each in a parameter set of its own. */
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -11,7 +11,7 @@ import { analysisFigures, selfError } from './figures.ts';
 import { type Phase, phaseOf } from './phases.ts';
 import { META_JUDGE } from './proof-groups.ts';
 
-/** The parameter sets of verifier and meta-verifier; the prover's is the main one. */
+/** The parameter sets of verifier and meta-verifier; the prover's is the main set. */
 export const VERIFIER_SET = 'verifier';
 export const META_SET = 'meta-verifier';
 
@@ -39,16 +39,16 @@ function reinforced(
   });
 }
 
-/** Judgments of a role, each in the group of what it judges. */
+/** A role's judgments, grouped by what they judge. */
 function reinforcedJudgments(set: string, role: string, groups: readonly ScoredGroup[]): Update[] {
   const samples = groups.flatMap(({ judgments }) => judgments.filter((sample) => sample.role === role));
-  // Where no proof can be read there is nothing to judge.
+  // Where no proof parses there is nothing to judge.
   if (samples.length === 0) return [];
   const judged = samples.map(({ of }) => of ?? '');
   return [reinforced(set, role, samples, judged)];
 }
 
-/** The verifier's analyses that earned 1, as texts to imitate. */
+/** The verifier's analyses that earned 1, as texts for supervised fine-tuning. */
 function imitated(groups: readonly ScoredGroup[]): Update[] {
   const items = groups.flatMap(({ judgments }) =>
     judgments

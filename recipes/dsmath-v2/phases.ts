@@ -3,9 +3,9 @@ import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 
 /**
- * `score`: the verifier learns from exact scores alone. `meta`: the meta-verifier learns from the exact quality of analyses. `verify`: the
- * verifier is paid for both. `prove`: the prover learns, from a verifier that rests. `label`: new proofs are labelled by many analyses,
- * and the verifier learns from those labels.
+ * `score`: the verifier is trained on exact scores alone. `meta`: the meta-verifier is trained on the exact quality of analyses. `verify`: the
+ * verifier is paid for both. `prove`: the prover is trained, paid by a verifier that is not trained. `label`: new proofs are labelled by many
+ * analyses each, and the verifier is trained on these labels.
  */
 export type Phase = 'score' | 'meta' | 'verify' | 'prove' | 'label';
 
@@ -36,13 +36,13 @@ export interface Shape {
   readonly proofs: number;
   /** Analyses of each proof by the verifier. */
   readonly analyses: number;
-  /** Meta-verdicts on each analysis: the verifier's, or in `prove` the prover's own. */
+  /** Meta-verdicts on each analysis: on the verifier's or, in `prove`, on the prover's own. */
   readonly metaVerdicts: number;
 }
 
 export function shapeOf(round: RoundSpec): Shape {
   const { groupSize, variant } = round.settings;
-  // Where a meta-verifier has no say it is not asked.
+  // A meta-verifier whose verdict changes no reward is not asked.
   const checks = variant === 'score-only' || variant === 'coin-meta' ? 0 : 1;
   switch (phaseOf(round)) {
     case 'score':

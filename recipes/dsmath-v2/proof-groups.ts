@@ -1,6 +1,6 @@
 /**
- * Stages two and three: proofs with their authors' analyses; then the verifier's analyses of them, meta-verdicts on analyses, and what each
- * is paid in this phase. An exact checker stands beside it, for the phases in which experts score and for the monitors.
+ * The rollout and judge stages: proofs with their provers' own analyses, then the verifier's analyses of the proofs, meta-verdicts on the analyses,
+ * and the rewards of each in the present phase. An exact checker is used in the phases in which experts score, and by the monitors.
  */
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -30,14 +30,14 @@ import { analysisReward, expectReward, labelOf, meanScore, metaReward, proofRewa
 /** The meta-verifier's role. */
 export const META_JUDGE = 'meta-judge';
 
-/** A sample of the solver as it is read. */
+/** A sample of the solver, parsed. */
 interface Proof {
   readonly task: string;
   readonly sample: Sample;
   readonly parsed: ParseResult<AnalysedProof>;
 }
 
-/** An analysis that can be read, by whomever, with the id of the sample that holds it. */
+/** An analysis that parses, whoever wrote it, with the id of the sample that holds it. */
 interface Claimed {
   readonly id: string;
   readonly task: string;
@@ -60,7 +60,7 @@ const proofsOf = ({ tokenizer }: RoundContext, { task, samples }: RolloutGroup):
         : invalid(sample.outcome),
   }));
 
-/** `votes` analyses by the verifier of each proof that can be read, by the proof's id. */
+/** Samples `votes` analyses by the verifier of each proof that parses, by the proof's id. */
 async function analyse(context: RoundContext, proofs: readonly Proof[], votes: number) {
   const questions = proofs.flatMap(({ task, sample, parsed }) => {
     if (!parsed.ok) return [];
@@ -72,7 +72,7 @@ async function analyse(context: RoundContext, proofs: readonly Proof[], votes: n
   return new Map(questions.map(({ of }, q) => [of, answers[q]!]));
 }
 
-/** `votes` meta-verdicts on each analysis, by the id of the sample that holds it. */
+/** Samples `votes` meta-verdicts on each analysis, by the id of the sample that holds it. */
 async function metaVerify(context: RoundContext, claims: readonly Claimed[], votes: number) {
   const questions = claims.map(({ id, task, proof, analysis }) => ({
     of: id,
@@ -83,7 +83,7 @@ async function metaVerify(context: RoundContext, claims: readonly Claimed[], vot
   return new Map(questions.map(({ of }, q) => [of, answers[q]!]));
 }
 
-/** The quality of each analysis, as the reward function of this run has it. */
+/** The quality of each analysis, by the run's reward function. */
 function metaScoresBy(context: RoundContext, verdicts: ReadonlyMap<string, readonly Answer<MetaVerdict>[]>) {
   const { rewardFunction, variant } = context.round.settings;
   return ({ id, task, proof, analysis }: Claimed): readonly number[] => {
@@ -95,7 +95,7 @@ function metaScoresBy(context: RoundContext, verdicts: ReadonlyMap<string, reado
   };
 }
 
-/** The score that a proof counts as having in a phase of the verifier; null where nobody can say. */
+/** The score that a proof counts as having in a phase that trains the verifier; null where it is not known. */
 function labelBy(
   context: RoundContext,
   phase: Phase,
@@ -135,7 +135,7 @@ export async function judgeProofs(
   );
   const metaScores = metaScoresBy(context, verdicts);
 
-  /** What the proof is paid: as a prover's where provers learn, otherwise the score that it counts as having. */
+  /** The reward of a proof: as a prover's where provers are trained, otherwise the score that the proof counts as having. */
   function payProof(proof: Proof): Sample['rewards'] {
     const { parsed } = proof;
     if (inForm) return { reward: Number(parsed.ok) };
@@ -155,7 +155,7 @@ export async function judgeProofs(
     return parsed.ok ? { reward, score, own: parsed.value.analysis.score } : { reward };
   }
 
-  /** What a verifier's analysis is paid where verifiers learn. */
+  /** The reward of a verifier's analysis where verifiers are trained. */
   function payAnalysis(claim: Claimed | undefined, answer: Answer<Analysis>, label: number | null) {
     if (phase === 'prove' || phase === 'meta') return {};
     if (inForm) return { reward: Number(answer.parsed.ok) };
@@ -163,7 +163,7 @@ export async function judgeProofs(
     return { reward: analysisReward(answer.parsed, label, quality) };
   }
 
-  /** What a meta-verdict is paid where meta-verifiers learn. */
+  /** The reward of a meta-verdict where meta-verifiers are trained. */
   function payVerdict({ task, proof, analysis, id }: Claimed, { parsed }: Answer<MetaVerdict>) {
     if (phase !== 'meta') return {};
     if (inForm) return { reward: Number(parsed.ok) };

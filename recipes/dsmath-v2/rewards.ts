@@ -1,4 +1,4 @@
-/** What proofs, analyses and meta-verdicts are paid, by the paper's formulas; and how a proof is labelled by many analyses instead of an expert. */
+/** Rewards of proofs, analyses and meta-verdicts, by the paper's formulas; and how many analyses label a proof in place of an expert. */
 import { wrongInput } from '../../core/errors.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RewardInfo } from '../../core/role.ts';
@@ -8,7 +8,7 @@ import type { AnalysedProof, Analysis, MetaVerdict, Score } from '../../tasks/ch
 /** Weights of the verifier's score and of the honesty of the prover's own analysis. */
 const SCORE_WEIGHT = 0.76;
 const HONESTY_WEIGHT = 0.24;
-/** Valid analyses that have to agree on the lowest score before it becomes the label. */
+/** The number of valid analyses that have to give the lowest score before it becomes the label. */
 const SUPPORT = 2;
 
 export const rewards: Readonly<Record<string, RewardInfo>> = {
@@ -52,9 +52,9 @@ export const metaReward = (parsed: ParseResult<MetaVerdict>, quality: number): n
 export interface ProofEvidence {
   /** The verifier's score; null where it gave none. */
   readonly score: number | null;
-  /** The quality of the prover's own analysis; null where nobody can say. */
+  /** The quality of the prover's own analysis; null where it is not known. */
   readonly quality: number | null;
-  /** Does the reward include the term for an honest analysis of one's own proof? */
+  /** Whether the reward includes the term for an honest analysis of one's own proof. */
   readonly honesty: boolean;
 }
 
@@ -70,19 +70,19 @@ export function proofReward(
   return SCORE_WEIGHT * score + HONESTY_WEIGHT * closeness(own, score) * quality;
 }
 
-/** An analysis that can be read, with what its meta-verdicts call it. */
+/** An analysis that parses, with the verdicts of the meta-verifier on it. */
 export interface CheckedAnalysis {
   readonly score: Score;
   readonly metaScores: readonly number[];
 }
 
-/** Of the analysis: do more than half of the meta-verdicts find nothing wrong with it? */
+/** Whether more than half of the meta-verdicts find nothing wrong with the analysis. */
 const valid = ({ metaScores }: CheckedAnalysis): boolean =>
   2 * metaScores.filter((score) => score === 1).length > metaScores.length;
 
 /**
- * The label of a proof by many analyses. Only those that report issues and are valid count: the lowest score among them is the label where
- * enough of them give it; without any the proof is right; otherwise there is no label.
+ * The label of a proof by many analyses. Only analyses that report issues and are valid count. The lowest score among them is the label if enough of
+ * them give it; if there are none, the proof counts as right; otherwise there is no label.
  */
 export function labelOf(analyses: readonly CheckedAnalysis[]): Score | null {
   if (analyses.length === 0) return null;
@@ -92,5 +92,5 @@ export function labelOf(analyses: readonly CheckedAnalysis[]): Score | null {
   return reports.filter(({ score }) => score === lowest).length >= SUPPORT ? lowest : null;
 }
 
-/** The mean of what was read; null of nothing. */
+/** The mean of the values that could be parsed; null if there are none. */
 export const meanScore = (scores: readonly number[]): number | null => (scores.length ? mean(scores) : null);

@@ -1,9 +1,12 @@
-/** The study’s claim: feedback that follows an attempt teaches more than a reference solution, and a quoted fault is taught as well. */
+/**
+ * The claim of the study: feedback that follows the attempt teaches more than a reference solution does, and a fault that is quoted is taught as
+ * well.
+ */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { early } from '../../core/claims/curves.ts';
 
-/** How much likelier teacher than policy finds the first wrong part of wrong attempts: nats a token, mean over the first three rounds. */
+/** The mean of log π_teacher - log π at the first wrong part of wrong attempts, nats a token, over the first three rounds. */
 const favoursFault = (results: ArmResults, arm: string, seed: number): number =>
   -early(results, arm, seed, 'atFault');
 

@@ -1,4 +1,6 @@
-/** What the teacher of an attempt reads: feedback that follows the attempt step by step, the same with its fault left in, or a reference solution. */
+/**
+ * What an attempt's teacher reads: feedback that follows the attempt step by step, the same feedback with the fault left in, or a reference solution.
+ */
 import { solutionOf } from '../../core/task-family.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import type { AidFor } from '../../protocols/taught-attempts.ts';
@@ -7,15 +9,15 @@ import { arithmetic, writeSolution } from '../../tasks/arithmetic/family.ts';
 import { feedbackOn, firstFault } from '../../tasks/arithmetic/feedback.ts';
 
 /**
- * - aligned: the attempt’s right totals, word for word, and the first wrong one corrected; where that is the last one, the whole solution
- * - quoted: the same totals, and the first wrong one as it stands in the attempt; where that is the last one, the whole attempt
- * - reference: the whole solution, whatever the attempt
+ * - aligned: the right totals of the attempt, word for word, and the first wrong one corrected; the whole solution where that is the last total
+ * - quoted: the same totals, and the first wrong one as the attempt has it; the whole attempt where that is the last total
+ * - reference: the whole solution, whatever the attempt is
  */
 export type Context = 'aligned' | 'quoted' | 'reference';
 
 /**
- * An exact attempt is repeated as it is, and one out of form is told nothing. `checked`: does the checker pay the run? One that is paid
- * otherwise hears nothing from the checker; there every attempt that was paid is repeated.
+ * An exact attempt is repeated as it is, and for one that does not parse there is no aid. `checked`: whether the run's reward comes from the checker.
+ * Otherwise the checker tells nothing, and every attempt that was paid is repeated.
  */
 export const contextAid =
   (

@@ -1,4 +1,7 @@
-/** GenRM's claim: checks that are written out make a better verifier than a glance or a head, and more of them a better one still. */
+/**
+ * The claim of GenRM: a verifier that writes its checks out is better than one that answers at once or than a classification head, and several
+ * sampled checks are better still.
+ */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, difference, rises } from '../../core/claims/conditions.ts';
 import { atEnd, curveOf, lately } from '../../core/claims/curves.ts';

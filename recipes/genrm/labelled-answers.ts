@@ -1,4 +1,4 @@
-/** A round's answers with what its reward says of them: what a verifier is taught from. */
+/** A round's answers, labelled by the run's reward: the training data of a verifier. */
 import type { Random } from '../../core/random.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -7,7 +7,7 @@ import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
 import { checkPrompt, type Labelled } from '../../tasks/arithmetic/checks.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 
-/** Answers of each group [groups][answers]; what cannot be read is left out. */
+/** The answers of each group [groups][answers]; those that do not parse are left out. */
 export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): Labelled[][] =>
   groups.map(({ task, samples }) =>
     samples.flatMap(({ ids, rewards }) => {
@@ -16,14 +16,14 @@ export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnToo
     }),
   );
 
-/** As many right answers as wrong ones: all of the rarer kind, and as many of the other, drawn at random. */
+/** As many right answers as wrong ones: all of the rarer kind, and a random choice of as many of the other. */
 export function asManyWrong(answers: readonly Labelled[], random: Random): Labelled[] {
   const labels = answers.map(({ right }) => right);
   const rights = labels.filter(Boolean).length;
   return balancedPick(labels, 2 * Math.min(rights, labels.length - rights), random).map((i) => answers[i]!);
 }
 
-/** Share of tasks whose answer of the highest score is exact, by the oracle: for reports alone. `scores` are of all answers in order. */
+/** The share of tasks whose highest-scored answer is exact, by the oracle; for reports alone. `scores` are those of all answers, in order. */
 export function bestLabelled(tasks: readonly (readonly Labelled[])[], scores: readonly number[]): number {
   const left = [...scores];
   return bestOf(
@@ -40,7 +40,7 @@ export const pairing = (encode: LearnTools['encode']) => (prompt: string, ids: s
   ids: encode(ids),
 });
 
-/** The tokens that the classification head reads before it gives a class. */
+/** The tokens that the classification head reads before it predicts a class. */
 export const heard = (item: Labelled, encode: LearnTools['encode']) => {
   const [first, ...ids] = encode(checkPrompt(item));
   return { prompt: [first!], ids };

@@ -1,6 +1,6 @@
 /**
- * genrm on questions of files, for any policy. A rule that writes checks exists only for sums, so the verifier is taught from its own
- * verdicts: those with the checks before them that come to the checker's word. The variant `direct` teaches the bare word.
+ * genrm on questions of files, for any policy. A script that writes checks exists only for sums, so here the verifier is trained on its own verdicts:
+ * those that agree with the checker, with the reasons that precede them. The variant `direct` trains on the verdict's word alone.
  */
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -17,17 +17,17 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { genrm } from './recipe.ts';
 
-/** Answers to each held-out question that the verifier chooses among. */
+/** Answers to each held-out question among which the verifier chooses. */
 const ANSWERS = 8;
 /** The weight of the solver's right answers beside the verifier's checks, as in the recipe. */
 const SOLVING = 0.3;
 
 interface Taught extends Sequence {
-  /** Does the checker call the answer right that is judged? */
+  /** Whether the checker accepts the answer that is judged. */
   readonly right: boolean;
 }
 
-/** Verdicts that say what the checker says, as they were written. */
+/** The verdicts that agree with the checker, as they were written. */
 const ownVerdicts = ({ groups }: Pick<RoundRecords, 'groups'>): Taught[] =>
   groups.flatMap(({ samples, judgments }) =>
     judgments.flatMap(({ of, prompt, ids, rewards }): Taught[] => {
@@ -36,7 +36,7 @@ const ownVerdicts = ({ groups }: Pick<RoundRecords, 'groups'>): Taught[] =>
     }),
   );
 
-/** The word alone after the prompt of every verdict, whatever the verifier wrote. */
+/** The right word alone after the prompt of every verdict, whatever the verifier wrote. */
 const bareVerdicts = (
   { groups }: Pick<RoundRecords, 'groups'>,
   { encode, renderer }: Pick<LearnTools, 'encode' | 'renderer'>,
@@ -52,7 +52,7 @@ const bareVerdicts = (
   );
 };
 
-/** As many verdicts on right answers as on wrong ones: all of the rarer kind, and as many of the other, drawn at random. */
+/** As many verdicts on right answers as on wrong ones: all of the rarer kind, and a random choice of as many of the other. */
 function balanced(items: readonly Taught[], random: Random): Sequence[] {
   const labels = items.map(({ right }) => right);
   const rights = labels.filter(Boolean).length;
@@ -73,7 +73,7 @@ export function planVerifier(records: RoundRecords, tools: LearnTools): Training
     { kind: 'sft', role: JUDGE, weight: 1, items: taught },
     { kind: 'sft', role: SOLVER, weight: SOLVING, items: solved },
   ];
-  // Without verdicts of both kinds there is nothing to tell apart.
+  // Without verdicts on both kinds of answers nothing can be learned about telling them apart.
   return {
     updates: taught.length ? [{ set: 'main', parts }] : [],
     figures: { taught: taught.length, agreeing: all.length },

@@ -1,4 +1,4 @@
-/** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is told below, as data. */
+/** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is described below, as data. */
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { EvaluationContext } from '../../core/round-context.ts';
@@ -26,7 +26,7 @@ import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './la
 
 const VERIFIER = 'verifier';
 
-/** What the verifier is taught of some labelled answers. */
+/** What the verifier is trained on, given some labelled answers. */
 export function verifierPart(
   variant: string | undefined,
   items: readonly Labelled[],
@@ -47,7 +47,7 @@ export function verifierPart(
   return { ...part, kind: 'sft', items: taught };
 }
 
-/** What the baselines, which need no sampling, make of some answers before they learn from them. */
+/** The baselines need no sampling: their scores of some answers, before they are trained on them. */
 async function askBaseline(
   variant: string | undefined,
   items: readonly Labelled[],
@@ -68,7 +68,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   const verifying = verifierPart(variant, taught, tools.encode, random);
   const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
   const solving: UpdatePart = { kind: 'sft', role: SOLVER, weight: 0.3, items };
-  // A round without a right answer has nothing to teach.
+  // A round without a right answer trains nothing.
   const updates = items.length ? [{ set: 'main', parts: [verifying, solving] }] : [];
   if (variant !== 'direct' && variant !== 'head') return { updates };
   const scores = await askBaseline(variant, tasks.flat(), tools);

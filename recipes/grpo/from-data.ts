@@ -1,7 +1,7 @@
 /**
- * grpo as plain data: questions, checker and settings in one JSON value, from which every process makes the same recipe. The data is
- * part of the Workers that play it, so that they have nothing to look up, and part of the recipe's name, so that another file or
- * another setting is another run.
+ * grpo as plain data: questions, checker and settings in one JSON value, from which every process makes the same recipe. The data is bundled into the
+ * Workers that play it, so that they have nothing to look up. The recipe's name is derived from it, so that another file or another setting is
+ * another run.
  */
 import * as v from 'valibot';
 import { EXTRACTIONS } from '../../core/checkers/extract.ts';
@@ -32,7 +32,7 @@ export const grpoSettings = v.strictObject({
   temperature: v.optional(positive, 1),
   /** Passes over a round's batch. */
   epochs: v.optional(count, 1),
-  /** Held-out questions of an evaluation at most. */
+  /** The largest number of held-out questions in an evaluation. */
   examined: v.optional(count, 500),
   optimizer: v.optional(
     v.strictObject({
@@ -45,18 +45,18 @@ export const grpoSettings = v.strictObject({
     }),
     {},
   ),
-  /** Draws questions less whose newest group was all right or all wrong. */
+  /** Draws a question less often while its newest group is all right or all wrong. */
   curriculum: v.exactOptional(curriculumSettings),
-  /** Low-rank adapters in place of all weights. */
+  /** Trains low-rank adapters in place of all weights. */
   adapter: v.exactOptional(adapterSettings),
   ...lossEntries,
 });
 
-/** Questions, and how their answers are read: what the data of every recipe on files of questions has. */
+/** Questions and how their answers are parsed, which the data of every recipe on files of questions has. */
 export const questionEntries = {
-  /** Of the set of questions, for reports. */
+  /** Name of the set of questions, for reports. */
   name: v.pipe(v.string(), v.minLength(1)),
-  /** The shipped policy that it starts from where no policy is named. */
+  /** The shipped policy that runs start from where no policy is named. */
   start: v.string(),
   checker: v.string(),
   extract: v.pipe(v.array(v.picklist(EXTRACTIONS)), v.minLength(1)),
@@ -69,18 +69,18 @@ export const grpoData = v.strictObject({
   settings: grpoSettings,
   /** The default reward, where it is a weighted sum. */
   rewards: v.exactOptional(rewardSum),
-  /** Agents hold the episodes. */
+  /** Agents outside the mesh hold the episodes. */
   agent: v.exactOptional(v.literal(true)),
 });
 export type GrpoData = v.InferOutput<typeof grpoData>;
 
-/** Same data, same name. */
+/** The same data gives the same name. */
 export const grpoName = (data: GrpoData): string =>
   `grpo-${deriveId('grpo', JSON.stringify(data)).slice(0, 10)}`;
 
 /**
- * `modules`: the reward modules that the data names, by their hashes. Throws where the data is none: it was written by another version of
- * rollmesh, or by hand.
+ * `modules`: the reward modules that the data names, by their hashes. Throws where the data does not fit the schema, because another version of
+ * rollmesh or a person wrote it.
  */
 export function grpoFrom(given: unknown, modules: Readonly<Record<string, BoundedModule>> = {}): Recipe {
   const data = v.parse(grpoData, given);

@@ -1,6 +1,6 @@
 /**
- * grpo: group relative policy optimisation (Shao et al., DeepSeekMath, 2024) on questions with reference answers, for any policy. Its
- * variants are the methods that differ in advantages, objective or averaging alone, so that they can be compared under equal conditions.
+ * grpo: group relative policy optimisation (Shao et al., DeepSeekMath, 2024) on questions with reference answers, for any policy. Its variants are
+ * methods that differ only in advantages, objective or averaging, so that they can be compared under equal conditions.
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -30,9 +30,9 @@ const LAMBDA = 0.95;
 
 export interface GrpoSettings {
   readonly questions: Questions;
-  /** The shipped policy that it starts from where no policy is named. */
+  /** The shipped policy that runs start from where no policy is named. */
   readonly startPolicy: string;
-  /** Tasks a round, and answers to each. */
+  /** Tasks in a round, and answers to each. */
   readonly tasks?: number;
   readonly groupSize?: number;
   readonly optimizer?: Partial<OptimizerSettings>;
@@ -40,9 +40,9 @@ export interface GrpoSettings {
   readonly epochs?: number;
   /** Trains low-rank adapters in place of all weights. */
   readonly adapter?: AdapterSettings;
-  /** Draws questions by what their last groups were paid; absent = all alike. */
+  /** Draws questions by the rewards of their last groups; absent means that all are drawn equally often. */
   readonly curriculum?: Curriculum;
-  /** Programs outside the mesh hold the episodes, and post what each is worth. */
+  /** Programs outside the mesh hold the episodes, and post the reward of each. */
   readonly agent?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function methodOf(variant: string | undefined): Method {
   });
 }
 
-/** Samples whose reward is known, with it. */
+/** The samples whose reward is known, each with its reward. */
 const rewarded = ({ groups }: Pick<RoundRecords, 'groups'>) =>
   groups.flatMap(({ samples }) =>
     samples.flatMap((sample) => {
@@ -64,7 +64,7 @@ const rewarded = ({ groups }: Pick<RoundRecords, 'groups'>) =>
     }),
   );
 
-/** Token advantages by REINFORCE++: the outcome on the last token, returns whitened over the batch. */
+/** Token advantages by REINFORCE++: the reward is on the last token, and returns are whitened over the batch. */
 function whitenedReturns(records: Pick<RoundRecords, 'groups'>): PolicyItem[] {
   const samples = rewarded(records);
   const advantages = reinforcePlusPlus(
@@ -73,7 +73,7 @@ function whitenedReturns(records: Pick<RoundRecords, 'groups'>): PolicyItem[] {
   return samples.map(({ sample }, i) => ({ sample, advantage: advantages[i]! }));
 }
 
-/** Token advantages by a critic, and the update that fits it to the returns. */
+/** Token advantages by a critic, and the update that fits the critic to the returns. */
 async function byCritic(
   records: Pick<RoundRecords, 'groups'>,
   tools: Pick<LearnTools, 'values'>,
@@ -102,7 +102,7 @@ async function byCritic(
   };
 }
 
-/** Figures of what there was to learn from. */
+/** Figures that say how much of a round carried a signal. */
 function figuresOf({ groups }: Pick<RoundRecords, 'groups'>): Record<string, number> {
   const rewards = groups.map(({ samples }) => samples.map((sample) => sample.rewards.reward ?? null));
   const unanimous = rewards.map((group) => new Set(group.filter((reward) => reward !== null)).size <= 1);
@@ -184,7 +184,7 @@ export function grpoOn({
     ),
     sets: {
       [MAIN_SET]: { ...trained, ...(adapter ? { adapter } : {}) },
-      // Trained by the variant `ppo` alone; until then it is version 0 with a head of zeros.
+      // Only the variant `ppo` trains this set; in others it stays version 0 with a head of zeros.
       [CRITIC]: { ...trained, head: { kind: 'value' } },
     },
     ...(agent ? agentRound(questions) : questionRound(questions)),

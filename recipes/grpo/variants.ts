@@ -15,12 +15,12 @@ import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { Key, Maybe } from '../../core/rl/types.ts';
 import type { PolicyPart } from '../../core/training-plan.ts';
 
-/** Rewards [n] and groups [n] to one advantage a sample [n]. */
+/** Maps rewards [n] and groups [n] to one advantage for each sample [n]. */
 type Estimator = (rewards: ArrayLike<Maybe>, groups: ArrayLike<Key>) => Maybe[];
 
 export interface Method {
   readonly description: string;
-  /** From rewards to advantages: by sample, by REINFORCE++'s whitened returns, or by a critic (GAE). */
+  /** How rewards become advantages: one for each sample, by REINFORCE++'s whitened returns, or by a critic (GAE). */
   readonly credit: Estimator | 'whitened-returns' | 'critic';
   readonly objective: PolicyObjectiveSpec;
   /** `maxNew` is the longest answer in tokens. */
@@ -33,7 +33,7 @@ const bySequence = (): Aggregation => ({ mode: 'seq-mean-token-mean' });
 const byToken = (): Aggregation => ({ mode: 'token-mean' });
 const bySum = (): Aggregation => ({ mode: 'seq-mean-token-sum' });
 
-/** What runs without `--variant`. */
+/** The variant that is used without `--variant`. */
 export const GRPO: Method = {
   description:
     'A = (r − mean)/deviation of the group, ρ clipped to [0.8, 1.2], mean over each answer’s tokens',

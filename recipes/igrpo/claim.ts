@@ -1,4 +1,4 @@
-/** iGRPO’s claim: attempts after the best draft teach more than as many attempts without. */
+/** The claim of iGRPO: attempts that read the best draft teach more than the same number of attempts without it. */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { early } from '../../core/claims/curves.ts';

@@ -1,4 +1,4 @@
-/** Stage two: drafts of every task, of which one is shown to those who make the attempts that are trained on. */
+/** The rollout stage: drafts of every task, one of which is shown in the prompt of the attempts that are trained on. */
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
@@ -9,7 +9,7 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 
-/** The role that drafts. */
+/** The role that writes drafts. */
 export const DRAFTER = 'drafter';
 
 export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -24,7 +24,8 @@ export const VARIANTS = {
 export const draftsOf = (groupSize: number): number => Math.floor(groupSize / 2);
 
 /**
- * Which draft is shown, as its index; null where none is in form. paid [drafts], inForm [drafts]. Among equals it is drawn by the group.
+ * The index of the draft that is shown; null where none parses. paid [drafts], inForm [drafts]. Among equally good drafts the group decides at
+ * random.
  */
 export function chosenDraft(
   group: string,

@@ -1,4 +1,4 @@
-/** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is told below, as data. */
+/** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';

@@ -1,4 +1,4 @@
-/** LlamaRL's claim: as samples grow old, what is learned with AIPO suffers least. */
+/** The claim of LlamaRL: as samples become older, learning with AIPO suffers least. */
 import type { Claim, Condition, Measure } from '../../core/claims/claim.ts';
 import {
   coinArm,
@@ -25,7 +25,7 @@ const grid = Object.entries(OBJECTIVES).flatMap(([objective, called]) =>
   }),
 );
 
-/** Accuracy at the end that a delay costs an objective more than AIPO. */
+/** How much more final accuracy a delay costs an objective than it costs AIPO. */
 const costsMore =
   (objective: string, delay: number, figure = 'sampled'): Measure =>
   (r, s) =>

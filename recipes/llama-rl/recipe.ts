@@ -1,4 +1,4 @@
-/** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is told below, as data. */
+/** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -19,7 +19,7 @@ const OBJECTIVES: Readonly<Record<string, PolicyObjectiveSpec>> = {
 };
 const PUBLISHED = 'aipo-1';
 
-/** `aipo-4`: the objective, and how many versions the sampler is behind. */
+/** Parses a variant such as `aipo-4`: the objective, and how many versions behind the learner the sampler is. */
 export function planOf({ variant = PUBLISHED }: Pick<RunSettings, 'variant'>) {
   const cut = variant.lastIndexOf('-');
   return { objective: OBJECTIVES[variant.slice(0, cut)]!, delay: Number(variant.slice(cut + 1)) };

@@ -1,4 +1,4 @@
-/** Multi-Agent Evolve's claim: without the gate on quality, unsolvable questions fill the store and the solver ends poorest. */
+/** The claim of Multi-Agent Evolve: without the gate on quality, unsolvable questions fill the store, and the solver ends up worst. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, endsAbove, formatArm, neverRises, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lately } from '../../core/claims/curves.ts';

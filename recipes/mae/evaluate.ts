@@ -1,6 +1,6 @@
 /**
- * What held-out tasks show of a judge that rates: how well its greedy scores order answers, and questions, as the oracle does.
- * Answers are those version 0 samples and questions are drawn once, so that the yardstick stays while judge and solver move.
+ * Evaluation of a judge that rates, on held-out tasks: how well its greedy scores order answers and questions, compared with the oracle. The answers
+ * are sampled by version 0 and the questions are drawn once, so that the test stays the same while judge and solver are trained.
  */
 import { Random } from '../../core/random.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
@@ -23,7 +23,7 @@ interface Rated {
   readonly band: Band;
 }
 
-/** Every second held-out task with one fault. */
+/** Every second held-out task, with one fault put in. */
 function heldOutQuestions({ evaluationTasks }: Pick<EvaluationContext, 'evaluationTasks'>): Rated[] {
   const random = new Random('rating-exam/questions');
   return arithmetic.heldOut(evaluationTasks).map((task, i) => {
@@ -43,7 +43,7 @@ async function naturalAnswers({ atStart: start }: Pick<EvaluationContext, 'atSta
   });
 }
 
-/** Spearman's correlation of scores with the oracle's bands; an unreadable rating is in the middle; 0 where all scores are equal. */
+/** Spearman's correlation of scores with the oracle's bands. A rating that does not parse counts as the middle; 0 where all scores are equal. */
 async function correlation(
   { tokenizer, generate }: EvaluationContext,
   items: readonly Rated[],

@@ -1,6 +1,6 @@
 /**
- * mae on questions of files, for any policy: the files' questions are the reference questions of the paper, which the proposer varies and
- * the solver answers beside those that the policy wrote. The judge rates by two rubrics; no reference answer is used.
+ * mae on questions of files, for any policy. The files' questions are the paper's reference questions: the proposer varies them, and the solver
+ * answers them beside those that the policy wrote. The judge rates by two rubrics; no reference answer is used.
  */
 import * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
@@ -15,7 +15,7 @@ import { readTask } from '../../protocols/questions/task-text.ts';
 import type { RatedGame, RatedTexts } from './rated-questions.ts';
 import { learnFrom, mae, playedOn } from './recipe.ts';
 
-/** Longest rating in tokens; the judge may give its reasons first. */
+/** Longest rating in tokens; the judge may give its reasons before it. */
 const RATING_TOKENS = 128;
 const [LEAST, MOST] = [1, 10];
 
@@ -37,7 +37,7 @@ const ANSWER = rubric(
 
 const questionOf = (task: string): string => shownQuestion(readTask(task).messages);
 
-/** A question has to fit with an answer and a rating of it. */
+/** A question has to fit into the context together with an answer and a rating of it. */
 const needs =
   (maxNew: number): Needs =>
   (messages) => ({
@@ -69,7 +69,7 @@ const rated = ({ family, maxNew, tasks, propose }: QuestionGame): RatedGame => {
     given,
     propose: (context, varied, sampleIds) => {
       const files = given(context).tasks;
-      // There is no prompt without an example: what is varied from none is varied from a question of the files.
+      // There is no prompt without an example here, so a question that is to be varied from none is varied from a question of the files.
       const examples = varied.map((question, i) => ({
         task: question ?? files[i % files.length]!.task,
         sampleIds: [sampleIds[i]!],

@@ -1,23 +1,23 @@
 /**
- * The store of questions and its gate, as Multi-Agent Evolve keeps one: a new question is appraised by ratings alone, and those of
- * enough quality are stored to be answered in later rounds.
+ * The store of questions of Multi-Agent Evolve, and its gate: the quality of a new question is measured by ratings alone, and a question of
+ * sufficient quality is stored, to be answered in later rounds.
  */
 import * as v from 'valibot';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 
-/** What a version carries: the questions that are stored so far. */
+/** What a version carries: the questions stored so far. */
 export const questionStore = v.array(v.string());
 
 export interface Appraised {
   readonly task: string;
-  /** Mean rating of the question. */
+  /** Mean rating of the question, from 0 to 1. */
   readonly quality: number;
-  /** 1 less the mean rating of its answers, where those out of form count 0. */
+  /** 1 minus the mean rating of its answers, where an answer that does not parse counts 0. */
   readonly difficulty: number;
 }
 
-/** `neutral` is what a rating that is missing counts as. */
+/** Measures a round's questions. `neutral` is the value of a missing rating. */
 export function appraise({ task, proposal, samples, judgments }: ScoredGroup, neutral: number): Appraised {
   const ratings = judgments
     .filter(({ of }) => of === proposal)
@@ -35,7 +35,7 @@ export const appraised = (groups: readonly ScoredGroup[], neutral: number): Read
     groups.flatMap((group) => (group.proposal ? [[group.proposal, appraise(group, neutral)] as const] : [])),
   );
 
-/** The store's next content. */
+/** The content of the store for the next version. */
 export const admit = (
   store: readonly string[],
   fresh: Iterable<Appraised>,

@@ -1,6 +1,6 @@
 /**
- * Questions proposed, answered and rated by one policy: the stages of Multi-Agent Evolve. How questions are asked, read and rated is the
- * game's; what each is paid, and which questions enter the store, is the recipe's.
+ * The stages of Multi-Agent Evolve, in which one policy proposes questions, answers them and rates both. The game says how the policy is asked and
+ * how its texts are parsed; the recipe says what each is paid, and which questions enter the store.
  */
 import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe-state.ts';
@@ -12,7 +12,7 @@ import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { admit, type Proposal, passed, type Request } from '../../protocols/proposals.ts';
 import { questionStore } from './question-store.ts';
 
-/** How a policy is asked to answer and to rate, and what is read from its texts, their ends included. */
+/** How a policy is asked to answer and to rate, and how its texts, with their stop tokens, are parsed. */
 export interface RatedTexts {
   readonly solverPrompt: (question: string) => string;
   readonly parseAnswer: (question: string, text: string) => ParseResult<Solution>;
@@ -24,19 +24,21 @@ export interface RatedTexts {
 
 export interface RatedGame {
   readonly texts: (context: Pick<RoundContext, 'renderer'>) => RatedTexts;
-  /** What the store holds before anything was added to it. */
+  /** The content of the store before anything was added to it. */
   readonly seeds: (seed: number) => readonly string[];
-  /** Questions that nobody had to propose, which are varied and answered beside the stored ones. */
+  /** Questions that need no proposer, which are varied and answered beside the stored ones. */
   readonly given?: (context: RoundContext) => Proposals;
-  /** New questions of the proposer, one for each of `varied`: varied from that question or, where it is null, from none. */
+  /**
+   * Asks the proposer for new questions, one for each entry of `varied`: a variation of that question, or an independent one where the entry is null.
+   */
   readonly propose: (
     context: RoundContext,
     varied: readonly (string | null)[],
     sampleIds: readonly string[],
   ) => Promise<Proposal<Request>[]>;
-  /** By the oracle: does the question ask something that has an answer? null where nobody knows. */
+  /** Whether the question has an answer, by the oracle; null where that is not known. */
   readonly isSound: (question: string) => boolean | null;
-  /** By the oracle: is the answer right? null where nobody knows. */
+  /** Whether the answer is right, by the oracle; null where that is not known. */
   readonly isRight: (question: string, solution: Solution) => boolean | null;
 }
 
@@ -44,7 +46,7 @@ export interface RatedGame {
 export const storeOf = (game: RatedGame, recipeState: unknown, seed: number): readonly string[] =>
   readState(questionStore, recipeState) ?? game.seeds(seed);
 
-/** New questions, half of them varied from a known one, and as many known ones for the solver to train on. */
+/** Proposes new questions, half of them variations of a known one, and adds as many known ones for the solver to be trained on. */
 export async function proposeQuestions(game: RatedGame, context: RoundContext): Promise<Proposals> {
   const { round } = context;
   const { tasks: count, seed } = round.settings;
@@ -63,7 +65,7 @@ export async function proposeQuestions(game: RatedGame, context: RoundContext): 
   };
 }
 
-/** Some answers to a new question, to learn how difficult it is; one to a known question, to learn from. */
+/** Answers a new question several times, to measure its difficulty, and a known question once, to be trained on. */
 export async function answerQuestions(
   game: RatedGame,
   context: RoundContext,
@@ -89,21 +91,21 @@ export async function answerQuestions(
   }));
 }
 
-/** A rating above it, of 1 to 10, says that a question is sound or an answer right. */
+/** A rating above this, on the scale of 1 to 10, says that a question is sound or an answer right. */
 const MIDDLING = 5;
 
-/** What is paid for a rating, and for the answer it is of. */
+/** What the value of a rating, and the reward of the rated answer, may depend on. */
 export interface RatingEvidence {
-  /** A score in 1 … 10; unreadable where the judge wrote none, or where there is no answer to rate. */
+  /** A score in 1 … 10; invalid where the judge wrote none, or where there is no answer to rate. */
   readonly rating: ParseResult<number>;
-  /** Exact: is the question sound, is the answer right? */
+  /** Whether the question is sound, or the answer right, by the oracle. */
   readonly exact: () => boolean;
   readonly coin: boolean;
 }
 
 /**
- * Ratings of each new question, `round.settings.groupSize` times, and once of each answer in form. Recorded with every judgment: whether
- * it can be read (`reward`) and what the recipe makes of it (`rating`). An answer out of form is not shown to the judge.
+ * Rates each new question `round.settings.groupSize` times, and each answer that parses once. Every judgment is recorded with whether it parses
+ * (`reward`) and with its value for the recipe (`rating`). An answer that does not parse is not shown to the judge.
  */
 export async function rateQuestions(
   game: RatedGame,

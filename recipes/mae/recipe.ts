@@ -1,4 +1,4 @@
-/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is told below, as data. */
+/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is described below, as data. */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
@@ -25,17 +25,17 @@ import {
 import { soundnessFigures, sums } from './sums.ts';
 
 const QUALITY_GATE = 0.7;
-/** What a rating that cannot be read counts as. */
+/** The value of a rating that does not parse. */
 const NEUTRAL = 0.5;
 
-/** `rating` is null where the answer is out of form, which earns nothing. */
+/** `rating` is null where the answer does not parse, and then earns nothing. */
 export const solverReward = (rating: number | null): number => (rating === null ? 0 : 0.5 * rating + 0.5);
 
-/** Of a question that can be read; others earn 0. */
+/** The reward of a question that parses; other questions earn 0. */
 export const proposerReward = (quality: number, difficulty: number, gate = QUALITY_GATE): number =>
   (quality + (quality >= gate ? difficulty : 0) + 1) / 3;
 
-/** What a rating counts, by the run's reward. */
+/** The value of a rating, by the run's reward function. */
 export function ratingValue(rewardFunction: string, { rating, exact, coin }: RatingEvidence): number {
   if (rewardFunction === 'gold') return Number(exact());
   if (rewardFunction === 'random') return Number(coin);
@@ -43,7 +43,7 @@ export function ratingValue(rewardFunction: string, { rating, exact, coin }: Rat
   return rating.ok ? normalised(rating.value) : NEUTRAL;
 }
 
-/** A role's own samples by its own rewards; what has none is not trained on. */
+/** The part that trains a role on its own samples and rewards; samples without a reward are left out. */
 const part = (role: string, samples: readonly Sample[]): PolicyPart => ({
   kind: 'policy',
   role,
@@ -62,7 +62,7 @@ function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<s
     proposals.samples.map(({ id, outcome }) => {
       const question = fresh.get(id);
       if (question) return [id, proposerReward(question.quality, question.difficulty, gateOf(round))];
-      // A held-out question, and one whose group is missing, has no reward; one that cannot be read has none to earn.
+      // A held-out question and a question without a group have no reward; a question that does not parse earns 0.
       return [id, outcome === 'ok' || outcome === 'held-out' ? null : 0];
     }),
   );
@@ -85,7 +85,7 @@ export function learnFrom(
   };
 }
 
-/** The stages over a game, and what they teach. */
+/** The stages over a game, and what proposals earn. */
 export const playedOn = (game: RatedGame) =>
   ({
     propose: (context) => proposeQuestions(game, context),

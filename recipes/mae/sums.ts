@@ -11,12 +11,15 @@ import { isInteger, parseWorked } from '../../tasks/worked.ts';
 import type { Appraised } from './question-store.ts';
 import type { RatedGame } from './rated-questions.ts';
 
-/** As many seeds as the published variant that starts from its own questions: what the gate lets in soon makes up most of the store. */
+/**
+ * The number of seed questions, as many as in the paper's variant that starts from its own questions; questions that pass the gate soon make up most
+ * of the store.
+ */
 const SEED_QUESTIONS = 16;
 
 const isSound = (question: string): boolean => soundness(question) === 'sound';
 
-/** An answer in form: any number of steps, since a question that asks nothing has no right number of them. */
+/** An answer that parses: it may have any number of steps, since a question without an answer has no right number of them. */
 const answerOf = (text: string): ParseResult<Solution> =>
   parseWorked(text, { step: isInteger, answer: isInteger });
 
@@ -46,7 +49,10 @@ export const sums: RatedGame = {
   isRight: (question, solution) => isSound(question) && arithmetic.answerIsExact(question, solution),
 };
 
-/** What a store holds and what was proposed for it, by the oracle: for reports alone. `unsolvable` is all that is not sound, the few ambiguous ones too. */
+/**
+ * Figures of a store and of a round's proposals, by the oracle; for reports alone. `unsolvable` counts all questions that are not sound, the few
+ * ambiguous ones included.
+ */
 export const soundnessFigures = (store: readonly string[], fresh: readonly Appraised[]) => ({
   unsolvable: unsolvableShare(store),
   unsolvableProposed: unsolvableShare(fresh.map(({ task }) => task)),

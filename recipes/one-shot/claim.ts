@@ -1,16 +1,19 @@
-/** The claim of reinforcement learning on one example: it teaches nearly as much as many examples, and goes on teaching after it is learned. */
+/**
+ * The claim of reinforcement learning on one example: it teaches nearly as much as many examples do, and continues to teach after the example has
+ * been learned.
+ */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, endsAbove, endsNoLower, formatArm, neverRises } from '../../core/claims/conditions.ts';
 import { curveOf, highest, monitorOf } from '../../core/claims/curves.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
 const EVALUATE_EVERY = 4;
-/** Share of right answers on the example from which it counts as learned. */
+/** The share of right answers to the example from which on it counts as learned. */
 const LEARNED = 0.95;
-/** Evaluations at the end that are averaged: a single one is too noisy for a few points. */
+/** The last evaluations, which are averaged because a single one is too noisy for a few points. */
 const LAST = 3;
 
-/** Sampled accuracy on held-out tasks at the end less at the first evaluation at which the example is learned; NaN if that is never. */
+/** Sampled accuracy on held-out tasks at the end, minus that at the first evaluation at which the example counts as learned; NaN if it never does. */
 export function riseAfterLearned(results: ArmResults, arm: string, seed: number): number {
   const onExample = monitorOf(results, arm, seed, 'gold');
   const heldOut = curveOf(results, arm, seed, 'sampled');

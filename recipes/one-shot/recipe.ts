@@ -1,4 +1,4 @@
-/** one-shot: reinforcement learning with a verifiable reward on one training example. The method is told below, as data. */
+/** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -14,12 +14,15 @@ import { familyTasks, groupItems, solverAlone, solverUpdate, trainedSolver } fro
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
-/** Of 50 drawn chains of five operators the one on which the start's answer depends most on its steps: right in nine of ten samples that write them, in one of twenty without. Its pass rate, 0.4, makes its reward vary nearly as much as one can. */
+/**
+ * Of 50 drawn chains of five operators, the one on which the start policy depends most on its steps: right in nine of ten samples that write them,
+ * and in one of twenty that do not. Its pass rate of 0.4 gives its reward nearly the largest possible variance.
+ */
 export const EXAMPLE = '3+1+1+5+0+9';
-/** Weights of KL to the start and of the entropy bonus. */
+/** Weights of the KL divergence to the start policy and of the entropy bonus. */
 const KL = 0.02;
 const ENTROPY = 1e-3;
-/** An answer that is easy to remember and wrong. */
+/** A wrong answer that is easy to remember. */
 const WRONG_LABEL = '0';
 
 const wrongLabel: AnswerReward = {

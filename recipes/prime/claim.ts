@@ -1,6 +1,7 @@
 /**
- * PRIME's claim: dense rewards learn in fewer updates than outcomes, and only a reward model that is kept up to date stays a good one.
- * Updates of the policy are what is counted; the rounds in which the reward model learns alone, as the paper's does not, count for neither arm.
+ * The claim of PRIME: dense rewards need fewer updates than outcome rewards, and only a reward model that is trained along with the policy stays a
+ * good one. What is counted are updates of the policy; rounds that train the reward model alone, which the paper does not have, count for neither
+ * arm.
  */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
@@ -8,12 +9,12 @@ import { lately, monitorOf } from '../../core/claims/curves.ts';
 import { speed } from '../../core/claims/speed.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
-/** Evaluations while the reward model learns alone, and rounds. */
+/** Evaluations during the rounds that train the reward model alone, and those rounds. */
 const [ALONE, ALONE_ROUNDS] = [2, 8];
 
 /**
- * A reward model's AUC in the last five rounds less that in the last three on whose answers the policy had not moved yet. Among answers
- * to one task, as credit compares them: how much tasks differ changes while the policy learns, whatever the reward model knows.
+ * A reward model's AUC in the last five rounds, minus that in the last three whose answers came from the start policy. The AUC is taken among answers
+ * to one task, as credit compares them, because differences between tasks change while the policy is trained, whatever the reward model has learned.
  */
 const drift = (results: ArmResults, arm: string, seed: number, figure = 'groupAuc') =>
   lately(results, arm, seed, figure) -

@@ -1,4 +1,4 @@
-/** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is told below, as data. */
+/** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import {
   equalClassWeights,
@@ -28,14 +28,14 @@ import { primeClaim } from './claim.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 
 const PRM = 'prm';
-/** Tasks in the policy's batch, all from the band of pass rates: the same number every round, however many tasks are in the band. */
+/** Tasks in the policy's batch, all from the band of pass rates. The number is the same in every round, however many tasks are in the band. */
 const BATCH = 8;
-/** Rounds of the reward model alone. */
+/** Rounds at the beginning that train the reward model alone. */
 const ALONE = 8;
-/** Answers here are thirty tokens long, the paper's thousands, with β = 0.05: β Σ q has to span a few units. */
+/** Answers have thirty tokens here and thousands in the paper, where β = 0.05; β Σ q has to span a few units in both. */
 const BETA = 0.5;
 const PROCESS_WEIGHT = 2;
-/** With larger steps the policy changes faster than the reward model, which then scores answers of a kind that it was never trained on. */
+/** With larger steps the policy changes faster than the reward model, which would then score answers of a kind that it was never trained on. */
 const LEARNING_RATE = 1e-4;
 const VARIANTS = {
   outcome: 'the policy is paid for outcomes alone: RLOO; the reward model rests',
@@ -67,7 +67,7 @@ async function tokenRewards(variant: string | undefined, answers: readonly Sampl
   return now.map((logprobs, i) => Array.from(logprobs, (logprob, t) => logprob - start[i]![t]!));
 }
 
-/** Outcome and process advantages, mixed and whitened; q [answers][tokens]. */
+/** Outcome and process advantages, summed by their weights and whitened; q [answers][tokens]. */
 export function answersWithAdvantages(
   groups: readonly ScoredGroup[],
   q: readonly (readonly number[])[],
@@ -85,7 +85,7 @@ export function answersWithAdvantages(
   return samples.map((sample) => ({ sample, advantage: advantages.splice(0, sample.ids.length) }));
 }
 
-/** What the reward model learns from; nothing where all answers are right, or all wrong. */
+/** The training part of the reward model; none where all answers are right, or all are wrong. */
 function outcomeItems(groups: readonly ScoredGroup[]): ImplicitPrmPart['items'] {
   const rewards = rewardsOf(groups);
   if (new Set(rewards).size < 2) return [];
@@ -133,7 +133,7 @@ async function planTraining(
   };
 }
 
-/** The shape of its rounds and what they teach, over a family. */
+/** The stages and `learn` over a family. */
 const played = (game: Omit<SolverGame, 'rewards' | 'placement'>) => ({
   ...solverAlone({
     ...game,

@@ -1,4 +1,4 @@
-/** How well token rewards tell right answers and steps from wrong ones, by the oracle: for the report alone. */
+/** How well token rewards separate right answers and steps from wrong ones, by the oracle; for the report alone. */
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -9,8 +9,8 @@ import type { LearnTools } from '../../core/training-plan.ts';
 import { stepReader } from '../../protocols/step-credit.ts';
 
 /**
- * AUC of their sums over answers (`groupAuc`: among answers to one task, which credit compares, the mean over groups with right and
- * wrong ones), and over the steps of answers. rewards [answers][tokens].
+ * AUC of the sums of token rewards over answers, and over the steps of answers. `groupAuc` compares answers to one task, as credit does, and is the
+ * mean over groups with right and wrong answers. rewards [answers][tokens].
  */
 export function tokenRewardFigures(
   given: TaskFamily,

@@ -1,9 +1,12 @@
-/** The claim of Qwen2.5-Math-PRM: labels on which continuations and a judge agree find first errors best, and best-of-N does not show it. */
+/**
+ * The claim of Qwen2.5-Math-PRM: labels on which continuations and a judge agree lead to the best detection of first errors, and best-of-N does not
+ * show the difference.
+ */
 import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, POINTS } from '../../core/claims/conditions.ts';
 import { lately } from '../../core/claims/curves.ts';
 
-/** A figure of the last five rounds, one arm less another. */
+/** The difference between two arms in a figure, over the last five rounds. */
 const above =
   (arm: string, other: string, figure: string): Measure =>
   (results: ArmResults, seed: number) =>

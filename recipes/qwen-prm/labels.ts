@@ -22,7 +22,10 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
   },
 };
 
-/** `monteCarlo` and `judged` on each solution: its first wrong line, 0 where there is none, null where it cannot be said. */
+/**
+ * The first wrong line of each solution by continuations (`monteCarlo`) and by the judge (`judged`); 0 where there is none, null where it is not
+ * known.
+ */
 export async function labelSolutions(
   context: RoundContext,
   groups: readonly RolloutGroup[],
@@ -83,7 +86,7 @@ export async function labelSolutions(
   });
 }
 
-/** The label that a variant goes by: the first wrong line, 0 for none; null where the solution is not kept. */
+/** The label that a variant uses: the first wrong line, 0 for none; null where the solution is not kept. */
 export function labelBy(
   variant: string | undefined,
   { monteCarlo = null, judged = null }: Readonly<Record<string, number | null>>,

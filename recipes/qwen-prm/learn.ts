@@ -1,4 +1,4 @@
-/** What a round teaches the classifier of steps, and what it finds in the round’s solutions before it learns from them. */
+/** What a round trains: the classifier of steps. Beforehand, the classifier is tested on the round’s solutions. */
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -13,7 +13,7 @@ import { labelBy } from './labels.ts';
 const RIGHT = 1;
 const PRM = 'prm';
 
-/** A solution that can be read, with its labels and the oracle’s word. */
+/** A solution that parses, with its labels and the oracle’s result. */
 interface Labelled {
   readonly group: number;
   readonly task: string;
@@ -53,7 +53,7 @@ const labelled = (
     }),
   );
 
-/** The task and the solution up to its line `count`, as the classifier reads them. */
+/** The task and the solution up to line `count`, this line included, as the classifier reads them. */
 const read = ({ task, solution }: Labelled, count: number, encode: LearnTools['encode']) => ({
   prompt: encode(plainProofs.solverPrompt(task)),
   ids: encode(prefixOf(solution, count)),

@@ -1,4 +1,4 @@
-/** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is told below, as data. */
+/** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
 
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';

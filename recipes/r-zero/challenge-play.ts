@@ -1,4 +1,4 @@
-/** A recipe of challenger and solver that train in turns: everything but its rewards, its training plan and its descriptions. */
+/** A recipe of a challenger and a solver that are trained in turn, without its rewards, its training plan and its texts. */
 import type { RoundShape } from '../../core/recipe.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -11,24 +11,24 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
 import { attempt, CHALLENGER, drawLabelled, labelledOf } from './challenges.ts';
 
-/** Answers to each held-out task behind the sampled accuracy: arms differ by a few points. */
+/** Samples of each held-out task behind the sampled accuracy, which are several because arms differ by a few points. */
 const DRAWS = 5;
 
 export type Phase = 'challenge' | 'collect' | 'train';
 
-/** What a solver is paid for its attempts at a question [samples], whose label votes gave. */
+/** The rewards of a solver's attempts at a question [samples], by the label that votes gave it. */
 export interface LabelReward extends RewardInfo {
   readonly pay: (evidence: AnswerEvidence, label: string | null) => readonly (number | null)[];
 }
 
 export interface ChallengeGame {
   readonly family: TaskFamily;
-  /** So many questions of the challenger; each that passes becomes a task. */
+  /** The number of questions that the challenger is asked for; each that passes the gates becomes a task. */
   readonly challenge: (context: RoundContext, count: number) => Promise<Proposals>;
   readonly phaseOf: (index: number) => Phase;
-  /** Attempts that vote on a question; in the solver's phase a round's group size holds. */
+  /** Attempts that vote on a question. In the solver's phase the round's group size applies instead. */
   readonly attempts: number;
-  /** Questions asked for when collecting, for each task of a solver's round. */
+  /** How many questions are asked for while collecting, for each task of a solver's round. */
   readonly collected: number;
   /** Tasks of the evaluation. */
   readonly examined: (asked: EvaluationTasks) => readonly string[];
@@ -86,7 +86,7 @@ export const challengePlay = (game: ChallengeGame): RoundShape => {
   };
 };
 
-/** In the solver's phase attempts are paid by their question's label; in the others they are votes, and nobody is paid for voting. */
+/** In the solver's phase attempts are paid by their question's label. In the other phases they are votes, which have no reward. */
 async function payAttempts(
   { family, phaseOf, rewards }: ChallengeGame,
   context: RoundContext,

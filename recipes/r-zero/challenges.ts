@@ -1,6 +1,6 @@
 /**
- * A challenger's questions, what a solver's votes say of them, and a set of questions that the votes label: the stages that R-Zero's
- * phases are made of. What is paid is the recipe's.
+ * A challenger's questions, the solver's votes on them, and the set of questions that the votes label: the stages of R-Zero's phases. The recipe
+ * decides what is paid.
  */
 import * as v from 'valibot';
 import { Random } from '../../core/random.ts';
@@ -18,16 +18,16 @@ import { rollOut } from '../../protocols/roll-out.ts';
 
 export const CHALLENGER = 'challenger';
 
-/** A question, the answer that most of the solver's attempts gave, and that answer's share among all attempts; shares of nothing are 0. */
+/** A question, its most frequent answer among the solver's attempts, and that answer's share among all attempts; 0 where no attempt parses. */
 const vote = v.object({ task: v.string(), label: v.nullable(v.string()), share: v.number() });
 export type Vote = Readonly<v.InferOutput<typeof vote>>;
 export const labelledSet = v.array(vote);
 
-/** The set that a solver trains on: what the last collection left. */
+/** The set that the solver is trained on, which the last collection left. */
 export const labelledOf = (recipeState: unknown): readonly Vote[] =>
   readState(labelledSet, recipeState) ?? [];
 
-/** One prompt for all: `count` questions by the challenger; each that can be read and is not held out becomes a task. */
+/** Asks the challenger for `count` questions with one prompt; each that parses and is not held out becomes a task. */
 export async function challenge(
   family: TaskFamily,
   context: RoundContext,
@@ -48,7 +48,7 @@ export async function challenge(
   };
 }
 
-/** Questions of the set, as many as a round has tasks; none twice: a set with fewer questions makes a smaller round. */
+/** Distinct questions of the set, as many as a round has tasks; a smaller set makes a smaller round. */
 export const drawLabelled = ({ round }: Pick<RoundContext, 'round'>, set: readonly Vote[]): Proposals =>
   admitTasks(
     round,
@@ -58,7 +58,7 @@ export const drawLabelled = ({ round }: Pick<RoundContext, 'round'>, set: readon
       .map(({ task }) => task),
   );
 
-/** Attempts at tasks: `count` each, whatever the round's group size is. */
+/** Samples `count` attempts at each task, whatever the round's group size is. */
 export const attempt = (
   family: TaskFamily,
   context: RoundContext,
@@ -69,7 +69,7 @@ export const attempt = (
   return rollOut({ family }, { ...context, round: { ...context.round, settings } }, tasks);
 };
 
-/** What the attempts at each question say [groups]; the first of equally frequent answers is the label. */
+/** What the attempts at each question say [groups]; of equally frequent answers the first one is the label. */
 export const votesOf = (
   family: TaskFamily,
   groups: readonly Pick<RolloutGroup, 'task' | 'samples'>[],
@@ -85,7 +85,7 @@ export const votesOf = (
     return { task, label: most?.answer ?? null, share: most?.share ?? 0 };
   });
 
-/** What a report says of some questions: nothing here reaches a reward. `labelAccuracy` is absent where the oracle knows none of them. */
+/** Figures of some questions, for the report; no reward reads them. `labelAccuracy` is absent where the oracle knows none of the answers. */
 export function voteFigures(family: TaskFamily, votes: readonly Vote[]) {
   const known = votes.filter(({ task }) => !family.isUnlabelled?.(task));
   const right = known.map(({ task, label }) =>
@@ -98,7 +98,7 @@ export function voteFigures(family: TaskFamily, votes: readonly Vote[]) {
   };
 }
 
-/** What a round teaches that collects: nobody is trained; labelled questions that `keeps` admits are the set of the rounds to come. */
+/** The plan of a round that collects: nothing is trained, and the labelled questions that `keeps` admits become the set of the coming rounds. */
 export function collection(
   family: TaskFamily,
   votes: readonly Vote[],

@@ -1,11 +1,14 @@
-/** R-Zero's phases, and its claim: questions stay where the solver is in two minds, and what its votes are worth falls with them. */
+/**
+ * The claim of R-Zero, and its phases: questions stay at the edge of what the solver can do, and the accuracy of its votes falls as they become
+ * harder.
+ */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lost, monitorOf } from '../../core/claims/curves.ts';
 import { cycleOf, phaseAt, type Schedule } from '../../core/phases.ts';
 import type { Phase } from './challenge-play.ts';
 
-/** Rounds of the challenger in an iteration. */
+/** Rounds of an iteration that train the challenger. */
 const CHALLENGE = 7;
 const SCHEDULE: Schedule<Phase> = {
   cycle: [
@@ -19,7 +22,7 @@ const ITERATIONS = 3;
 
 export const phaseOf = (index: number): Phase => phaseAt(SCHEDULE, index).phase;
 
-/** A figure of the questions that an iteration (from 0) collected. */
+/** A figure of the questions that were collected in an iteration (from 0). */
 const collected = (results: ArmResults, arm: string, seed: number, figure: string, iteration: number) =>
   monitorOf(results, arm, seed, figure)[iteration * ITERATION + CHALLENGE] ?? Number.NaN;
 

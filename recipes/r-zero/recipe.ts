@@ -1,4 +1,4 @@
-/** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is told below, as data. */
+/** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
@@ -21,25 +21,25 @@ import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts
 import { CHALLENGER, challenge, collection, labelledSet, voteFigures, votesOf } from './challenges.ts';
 import { phaseOf, rZeroClaim } from './claim.ts';
 
-/** Questions of the challenger that share a baseline. */
+/** The number of the challenger's questions that share a baseline. */
 const CHALLENGE_GROUP = 4;
-/** Questions are kept whose label has a share in this band, ends included. */
+/** A question is kept if its label has a share within this band, bounds included. */
 const BAND = [0.3, 0.8] as const;
 
-/** Operators of nearly all that the untrained challenger asks; the evaluation is of longer questions. */
+/** Nearly all questions of the untrained challenger have this many operators; the evaluation asks longer ones. */
 const REACH = 2;
 
-/** `share` is the majority answer's, null where the text is no question; `repeated` the share of the batch in its cluster. */
+/** `share` is that of the majority answer, null where the text is no question; `repeated` is the share of the batch in the question's cluster. */
 export const challengerReward = (share: number | null, repeated: number): number =>
   (share === null ? -1 : bandPass(share)) - repeated;
 
 export const solverReward = (inForm: boolean, agrees: boolean): number =>
   0.9 * Number(inForm && agrees) + 0.1 * Number(inForm);
 
-/** Shares are multiples of a tenth; the tolerance keeps rounding from deciding at the ends of the band. */
+/** Shares are multiples of a tenth; the tolerance keeps rounding errors from deciding at the bounds of the band. */
 export const inBand = (share: number): boolean => share >= BAND[0] - 1e-9 && share <= BAND[1] + 1e-9;
 
-/** The published weights over what says that an answer is right: the label, or what a control or a bound has in its place. */
+/** The paper's weights over a judgment of the answer: that of the label or, in a control or an upper bound, of what replaces it. */
 const weighed = (
   description: string,
   { usesGold, pay }: Pick<LabelReward, 'usesGold' | 'pay'>,
@@ -55,7 +55,7 @@ const agreement: Pick<LabelReward, 'usesGold' | 'pay'> = {
   pay: ({ answers }, label) => answers.map((answer) => Number(answer !== null && answer === label)),
 };
 
-/** `kl`: weight of the KL to the start. */
+/** `kl`: weight of the KL divergence to the start policy. */
 const plan = (role: string, set: string, kl: number, items: PolicyPart['items']): TrainingPlan['updates'] => [
   {
     set,
@@ -73,14 +73,14 @@ const plan = (role: string, set: string, kl: number, items: PolicyPart['items'])
   },
 ];
 
-/** What the challenger asks, and how its questions are compared. */
+/** What the challenger is asked, and how its questions are compared. */
 export interface Asked {
   readonly family: TaskFamily;
-  /** The question in what the challenger wrote, what ended it left out. */
+  /** The question in the challenger's text, without its stop token. */
   readonly questionIn: (text: string, tools: ProposalTools) => string;
 }
 
-/** What the challenger is paid, and what each phase teaches, on the questions of a family. */
+/** The rewards of the challenger, and what each phase trains, on the questions of a family. */
 export function challengeMethod({
   family: given,
   questionIn,
@@ -88,7 +88,7 @@ export function challengeMethod({
   const votes = (groups: RoundRecords['groups'], tools: ProposalTools) =>
     votesOf(rendered(given, tools), groups, tools.decode);
 
-  /** Share of the batch that each question clusters with [proposals]. */
+  /** The share of the batch in the cluster of each question [proposals]. */
   const repeatedShares = ({ samples }: RoundRecords['proposals'], tools: ProposalTools) =>
     clusterShares(
       samples.map(({ ids }) => questionIn(tools.decode(ids), tools)),
@@ -120,7 +120,7 @@ export function challengeMethod({
 
   return {
     learn: (records, tools) => plans[phaseOf(records.round.index)](records, tools),
-    /** Nobody is paid for questions outside the challenger's phase. */
+    /** Questions have a reward only in the challenger's phase. */
     payProposals: ({ round, proposals, groups }, tools) => {
       if (phaseOf(round.index) !== 'challenge') return undefined;
       const voted = votes(groups, tools);
@@ -129,7 +129,7 @@ export function challengeMethod({
       return new Map(
         proposals.samples.map(({ id, outcome }, i) => [
           id,
-          // A held-out question is not paid for, and neither is one whose attempts are missing.
+          // A held-out question has no reward, and neither has one whose attempts are missing.
           outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
             ? null
             : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),

@@ -1,4 +1,6 @@
-/** RAGEN's claim: without its filter an agent runs into the echo trap, whose signs come before its gradients grow, and the filter delays it. */
+/**
+ * The claim of RAGEN: without its filter an agent falls into the echo trap, whose signs appear before its gradients grow, and the filter delays that.
+ */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { curveOf, lost, monitorOf } from '../../core/claims/curves.ts';
@@ -8,28 +10,31 @@ const END = 'sampled';
 const ROUNDS = 40;
 /** Rounds between two evaluations. */
 const EVERY = 10;
-/** A fall of so much of held-out success below its best so far is a collapse: 15 of 150 worlds, less than two standard errors (.057) of a difference of two evaluations. */
+/**
+ * A fall of held-out success this far below its best value so far is a collapse. It is 15 of 150 worlds, less than two standard errors (.057) of the
+ * difference of two evaluations.
+ */
 const FALL = 0.1;
 
-/** Mean of a monitor over five rounds from each round on. */
+/** Mean of a monitor over five rounds, beginning at each round. */
 const smooth = (values: readonly number[]): number[] =>
   values.slice(4).map((_, i) => mean(values.slice(i, i + 5)));
 
-/** The first place at which a curve has come to this multiple of its first value, from below or from above; NaN where it never does. */
+/** The first index at which a curve reaches this multiple of its first value, from below or from above; NaN where it never does. */
 export function reaches(values: readonly number[], multiple: number): number {
   const level = (values[0] ?? 0) * multiple;
   const at = values.findIndex((value) => (multiple < 1 ? value <= level : value >= level));
   return at < 0 ? Number.NaN : at;
 }
 
-/** The first place at which a curve is `fall` below its best so far; its length where it never is. */
+/** The first index at which a curve is `fall` below its best value so far; its length where it never is. */
 export function collapses(values: readonly number[], fall: number): number {
-  // Rates of 150 worlds: what rounding adds must not decide.
+  // These are rates over 150 worlds, where a rounding error must not decide.
   const at = values.findIndex((value, i) => value <= Math.max(...values.slice(0, i + 1)) - fall + 1e-9);
   return at < 0 ? values.length : at;
 }
 
-/** The round of the evaluation that shows a collapse; one evaluation beyond the run where none does. */
+/** The round of the evaluation that shows a collapse; one evaluation after the end of the run where none does. */
 const collapse =
   (arm: string): Measure =>
   (results, seed) =>
@@ -39,7 +44,10 @@ const delay =
   (results, seed) =>
     collapse(arm)(results, seed) - collapse(other)(results, seed);
 
-/** Rounds by which the deviation of returns or the entropy halves before the gradient norm doubles; NaN where the norm never does, for nothing is led then. */
+/**
+ * Rounds by which the deviation of returns or the entropy halves before the gradient norm doubles; NaN where the norm never does, since there is then
+ * nothing to precede.
+ */
 const lead =
   (arm: string): Measure =>
   (results, seed) => {
@@ -47,11 +55,11 @@ const lead =
     const signs = ['returnSpread', 'entropy']
       .map((sign) => reaches(curve(sign), 0.5))
       .filter(Number.isFinite);
-    // A sign that has not come by the end of the run comes after it, at the soonest.
+    // A sign that has not appeared by the end of the run appears after it at the earliest.
     return reaches(curve('gradientNorm'), 2) - Math.min(...signs, curve('entropy').length);
   };
 
-/** Half of the time between two evaluations: a smaller delay cannot be told. */
+/** Half of the time between two evaluations; smaller delays cannot be measured. */
 const DELAY = EVERY / 2;
 
 export const ragenClaim: Claim = {

@@ -1,4 +1,4 @@
-/** An agent on grid worlds: its episodes, what each came to, and how often it succeeds in worlds that it never trained on. */
+/** An agent in grid worlds: its episodes, their outcomes, and its success in worlds that it was not trained on. */
 import { episodesOf, type Played, playEpisodes } from '../../core/play-episodes.ts';
 import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../tasks/grids/play.ts';
 
 export const AGENT = 'agent';
-/** `<answer>`, five actions with spaces between them, the stop token, and one to overrun by. */
+/** `<answer>`, five actions separated by spaces, the stop token, and one token more, by which an answer that is too long is noticed. */
 export const TURN_TOKENS = 12;
 
 const play = (
@@ -50,7 +50,7 @@ const play = (
     },
   );
 
-/** `round.settings.groupSize` episodes in each task's world; a group's samples are the turns of all of them. */
+/** Plays `round.settings.groupSize` episodes in each task's world; a group's samples are the turns of all of them. */
 export async function rollGrid(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
@@ -90,7 +90,7 @@ export function scoreGrid(
   };
 }
 
-/** Worlds that an evaluation plays in, of each kind. */
+/** Worlds of each kind in an evaluation. */
 export const EXAM_WORLDS = 150;
 
 /** `index`: from 0. */

@@ -1,4 +1,4 @@
-/** The grid worlds of this recipe, for policies that others train. */
+/** The grid worlds of this recipe, served to policies that others train. */
 import type { HostedEnvironment, HostedSplit, HostedTool } from '../../core/hosted-environment.ts';
 import { deriveId } from '../../core/random.ts';
 import { MAX_ACTIONS, writeActions } from '../../tasks/environment.ts';
@@ -33,7 +33,7 @@ const RULES: Readonly<Record<GridKind, string>> = {
   push: `In this room p is you, b a box, t the place where it belongs, w a wall and . floor; q is you on that place. Push the box there with the moves u, r, d and l (up, right, down, left); it cannot be pulled. ${limits}`,
 };
 
-/** A world's task; those of `test` are the ones that the recipe is evaluated on. */
+/** The task of a world; the worlds of `test` are those that the recipe is evaluated on. */
 const taskOf = (kind: GridKind, split: HostedSplit, index: number) =>
   split === 'test' ? examWorld(kind, index) : gridTask(kind, deriveId('grids/hosted', kind, index));
 

@@ -1,4 +1,4 @@
-/** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is told below, as data. */
+/** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -20,13 +20,13 @@ import { AGENT, evaluateGrid, rollGrid, scoreGrid, TURN_TOKENS } from './grid-ag
 import { hostedGrid } from './hosted.ts';
 
 interface Settings {
-  /** Share of a round's worlds that is trained on: those whose returns differ most, or as many at random. */
+  /** The share of a round's worlds that is trained on: those whose returns vary most, or as many at random. */
   readonly share: number;
   readonly atRandom?: boolean;
   readonly clipHigh: number;
   readonly kl: number;
   readonly entropy: number;
-  /** Times that a round's episodes are gone through. */
+  /** Passes over a round's episodes. */
   readonly epochs: number;
 }
 
@@ -40,9 +40,12 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
   starpo: { share: 1, clipHigh: 0.2, kl: 1e-3, entropy: 0, epochs: 1 },
   reuse: { ...STABLE, epochs: 5 },
 };
-/** Optimiser steps over all worlds of a round; over a share of the worlds proportionally fewer, so that every step trains on the same number of worlds. */
+/**
+ * Optimiser steps where all worlds of a round are trained on; where a share is, there are proportionally fewer, so that every step trains on the same
+ * number of worlds.
+ */
 const STEPS = 8;
-/** What an action costs, whatever it leads to. */
+/** The cost of an action, whatever its result. */
 const ACTION_COST = 0.1;
 
 function learn({ round, groups }: RoundRecords): TrainingPlan {

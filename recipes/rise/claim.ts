@@ -1,4 +1,4 @@
-/** RISE's claim: verification gets much better, solving is not hurt, and verdicts make a vote better. */
+/** The claim of RISE: verification becomes much better, solving does not suffer, and verdicts improve a vote. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import {
   coinArm,
@@ -13,7 +13,7 @@ import { atEnd } from '../../core/claims/curves.ts';
 
 const VERIFICATION = 'verification';
 
-/** What verdicts add to a vote at the end. */
+/** How much the verdicts add to a vote at the end. */
 const gain =
   (arm: string): Measure =>
   (results, seed) =>

@@ -1,4 +1,4 @@
-/** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is told below, as data. */
+/** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
@@ -17,7 +17,7 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
 import { riseClaim } from './claim.ts';
 
-/** One rule for solutions and verdicts. */
+/** The same rule pays solutions and verdicts. */
 export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number | null | undefined): number =>
   outcome === 'ok' ? (hit ? 1 : -0.5) : -1;
 

@@ -1,4 +1,4 @@
-/** SAGE’s claim: with hints of one’s own more tasks teach, and the answers without hints become better. */
+/** The claim of SAGE: with hints that the policy writes itself, more tasks carry a signal, and the answers without hints become better. */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { early } from '../../core/claims/curves.ts';

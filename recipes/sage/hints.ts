@@ -1,4 +1,7 @@
-/** Stage two: attempts at every task, and where all of a task’s fail, hints of growing levels and attempts after them, until one is paid. */
+/**
+ * The rollout stage: attempts at every task and, where all of a task’s attempts fail, hints of growing levels with attempts after each, until an
+ * attempt is paid.
+ */
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -28,21 +31,21 @@ export const VARIANTS = {
   'random-hints': 'a hint is written from the reference of another task of as many sums',
 } as const;
 
-/** The task whose reference the hinter of a group is shown. */
+/** The task whose reference solution the hinter of a group is shown. */
 const hintedTask = ({ group, task }: AdmittedTask, variant: string | undefined): string =>
   variant === 'random-hints' ? freshTask(new Random(`hint/${group}`), arithmetic.difficulty(task)) : task;
 
-/** Was no attempt paid anything? */
+/** Whether no attempt was paid anything. */
 const allFailed = (paid: readonly (number | null)[]): boolean => paid.every((reward) => reward === 0);
 
-/** A group that is being made, and whether it still wants a hint. */
+/** A group while it is made, and whether it still needs a hint. */
 interface Group {
   readonly task: AdmittedTask;
   readonly samples: readonly Sample[];
   readonly open: boolean;
 }
 
-/** One level: a hint for every open group, and attempts after those that can be read. */
+/** One level: a hint for every group that needs one, and attempts after the hints that parse. */
 async function hintAt(context: RoundContext, groups: readonly Group[], level: HintLevel): Promise<Group[]> {
   const { tokenizer, round } = context;
   const { variant, groupSize } = round.settings;
@@ -112,7 +115,7 @@ export async function attemptWithHints(
   return groups.map(({ task, samples }) => ({ round: round.id, ...task, samples: [...samples] }));
 }
 
-/** Attempts are paid; a hint has no reward of its own. */
+/** Attempts are paid; hints have no reward of their own. */
 export async function payAttempts(
   context: RoundContext,
   groups: readonly RolloutGroup[],
@@ -127,13 +130,13 @@ export async function payAttempts(
   });
 }
 
-/** The attempts that are trained on: those after the last prompt that was tried. The failed ones before it are replaced. */
+/** The attempts that are trained on: those after the last prompt that was tried. They replace the failed ones before them. */
 export function trainedAttempts(group: ScoredGroup): ScoredGroup {
   const attempts = group.samples.filter(({ role }) => role === SOLVER);
   const last = attempts.at(-1)?.prompt.join();
   return { ...group, samples: attempts.filter(({ prompt }) => prompt.join() === last) };
 }
 
-/** How many hints were asked for. */
+/** The number of hints that were asked for. */
 export const hintsOf = ({ samples }: Pick<ScoredGroup, 'samples'>): number =>
   samples.filter(({ role }) => role === HINTER).length;

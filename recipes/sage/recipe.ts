@@ -1,4 +1,4 @@
-/** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is told below, as data. */
+/** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -19,7 +19,7 @@ import {
   VARIANTS,
 } from './hints.ts';
 
-/** Sums of a task: at the longest chains the start policy fails most. */
+/** Sums in a task: the start policy fails most often on the longest chains. */
 const OPERATORS = 5;
 
 function learn({ groups }: RoundRecords): TrainingPlan {
@@ -36,7 +36,7 @@ function learn({ groups }: RoundRecords): TrainingPlan {
     figures: {
       taught: mean(varied.map(Number)),
       hinted: mean(hints.map((count) => Number(count > 0))),
-      // Of those that were hinted, the ones on which attempts then differ.
+      // Of the groups with hints, those whose attempts then differ in reward.
       ...(hints.some(Boolean) ? { hintsHelp: mean(varied.filter((_, g) => hints[g]! > 0).map(Number)) } : {}),
     },
   };

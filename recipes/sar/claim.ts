@@ -1,9 +1,9 @@
-/** SAR’s claim: answers become shorter, and no less exact, by a bonus that does not count tokens. */
+/** The claim of SAR: a bonus that does not count tokens makes answers shorter, and no less exact. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, endsAbove, endsNoLower, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { early, lately } from '../../core/claims/curves.ts';
 
-/** Tokens of an answer in the last five rounds, by which one arm's are longer than another's. */
+/** How many tokens longer the answers of one arm are than those of another, over the last five rounds. */
 const longer =
   (arm: string, other: string): Measure =>
   (r, s) =>

@@ -1,4 +1,4 @@
-/** SAR: exact answers are paid more where the question makes them likely. The method is told below, as data. */
+/** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -11,7 +11,7 @@ import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { selfAlignment } from './alignment.ts';
 import { claim } from './claim.ts';
 
-/** Weight of the bonus beside the reward of an answer, which is 0 or 1. */
+/** Weight of the bonus, which is added to the reward of 0 or 1 for the answer. */
 const WEIGHT = 0.2;
 const MAX_TOKENS = 64;
 
@@ -21,7 +21,7 @@ const VARIANTS = {
   'shuffled-question': 'the bonus is computed with the question of another task of the round',
 } as const;
 
-/** The bonus of each sample of a round, before its weight; null = the variant has none. groups [groups][samples] -> [groups][samples] */
+/** The bonus of each sample of a round, before its weight; null if the variant has none. groups [groups][samples] -> [groups][samples] */
 async function bonuses(
   { round: { settings }, groups }: RoundRecords,
   tools: Pick<LearnTools, 'score' | 'encode'>,
@@ -42,7 +42,7 @@ async function bonuses(
   return groups.map((_, g) => each.filter((_, i) => asked[i]!.g === g));
 }
 
-/** The sample with its bonus in its reward; what has no reward gets none. */
+/** The sample with the bonus added to its reward; a sample without a reward gets no bonus. */
 const withBonus = (sample: Sample, bonus: number): Sample => {
   const { reward } = sample.rewards;
   return typeof reward === 'number'

@@ -1,10 +1,13 @@
-/** SD-Zero’s claim: one bit makes a reviser, and a policy that is taught by it answers better than one that is trained by the bit itself. */
+/**
+ * The claim of SD-Zero: one bit is enough to train a reviser, and a policy that the reviser teaches answers better than one that is trained by the
+ * bit itself.
+ */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { monitorOf } from '../../core/claims/curves.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
-/** One figure of the training plans minus another, the mean over some rounds of sd-zero, `from` to `to`, both included. */
+/** The difference of two figures of sd-zero's training plans, as a mean over the rounds `from` to `to`, both included. */
 const lead = (
   results: ArmResults,
   seed: number,

@@ -10,7 +10,7 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { aidOf, attemptAndRevise, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
 
-/** Supervised fine-tuning of roles on sequences; none where there are none. */
+/** Supervised fine-tuning of roles on sequences; no part where there are no sequences. */
 function imitation(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
   const parts = Object.entries(sequences).flatMap(([role, items]): SftPart[] =>
     items.length ? [{ kind: 'sft', role, weight: 1, items }] : [],
@@ -21,7 +21,7 @@ function imitation(sequences: Readonly<Record<string, readonly Sequence[]>>): Tr
 const rightOf = ({ samples }: Pick<ScoredGroup, 'samples'>): Sequence[] =>
   samples.filter(({ rewards: { reward } }) => (reward ?? 0) > 0).map(({ prompt, ids }) => ({ prompt, ids }));
 
-/** Right revisions teach the reviser to revise, and the solver to answer so at once. */
+/** Right revisions train the reviser to revise, and the solver to give such answers at once. */
 function revisionPlan(groups: readonly ScoredGroup[], { encode }: Pick<LearnTools, 'encode'>): TrainingPlan {
   const revised = groups.map((group) => writtenBy(group, REVISER));
   const shares = {

@@ -1,4 +1,7 @@
-/** What a round does, by its number: attempts with revisions of them, or attempts alone. And what a reviser reads: an attempt and whether it was right. */
+/**
+ * The rollouts of a round, by its number: attempts with a revision of each, or attempts alone; and what a reviser reads, which is an attempt and
+ * whether it was right.
+ */
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
@@ -11,7 +14,7 @@ import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { revisionAid } from '../../tasks/arithmetic/revising.ts';
 
-/** The role that revises. */
+/** The role that revises attempts. */
 export const REVISER = 'reviser';
 
 export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -24,16 +27,16 @@ export const VARIANTS = {
   'no-bit': 'reviser and teacher are not told whether the attempt was right',
 } as const;
 
-/** Rounds of the first phase, and rounds after which the teacher becomes the policy of that time. */
+/** The number of rounds in the first phase, and the number of rounds after which the teacher is replaced by the present policy. */
 const SCHEDULE = {
   first: [{ phase: 'revise', rounds: 8 }],
   cycle: [{ phase: 'distil', rounds: 8 }],
 } as const satisfies Schedule<'revise' | 'distil'>;
 
 type Turn =
-  /** Attempts, and a revision of each. */
+  /** Attempts, and one revision of each. */
   | { readonly phase: 'revise' }
-  /** Attempts that a teacher reads; its weights are those of so many rounds before the version that is trained. */
+  /** Attempts for a teacher whose weights are this many rounds older than the version that is trained. */
   | { readonly phase: 'distil'; readonly teacherAge: number }
   /** Attempts for an arm without a reviser. */
   | { readonly phase: 'grpo' | 'rft' };
@@ -45,11 +48,11 @@ export function turnOf({ index, settings: { variant } }: Pick<RoundSpec, 'index'
   return { phase, teacherAge: variant === 'no-sync' ? before : before % SCHEDULE.cycle[0].rounds };
 }
 
-/** What a reviser reads beside the task: an attempt, whatever its form, and whether it earned a reward. */
+/** What a reviser reads beside the task: an attempt, whether or not it parses, and whether it earned a reward. */
 export const aidOf = (attempt: string, reward: number | null, variant: string | undefined): string =>
   revisionAid(attempt, variant === 'no-bit' ? null : (reward ?? 0) > 0);
 
-/** In the first phase half of a group are attempts, and the others revise one each. */
+/** In the first phase half of a group are attempts, and each of the others revises one of them. */
 export async function attemptAndRevise(
   context: RoundContext,
   tasks: readonly AdmittedTask[],

@@ -1,4 +1,7 @@
-/** SDPO’s claim: a policy that is told more than it was asked teaches itself more than rewards do, and where it went wrong. */
+/**
+ * The claim of SDPO: a policy that reads more than the task teaches itself more than rewards do, and its lesson is strongest where an attempt goes
+ * wrong.
+ */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { early } from '../../core/claims/curves.ts';

@@ -1,4 +1,7 @@
-/** SDPO: the policy, told how an attempt went, teaches itself without being told. The method is described below, as data. */
+/**
+ * SDPO: the policy reads how an attempt went, and by that teaches itself for prompts without this information. The method is described below, as
+ * data.
+ */
 import type { Recipe } from '../../core/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';

@@ -1,9 +1,9 @@
-/** The claim of self-rewarding language models: two rounds on its own judgments make a policy the better responder and the better judge. */
+/** The claim of self-rewarding language models: two iterations on its own judgments make a policy both a better responder and a better judge. */
 import type { Claim, Condition } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { curveOf } from '../../core/claims/curves.ts';
 
-/** What the second round adds to a figure. */
+/** How much the second iteration adds to a figure. */
 const secondRound = (figure: string, called: string): Condition => ({
   description: `judge: the second round still raises ${called}`,
   measure: (r, s) => {

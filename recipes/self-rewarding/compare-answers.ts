@@ -1,6 +1,6 @@
 /**
- * A judge that scores the answers to a task by comparing them: each distinct answer with each other one, in both orders, after a
- * written check or at a glance (tasks/arithmetic/pairwise.ts). A score is the share of its readable comparisons that an answer wins.
+ * A judge that scores the answers to a task by comparing them. Each distinct answer is compared with each other one, in both orders, either after a
+ * written check or at once (tasks/arithmetic/pairwise.ts). An answer's score is the share of its comparisons that it wins, among those that parse.
  */
 import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -10,13 +10,13 @@ import { besideOracle } from '../../protocols/gold.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { betterOf, type Comparison, pairPrompt, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
 
-/** Distinct answers to a task, each with an id: that of a sample that gave it, or one of an evaluation's. */
+/** The distinct answers to a task, each with an id: that of a sample that gave it, or one of the evaluation's own. */
 export interface Contest {
   readonly task: string;
   readonly answers: readonly { readonly answer: string; readonly id: string }[];
 }
 
-/** An answer as a sample gave it; null where its text is none. */
+/** The answer that a sample gave; null where its text does not parse. */
 export interface Given {
   readonly id: string;
   readonly answer: string | null;
@@ -31,18 +31,18 @@ export const answersOf = (
     return { id, answer: outcome === 'ok' && parsed.ok ? parsed.value.answer : null };
   });
 
-/** What there is to compare: of equal answers the first stands for all. */
+/** The answers to compare; of equal answers the first one stands for all. */
 export const contestOf = (task: string, given: readonly Given[]): Contest => {
   const first = new Map<string, string>();
   for (const { id, answer } of given) if (answer !== null && !first.has(answer)) first.set(answer, id);
   return { task, answers: [...first].map(([answer, id]) => ({ answer, id })) };
 };
 
-/** The oracle. */
+/** Whether an answer is exact, by the oracle. */
 export const isExact = (task: string, answer: string): boolean =>
   arithmetic.answerIsExact(task, { steps: [], answer });
 
-/** A comparison as it came out: positions of the answers shown first and second; null where it cannot be read. */
+/** The result of a comparison: the positions of the answers that were shown first and second; null where it does not parse. */
 export interface Match {
   readonly first: number;
   readonly second: number;
@@ -50,10 +50,10 @@ export interface Match {
   readonly judgment: Sample;
 }
 
-/** What an answer scores that is compared with nothing: as much as a coin would give it. */
+/** The score of an answer that was not compared with any other, which is what a coin would give it on average. */
 const UNOPPOSED = 0.5;
 
-/** Each answer's share of readable comparisons won; null where it has been in some but none can be read. */
+/** The share of comparisons that each answer won, among those that parse; null where an answer was compared and no comparison parses. */
 export const sharesWon = (answers: number, matches: readonly Omit<Match, 'judgment'>[]): (number | null)[] =>
   Array.from({ length: answers }, (_, a) => {
     if (answers === 1) return UNOPPOSED;

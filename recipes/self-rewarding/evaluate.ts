@@ -1,6 +1,6 @@
 /**
- * What held-out tasks show of a judge that scores by comparing: how well its scores order the answers that version 0 gave, so that
- * the yardstick stays while judge and responder move. The oracle alone says which answers are right.
+ * Evaluation of a judge that scores by comparing, on held-out tasks: how well its scores order the answers that version 0 gave, so that the test
+ * stays the same while judge and responder are trained. Only the oracle says which answers are right.
  */
 import { deriveId } from '../../core/random.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
@@ -12,7 +12,9 @@ import { type Contest, compareAnswers, contestOf, isExact, sharesWon } from './c
 /** Answers sampled for each held-out task. */
 const SAMPLES = 4;
 
-/** The distinct answers of a responder to each held-out task that it got both right and wrong: the others have nothing to order. */
+/**
+ * The distinct answers of a responder to each held-out task that it answered both right and wrong; the answers to other tasks have no order to find.
+ */
 async function naturalContests(
   { tokenizer, generate, evaluationTasks }: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
   responder: string,
@@ -37,8 +39,8 @@ async function naturalContests(
 }
 
 /**
- * `judge` is the rank correlation of scores and exactness over all answers (0 where all scores are equal), `pairs` the share of right
- * verdicts on a right and a wrong answer, `checks` the share of comparisons that write a check.
+ * `judge` is the rank correlation of scores with exactness over all answers (0 where all scores are equal), `pairs` the share of right verdicts on a
+ * right and a wrong answer, `checks` the share of comparisons that write a check.
  */
 export async function evaluateComparisons(
   context: EvaluationContext,

@@ -1,6 +1,6 @@
 /**
- * self-rewarding on questions of files, for any policy: the policy grades its own answers by a rubric of points, as the paper's does. No
- * reference answer is used, unless a control asks for it.
+ * self-rewarding on questions of files, for any policy. The policy grades its own answers by a rubric of points, as in the paper. No reference answer
+ * is used, except by a control.
  */
 import * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
@@ -17,7 +17,7 @@ import { pairsOf, selfRewarding } from './recipe.ts';
 
 const CONTROLS = { gold: exactReward, random: randomReward, format: formatReward } as const;
 
-/** Five points, as in the paper; a judgment may give its reasons first. */
+/** Five points, as in the paper; a judgment may give its reasons before the grade. */
 const SELF: RubricAsked = {
   name: 'self',
   rubric: v.parse(rubricSchema, {
@@ -50,7 +50,7 @@ async function judge(
   const judged = await judgeByRubrics(context, [SELF], groups, texts);
   return groups.map((group, g) => {
     const { judgments, scores } = judged[g]!;
-    // What the checker says stands in the record, for the monitors alone.
+    // The checker's result is recorded for the monitors alone.
     const checked = payAnswers(family, formatReward, context, group);
     return {
       ...checked,
@@ -65,7 +65,7 @@ async function judge(
   });
 }
 
-/** DPO on the best against the worst answer of each group, against the version that wrote them. */
+/** DPO on the best and the worst answer of each group, with the version that wrote them as the reference. */
 export function planPairs({ round, groups }: Pick<RoundRecords, 'round' | 'groups'>): TrainingPlan {
   const pairs = pairsOf(groups);
   const reference = { set: MAIN_SET, version: round.roles[SOLVER]!.version };

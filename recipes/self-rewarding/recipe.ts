@@ -1,4 +1,4 @@
-/** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is told below, as data. */
+/** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is described below, as data. */
 import { deriveId, Random } from '../../core/random.ts';
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -22,10 +22,10 @@ import { evaluateComparisons } from './evaluate.ts';
 
 const JUDGE = 'judge';
 const TEMPERATURE = 0.7;
-/** The variant that imitates the best response and makes no pairs. */
+/** The variant that fine-tunes on the best response, without pairs. */
 const POSITIVE_ONLY = 'positive-only';
 
-/** Stage three: what each response is worth, by the run's kind of reward. A text that is no response is worth nothing. */
+/** The judge stage: the score of each response, by the run's reward function. A text that is no response scores 0. */
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { rewardFunction } = context.round.settings;
   const given = groups.map((group) => answersOf(context, group));
@@ -52,7 +52,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
 }
 
-/** Best against worst of each group by reward; equal rewards make no pair. */
+/** The best and the worst response of each group by reward; a group of equal rewards makes no pair. */
 export const pairsOf = (groups: readonly ScoredGroup[]) =>
   groups.flatMap(({ samples }) => {
     const pair = bestAgainstWorst(samples.map(({ rewards }) => rewards.reward ?? null));

@@ -1,9 +1,12 @@
-/** The claim of self-taught evaluators: a judge gets better with every iteration on errors it was not trained on, and not by form or chance. */
+/**
+ * The claim of self-taught evaluators: with every iteration a judge becomes better at errors it was not trained on, and this is not due to format or
+ * chance.
+ */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { curveOf, rise } from '../../core/claims/curves.ts';
 
-/** The largest fall from one iteration to the next, as a negative number; the smallest rise where none falls. */
+/** The largest fall from one iteration to the next, as a negative number; the smallest rise if none falls. */
 export const worstStep = (curve: readonly number[]): number =>
   Math.min(...curve.slice(1).map((value, i) => value - curve[i]!));
 

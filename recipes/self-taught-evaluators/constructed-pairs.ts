@@ -1,6 +1,6 @@
 /**
- * Pairs of answers whose order of merit is known by construction: a writer answers a task x, and a task that differs from it in one
- * character; the first is the better answer to x. A judge compares them in both orders. The stages of a judge that teaches itself.
+ * Pairs of answers of which the better one is known by construction: a writer answers a task, and a task that differs from it in one character; to
+ * the first task, the first answer is the better one. A judge compares the two in both orders. These are the stages of a judge that teaches itself.
  */
 import { deriveId, Random } from '../../core/random.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../tasks/arithmetic/pairwise.ts';
 import { varied } from '../../tasks/arithmetic/questions.ts';
 
-/** An answer to the task, and one to a task that differs in one character; both with steps, with which the writer is right most often. */
+/** Samples an answer to the task, and one to a task that differs in one character. Both have steps, with which the writer is right most often. */
 export async function writePairs(
   context: RoundContext,
   writer: string,
@@ -52,14 +52,16 @@ const answerOf = (
   ids: readonly number[],
 ): ParseResult<Solution> => arithmetic.parseSolution(task, textOf(stage, ids));
 
-/** What may be known of the better answer in the order shown: by construction, by the oracle (null = it cannot say), by a coin. */
+/** What is known of the better answer, in the order shown: by construction, by the oracle (null where it cannot say), and by a coin. */
 export interface PairEvidence {
   readonly label: Choice;
   readonly betterAnswer: () => Choice | null;
   readonly coin: boolean;
 }
 
-/** `round.settings.groupSize` comparisons in each order; `agreement` says whether one counts as right, null where nobody can say. */
+/**
+ * Samples `round.settings.groupSize` comparisons in each order. `agreement` says whether a comparison counts as right; null where that is not known.
+ */
 export async function comparePairs(
   context: RoundContext,
   judge: string,

@@ -1,6 +1,6 @@
 /**
- * What natural pairs show of a comparing judge: for held-out tasks one right and one wrong answer as a writer sampled them at
- * version 0, shown in both orders. The oracle makes the pairs and reads the verdicts; no reward sees either.
+ * Evaluation of a judge that compares, on natural pairs: for held-out tasks one right and one wrong answer that a writer sampled at version 0, shown
+ * in both orders. The oracle selects the pairs and checks the verdicts; no reward uses either.
  */
 import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -21,11 +21,11 @@ export interface NaturalPair {
   readonly wrong: string;
 }
 
-/** Held-out tasks that are asked, and answers sampled for each; tasks on which all are right, or none, give no pair. */
+/** The number of held-out tasks that are asked, and of answers to each. A task whose answers are all right or all wrong gives no pair. */
 const TASKS = 320;
 const SAMPLES = 4;
 
-/** The first right and the first wrong answer of a writer who writes steps, where there are both. */
+/** The first right and the first wrong answer of a writer with steps, where both exist. */
 export async function naturalPairs(
   stage: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
   writer: string,
@@ -53,7 +53,7 @@ export async function naturalPairs(
   });
 }
 
-/** A pair's verdicts, right answer shown first and second; null where there is none. */
+/** The verdicts on a pair, with the right answer shown first and shown second; null where a verdict does not parse. */
 type Verdicts = readonly [Comparison | null, Comparison | null];
 
 async function compare(
@@ -84,13 +84,13 @@ async function compare(
   });
 }
 
-/** Shares over both orders; a comparison that cannot be read is wrong. */
+/** Shares over both orders; a comparison that does not parse is wrong. */
 export const pairAccuracy = (verdicts: readonly Verdicts[]): number =>
   mean(
     verdicts.flatMap(([first, second]) => [Number(first?.choice === 'A'), Number(second?.choice === 'B')]),
   );
 
-/** |share of A - share of B| among what can be read: 0 = blind to positions, 1 = always the same one. */
+/** |share of A - share of B| among the verdicts that parse: 0 if the position makes no difference, 1 if always the same position is chosen. */
 export function positionBias(verdicts: readonly Verdicts[]): number {
   const choices = verdicts
     .flat()
@@ -98,7 +98,7 @@ export function positionBias(verdicts: readonly Verdicts[]): number {
   return Math.abs(mean(choices));
 }
 
-/** Share of pairs on which both orders name the same answer. */
+/** The share of pairs for which both orders lead to the same answer. */
 export const consistency = (verdicts: readonly Verdicts[]): number =>
   mean(
     verdicts.map(([first, second]) =>
@@ -106,7 +106,10 @@ export const consistency = (verdicts: readonly Verdicts[]): number =>
     ),
   );
 
-/** `accuracy` is greedy, `sampled` at the judge's temperature, `forcedWorked` greedy with a check forced; `worked` the share that checks. */
+/**
+ * `accuracy` is greedy, `sampled` is at the judge's temperature, `forcedWorked` is greedy with a forced check; `worked` is the share of verdicts with
+ * a check.
+ */
 export async function evaluatePairs(
   context: EvaluationContext,
   {

@@ -1,4 +1,4 @@
-/** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is told below, as data. */
+/** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is described below, as data. */
 import { Random } from '../../core/random.ts';
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -21,7 +21,7 @@ const JUDGE = 'judge';
 const EPOCHS = 2;
 const SAMPLING = { maxNew: 30, temperature: 0.7, topP: 0.9 };
 
-/** Does a comparison count as right? `label` is the construction's; null = nobody can say. */
+/** Whether a comparison counts as right. `label` is that of the construction; null where it is not known. */
 export function agreement(
   rewardFunction: string,
   parsed: ParseResult<Comparison>,
@@ -34,7 +34,7 @@ export function agreement(
   return wanted === null ? null : Number(parsed.value.choice === wanted);
 }
 
-/** One agreeing judgment of each pair and order, and of those as many A as B. */
+/** For each pair and order one judgment that agrees with the label, and of these as many A as B. */
 export function keep(groups: readonly ScoredGroup[], decode: LearnTools['decode'], seed: string): Sample[] {
   const random = new Random(seed);
   const kept = groups.flatMap(({ judgments, task }) => {
@@ -54,7 +54,7 @@ function learn({ round, groups }: RoundRecords, { decode }: LearnTools): Trainin
   const items = keep(groups, decode, `${round.id}/keep`).map(({ prompt, ids }) => ({ prompt, ids }));
   const part = { kind: 'sft', role: JUDGE, weight: 1, items } as const;
   return {
-    // Where no judgment agrees there is nothing to imitate.
+    // Where no judgment agrees with its label there is nothing to train on.
     updates: items.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
     figures: { kept: items.length },
   };

@@ -1,4 +1,4 @@
-/** sft: supervised fine-tuning on conversations from files. The assistant's tokens are learned, as the policy's own renderer writes them. */
+/** sft: supervised fine-tuning on conversations from files. The assistant's tokens are trained on, as the policy's own renderer writes them. */
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -13,7 +13,7 @@ export const sftSettings = v.strictObject(exampleEntries(2e-5));
 export const sftData = exampleData(sftSettings);
 export type SftData = v.InferOutput<typeof sftData>;
 
-/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function sftFrom(given: unknown): Recipe {
   const data = v.parse(sftData, given);
   const { epochs, examined, optimizer, adapter } = data.settings;

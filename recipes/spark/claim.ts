@@ -1,4 +1,4 @@
-/** The claim of SPARK: labels by many verdicts train a verifier that is good enough to train a solver without any reference. */
+/** The claim of SPARK: labels by many verdicts train a verifier that is good enough to train a solver without any reference answers. */
 import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
 import {
   coinArm,
@@ -11,7 +11,7 @@ import {
 } from '../../core/claims/conditions.ts';
 import { early, lately } from '../../core/claims/curves.ts';
 
-/** Rounds in which labels are made. */
+/** The rounds in which labels are made. */
 const LABEL_ROUNDS = 6;
 
 const labelsAbove =

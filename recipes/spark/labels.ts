@@ -1,19 +1,22 @@
-/** Labels of steps without a reference: how many verdicts on one solution become one, and which verdict is then imitated. Pure functions. */
+/**
+ * Labels of steps without a reference: how many verdicts on one solution become a label, and which verdict the verifier is then fine-tuned on. Pure
+ * functions.
+ */
 import type { Judgment } from '../../core/task-family.ts';
 
-/** What a label is made from: every verdict’s marks, every verdict’s last word, or the first verdict alone. */
+/** What a label is made from: the marks of every verdict, the final verdict of each, or the first verdict alone. */
 export type Consensus = 'steps' | 'outcome' | 'single';
 
-/** More than half of the verdicts say so; a tie is no. */
+/** Whether more than half of the verdicts say so; a tie counts as no. */
 const most = (said: readonly boolean[]): boolean => 2 * said.filter(Boolean).length > said.length;
 
-/** By more than half of the verdicts: the marks that each line has [steps]. verdicts: those that can be read, at least one. */
+/** The marks that more than half of the verdicts give each line [steps]. verdicts: those that parse, at least one. */
 export const majorityMarks = (verdicts: readonly Judgment[]): boolean[] =>
   verdicts[0]!.steps.map((_, line) => most(verdicts.map(({ steps }) => steps[line]!)));
 
 /**
- * The verdict that is imitated, as its index among all; null where there is none that the consensus shares. `steps`: the first whose marks are those
- * of the majority on each line; `outcome`: the first whose last word is that of the majority; `single`: the first.
+ * The index of the verdict that is trained on; null where no verdict agrees with the consensus. `steps`: the first whose marks are the majority's on
+ * each line; `outcome`: the first whose final verdict is the majority's; `single`: the first.
  */
 export function chosenVerdict(verdicts: readonly (Judgment | null)[], consensus: Consensus): number | null {
   const read = verdicts.filter((verdict) => verdict !== null);

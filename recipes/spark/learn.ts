@@ -1,4 +1,4 @@
-/** What a round teaches: first the verifier by imitation of verdicts that a majority shares, then the solver by that verifier’s verdicts. */
+/** What a round trains: first the verifier, by fine-tuning on verdicts that agree with the majority, then the solver, by that verifier’s verdicts. */
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -14,13 +14,13 @@ import { selectiveAdvantage } from './rewards.ts';
 
 export const VERIFIER_SET = 'verifier';
 
-/** Marks with the oracle’s word on each line, for the report alone. */
+/** Marks with the oracle’s result on each line, for the report alone. */
 interface Marked {
   readonly marks: readonly boolean[];
   readonly exact: readonly boolean[];
 }
 
-/** Mean of the shares of right lines and of wrong lines that are marked as they are; null where there is one kind alone. */
+/** The mean of two shares: of right lines, and of wrong lines, that are marked correctly; null where only one kind of line occurs. */
 export function lineAccuracy(marked: readonly Marked[]): number | null {
   const lines = marked.flatMap(({ marks, exact }) =>
     exact.map((follows, line) => ({ follows, hit: marks[line] === follows })),
@@ -30,7 +30,7 @@ export function lineAccuracy(marked: readonly Marked[]): number | null {
   return mean(shares.map((kind) => mean(kind.map(({ hit }) => Number(hit)))));
 }
 
-/** The verdicts of a group that can be read, each with its record and what the oracle says of the lines. */
+/** The verdicts of a group that parse, each with its record and the oracle’s results on the lines. */
 function readVerdicts({ task, samples, judgments }: ScoredGroup, decode: LearnTools['decode']) {
   const solutions = new Map(
     samples.flatMap(({ id, ids }) => {
@@ -66,7 +66,7 @@ function imitate({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan
   };
 }
 
-/** The samples with their advantages; those of the selective variant by line, where a verdict can be read. */
+/** The samples with their advantages; in the selective variant these depend on the line, where a verdict parses. */
 function itemsOf({ round, groups }: RoundRecords, tools: LearnTools): PolicyItem[] {
   const items = groupItems(groups, grpo);
   if (round.settings.variant !== 'selective') return items;

@@ -1,4 +1,6 @@
-/** Stages two and three of both phases: solutions, and many verdicts on them that become labels, or one that becomes pay. */
+/**
+ * The rollout and judge stages of both phases: solutions, and either many verdicts on each, which become labels, or one, which decides the reward.
+ */
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { RewardInfo } from '../../core/role.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -24,7 +26,7 @@ import { processReward, stepAugmentedReward } from './rewards.ts';
 
 /** The role whose verdicts become labels. */
 export const LABELLER = 'labeller';
-/** Verdicts on a solution that become one label. */
+/** The number of verdicts on a solution that are combined into one label. */
 const VOTES = 16;
 
 const SCHEDULE: Schedule<'label' | 'solve'> = {
@@ -56,7 +58,7 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
 const consensusOf = ({ settings: { variant } }: RoundSpec): Consensus =>
   variant === 'single' || variant === 'outcome' ? variant : 'steps';
 
-/** One line or more, and not one for each operator: what a solver may hand in where nothing gates. */
+/** One line or more, not necessarily one for each operator: what a solver can pass with where no gate requires more. */
 export const anyLines: TaskFamily = {
   ...plainProofs,
   parseSolution: (_task, text) => {
@@ -70,7 +72,7 @@ export const anyLines: TaskFamily = {
 export const familyOf = ({ settings: { variant } }: RoundSpec): TaskFamily =>
   variant === 'no-gate' ? anyLines : plainProofs;
 
-/** Half as many solutions of each task are labelled as are paid. */
+/** In the first phase, each task has half as many solutions as in the second. */
 export const writeSolutions = (
   context: RoundContext,
   tasks: readonly AdmittedTask[],
@@ -121,7 +123,7 @@ export async function judgeSolutions(
   });
 }
 
-/** Verdicts on one solution as they are recorded: `chosen` says which one is imitated, where one is. */
+/** The verdicts on a solution, as recorded: `chosen` marks the one that is trained on, if any. */
 function recorded(
   answers: readonly Answer<Judgment>[],
   consensus: Consensus | null,

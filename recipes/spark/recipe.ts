@@ -1,4 +1,7 @@
-/** SPARK: a verifier that is trained on its majority’s verdicts, and a solver that is trained by the verifier; nobody sees a reference. The method is told below, as data. */
+/**
+ * SPARK: a verifier that is trained on verdicts of its majority, and a solver that is trained by the verifier; no role sees a reference. The method
+ * is described below, as data.
+ */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { evaluateVerifier } from '../../protocols/evaluate/verifier.ts';
@@ -12,7 +15,7 @@ import { judgeSolutions, LABELLER, rewards, VARIANTS, writeSolutions } from './p
 
 const optimizer = { ...OPTIMIZER, warmup: 2 };
 const tasksOf = familyTasks(plainProofs);
-/** Held-out tasks that are voted on, and answers to each. */
+/** How many held-out tasks are voted on, and how many answers each has. */
 const EXAMINED = { voted: 100, answers: 4 };
 
 export const spark: Recipe = {

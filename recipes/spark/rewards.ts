@@ -1,11 +1,11 @@
-/** What a solution is paid by the process reward model, and on which of its tokens. Pure functions. */
+/** The rewards of a solution by the process reward model, and the tokens on which they are placed. Pure functions. */
 import type { Judgment } from '../../core/task-family.ts';
 
 /** Weights of the share of lines that are called right and of the verdict on the whole. */
 const STEP_WEIGHT = 0.4;
 const VERDICT_WEIGHT = 0.6;
 
-/** y: 1 where the whole is called right; a verdict that cannot be read gives nothing. null = there is no verdict. */
+/** y: 1 where the whole is called right, otherwise 0. `verdict` is null where there is none that parses, which gives 0 too. */
 export const processReward = (verdict: Judgment | null): number => Number(verdict?.right === true);
 
 /** 0.4 k/n + 0.6 y, k of n lines called right. */
@@ -17,8 +17,8 @@ export function stepAugmentedReward(verdict: Judgment | null): number {
 }
 
 /**
- * The selective advantage of each token: praise is kept on lines that are called right and blame on lines that are called wrong; elsewhere it is 0.
- * Tokens outside lines keep it. stepOfToken [tokens], -1 = in no line; marks [steps]. -> [tokens]
+ * The selective advantage of each token: positive advantages are kept on lines that are called right and negative ones on lines that are called
+ * wrong; elsewhere they are 0. Tokens outside lines keep theirs. stepOfToken [tokens], -1 = in no line; marks [steps]. -> [tokens]
  */
 export const selectiveAdvantage = (
   advantage: number,

@@ -1,9 +1,9 @@
-/** Answers that nobody judges: the oracle's word goes along for monitors and controls. */
+/** Groups of answers without judgments; the oracle's results are recorded for monitors and controls. */
 import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 
-/** Groups with the oracle's word on every answer, and without judgments or rewards. */
+/** Groups with the oracle's result on every answer, and without judgments or rewards. */
 export const checkAnswers = (
   family: TaskFamily,
   { tokenizer }: Pick<RoundContext, 'tokenizer'>,

@@ -1,14 +1,14 @@
-/** SPIN's claim: with the data of fine-tuning alone, playing the previous iterate gains where more fine-tuning does not. */
+/** The claim of SPIN: on the data of supervised fine-tuning alone, self-play against the previous iterate gains where more fine-tuning does not. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, rises } from '../../core/claims/conditions.ts';
 import { curveOf } from '../../core/claims/curves.ts';
 
-/** Value of a figure after the first iteration, spin above another arm. */
+/** By how much a figure after the first iteration is higher for spin than for another arm. */
 const lead =
   (figure: string, over: string): Measure =>
   (r, s) =>
     curveOf(r, 'spin', s, figure)[1]! - curveOf(r, over, s, figure)[1]!;
-/** What spin's third iteration gains beyond its first. */
+/** How much spin's third iteration gains beyond the first. */
 const growth =
   (figure: string): Measure =>
   (r, s) => {

@@ -1,4 +1,4 @@
-/** How probable a role finds given completions: what supervised fine-tuning itself raises, on tasks that it was not given. */
+/** The likelihood of given completions under a role, which supervised fine-tuning raises by itself; measured on tasks that are not trained on. */
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext } from '../../core/round-context.ts';
 import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
@@ -18,6 +18,6 @@ export async function goldLikelihood(
     role,
     texts.map(({ from, ids }) => [...from, ...ids]),
   );
-  // The score of a text begins at its second token.
+  // The scores of a text begin at its second token.
   return Math.exp(mean(scores.flatMap(({ logprobs }, i) => logprobs.slice(texts[i]!.from.length - 1))));
 }

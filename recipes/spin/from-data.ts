@@ -1,4 +1,7 @@
-/** spin on conversations from files, for any policy: the opponent answers their prompts, and the answers that stand in the files are preferred. */
+/**
+ * spin on conversations from files, for any policy: the opponent answers the conversations' prompts, and the files' own answers are preferred to its
+ * answers.
+ */
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -26,7 +29,7 @@ export const spinSettings = v.strictObject({
 });
 export const spinData = exampleData(spinSettings);
 
-/** One answer of the opponent to the prompt of each conversation; none where prompt, answer and the file's answer do not fit. */
+/** Samples one answer of the opponent to the prompt of each conversation; none where prompt, answer and the file's answer do not fit. */
 async function answer(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
@@ -52,7 +55,7 @@ async function answer(
   });
 }
 
-/** Throws where the data is none: it was written by another version of rollmesh, or by hand. */
+/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function spinFrom(given: unknown): Recipe {
   const data = v.parse(spinData, given);
   const { epochs, examined, optimizer, adapter, maxNew, lambda } = data.settings;
@@ -84,7 +87,7 @@ export function spinFrom(given: unknown): Recipe {
       tasks: data,
       examined,
       spans: conversationSpans,
-      // Supervised fine-tuning raises it, too.
+      // Plain supervised fine-tuning raises this likelihood, too.
       examine: examineLikelihood,
     }),
     rewards: recipe.rewards,

@@ -1,4 +1,4 @@
-/** spin: a model plays against its own previous iterate on supervised data. The method is told below, as data. */
+/** spin: a model plays against its previous iterate on data of supervised fine-tuning. The method is described below, as data. */
 import * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
@@ -22,7 +22,7 @@ import { checkAnswers } from './answered-corpus.ts';
 import { claim } from './claim.ts';
 import { goldLikelihood } from './evaluate.ts';
 
-/** The paper's 0.1 lets the policy drift further from the opponent than a small model survives; see the variant. */
+/** The paper's 0.1 lets the policy drift further from the opponent than a small model can without losing its skill; a variant shows that. */
 const LAMBDA = 1;
 export const PUBLISHED_LAMBDA = 0.1;
 export const EPOCHS = 2;
@@ -31,7 +31,7 @@ export const OPPONENT = 'opponent';
 /** At most the longest trace of five operators. */
 const sampling = { maxNew: 26, temperature: 1 };
 
-/** What an opponent answered to a prompt of the data, as the next iteration needs it again. */
+/** The opponent's answer to a prompt of the data, as the next iteration needs it again. */
 const played = v.object({ task: v.string(), ids: v.array(count) });
 type Played = Readonly<v.InferOutput<typeof played>>;
 const state = v.array(played);
@@ -39,7 +39,7 @@ const state = v.array(played);
 /** The data's response to a task. */
 type DataOf = (task: string) => Sequence;
 
-/** The data's response against the opponent's; no pair where they are the same, since its gradient is zero. */
+/** The data's response as chosen, the opponent's as rejected; no pair where they are equal, since its gradient is zero. */
 export function pairOf({ task, ids }: Played, dataOf: DataOf): PreferencePair | null {
   const chosen = dataOf(task);
   const same = chosen.ids.length === ids.length && chosen.ids.every((id, i) => id === ids[i]);
@@ -56,7 +56,7 @@ export interface SpinSettings {
   readonly epochs: number;
 }
 
-/** What an iteration trains on: its pairs together with those of the iteration before. A group without an answer makes none. */
+/** The training set of an iteration: its own pairs and those of the iteration before. A group without an answer makes none. */
 export function planIteration(
   { round, groups, recipeState }: RoundRecords,
   dataOf: DataOf,
@@ -77,7 +77,7 @@ export function planIteration(
       ? ({ ...part, kind: 'sft', items: both.map(({ task }) => dataOf(task)) } as const)
       : ({ ...part, kind: 'preference', pairs, objective: { kind: 'spin', lambda }, reference } as const);
   return {
-    // Where the opponent wrote the data's response everywhere, nothing is left to learn.
+    // Where the opponent wrote the data's response to every prompt, there is nothing left to learn.
     updates: pairs.length ? [{ set: MAIN_SET, parts: [plan], epochs }] : [],
     recipeState: answered,
     figures: { pairs: pairs.length },
@@ -162,7 +162,7 @@ export const spin: Recipe = {
   rollOut: (context, tasks) => rollOut({ family: arithmetic }, context, tasks, OPPONENT),
   judge: async (context, groups) => checkAnswers(arithmetic, context, groups),
   learn,
-  /** Beside accuracy: the likelihood of the exact held-out traces. */
+  /** Reports, beside accuracy, the likelihood of the exact held-out traces. */
   evaluate: async (context) => {
     const heldOut = await evaluateSolver(context, {
       family: arithmetic,

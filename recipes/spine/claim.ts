@@ -1,9 +1,9 @@
-/** SPINE’s claim: trained at its forks alone, a policy gains more from its own majority than TTRL, and keeps its entropy. */
+/** The claim of SPINE: trained on its forks alone, a policy gains more from its own majority than with TTRL, and keeps its entropy. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, endsAbove, formatArm, neverRises, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lately } from '../../core/claims/curves.ts';
 
-/** A monitor of one arm above that of another, last five rounds. */
+/** By how much a monitor of one arm is above that of another, over the last five rounds. */
 const above =
   (arm: string, other: string, figure: string): Measure =>
   (r, s) =>

@@ -1,24 +1,24 @@
-/** Which tokens of an answer are forks, and the band that their entropy is to stay in. Pure functions over entropies in nats. */
+/** Which tokens of an answer are forks, and the band in which their entropy is to stay. Pure functions over entropies in nats. */
 import type { Numbers } from '../../core/rl/types.ts';
 import type { EntropyBounds } from '../../core/training-plan.ts';
 
-/** How many tokens a share of so many comes to: at least one. */
+/** The number of tokens in a share of so many, at least one. */
 export const countOf = (share: number, tokens: number): number =>
   Math.min(tokens, Math.max(1, Math.ceil(share * tokens)));
 
-/** 1 for the places given, 0 for the others [tokens]. */
+/** A mask [tokens]: 1 at the given places, 0 at the others. */
 export function maskOf(places: readonly number[], tokens: number): number[] {
   const chosen = new Set(places);
   return Array.from({ length: tokens }, (_, t) => Number(chosen.has(t)));
 }
 
-/** 1 for the share of tokens with the highest entropies, of equal ones the earlier; 0 for the others. entropies [tokens] -> [tokens] */
+/** A mask [tokens]: 1 on the share of tokens with the highest entropies, the earlier of equal ones first; 0 elsewhere. entropies [tokens] */
 export function forkMask(entropies: Numbers, share: number): number[] {
   const places = Array.from(entropies, (_, t) => t).sort((a, b) => entropies[b]! - entropies[a]! || a - b);
   return maskOf(places.slice(0, countOf(share, entropies.length)), entropies.length);
 }
 
-/** The value below which a share of the values lies, between neighbours in proportion. values [n]; NaN of none. */
+/** The quantile of some values at a share, interpolated linearly. values [n]; NaN without values. */
 export function quantile(values: Numbers, share: number): number {
   if (values.length === 0) return Number.NaN;
   const sorted = Array.from(values).sort((a, b) => a - b);

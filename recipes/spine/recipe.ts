@@ -1,4 +1,6 @@
-/** SPINE: TTRL that trains only the tokens at which an answer forks, and keeps their entropy in a band. The method is told below, as data. */
+/**
+ * SPINE: TTRL that trains only the tokens at which an answer forks, and keeps their entropy within a band. The method is described below, as data.
+ */
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -21,12 +23,12 @@ import { labelFigures, nextTestTasks, testTasks } from '../ttrl/recipe.ts';
 import { claim } from './claim.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
-/** Share of an answer's tokens that are its forks. */
+/** The share of an answer's tokens that are its forks. */
 const FORKS = 0.2;
-/** Quantiles of the forks' entropies between which the band lies. */
+/** The quantiles of the forks' entropies that bound the band. */
 const BAND = { low: 0.1, high: 0.5 } as const;
 const BAND_WEIGHT = 0.1;
-/** Passes over a batch, as in TTRL here. */
+/** Passes over a batch, as in the recipe ttrl. */
 const EPOCHS = 4;
 
 const VARIANTS = {
@@ -36,18 +38,18 @@ const VARIANTS = {
     'as many tokens of each answer are trained, drawn at random, with the band of their entropies',
 } as const;
 
-/** As many of a sample's tokens as it has forks, by a draw of its own. */
+/** A random choice of as many of a sample's tokens as it has forks. */
 const randomMask = ({ id, ids }: Sample): number[] =>
   maskOf(
     new Random(`${id}/fifth`).shuffle(ids.map((_, t) => t)).slice(0, countOf(FORKS, ids.length)),
     ids.length,
   );
 
-/** Values [tokens] of the places whose mask is `wanted`. */
+/** The values [tokens] at the places whose mask is `wanted`. */
 const where = (values: Numbers, mask: Numbers, wanted: 0 | 1): number[] =>
   Array.from(values).filter((_, t) => mask[t] === wanted);
 
-/** The band of each sample by its id, from the entropies of all forks of its group. `forks` [samples by id][forks], nats. */
+/** The band of each sample, by its id, from the entropies of all forks in its group. `forks` [samples by id][forks], nats. */
 const bandsOf = (
   groups: RoundRecords['groups'],
   forks: ReadonlyMap<string, readonly number[]>,

@@ -1,7 +1,7 @@
 /**
- * What an update does to the likelihood of the responses it was told to prefer. The recipe state carries them with their likelihood
- * before the update; the next round scores them again under its parent, which is what that update made, whatever was rolled back or
- * pruned since. A response's prompt and tokens take some 200 bytes of the version's JSON.
+ * What an update does to the likelihood of the responses that it was trained to prefer. The recipe state carries these responses with their
+ * likelihood before the update. The next round scores them again under its parent, which is the result of that update, even after a rollback or after
+ * versions were deleted. The prompt and tokens of a response take about 200 bytes in the version's JSON.
  */
 import * as v from 'valibot';
 import { mean } from '../../core/rl/statistics.ts';
@@ -26,7 +26,7 @@ export const rememberChosen = async (responses: readonly Sequence[], tools: Lear
   likelihood: responses.length ? await likelihoodOf(responses, tools) : 0,
 });
 
-/** Change of the chosen responses' mean log-likelihood, nats a response; absent where none were chosen. */
+/** The change of the chosen responses' mean log-likelihood, nats a response; absent where no response was chosen. */
 export async function changeOfChosen(
   before: Chosen | undefined,
   tools: LearnTools,

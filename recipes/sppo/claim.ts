@@ -1,4 +1,4 @@
-/** SPPO's claim: under a preference without a best style it plays the mixture, where methods that follow the winner end with one style. */
+/** The claim of SPPO: under a preference without a best style it plays a mixture, where methods that follow the winner end with one style. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, rises } from '../../core/claims/conditions.ts';
 import { curveOf, monitorOf } from '../../core/claims/curves.ts';
@@ -6,7 +6,7 @@ import { winRatesAgainst } from '../../core/rl/measures/exploitability.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { STYLE_WINS } from '../../tasks/style/game.ts';
 
-/** Mean of a curve's second half, where it has left the start behind. */
+/** The mean of a curve's second half, when it has left the start behind. */
 export const lateOf = (curve: readonly number[]): number => mean(curve.slice(Math.ceil(curve.length / 2)));
 const exploited =
   (arm: string): Measure =>
@@ -17,7 +17,7 @@ const chosenOf =
   (r, s) =>
     mean(monitorOf(r, arm, s, 'chosen').slice(1));
 
-/** By how much each mixture (rows of shares, in the order of evaluations) beats the one before it beyond one half, mean. */
+/** By how much each mixture (a row of shares for each evaluation) beats the one before it, beyond one half, on average. */
 export function outplays(mixtures: readonly (readonly number[])[]): number {
   const wins = mixtures.slice(1).map((mixture, i) => {
     const rates = winRatesAgainst(STYLE_WINS, mixtures[i]!);

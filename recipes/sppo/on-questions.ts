@@ -1,6 +1,6 @@
 /**
- * sppo on questions of files, for any policy: of two answers the one with the higher reward is preferred, and equal ones are preferred
- * half of the time. The checker's rewards give the game between right and wrong answers; votes give one without a reference answer.
+ * sppo on questions of files, for any policy. Of two answers the one with the higher reward is preferred, and equal rewards are preferred half of the
+ * time. The checker's rewards make it a game between right and wrong answers; votes make one that needs no reference answer.
  */
 import type { Recipe } from '../../core/recipe.ts';
 import { winRates } from '../../core/rl/selection/index.ts';
@@ -14,7 +14,7 @@ import { pairsOf, planPairs, sppo } from './recipe.ts';
 const preferred = (reward: number, other: number): number =>
   reward === other ? 0.5 : Number(reward > other);
 
-/** The groups with the win rate of each answer in place of its reward; one without a reward plays no part. */
+/** The groups with the win rate of each answer in place of its reward; an answer without a reward is left out. */
 export const withWinRates = (groups: readonly ScoredGroup[]): ScoredGroup[] =>
   groups.map((group) => {
     const known = group.samples.flatMap(({ id, rewards: { reward } }) =>

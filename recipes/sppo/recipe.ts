@@ -1,4 +1,4 @@
-/** SPPO: a preference is a two-player game, and the policy should become its equilibrium. The method is told below, as data. */
+/** SPPO: a preference is a two-player game, and the policy is trained towards its equilibrium. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
 import { exploitability } from '../../core/rl/measures/exploitability.ts';
@@ -31,11 +31,14 @@ import { STOP } from '../../tasks/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
 import { sppoClaim } from './claim.ts';
 
-/** 1/η. Steps of multiplicative weights spiral out of a cyclic game's equilibrium, the faster the larger; these are of one or two tenths of a nat. */
+/**
+ * 1/η. Steps of multiplicative weights spiral away from the equilibrium of a cyclic game, the faster the larger they are; these are one or two tenths
+ * of a nat.
+ */
 const BETA = 1;
 const heldOut = heldOutTasks('style-game', 400, styleGameTask, isHeldOutStyle);
 
-/** Stage three: each response's win rate against all of its group, itself counted as one half. */
+/** The judge stage: the win rate of each response against all of its group, where it counts as one half against itself. */
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const coins = context.round.settings.rewardFunction === 'random';
   const wins = (task: string, a: Sample, b: Sample): number =>
@@ -49,7 +52,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   return rated(groups, new Map(rates));
 }
 
-/** Best against worst by win rate, with both rates. */
+/** The best and the worst response by win rate, with both rates. */
 export const pairsOf = (groups: readonly ScoredGroup[]) =>
   groups.flatMap(({ samples }) => {
     const rates = samples.map(({ rewards }) => rewards.reward ?? null);
@@ -73,7 +76,7 @@ export async function planPairs(
   tools: LearnTools,
 ): Promise<TrainingPlan> {
   const objective = OBJECTIVES[round.settings.variant ?? '']!;
-  // Win rates are against the policy that wrote the responses, which is not the parent where a round is stale.
+  // Win rates are relative to the policy that wrote the responses, which is not the parent if the round is stale.
   const reference = { set: MAIN_SET, version: round.roles[role]!.version };
   const part = { kind: 'preference', role, weight: 1, pairs, objective, reference } as const;
   const chosen = pairs.map((pair) => pair.chosen);

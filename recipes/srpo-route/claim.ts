@@ -1,10 +1,15 @@
-/** SRPO’s claim: routed by whether they are right, attempts teach as fast as a teacher at first and as much as rewards in the end, and more. */
+/**
+ * The claim of SRPO: with wrong attempts taught and right ones reinforced, training is as fast as with a teacher at first, and ends at least as high
+ * as with rewards.
+ */
 import type { ArmResults, Claim, Condition } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { curveOf } from '../../core/claims/curves.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
-/** Sampled accuracy of the method minus the better of the two that it joins, the mean over all evaluations after the first. */
+/**
+ * The sampled accuracy of the method, minus that of the better of the two methods that it combines, as a mean over all evaluations after the first.
+ */
 function aboveEnvelope(results: ArmResults, seed: number): number {
   const [routed, rewards, teacher] = ['srpo-route', 'grpo', 'sdpo'].map((arm) =>
     curveOf(results, arm, seed, 'sampled').slice(1),

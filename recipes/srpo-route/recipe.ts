@@ -1,4 +1,4 @@
-/** SRPO: rewards teach right attempts, and a teacher that is told more corrects the wrong ones. The method is described below, as data. */
+/** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -11,7 +11,7 @@ import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../proto
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
-/** β of the weight exp(−β·H) on a token of whose teacher the entropy is H. */
+/** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -24,7 +24,7 @@ const VARIANTS = {
   'inverse-route': 'right attempts go to the teacher and wrong ones to rewards',
 } as const;
 
-/** Does the teacher train an attempt for which it has something to go by? An attempt whose reward is missing has no route. */
+/** Whether the teacher trains an attempt for which it has an aid. An attempt without a reward is trained by neither. */
 function goesToTeacher({ sample: { rewards } }: TaughtAttempt, variant: string | undefined): boolean {
   const reward = rewards.reward ?? null;
   if (variant === 'grpo' || reward === null) return false;
@@ -46,7 +46,7 @@ async function learn(
   const routed = new Set(corrected.map(({ sample }) => sample.id));
   const rewarded =
     variant === 'sdpo' ? [] : groupItems(groups, grpo).filter(({ sample }) => !routed.has(sample.id));
-  // Each part is a mean over its own tokens: weighted by their shares, the two are one mean over all.
+  // Each part is a mean over its own tokens; weighted by their shares, the two are one mean over all tokens.
   const tokens = tokensOf(corrected) + tokensOf(rewarded);
   const parts: UpdatePart[] = [
     ...solverUpdate(rewarded, {

@@ -1,11 +1,11 @@
-/** Search Self-Play's claim: training the proposer keeps the questions worth answering, and the reader keeps them answerable. */
+/** The claim of Search Self-Play: training the proposer keeps questions worth answering, and the reader keeps them answerable. */
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { lately, monitorOf } from '../../core/claims/curves.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { PROPOSER, SOLVER } from './searchers.ts';
 
-/** The least that a monitor was on average over five rounds in a row. */
+/** The lowest mean of a monitor over five rounds in a row. */
 const lowest = (results: ArmResults, arm: string, seed: number, figure: string) =>
   Math.min(
     ...monitorOf(results, arm, seed, figure).flatMap((_, i, all) =>

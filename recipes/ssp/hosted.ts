@@ -1,4 +1,4 @@
-/** The searchable world of this recipe, for policies that others train: questions of one to three hops, a search, and an answer. */
+/** The searchable world of this recipe, served to policies that others train: questions of one to three hops, a search tool, and an answer. */
 import type { HostedEnvironment, HostedSplit, HostedTool } from '../../core/hosted-environment.ts';
 import { Random } from '../../core/random.ts';
 import { answerOf, listFindings, pathQuestions } from '../../tasks/knowledge/episode.ts';
@@ -33,7 +33,7 @@ const ANSWER: HostedTool = {
 const RULES = `The question is about people, towns, guilds and lands that exist in documents of one sentence each and nowhere else. Search at most ${MAX_SEARCHES} times, then answer with one name. Only the right name is paid.`;
 
 const questions = new Map<HostedSplit, readonly string[]>();
-/** Every question of a split, in an order that mixes the numbers of hops; each is on its side of the split by its own text. */
+/** Every question of a split, in an order that mixes the numbers of hops; each question's own text decides which side of the split it is on. */
 function questionsOf(split: HostedSplit): readonly string[] {
   const known = questions.get(split);
   if (known) return known;
@@ -61,7 +61,7 @@ export const hostedSearch: HostedEnvironment = {
           const isRight = input.name === right;
           return { text: isRight ? 'Right.' : 'Wrong.', reward: Number(isRight), finished: true };
         }
-        // The solver of the recipe has as many turns: one more than it is told to search.
+        // The recipe's solver has as many turns: one more than the number of searches that it is told of.
         const finished = calls.length > MAX_SEARCHES;
         const text = listFindings(theWorld().index.search(String(input.query), FINDINGS));
         return { text, reward: finished ? 0 : null, finished };

@@ -1,4 +1,4 @@
-/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is told below, as data. */
+/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is described below, as data. */
 import { episodesOf } from '../../core/play-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -15,17 +15,20 @@ import { proposeQuestions } from './search-proposals.ts';
 import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from './searchers.ts';
 import { poolAfter, poolOf, taskPool } from './task-pool.ts';
 
-/** Rounds after which the pool is emptied. */
+/** The number of rounds after which the pool is emptied. */
 const RESET = 10;
-/** What a refused question earns in the arm that punishes it. */
+/** The reward of a refused question in the arm that punishes it. */
 const PENALTY = -0.1;
-/** Foreign documents between the reader's own. */
+/** The number of other proposers' documents that the reader sees among its own. */
 const NOISE = 4;
 
 const successOf = ({ samples }: ScoredGroup) =>
   mean(episodesOf(samples).flatMap((turns) => returnOf(turns) ?? []));
 
-/** 1 - the solver's mean reward for an admitted question, `refused` for one that was not; held-out ones and those whose group is missing are left out. */
+/**
+ * 1 minus the solver's mean reward for an admitted question, and `refused` for a refused one; held-out questions and those without a group are left
+ * out.
+ */
 export function proposerRewards(
   proposals: Proposals,
   groups: readonly ScoredGroup[],
@@ -36,7 +39,7 @@ export function proposerRewards(
     const outcome = turns.at(-1)!.outcome;
     if (outcome === 'held-out') return [];
     if (outcome !== 'ok') return [{ turns, reward: refused }];
-    // A group that is missing, as one that failed, says nothing about its question.
+    // A missing group, for example one that failed, says nothing about its question.
     const group = scored.get(turns[0]!.id);
     return group ? [{ turns, reward: 1 - successOf(group) }] : [];
   });

@@ -1,4 +1,4 @@
-/** Solvers' episodes by task, as a round keeps them, and their rewards. */
+/** The solver's episodes on the tasks of a round, and their rewards. */
 import { episodesOf } from '../../core/play-episodes.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
@@ -30,13 +30,13 @@ export async function rollSearch(
   }));
 }
 
-/** What an episode earns by the round's reward: for its answer, or in the controls for any answer or by a coin. */
+/** The reward of an episode, by the run's reward function: for its answer or, in the controls, for any answer or by a coin. */
 function payOf(reward: string, episode: readonly Sample[], answer: string | null, given: string): boolean {
   if (reward === 'random') return coinOf(episode[0]!.id);
   return reward === 'format' ? answer !== null : answer === given;
 }
 
-/** Rewards by episode, written on each of its turns; `answersExact` says whether the answer is the world's own. */
+/** Rewards by episode, written on each of its turns; `answersExact` says whether the answer is the one that the world gives. */
 export function scoreSearch(context: RoundContext, group: RolloutGroup): ScoredGroup {
   const { question, answer: given } = readTask(group.task);
   const fact = answerOf(theWorld(), question);

@@ -1,6 +1,7 @@
 /**
- * Search Self-Play's questions of a round. Each proposer is given an answer and writes a question; rules and a reader decide what is
- * admitted. No oracle does: the reader knows no more than what the proposer read, among what others read, and must come to the answer.
+ * The questions of a round of Search Self-Play. Each proposer is given an answer and writes a question; rules and a reader decide whether it is
+ * admitted. The oracle is not asked: the reader sees only the documents that the proposer found, among documents of others, and must arrive at the
+ * answer.
  */
 import type { Played } from '../../core/play-episodes.ts';
 import { Random } from '../../core/random.ts';
@@ -15,9 +16,9 @@ import { PROPOSER, type Research, research, theWorld } from './searchers.ts';
 export interface QuestionGates {
   /** Whether a reader must come to the answer. */
   readonly reader: boolean;
-  /** Documents of other proposers that it reads besides. */
+  /** The number of documents of other proposers that it reads as well. */
   readonly noise: number;
-  /** Earlier tasks that fill the places of proposals that are refused. */
+  /** Earlier tasks, which take the places of refused proposals. */
   readonly pool: readonly string[];
 }
 
@@ -50,7 +51,7 @@ export async function proposeQuestions(context: RoundContext, gates: QuestionGat
   };
 }
 
-/** What the rules make of a proposal: `ok`, or why not. */
+/** The outcome of a proposal under the rules: `ok`, or the reason why it is refused. */
 function ruleOf({ world, turns }: Played<Research>, seen: Set<string>): Outcome {
   const { question, answer, queries } = world;
   if (question === null) return turns.at(-1)!.outcome === 'ok' ? 'no-question' : turns.at(-1)!.outcome;
@@ -62,7 +63,7 @@ function ruleOf({ world, turns }: Played<Research>, seen: Set<string>): Outcome 
   return 'ok';
 }
 
-/** Whether the proposer's documents among some of others' lead an exact reader to the answer it was given. */
+/** Whether an exact reader arrives at the given answer from the proposer's documents among those of some others. */
 function isSupported(
   { question, answer, documents }: Research,
   others: readonly string[],
@@ -73,7 +74,7 @@ function isSupported(
   return supports([...documents, ...foreign.slice(0, noise)], question!, answer);
 }
 
-/** A fresh task for each admitted proposal, and one of the pool in the place of each that was refused, as far as it goes. */
+/** A new task for each admitted proposal, and one from the pool in the place of each refused one, as long as there are any. */
 function tasksOf(
   { round }: RoundContext,
   played: readonly Played<Research>[],

@@ -29,11 +29,11 @@ import type { Kind } from '../../tasks/knowledge/world.ts';
 export const PROPOSER = 'proposer';
 export const SOLVER = 'solver';
 
-/** The longest question; a search or an answer. Stop token included. */
+/** Token limits, stop token included: the longest question; and the longest search or answer. */
 export const TURN_TOKENS = { proposer: 58, solver: 22 } as const;
 
 let world: Knowledge | undefined;
-/** The world that is searched: none of those of the warm start. */
+/** The world that is searched, which is not one of the warm start's. */
 export function theWorld(): Knowledge {
   world ??= knowledgeOf('search-self-play', { person: 120, town: 60, guild: 80, land: 40 });
   return world;
@@ -43,7 +43,7 @@ export interface Assignment {
   readonly id: string;
   readonly answer: string;
   readonly kind: Kind;
-  /** How often the proposer is told to search. */
+  /** The number of searches that the proposer is told to make. */
   readonly searches: number;
 }
 
@@ -54,7 +54,7 @@ export interface Research extends Assignment {
   readonly question: string | null;
 }
 
-/** Proposers' episodes: searches until a question, or until a turn breaks the grammar. */
+/** The proposers' episodes: searches, until the proposer writes a question or a turn breaks the grammar. */
 export const research = (
   context: RoundContext,
   assignments: readonly Assignment[],
@@ -88,7 +88,7 @@ export interface Search {
   readonly answer: string | null;
 }
 
-/** Solvers' episodes: searches until an answer, or until a turn breaks the grammar. */
+/** The solvers' episodes: searches, until the solver answers or a turn breaks the grammar. */
 export const solve = (
   context: RoundContext,
   questions: readonly { readonly id: string; readonly question: string }[],
@@ -120,7 +120,7 @@ export const solve = (
     },
   );
 
-/** What a solver's last turn answered, from the record; null where it is no answer. */
+/** The answer in a solver's last turn, from the record; null where that turn is not an answer. */
 export function answerIn(
   { tokenizer }: Pick<RoundContext, 'tokenizer'>,
   turns: readonly Sample[],
@@ -129,10 +129,13 @@ export function answerIn(
   return parsed.ok && parsed.value.kind === 'answer' ? parsed.value.text : null;
 }
 
-/** The most questions that are asked for each number of hops. Claims are judged by sampled answers, so sampling uses all held-out questions: 70, 178 and 415. */
+/**
+ * The largest number of questions for each number of hops. Claims are judged by sampled answers, so sampling uses all held-out questions: 70, 178 and
+ * 415.
+ */
 const MOST = { greedy: 50, sampled: 450 } as const;
 
-/** Exact answers to held-out questions, by hops; greedy, and sampled at temperature 1, over those of two and three hops. */
+/** The share of exact answers to held-out questions, by hops: greedy, and sampled at temperature 1 for questions of two and three hops. */
 export async function evaluateSearch(context: EvaluationContext): Promise<Evaluation> {
   const { heldOut, most } = context.evaluationTasks;
   const figures: Record<string, number> = {};

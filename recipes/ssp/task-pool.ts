@@ -1,16 +1,16 @@
-/** Tasks of earlier rounds that may stand in for proposals that were refused; they are the recipe state, which each version carries to the next. */
+/** Tasks of earlier rounds that may replace refused proposals. They are the recipe state, which each version carries to the next. */
 import * as v from 'valibot';
 import { readState } from '../../core/recipe-state.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 
-/** Admitted and not yet forgotten tasks, oldest first. */
+/** Admitted tasks, oldest first, since the pool was last emptied. */
 export const taskPool = v.object({ tasks: v.array(v.string()) });
 export type TaskPool = Readonly<v.InferOutput<typeof taskPool>>;
 
 export const poolOf = (recipeState: unknown): readonly string[] =>
   readState(taskPool, recipeState)?.tasks ?? [];
 
-/** The pool after a round (from 1): its fresh tasks are added, and after every `reset` rounds nothing is left. */
+/** The pool after a round (from 1): the round's new tasks are added, and after every `reset` rounds it is emptied. */
 export const poolAfter = (
   recipeState: unknown,
   round: number,

@@ -1,4 +1,4 @@
-/** Bugs that a policy injects into programs, those that stand in their places, and those that failed repairs leave behind. */
+/** Bugs that a policy injects into programs, bugs that replace those that are refused, and bugs that failed repairs leave behind. */
 import * as v from 'valibot';
 import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe-state.ts';
@@ -20,9 +20,9 @@ import {
 
 export const INJECTOR = 'injector';
 
-/** Bugs that are asked for in one program. */
+/** The number of bugs that are asked for in one program. */
 const EACH = 4;
-/** Of a round’s tasks at most one in so many is a failed repair. */
+/** At most one in so many of a round’s tasks is a failed repair. */
 const SECOND_ORDER = 4;
 const MAX_BUGS = 256;
 const MAX_FAILED = 64;
@@ -30,22 +30,22 @@ const MAX_FAILED = 64;
 export const ssrState = v.object({
   /** Injected bugs of earlier rounds, oldest first. */
   bugs: v.array(v.string()),
-  /** Bugs that failed repairs of the last round are. */
+  /** The bugs that the last round's failed repairs are. */
   failed: v.array(v.string()),
 });
 export type SsrState = v.InferOutput<typeof ssrState>;
 export const stateOf = (recipeState: unknown): SsrState =>
   readState(ssrState, recipeState) ?? { bugs: [], failed: [] };
 
-/** Why a bug in form is refused: by the gates of the method, or without them where it is repeated alone. */
+/** Why a bug that parses is refused: by the gates of the method or, in the arm without them, only because it repeats another. */
 function refusal(gated: boolean): (task: string) => Unreadable | null {
   const repeats = refuseRepeated();
   return (task) => (gated ? gate(task) : null) ?? repeats(task);
 }
 
 /**
- * Up to a quarter of a round’s tasks are failed repairs of the round before. For the others four bugs are asked for in each of some programs; those
- * that pass the gates become tasks, and earlier bugs take the places of those that do not, as far as there are any.
+ * At most a quarter of a round’s tasks are failed repairs of the round before. For the others, four bugs are asked for in each of some programs.
+ * Those that pass the gates become tasks, and bugs of earlier rounds replace those that do not, as long as there are any.
  */
 export async function injectBugs(context: RoundContext): Promise<Proposals> {
   const { round } = context;
@@ -85,7 +85,7 @@ export async function injectBugs(context: RoundContext): Promise<Proposals> {
   };
 }
 
-/** A failed repair as a bug of its own, where it can be set; of what was such a bug already none is made. */
+/** A failed repair as a bug of its own, if it passes the gates. A failed repair of such a bug makes no further one. */
 const secondOrder = (
   { task, samples }: Pick<ScoredGroup, 'task' | 'samples'>,
   decode: LearnTools['decode'],

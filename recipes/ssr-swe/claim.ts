@@ -1,4 +1,4 @@
-/** The claim of Self-play SWE-RL: who repairs bugs that the policy injected itself repairs more than who repairs bugs at random. */
+/** The claim of Self-play SWE-RL: repairing bugs that the policy injected itself teaches more repair than repairing random bugs. */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { early, lately } from '../../core/claims/curves.ts';

@@ -1,4 +1,7 @@
-/** Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only teacher. The method is told below, as data. */
+/**
+ * Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only source of reward. The method is described below, as
+ * data.
+ */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
@@ -23,7 +26,7 @@ import { repair } from '../../tasks/programs/repair.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
 import { claim } from './claim.ts';
 
-/** Answers to each held-out bug behind the sampled accuracy. */
+/** Samples of each held-out bug behind the sampled accuracy. */
 const DRAWS = 4;
 
 const VARIANTS = {
@@ -51,7 +54,7 @@ const rewards: Readonly<Record<string, AnswerReward>> = {
   },
 };
 
-/** `rate` is the share of repairs that pass; null where it could not be had. A held-out program is not paid for. */
+/** `rate` is the share of repairs that pass; null where it is not known. A held-out program has no reward. */
 export function injectorReward(outcome: Outcome, rate: number | null): number | null {
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return -1;
@@ -116,7 +119,7 @@ function learn(
   };
 }
 
-/** Has the bug fewer words than the program? */
+/** Whether the bug has fewer words than the program. */
 function isRemoval(task: string): boolean {
   const [program, bug] = task.split(';', 2).map((text) => text.split(' ').length) as [number, number];
   return bug < program;

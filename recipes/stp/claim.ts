@@ -1,9 +1,9 @@
-/** The claim of STP: conjectures at the edge of what the prover can do prove more of a fixed set than attempts at the set alone. */
+/** The claim of STP: training on conjectures at the edge of what the prover can do proves more of a fixed set than training on the set alone. */
 import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lately } from '../../core/claims/curves.ts';
 
-/** A figure of the last round, one arm less another. */
+/** The difference between two arms in a figure of the last round. */
 const above =
   (arm: string, other: string, figure: string): Measure =>
   (results: ArmResults, seed: number) =>

@@ -1,4 +1,4 @@
-/** What a round teaches: accepted proofs of hard statements to the prover, conjectures that are barely proved to the conjecturer. */
+/** What a round trains: the prover on accepted proofs of hard statements, and the conjecturer on conjectures that are barely provable. */
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -7,15 +7,15 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { type Attempted, barelyProved, hardProofs, matchingWeights } from './select.ts';
 import { CONJECTURER, derivations, type Example, type StpState, statements, stateOf } from './statements.ts';
 
-/** An example is trained on in the round that made it and in the two after it. */
+/** An example is trained on in the round that made it and in the next two. */
 const REPLAYED = 3;
 
 interface Tried extends Attempted {
-  /** The conjecture as it was written; absent of statements, and of conjectures that nobody wrote. */
+  /** The conjecture's text as it was sampled; absent for statements, and for conjectures that no policy wrote. */
   readonly conjecture: Sample | undefined;
 }
 
-/** The groups of a round, statements of the set apart from conjectures. */
+/** The groups of a round, with statements of the set separated from conjectures. */
 function triedOf({ proposals, groups }: RoundRecords, decode: LearnTools['decode']) {
   const written = new Map(proposals.samples.map((sample) => [sample.id, sample]));
   const known = new Set(statements());

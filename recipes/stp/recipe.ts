@@ -1,4 +1,4 @@
-/** STP: one policy conjectures and proves; a checker of proofs is the only teacher. The method is told below, as data. */
+/** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
@@ -9,7 +9,7 @@ import { claim } from './claim.ts';
 import { learn } from './learn.ts';
 import { CONJECTURER, derivations, propose, stpState } from './statements.ts';
 
-/** Answers to each held-out statement behind the sampled accuracy. */
+/** Samples of each held-out statement behind the sampled accuracy. */
 const DRAWS = 4;
 
 const rewards = {
@@ -94,7 +94,7 @@ export const stp: Recipe = {
         role: SOLVER,
         temperature: 1,
         draws: DRAWS,
-        // A derivation is written line by line or not at all.
+        // A derivation always has its lines: there is no form without steps.
         force: false,
       }),
     ),

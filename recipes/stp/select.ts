@@ -1,32 +1,34 @@
-/** What STP trains on: which conjectures, which proofs, and with which weights. Pure functions. */
+/** The training set of STP: which conjectures, which proofs, and with which weights. Pure functions. */
 import { charBleu } from '../../core/text/bleu.ts';
 
 /** A statement or conjecture with the attempts at it, in one round. */
 export interface Attempted {
   readonly task: string;
-  /** Attempts, and the texts of those that were accepted; the same text may come twice. */
+  /** The number of attempts, and the texts of those that were accepted, where a text may come twice. */
   readonly attempts: number;
   readonly proofs: readonly string[];
 }
 
-/** Conjectures are kept that some attempts prove, and no more than a quarter. */
+/** A conjecture is kept if at least one attempt and at most a quarter of the attempts prove it. */
 const HARDEST = 0.25;
-/** Share of the kept conjectures that is dropped because their proofs are short beside their statements. */
+/** The share of the kept conjectures that is dropped, because their proofs are short relative to their statements. */
 const INELEGANT = 0.2;
-/** Most that a conjecture counts for by matching, relative to the mean. */
+/** The largest weight that matching may give a conjecture, relative to the mean. */
 const MOST_WEIGHT = 4;
-/** Proofs are kept of what at most half of the attempts prove. */
+/** Proofs are kept of statements that at most half of the attempts prove. */
 const HARD = 0.5;
-/** Discount of a proof's weight for each token. */
+/** The discount of a proof’s weight for each of its tokens. */
 const LENGTH_DISCOUNT = 0.001;
 
 const rateOf = ({ attempts, proofs }: Attempted): number => proofs.length / attempts;
 
-/** Length of the shortest accepted proof, for each character of the statement: a conjecture with a short proof of a long statement teaches little. */
+/**
+ * The length of the shortest accepted proof divided by that of the statement: a conjecture with a long statement and a short proof teaches little.
+ */
 export const elegance = ({ task, proofs }: Attempted): number =>
   Math.min(...proofs.map(({ length }) => length)) / task.length;
 
-/** Conjectures at the edge of what the prover can do, without the fifth whose proofs are shortest beside their statements. */
+/** The conjectures at the edge of what the prover can do, without the fifth whose proofs are shortest relative to their statements. */
 export function barelyProved<A extends Attempted>(conjectures: readonly A[]): A[] {
   const edge = conjectures.filter((one) => one.proofs.length > 0 && rateOf(one) <= HARDEST);
   const dropped = new Set(
@@ -36,9 +38,9 @@ export function barelyProved<A extends Attempted>(conjectures: readonly A[]): A[
 }
 
 /**
- * Weights that bring the conjectures near to the statements that are still to be proved: every such statement gives its weight to the
- * conjecture that is most like it by BLEU of characters, which is what minimises the transport distance between the two. Their mean is 1
- * before they are cut off at 4. Without targets all are 1. -> [conjectures]
+ * Weights that move the conjectures towards the statements that are still unproved. Each such statement gives its weight to the conjecture that is
+ * most similar to it by BLEU of characters, which minimises the transport distance between the two. The weights have mean 1 before they are capped at
+ * 4; without targets all are 1. -> [conjectures]
  */
 export function matchingWeights(conjectures: readonly string[], targets: readonly string[]): number[] {
   if (targets.length === 0) return conjectures.map(() => 1);
@@ -57,7 +59,10 @@ export interface Proof {
   readonly weight: number;
 }
 
-/** Distinct proofs of what half of the attempts or fewer prove. Those of one statement share a weight of 1, less for long ones; `lengthOf` in tokens. */
+/**
+ * Distinct proofs of statements that at most half of the attempts prove. The proofs of one statement share a weight of 1, discounted for length;
+ * `lengthOf` is in tokens.
+ */
 export const hardProofs = (all: readonly Attempted[], lengthOf: (text: string) => number): Proof[] =>
   all
     .filter((one) => one.proofs.length > 0 && rateOf(one) <= HARD)

@@ -19,7 +19,7 @@ import { parseInstance } from '../../tasks/rewriting/system.ts';
 
 export const CONJECTURER = 'conjecturer';
 
-/** Statements with a shortest derivation of two to four lines. */
+/** Statements whose shortest derivation has two to four lines. */
 const SETTINGS = { rules: 3, letters: 5, steps: [2, 4] } as const;
 const STATEMENT_COUNT = 256;
 const HELD_OUT_COUNT = 100;
@@ -39,7 +39,7 @@ export const derivations: TaskFamily = {
 };
 
 let drawn: readonly string[] | undefined;
-/** The set to prove, the same in every run; none is held out. */
+/** The set to prove, the same in every run; no statement in it is held out. */
 export function statements(): readonly string[] {
   if (drawn) return drawn;
   const random = new Random('stp/statements');
@@ -49,9 +49,9 @@ export function statements(): readonly string[] {
   return drawn;
 }
 
-/** A text that is trained on, in the rounds in which it is replayed. */
+/** A text that is trained on, in each round in which it is replayed. */
 const example = v.object({
-  /** The round that it was written in. */
+  /** The round in which it was written. */
   round: v.number(),
   role: v.string(),
   prompt: v.string(),
@@ -61,7 +61,7 @@ const example = v.object({
 export type Example = Readonly<v.InferOutput<typeof example>>;
 
 export const stpState = v.object({
-  /** Statements of the set that were proved so far. */
+  /** The statements of the set that were proved so far. */
   proved: v.array(v.string()),
   /** The examples of the last rounds. */
   examples: v.array(example),
@@ -78,7 +78,7 @@ export const unproved = ({ proved }: StpState): string[] => {
 
 const rulesOf = (statement: string): string => statement.split(';')[0]!;
 
-/** A conjecture that nobody wrote: where a random walk ends, in the rules of a statement. */
+/** A conjecture that no policy wrote: the end of a random walk by the rules of a statement. */
 function walked(random: Random, statement: string): string {
   const instance = parseInstance(statement);
   if (!instance.ok) throw new Error(`internal: ${statement} is no statement`);
@@ -90,9 +90,9 @@ function walked(random: Random, statement: string): string {
 }
 
 /**
- * Half of a round's tasks are conjectures: each is asked for in the rules of a statement that is drawn from the set, and admitted if it is
- * in form, new in this round and none of the set. The other tasks are statements that are not proved yet; they take the places of
- * refused conjectures too, so that every round has as many tasks, and every variant as many attempts.
+ * Half of a round's tasks are conjectures. Each is asked for in the rules of a statement that is drawn from the set, and is admitted if it parses, is
+ * new in this round and is not in the set. The other tasks are statements without a proof so far; they also replace refused conjectures, so that
+ * every round has as many tasks, and every variant as many attempts.
  */
 export async function propose(context: RoundContext): Promise<Proposals> {
   const { round } = context;
@@ -120,7 +120,7 @@ export async function propose(context: RoundContext): Promise<Proposals> {
   };
 }
 
-/** One conjecture in the rules of each seed. */
+/** Asks for one conjecture in the rules of each seed. */
 const conjecture = (context: RoundContext, seeds: readonly string[]) =>
   proposeThrough(
     context,

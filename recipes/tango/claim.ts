@@ -1,14 +1,17 @@
-/** Tango's claim: it learns in fewer updates than outcomes alone, its verifier learns to mark steps that nobody grades, and a frozen verifier overrates them. */
+/**
+ * The claim of Tango: it needs fewer updates than outcome rewards alone, its verifier learns to mark steps without labels of steps, and a frozen
+ * verifier overrates them.
+ */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { monitorOf } from '../../core/claims/curves.ts';
 import { speed } from '../../core/claims/speed.ts';
 import { mean } from '../../core/rl/statistics.ts';
 
-/** Evaluations while the verifier learns alone. */
+/** Evaluations during the rounds that train the verifier alone. */
 const ALONE = 3;
 
-/** By how much the verifier overrates the steps: what is paid for them less what they earn. Rounds in which it rests say nothing. */
+/** By how much the verifier overrates the steps: what it pays for them minus what they deserve. Rounds without verdicts do not count. */
 const overrated =
   (arm: string): Measure =>
   (results, seed) =>
@@ -26,7 +29,7 @@ export const tangoClaim: Claim = {
   description:
     'Step rewards of a verifier that is trained beside the generator make it learn in fewer updates than outcomes alone, and more than with a frozen verifier. The verifier gets better at finding wrong steps although only its final verdict is graded. Frozen, it overrates the steps.',
   rounds: 24,
-  // The verifier learns alone for twelve.
+  // The first twelve rounds train the verifier alone.
   quickRounds: 13,
   evaluateEvery: 4,
   pictures: {

@@ -1,4 +1,7 @@
-/** RL Tango: a generator and a generative process verifier, both trained by reinforcement, each with weights of its own. The method is told below, as data. */
+/**
+ * RL Tango: a generator and a generative process verifier, both trained by reinforcement learning, each with weights of its own. The method is
+ * described below, as data.
+ */
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { TokenIds } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -30,7 +33,7 @@ import { chainMarks, chains, freshChain } from '../../tasks/chains/family.ts';
 import { tangoClaim } from './claim.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 
-/** Whose update a round is. */
+/** Which of the two a round trains. */
 const SCHEDULE: Schedule<'verifier' | 'generator'> = {
   first: [{ phase: 'verifier', rounds: 12 }],
   cycle: [
@@ -38,11 +41,11 @@ const SCHEDULE: Schedule<'verifier' | 'generator'> = {
     { phase: 'verifier', rounds: 1 },
   ],
 };
-/** Generator updates over which α falls. */
+/** The number of generator updates over which α falls. */
 const FALL = 48;
 const VOTES = 5;
 const FORMAT_WEIGHT = 0.8;
-/** Format of a verdict by what became of it; what is not here has none. */
+/** The format score of a verdict by its outcome; outcomes that are not listed have none. */
 const FORMAT: Readonly<Partial<Record<Outcome, number>>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
 const VARIANTS = {
   outcome: 'the generator is paid for outcomes alone: GRPO; the verifier rests',
@@ -54,7 +57,7 @@ export const turnOf = (index: number) => phaseAt(SCHEDULE, index);
 export const alphaOf = (variant: string | undefined, before: number): number =>
   variant === 'outcome' ? 0 : variant === 'constant' ? 0.5 : exponentialDecay(0.1, 1e-3, before, FALL);
 
-/** Whether a round trains nothing: it is a verifier's round, and the verifier is frozen or its verdicts are not used. */
+/** Whether a round trains nothing, which a verifier's round does where the verifier is frozen or its verdicts are not used. */
 const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
   turnOf(index).phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome');
 
@@ -85,7 +88,7 @@ export function solutionsWithAdvantages(
   return verified.flatMap(({ sample }, i) => (mixed[i] ? [{ sample, advantage: mixed[i]! }] : []));
 }
 
-/** Agreement with what the solution is, and the format; marks on steps are not graded. */
+/** The reward of a verdict: its agreement with the solution's label, and its format; marks on steps are not rewarded. */
 export const verdictReward = ({ outcome, rewards }: Pick<Sample, 'outcome' | 'rewards'>): number =>
   rewards.agreement! + FORMAT_WEIGHT * (FORMAT[outcome] ?? 0);
 
@@ -127,12 +130,12 @@ function planTraining(
     readState(classCounts, recipeState) ?? [],
     verdictReward,
   );
-  // Where no solution can be read there is no verdict.
+  // Where no solution parses there is no verdict.
   const updates = items.length ? [update('verifier', JUDGE, items)] : [];
   return { updates, recipeState: counts, figures };
 }
 
-/** The shape of its rounds and what they teach, over a family. */
+/** The stages and `learn` over a family. */
 const played = ({ family, ...game }: Pick<SolverVerifierGame, 'family' | 'tasks' | 'readVerdict'>) => ({
   ...solverAndVerifier({
     family,

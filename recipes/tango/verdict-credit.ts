@@ -1,4 +1,7 @@
-/** Credit for verdicts where several are sampled on each solution: each is compared with the others, and those on the rarer kind of solution count more. */
+/**
+ * Credit for verdicts where several are sampled on each solution: they are compared with each other, and those on the rarer kind of solution have
+ * more weight.
+ */
 import * as v from 'valibot';
 import { decayedCounts, grpo, inverseRootWeights } from '../../core/rl/estimators/index.ts';
 import type { Key } from '../../core/rl/types.ts';
@@ -9,7 +12,7 @@ import type { PolicyItem } from '../../core/training-plan.ts';
 export const classCounts = v.array(v.tuple([v.union([v.string(), v.number()]), v.number()]));
 export type ClassCounts = readonly (readonly [Key, number])[];
 
-/** Advantages of a round's verdicts, weighted by 1/√count of what their solution is said to be; and the counts after the round. */
+/** Advantages of a round's verdicts, weighted by 1/√count of solutions with the same label; and the counts after the round. */
 export function classWeightedVerdicts(
   groups: readonly Pick<ScoredGroup, 'samples' | 'judgments'>[],
   seen: ClassCounts,

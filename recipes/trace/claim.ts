@@ -1,4 +1,4 @@
-/** TRACE’s claim: a teacher that is heard where an attempt is decided helps rewards more than one that is heard everywhere. */
+/** The claim of TRACE: a teacher on the decisive tokens of an attempt helps more, beside rewards, than a teacher on all tokens. */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 

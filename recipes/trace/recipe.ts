@@ -1,4 +1,4 @@
-/** TRACE: rewards, and a teacher that is heard where an attempt is decided. The method is described below, as data. */
+/** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -12,7 +12,7 @@ import { type Marking, overMarked, spansOf } from './spans.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
-/** Weight of the teacher beside the policy gradient in the first round, and the number of rounds in which it falls to nothing. */
+/** The teacher's weight beside the policy gradient in the first round, and the number of rounds over which it falls to zero. */
 const WEIGHT = 1;
 const FALLS_OVER = 12;
 
@@ -38,7 +38,7 @@ async function learn({ groups, round, version }: RoundRecords, tools: LearnTools
     aggregation: { mode: 'token-mean' },
   });
   const weight = weightAt(index, variant);
-  // The spans are the checker’s: a run that it does not pay hears no teacher.
+  // The checker provides the spans, so a run whose reward does not come from it has no teacher.
   if (variant === 'grpo' || rewardFunction !== 'exact' || weight === 0) return { updates };
   const { decisive, faulty } = spansOf(groups, tools, markingOf(variant));
   const from = { set: MAIN_SET, version, weight };

@@ -1,4 +1,4 @@
-/** Where a teacher is heard: at the first wrong part of a wrong attempt, and at the part of a right one at which others failed. */
+/** The tokens on which a teacher is used: the first wrong part of a wrong attempt, and the part of a right one at which others failed. */
 import { Random } from '../../core/random.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { solutionOf } from '../../core/task-family.ts';
@@ -10,7 +10,7 @@ import { firstFault, partOfTokens, toldUpTo } from '../../tasks/arithmetic/feedb
 
 type Group = Pick<ScoredGroup, 'task' | 'samples'>;
 
-/** The commonest of some numbers, among equals the smallest; null of none. */
+/** The most frequent of some numbers, the smallest of equally frequent ones; null without numbers. */
 export function commonest(numbers: readonly number[]): number | null {
   const counts = new Map<number, number>();
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
@@ -28,8 +28,8 @@ export interface Spans {
 export type Marking = 'spans' | 'whole' | 'random';
 
 /**
- * Attempts with their teachers' prompts, and weights of 1 at the tokens of the marked part and 0 elsewhere. `random` marks a part of the
- * attempt by lot in its place, and `whole` all of them; what the teacher is told is the same. Attempts without steps, or out of form, are left out.
+ * Attempts with their teachers' prompts, and weights of 1 on the tokens of the marked part and 0 elsewhere. `random` marks a random part of the
+ * attempt instead, and `whole` marks all parts; the teacher reads the same. Attempts that have no steps or do not parse are left out.
  */
 export function spansOf(
   groups: readonly Group[],
@@ -62,7 +62,7 @@ export function spansOf(
   return { decisive, faulty };
 }
 
-/** The same marks, as large as makes the loss a mean over marked tokens: it is divided by the number of all. */
+/** The same marks, scaled so that the loss, which is divided by the number of all tokens, becomes a mean over the marked ones. */
 export function overMarked(taught: readonly TaughtSample[]): TaughtSample[] {
   const weights = taught.flatMap((one) => one.weights ?? []);
   const marked = weights.reduce((sum, weight) => sum + weight, 0);

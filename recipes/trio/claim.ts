@@ -1,4 +1,6 @@
-/** The flagship's claim: a solver that only its judge pays learns where the judge is trained, and hacks the judge where it is frozen. */
+/**
+ * The claim of the flagship: a solver that is paid by its judge alone learns where the judge is trained, and exploits the judge where it is frozen.
+ */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import {
   coinArm,

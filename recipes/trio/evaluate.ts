@@ -1,7 +1,6 @@
 /**
- * Held-out evaluation by the oracle, apart from every reward. Greedy accuracy alone misleads: much of a small policy's
- * gain is the choice to write its steps. So accuracy when sampled, the share of worked answers, and accuracy when steps
- * are forced stand beside it.
+ * Held-out evaluation by the oracle, apart from every reward. Greedy accuracy alone is misleading, because much of a small policy's gain is the
+ * choice to write its steps. Therefore sampled accuracy, the share of worked answers, and the accuracy with forced steps are reported as well.
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
@@ -26,7 +25,7 @@ const readable = (
   return answers.flatMap((parsed, i) => (parsed.ok ? [{ task: tasks[i]!, solution: parsed.value }] : []));
 };
 
-/** What the solver answers to the held-out tasks when it is sampled as in training: natural right and wrong answers. */
+/** The solver's answers to the held-out tasks, sampled as in training, which are natural right and wrong answers. */
 const naturalAnswers = (context: RoundContext) =>
   heldOutAnswers(asSolver, context, { seed: 'natural', temperature: 1 });
 
@@ -52,7 +51,7 @@ async function judgeAccuracy(
   );
 }
 
-/** The judge is asked about the answers of version 0, the same for every version, and about those of its own version. */
+/** The judge is asked about answers of version 0, which are the same for every version, and about those of its own version. */
 export async function evaluate(context: EvaluationContext): Promise<Evaluation> {
   const fixed = await context.once('natural', async () =>
     readable(context, await naturalAnswers(context.atStart)),

@@ -1,6 +1,6 @@
 /**
- * The judge gives step verdicts and a final verdict on every readable solution, `votes` times; then the group's rewards follow.
- * Exact checkers stand beside it, for gold rewards, for the monitors, and for the judge's own training unless the reward is label-free.
+ * The judge stage. The judge gives step verdicts and a final verdict on every solution that parses, `votes` times, and the group's rewards follow.
+ * The exact checker is used for gold rewards, for the monitors, and for training the judge unless the reward is label-free.
  */
 import { majority } from '../../core/rl/rewards/index.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -11,14 +11,14 @@ import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { judgeReward, rewardOf } from './rewards.ts';
 
-/** Whether each solution gives the answer that most solutions of its task give; null where it gives none. */
+/** Whether each solution gives the majority answer of its task; null where it gives none. */
 function majorityLabels({ group }: RolloutGroup, solutions: readonly ParseResult<Solution>[]) {
   const answers = solutions.map((solution) => (solution.ok ? solution.value.answer : null));
   const vote = majority(answers, tieOf(group));
   return answers.map((answer) => (answer === null ? null : answer === vote?.answer));
 }
 
-/** What nobody can check, because the policy wrote the question, is labelled by the majority of its answers. */
+/** A question that the policy wrote has no reference answer, so the majority of its answers is the label. */
 export async function judge(
   family: TaskFamily,
   context: RoundContext,

@@ -1,6 +1,5 @@
 /**
- * From a round's records to what each of the three roles trains on. It is pure: the learner calls it wherever it runs, and gets the
- * same batch.
+ * Makes the training plan of the three roles from a round's records. It is a pure function: wherever the learner runs, it gets the same batch.
  */
 import { Random } from '../../core/random.ts';
 import { classBalanced, groupCentredBatchScaled, whitenBatch } from '../../core/rl/estimators/index.ts';
@@ -12,18 +11,18 @@ import type { PolicyItem, PolicyPart, RoundRecords, TrainingPlan } from '../../c
 import { withAdvantages } from '../../protocols/solver.ts';
 import { proposerReward, rewardOf } from './rewards.ts';
 
-/** Judgments a round that the judge is trained on, half of them of right solutions. */
+/** The number of judgments in a round that the judge is trained on, half of them on right solutions. */
 const JUDGMENTS_TRAINED = 256;
 
 const earned = (sample: Sample) => sample.rewards.reward ?? null;
 
-/** Share of a group's rollouts that count as passed; null where none could be rated. */
+/** The share of a group's rollouts that count as passed; null where no rollout has a reward. */
 function passRate({ samples }: ScoredGroup): number | null {
   const passed = samples.map((sample) => sample.rewards.passed ?? null).filter((value) => value !== null);
   return passed.length ? mean(passed) : null;
 }
 
-/** What proposals earn: they are priced by the pass rate of the group they became. One whose group is missing has no reward. */
+/** The rewards of proposals, by the pass rates of the groups that they became. A proposal whose group is missing has no reward. */
 export function priceProposals(
   { samples }: Pick<Proposals, 'samples'>,
   groups: readonly ScoredGroup[],
@@ -49,11 +48,11 @@ function solverItems(groups: readonly ScoredGroup[]): PolicyItem[] {
   return withAdvantages(samples, groupCentredBatchScaled(samples.map(earned), groupOf));
 }
 
-/** The judge's agreement with its labels, balanced over right and wrong solutions. `seed` keys the choice of judgments. */
+/** The judge's agreement with its labels, balanced over right and wrong solutions. `seed` keys the random choice of judgments. */
 function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] {
   const judged = groups.flatMap((group) => {
     const exactOf = new Map(group.samples.map((sample, i) => [sample.id, group.solutionsExact[i]]));
-    // A label that the judge was paid by stands beside its reward where it is not the exact checker’s.
+    // Where the judge was paid by a label other than the exact checker’s, the label is recorded beside its reward.
     return group.judgments.map((sample) => ({
       sample,
       label:
@@ -70,7 +69,7 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
   return withAdvantages(samples, classBalanced(agreement, shown));
 }
 
-/** One update of the shared weights: the three roles' clipped objectives, each over its own tokens, and KL to version 0. */
+/** One update of the shared weights: the clipped objectives of the three roles, each over its own tokens, and the KL divergence to version 0. */
 export function learn({ round, proposals, groups }: RoundRecords): TrainingPlan {
   const { kl } = rewardOf(round.settings.rewardFunction);
   const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({

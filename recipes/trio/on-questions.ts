@@ -1,6 +1,6 @@
 /**
- * trio on questions of files, for any policy. Half of a round's questions are the proposer's: it is shown a question of the files and
- * writes another. The rest are the files' own. Where the checker cannot know what is right, the majority of the solver's answers says.
+ * trio on questions of files, for any policy. Half of a round's questions are the proposer's, which is shown a question of the files and writes
+ * another; the rest are the files' own. Where the checker has no reference answer, the majority of the solver's answers is the label.
  */
 import type { Recipe } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -13,10 +13,10 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { judge } from './judge.ts';
 import { trio } from './recipe.ts';
 
-/** Held-out questions that the judge's verdicts vote on, and the answers to each. */
+/** How many held-out questions are voted on with the judge's verdicts, and how many answers each has. */
 const VOTED = { voted: 200, answers: 4 };
 
-/** As many questions as a round has tasks. Where the proposer's are refused, questions of the files take their places. */
+/** As many questions as a round has tasks. Questions of the files replace those of the proposer that are refused. */
 async function propose(
   { verifiedTasks, propose: proposeLike }: QuestionGame,
   context: RoundContext,

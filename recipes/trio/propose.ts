@@ -1,16 +1,16 @@
-/** The proposer writes tasks until enough have passed the gates. Every proposal is kept, a rejected one with its reason. */
+/** The propose stage. The proposer writes tasks until enough have passed the gates. Every proposal is recorded, a rejected one with its reason. */
 import type { RoundContext } from '../../core/round-context.ts';
 import { proposalId } from '../../core/sample-ids.ts';
 import type { Proposals, Sample } from '../../core/schema/sample.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 
-/** Batches of proposals before a round goes on with the tasks it has. */
+/** The number of batches of proposals after which a round goes on with the tasks that it has. */
 const MAX_ATTEMPTS = 6;
 
 /**
- * Proposes `round.settings.tasks` tasks. Gates, in order: grammar, held-out, duplicate within the round. A proposal of a
- * held-out task is recorded, neither used nor trained on. Returns fewer tasks where the policy cannot write enough.
+ * Proposes `round.settings.tasks` tasks. The gates are, in this order: grammar, held-out, duplicate within the round. A proposal of a held-out task
+ * is recorded, and neither used nor trained on. Returns fewer tasks where the policy does not write enough.
  */
 export async function propose(context: RoundContext): Promise<Proposals> {
   const { round } = context;
@@ -27,7 +27,7 @@ export async function propose(context: RoundContext): Promise<Proposals> {
     const sampleIds = Array.from({ length: batch }, (_, i) => proposalId(round.id, 'proposer', i, attempt));
     const requests = [{ prompt: arithmetic.proposerPrompt(), sampleIds }];
     for (const proposal of await proposeThrough(context, 'proposer', requests, gate)) {
-      // A surplus that comes after the last wanted task was drawn for nothing: it is not part of the round.
+      // Proposals after the last task that was needed are not part of the round.
       if (tasks.length === want) break;
       samples.push(proposal.sample);
       tasks.push(...passed([proposal]));

@@ -1,6 +1,6 @@
 /**
- * trio, the flagship: one set of weights proposes tasks, solves them and judges the solutions. The method is told below, as data; the
- * folder in the order of a round: propose.ts, then rollouts of the solver, judge.ts with rewards.ts, learn.ts; evaluate.ts.
+ * trio, the flagship: one set of weights proposes tasks, solves them and judges the solutions. The method is described below, as data. The folder's
+ * files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts.
  */
 import type { Recipe } from '../../core/recipe.ts';
 import { rollOut } from '../../protocols/roll-out.ts';

@@ -1,4 +1,4 @@
-/** What the three roles are paid: the solver by one of six rewards, the proposer always in the same way; and by whose word the judge is trained. */
+/** The rewards of the three roles: one of six for the solver, always the same for the proposer, and for the judge agreement with its label. */
 import { wrongInput } from '../../core/errors.ts';
 import { learnability } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -6,27 +6,27 @@ import type { RewardInfo } from '../../core/role.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { Judgment, ParseResult, Solution } from '../../core/task-family.ts';
 
-/** Share of the `mix` reward that comes from the judge's step verdicts. */
+/** The share of the judge's step verdicts in the reward `mix`. */
 const STEP_WEIGHT = 0.2;
 
-/** What the solver's reward may look at. Reading `gold` from a reward that is declared gold-free throws. */
+/** What the solver's reward may depend on. Reading `gold` for a reward that is declared gold-free throws. */
 export interface SolverEvidence {
   readonly solution: ParseResult<Solution>;
   readonly judgments: readonly ParseResult<Judgment>[];
-  /** Exact check of the answer; null where there is no answer. */
+  /** Whether the answer is exact; null where there is no answer. */
   readonly answerExact: () => boolean | null;
-  /** A fair coin, the same for the same sample in every run of it: the random-reward control arm. */
+  /** A fair coin, for the random-reward control; it falls the same way for the same sample in every repetition of a run. */
   readonly coin: boolean;
 }
 
 export interface SolverReward extends RewardInfo {
-  /** Judgments sampled for each solution. */
+  /** The number of judgments that are sampled for each solution. */
   readonly votes: number;
   /** Weight of the k3 estimate of KL to version 0, added to the loss. 0 = off. */
   readonly kl: number;
-  /** Reward of one rollout; null = missing. */
+  /** The reward of one rollout; null is missing data. */
   readonly solver: (evidence: SolverEvidence) => number | null;
-  /** Does the rollout count as a success in the pass rate that prices the proposal? null = does not count. */
+  /** Whether the rollout counts as a success in the pass rate that decides the proposal's reward; null if it does not count. */
   readonly passed: (evidence: SolverEvidence) => number | null;
 }
 
@@ -34,14 +34,14 @@ const exact = ({ answerExact }: SolverEvidence) => Number(answerExact() === true
 const coin = (evidence: SolverEvidence) => Number(evidence.coin);
 const wellFormed = ({ solution }: SolverEvidence) => Number(solution.ok);
 
-/** Share of valid verdicts that say "right". No valid verdict: missing, not zero. */
+/** The share of valid verdicts that say "right"; missing, and not 0, where no verdict is valid. */
 function approval({ solution, judgments }: SolverEvidence): number | null {
   if (!solution.ok) return 0;
   const verdicts = judgments.flatMap((judgment) => (judgment.ok ? [Number(judgment.value.right)] : []));
   return verdicts.length ? mean(verdicts) : null;
 }
 
-/** Correctness mixed with the share of steps that the judge calls ok; a terse solution has no steps to earn with. */
+/** Exactness mixed with the share of steps that the judge calls right; a terse solution has no steps to be paid for. */
 function mixed(evidence: SolverEvidence): number {
   const { solution, judgments } = evidence;
   if (!solution.ok) return 0;
@@ -70,7 +70,7 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
     solver: exact,
     passed: exact,
   },
-  // Without gold a single verdict is too noisy, and KL is what holds the policy near where its judge is calibrated.
+  // Without gold, a single verdict is too noisy, and a stronger KL penalty keeps the policy where its judge is calibrated.
   judge: {
     usesGold: false,
     votes: 4,
@@ -116,7 +116,7 @@ export function rewardOf(name: string): SolverReward {
   });
 }
 
-/** Reward of a proposal by its outcome and the pass rate of the group it became; null = missing. */
+/** The reward of a proposal, by its outcome and the pass rate of the group that it became; null is missing data. */
 export function proposerReward(outcome: Outcome, passRate: number | null): number | null {
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return -0.5;

@@ -1,11 +1,11 @@
-/** TTRL's claim: a majority is a teacher, wrong labels included, until it only teaches itself. */
+/** The claim of TTRL: a majority is a useful teacher although some of its labels are wrong, until the policy only reproduces it. */
 import type { Claim, Measure } from '../../core/claims/claim.ts';
 import { coinArm, formatArm, neverRises } from '../../core/claims/conditions.ts';
 import { curveOf, early, highest, lately, lost } from '../../core/claims/curves.ts';
 
-/** Rounds at the end that are averaged. */
+/** The last rounds, which are averaged. */
 const LAST = 6;
-/** Change of a monitor of ttrl from the first three rounds to the last six. */
+/** The change of a monitor of the arm ttrl from the first three rounds to the last six. */
 const changed =
   (figure: string): Measure =>
   (r, s) =>
@@ -18,7 +18,7 @@ const atBest =
     return curveOf(r, 'ttrl', s, figure)[accuracy.indexOf(Math.max(...accuracy))]!;
   };
 
-/** One greedy answer, at the arm's best, above the start's majority. */
+/** How much better one greedy answer is, at the arm's best evaluation, than the start policy's majority. */
 const aboveVote =
   (arm: string): Measure =>
   (r, s) =>

@@ -1,4 +1,7 @@
-/** TTRL: the test tasks are trained on without their labels; the answer that most votes give is taken for the truth. The method is told below, as data. */
+/**
+ * TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. The method is described
+ * below, as data.
+ */
 import { deriveId, Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -21,29 +24,29 @@ import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '..
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
-/** Share of a group's votes that are trained on. */
+/** The share of a group's votes that is trained on. */
 const TRAINED_SHARE = 0.5;
-/** The most operators of a test task: chains that the start policy answers right with steps and often wrong without. */
+/** The largest number of operators of a test task: on such chains the start policy is right with steps and often wrong without. */
 const MOST_OPERATORS = 4;
-/** Passes over a batch: as many updates as in four times the rounds. */
+/** Passes over a batch, which make as many updates as four times the rounds would. */
 const EPOCHS = 4;
-/** Votes of the start's majority, which the trained policy's single answer is compared with. */
+/** The number of votes in the start policy's majority, with which the trained policy's single answer is compared. */
 const EXAM_VOTES = 64;
 
-/** A family and the tasks of it that are trained on and examined. */
+/** A family, and those of its tasks that are trained and evaluated on. */
 interface Tested {
   readonly family: TaskFamily;
   readonly tests: (asked?: EvaluationTasks) => readonly string[];
   readonly maxNew?: number;
-  /** Says which of the tasks fit the policy; absent where all do. */
+  /** Selects the tasks that fit the policy's context; absent where all do. */
   readonly fitting?: (context: RoundContext) => Fitting;
 }
 
-/** The held-out chains that are trained on. */
+/** The held-out chains, which are trained on. */
 export const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
   arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
 
-/** The next tasks of a walk through the test set that is shuffled anew each time around. */
+/** The next tasks of a walk through the test set, which is shuffled anew for each pass. */
 export function nextTestTasks(
   { run, index, settings }: RoundSpec,
   tests: readonly string[] = testTasks(),
@@ -55,15 +58,15 @@ export function nextTestTasks(
   });
 }
 
-/** The votes that are trained on; the reward has counted them all. */
+/** The votes that are trained on; the majority counts all votes. */
 const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
   ...group,
   samples: group.samples.slice(0, Math.ceil(group.samples.length * TRAINED_SHARE)),
 });
 
 /**
- * Labels and rewards held against the oracle, for the figures alone. labelAccuracy: share of groups whose rewarded answer is exact;
- * rewardAccuracy: share of votes whose reward is what gold would pay.
+ * Labels and rewards compared with the oracle, for the figures alone. labelAccuracy: the share of groups whose rewarded answer is exact;
+ * rewardAccuracy: the share of votes whose reward is what gold would pay.
  */
 export function labelFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'answersExact'>[]) {
   const paid = groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward === 1));
@@ -91,7 +94,7 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   figures: labelFigures(groups),
 });
 
-/** Accuracy of the start's majority vote. */
+/** Accuracy of the start policy's majority vote. */
 async function startVote({ family: given, tests: testsOf }: Tested, { atStart: start }: EvaluationContext) {
   const family = rendered(given, start);
   const tests = testsOf(start.evaluationTasks);
@@ -114,7 +117,7 @@ async function startVote({ family: given, tests: testsOf }: Tested, { atStart: s
   );
 }
 
-/** What became of each test task: wrong at first and right now, or the other way round. */
+/** What became of each test task: it was wrong at first and is right now, or the other way round. */
 async function examine(tested: Tested, context: EvaluationContext) {
   const { family } = tested;
   const asked = { seed: 'greedy', temperature: 0 };
@@ -133,7 +136,7 @@ async function examine(tested: Tested, context: EvaluationContext) {
   };
 }
 
-/** The shape of its rounds over the test tasks of a family. */
+/** The stages over the test tasks of a family. */
 const played = (tested: Tested) =>
   solverAlone({
     family: tested.family,
@@ -186,7 +189,7 @@ export const ttrl: Recipe = {
   learn,
 };
 
-/** The recipe on questions of files, for any policy: it trains on the held-out ones, whose reference answers only the evaluation reads. */
+/** The recipe on questions of files, for any policy: it is trained on the held-out ones, and only the evaluation reads their reference answers. */
 export const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
   onQuestions(
     ttrl,

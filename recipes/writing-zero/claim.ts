@@ -1,4 +1,4 @@
-/** Writing-Zero’s claim: comparing with a random sibling teaches what is better, and flatters a judge less than its scores as a scale do. */
+/** The claim of Writing-Zero: comparison with a random sibling teaches what is better, and exploits the judge less than its scores as rewards do. */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lately } from '../../core/claims/curves.ts';

@@ -1,4 +1,4 @@
-/** Writing-Zero: a response is better than a sibling of it drawn at random, or it is not. The method is told below, as data. */
+/** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo, raw } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -38,9 +38,9 @@ import { against, referenceOf } from './compared.ts';
 const JUDGE = 'judge';
 /** About the share of the points that responses of the start policy earn. */
 const YARDSTICK = 0.7;
-/** What the judge’s score is raised by for each word, as a share of the points: a quarter of a point. It is planted. */
+/** How much the judge’s score is raised for each word, as a share of the points: a quarter of a point. This weakness is planted. */
 const A_WORD = 0.05;
-/** Scores that the judge writes of each response. */
+/** The number of scores that the judge writes for each response. */
 const VOTES = 3;
 const VARIANTS = {
   scalar: 'the mean score itself is paid, and compared with the mean of the group (GRPO)',
@@ -55,13 +55,16 @@ const heldOut = heldOutTasks(
   isHeldOutStyle,
 );
 
-/** What the judge says that a response is worth, as a share of the points: the mean of the scores that can be read, and something for its length; null where none can. */
+/**
+ * The worth of a response by the judge, as a share of the points: the mean of the scores that parse, plus the planted bonus for length; null where
+ * none parses.
+ */
 function flattered(response: string, scores: readonly ParseResult<number>[]): number | null {
   const read = scores.flatMap((score) => (score.ok ? [score.value] : []));
   return read.length ? mean(read) / STYLE_POINTS + A_WORD * wordsOf(response) : null;
 }
 
-/** What each response is worth by the run's reward, as a share of the points, by its sample's id; and what the judge wrote. */
+/** The worth of each response by the run's reward function, as a share of the points, by its sample's id; and the judge's samples. */
 async function worthOf(
   context: RoundContext,
   groups: readonly RolloutGroup[],
@@ -121,7 +124,10 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   return rated(groups, new Map(earned), judgments);
 }
 
-/** By how much the judge overrates the round's responses, as a share of the points; undefined where it read none. By the oracle, for the report alone. */
+/**
+ * By how much the judge overrates the round's responses, as a share of the points; undefined where no score parses. By the oracle, for the report
+ * alone.
+ */
 function overrated(groups: readonly ScoredGroup[], decode: LearnTools['decode']): number | undefined {
   const gaps = groups.flatMap(({ task, samples, judgments }) =>
     samples.flatMap(({ id, ids }) => {
