@@ -118,8 +118,7 @@ export class OpenEnvClient {
       });
       if (await within(opened, timeoutMs)) return new OpenEnvSession(socket, inbox, this.#http);
       socket.close();
-      if (attempt === backOff.attempts)
-        throw this.#http.unreachable('a WebSocket at /ws', inbox.early());
+      if (attempt === backOff.attempts) throw this.#http.unreachable('a WebSocket at /ws', inbox.early());
       await waited(undefined, backOff, attempt);
     }
   }
