@@ -33,4 +33,4 @@ export function argumentsCheck(schema: ToolSchema): (input: object) => string | 
 }
 
 /** Keywords that only say that something under them is wrong. */
-const WHOLE = new Set(['properties', 'items', 'prefixItems', 'allOf']);
+const WHOLE = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref']);

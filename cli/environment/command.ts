@@ -1,7 +1,7 @@
-/** `rollmesh environment`: trains on environments that somebody else hosts by the Open Reward Standard. */
+/** `rollmesh environment`: trains on environments that somebody else hosts by the Open Reward Standard or OpenEnv. */
 import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { EnvironmentClient } from '../../api/environment-client.ts';
+import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import type { AgentAccess } from '../../core/schema/agent.ts';
 import { calledAs } from '../called-as.ts';
@@ -10,14 +10,12 @@ import { openMesh } from '../shared/mesh-access.ts';
 import { runNamed } from '../shared/run-named.ts';
 import { whole } from '../shared/run-options.ts';
 import { writeRows } from '../trajectories/write-rows.ts';
-import { type HoldOptions, holdEpisode, placeOf } from './hold-episode.ts';
+import { type HoldOptions, holdEpisode } from './hold-episode.ts';
+import type { Host, WantedTasks } from './host.ts';
 import { askIn, endEpisode, hasEnded, openEpisode } from './mesh-side.ts';
-import { taskRowsOf } from './task-rows.ts';
+import { hostOf } from './open-host.ts';
 
-interface TasksOptions {
-  readonly name?: string;
-  readonly split?: string;
-  readonly first: number;
+interface TasksOptions extends WantedTasks {
   readonly out: string;
   readonly force: boolean;
 }
@@ -27,33 +25,21 @@ interface PlayOptions extends HoldOptions {
   readonly state: string;
 }
 
-/** The address of a server. A key goes with every request, so it must travel encrypted, or not at all. */
-function clientOf(url: string): EnvironmentClient {
-  const key = process.env.ORS_API_KEY;
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  if (protocol === 'https:' || (protocol === 'http:' && (key === undefined || isHere)))
-    return new EnvironmentClient({ url, key });
-  throw wrongInput('environment.address', `${JSON.stringify(url)} is not the address of an environment.`, {
-    expected: `https://… or http://…${key === undefined ? '' : '; with ORS_API_KEY, http:// on this machine alone'}`,
-  });
-}
-
 async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Promise<void> {
   if (existsSync(out) && !force)
     throw wrongInput('file.exists', `The file ${out} is there already.`, {
       next: 'Choose another with --out, or write over it with --force.',
     });
-  const { place, rows } = await taskRowsOf(clientOf(url), wanted);
+  const { place, rows } = await (await hostOf(url)).rows(wanted);
   await writeRows(out, 'jsonl', rows);
   console.log(printable(`${out}: ${rows.length} tasks of ${place}`));
 }
 
 /** Holds one episode after the other until the run is over. */
-async function hold(client: EnvironmentClient, access: AgentAccess, options: HoldOptions): Promise<number> {
+async function hold(host: Host, access: AgentAccess, options: HoldOptions): Promise<number> {
   for (let held = 0; ; ) {
     // An environment that is down has no part in any episode: nothing is opened until it answers.
-    await client.environments();
+    await host.check();
     const episode = await openEpisode(access);
     if (episode.state === 'over') return held;
     if (episode.state === 'wait') {
@@ -62,10 +48,9 @@ async function hold(client: EnvironmentClient, access: AgentAccess, options: Hol
     }
     const name = `round ${episode.round}, episode ${episode.episode}`;
     try {
-      const place = placeOf(episode.task);
       const { score, error } = await holdEpisode(
-        client,
-        place,
+        host,
+        episode.task,
         `rollmesh-${episode.episode}`,
         askIn(episode),
         options,
@@ -80,12 +65,11 @@ async function hold(client: EnvironmentClient, access: AgentAccess, options: Hol
 }
 
 async function play(url: string, asked: string, { atOnce, state, ...options }: PlayOptions): Promise<void> {
-  const client = clientOf(url);
-  await client.environments();
+  const host = await hostOf(url);
   const { gateway, close } = await openMesh(state);
   try {
     const access = await gateway.getAgentAccess((await runNamed(gateway, asked)).id);
-    const holders = Array.from({ length: atOnce }, () => hold(client, access, options));
+    const holders = Array.from({ length: atOnce }, () => hold(host, access, options));
     const held = (await Promise.all(holders)).reduce((sum, n) => sum + n, 0);
     console.log(printable(`${held} episodes of run ${access.run} were held in ${url}`));
   } finally {
@@ -101,17 +85,28 @@ const most =
     return number;
   };
 
+function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), text);
+  if (result.success && !Array.isArray(result.output)) return result.output;
+  throw new InvalidArgumentError('Expected an object of JSON, as in {"difficulty": "easy"}.');
+}
+
+const listed = (text: string): readonly string[] => text.split(',').map((name) => name.trim());
+
 const address = () =>
-  new Argument('<url>', 'address of a server of the Open Reward Standard, as in http://localhost:8080');
+  new Argument(
+    '<url>',
+    'address of a server of the Open Reward Standard or OpenEnv, as in http://localhost:8080',
+  );
 
 export const command = (): Command =>
   new Command(calledAs('environment'))
     .description(
-      'Trains on an environment that somebody else hosts, by the Open Reward Standard (docs/environments.md).',
+      'Trains on an environment that somebody else hosts, by the Open Reward Standard or OpenEnv (docs/environments.md).',
     )
     .addHelpText(
       'after',
-      '\nA key of the server: set ORS_API_KEY. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
+      '\nA key of the server: set ORS_API_KEY, which is sent as X-API-Key. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
     )
     .addCommand(
       new Command('tasks')
@@ -119,7 +114,10 @@ export const command = (): Command =>
         .addArgument(address())
         .option('--name <environment>', 'the environment, where the server has several (default: its first)')
         .option('--split <name>', 'the split (default: the first that is for training)')
-        .option('--first <n>', 'only the first tasks of the split', most(100_000), 1000)
+        .option('--first <n>', 'only the first tasks of the split, or the first seeds', most(100_000), 1000)
+        .option('--reset <json>', 'what a reset is given beside its seed (OpenEnv)', jsonObject)
+        .option('--instructions <text>', 'said to the policy before the first observation (OpenEnv)')
+        .option('--show <fields>', 'the fields of an observation that the policy reads (OpenEnv)', listed)
         .option('--out <file>', 'the file', 'environment.jsonl')
         .option('--force', 'write over a file that is there', false)
         .action(tasks),

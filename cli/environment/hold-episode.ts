@@ -2,19 +2,13 @@
  * One episode of a run, held in an environment that somebody else hosts: the policy is asked through the episode's endpoint, what it calls is
  * called in the environment, and what the environment paid is the reward. Whatever goes wrong with the environment is missing data of a kind.
  */
-import * as v from 'valibot';
-import { type EnvironmentClient, missingBy } from '../../api/environment-client.ts';
+import { missingBy } from '../../api/environment-http.ts';
 import { linearSchema } from '../../core/checkers/json-schema.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Score } from '../../core/reward-service.ts';
-import {
-  type EnvironmentBlock,
-  type EnvironmentOutput,
-  type EnvironmentPlace,
-  type EnvironmentTool,
-  environmentPlace,
-} from '../../core/schema/environment.ts';
+import type { EnvironmentTool } from '../../core/schema/environment.ts';
 import { argumentsCheck, type ToolSchema } from '../../core/tool-arguments.ts';
+import type { Called, Host, World } from './host.ts';
 
 /** A message as OpenAI's endpoint takes and gives it. */
 export type ChatMessage = Readonly<Record<string, unknown>>;
@@ -41,21 +35,6 @@ export interface Ended {
   /** What went wrong with the environment. */
   readonly error?: Error;
 }
-
-const taskSchema = v.object({ metadata: environmentPlace });
-
-/** Where a task stands in an environment. Throws `environment.task` where the task is not from one. */
-export function placeOf(task: unknown): EnvironmentPlace {
-  const result = v.safeParse(taskSchema, task);
-  if (result.success) return result.output.metadata;
-  throw wrongInput('environment.task', 'The tasks of this run are not from an environment.', {
-    expected: 'tasks whose metadata names environment, split and index',
-    next: 'Write the file for --tasks with `rollmesh environment tasks URL`.',
-  });
-}
-
-export const textOf = (blocks: readonly EnvironmentBlock[]): string =>
-  blocks.map((block) => (block.type === 'text' ? block.text : '(an image)')).join('\n');
 
 /** A tool as OpenAI's endpoint takes it. */
 const offered = ({ name, description, input_schema }: EnvironmentTool) => ({
@@ -112,12 +91,10 @@ class Purse {
   #paid: number | null = null;
   finished = false;
 
-  take(output: EnvironmentOutput): string {
-    if (!output.ok) return output.error;
-    const { blocks, reward, finished } = output.output;
+  take({ text, reward, finished }: Called): string {
     if (reward !== null) this.#paid = (this.#paid ?? 0) + reward;
     this.finished = finished;
-    return textOf(blocks);
+    return text;
   }
 
   get score(): Score {
@@ -126,22 +103,14 @@ class Purse {
   }
 }
 
-async function played(
-  client: EnvironmentClient,
-  { environment }: EnvironmentPlace,
-  session: string,
-  ask: Ask,
-  { turns, answerTool }: HoldOptions,
-): Promise<Score> {
-  const tools = await client.tools(environment, session);
+async function played(world: World, ask: Ask, { turns, answerTool }: HoldOptions): Promise<Score> {
+  const { prompt, tools } = world;
   const argument = answerTool === undefined ? undefined : argumentOf(tools, answerTool);
-  const messages: ChatMessage[] = [
-    { role: 'user', content: textOf(await client.prompt(environment, session)) },
-  ];
+  const messages: ChatMessage[] = [{ role: 'user', content: prompt }];
   const purse = new Purse();
   const wrongWith = checksOf(tools);
   const call = async (name: string, input: Readonly<Record<string, unknown>>) =>
-    purse.take(await client.call(environment, session, name, input));
+    purse.take(await world.call(name, input));
   for (let turn = 0; turn < turns; turn++) {
     const said = await ask(messages, argument === undefined ? tools.map(offered) : []);
     if (!said) break;
@@ -160,28 +129,30 @@ async function played(
     // An answer without a call is the policy's end of the episode.
     if (purse.finished || (argument === undefined && said.calls.length === 0)) break;
   }
+  await world.settled();
   return purse.score;
 }
 
 /**
- * Plays an episode to its end. `session`: a name that follows from the episode and nothing else, so that no episode has two sessions.
+ * Plays an episode of a task to its end. `session`: a name that follows from the episode and nothing else, so that no episode has two sessions.
  * @returns what the episode is worth: the sum of what its calls were paid, 0 where the policy ended it unpaid, or why there is no reward
  */
 export async function holdEpisode(
-  client: EnvironmentClient,
-  place: EnvironmentPlace,
+  host: Pick<Host, 'open'>,
+  task: unknown,
   session: string,
   ask: Ask,
   options: HoldOptions,
 ): Promise<Ended> {
+  let world: World | undefined;
   try {
-    await client.begin(place, session);
-    return { score: await played(client, place, session, ask, options) };
+    world = await host.open(task, session);
+    return { score: await played(world, ask, options) };
   } catch (error) {
     const missing = missingBy(error);
     if (missing === undefined) throw error;
     return { score: missing, error: error as Error };
   } finally {
-    await client.end(session);
+    await world?.end();
   }
 }

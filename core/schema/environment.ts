@@ -37,6 +37,9 @@ const block = v.variant('type', [
 export const environmentBlocks = v.array(block);
 export type EnvironmentBlock = v.InferOutput<typeof block>;
 
+export const textOf = (blocks: readonly EnvironmentBlock[]): string =>
+  blocks.map((one) => (one.type === 'text' ? one.text : '(an image)')).join('\n');
+
 /** `input_schema`: a JSON schema of an object; null where a tool takes nothing. */
 const tool = v.object({
   name: v.pipe(v.string(), v.minLength(1)),

@@ -3,14 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EnvironmentClient } from '../../api/environment-client.ts';
 import { command } from '../../cli/environment/command.ts';
-import {
-  type Ask,
-  type HoldOptions,
-  holdEpisode,
-  placeOf,
-  type Said,
-} from '../../cli/environment/hold-episode.ts';
-import { taskRowsOf } from '../../cli/environment/task-rows.ts';
+import { type Ask, type HoldOptions, holdEpisode, type Said } from '../../cli/environment/hold-episode.ts';
+import { orsHost, placeOf } from '../../cli/environment/ors-host.ts';
 import { orsServer } from '../ors-server.ts';
 
 const QUICK = { attempts: 3, firstMs: 1, longestMs: 2 };
@@ -42,7 +36,7 @@ function policy(...answers: readonly (Said | null)[]) {
 }
 
 const hold = (ask: Ask, options: Partial<HoldOptions> = {}) =>
-  holdEpisode(client, PLACE, 'one', ask, { turns: 8, ...options });
+  holdEpisode(orsHost(client), { metadata: PLACE }, 'one', ask, { turns: 8, ...options });
 
 const once =
   (...faults: readonly ((response: ServerResponse) => void)[]) =>
@@ -271,13 +265,13 @@ test('the tasks of an environment become rows of a file', async () => {
     answer,
     metadata: { environment: 'sums', split: 'train', index },
   });
-  const { place, rows } = await taskRowsOf(client, { first: 2 });
+  const { place, rows } = await orsHost(client).rows({ first: 2 });
   expect(place).toBe('sums, split train');
   expect(rows).toEqual([row(0, '4'), row(1, '(the environment alone knows)')]);
-  expect((await taskRowsOf(client, { first: 9, split: 'exam' })).rows).toHaveLength(3);
+  expect((await orsHost(client).rows({ first: 9, split: 'exam' })).rows).toHaveLength(3);
   expect(server.sessions.size).toBe(0);
   for (const wrong of [{ name: 'x' }, { split: 'x' }])
-    await expect(taskRowsOf(client, { first: 1, ...wrong })).rejects.toMatchObject({
+    await expect(orsHost(client).rows({ first: 1, ...wrong })).rejects.toMatchObject({
       code: 'environment.unknown',
     });
   expect(placeOf(rows[1])).toEqual({ environment: 'sums', split: 'train', index: 1 });

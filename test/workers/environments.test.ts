@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { EnvironmentClient } from '../../api/environment-client.ts';
 import { type Ask, holdEpisode, type Said } from '../../cli/environment/hold-episode.ts';
-import { taskRowsOf } from '../../cli/environment/task-rows.ts';
+import { orsHost } from '../../cli/environment/ors-host.ts';
 import { episodesOf } from '../../core/play-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { registry } from '../../core/registry.ts';
@@ -153,7 +153,9 @@ test.each(['lake', 'push'] as const)(
         { actions: text.slice('<answer>'.length, -'<eos>'.length) },
       ]);
       const place = { environment, split: 'train', index };
-      const { score } = await holdEpisode(client, place, `walk-${index}`, heard.ask, { turns: 16 });
+      const { score } = await holdEpisode(orsHost(client), { metadata: place }, `walk-${index}`, heard.ask, {
+        turns: 16,
+      });
       const task = String((await client.task(place)).world);
       const { text, turns } = await inProcess(ragen, { agent: {} }, write)(task);
       expect(heard.text()).toBe(text);
@@ -189,7 +191,9 @@ test('questions are searched, answered and paid as in process, byte for byte', a
           ? ['search', { query: text.slice('<step>?'.length, -'<eos>'.length) }]
           : ['answer', { name: text.slice('<answer>'.length, -'<eos>'.length) }],
     );
-    const { score } = await holdEpisode(client, place, `search-${index}`, heard.ask, { turns: 16 });
+    const { score } = await holdEpisode(orsHost(client), { metadata: place }, `search-${index}`, heard.ask, {
+      turns: 16,
+    });
     const { text, turns } = await inProcess(
       ssp,
       { proposer: {}, solver: {} },
@@ -223,7 +227,7 @@ test('no task of the held-out split is one of training, and only training tells 
       expect(isHeldOutKey('lake', map)).toBe(heldOut);
     }
   }
-  const { rows } = await taskRowsOf(client, { name: 'search', first: 3 });
+  const { rows } = await orsHost(client).rows({ name: 'search', first: 3 });
   expect(rows).toHaveLength(3);
   expect(rows[0]).toMatchObject({ metadata: { environment: 'search', split: 'train', index: 0 } });
 });

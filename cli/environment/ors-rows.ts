@@ -2,18 +2,8 @@
 import type { EnvironmentClient } from '../../api/environment-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
-import type { EnvironmentPlace } from '../../core/schema/environment.ts';
-import { textOf } from './hold-episode.ts';
-
-export interface WantedTasks {
-  readonly name?: string;
-  readonly split?: string;
-  /** At most so many. */
-  readonly first: number;
-}
-
-/** What stands for a reference answer where an environment tells none. */
-const UNKNOWN = '(the environment alone knows)';
+import { type EnvironmentPlace, textOf } from '../../core/schema/environment.ts';
+import { UNKNOWN_ANSWER, type WantedTasks } from './host.ts';
 
 const named = (text: string | undefined, known: readonly string[], what: string, first: string): string => {
   if (text === undefined) return first;
@@ -33,16 +23,24 @@ async function rowOf(client: EnvironmentClient, place: EnvironmentPlace): Promis
   try {
     const question = textOf(await client.prompt(place.environment, session));
     const told = typeof answer === 'string' || typeof answer === 'number' ? String(answer).trim() : '';
-    return { question, answer: told || UNKNOWN, metadata: place };
+    return { question, answer: told || UNKNOWN_ANSWER, metadata: place };
   } finally {
     await client.end(session);
   }
 }
 
-export async function taskRowsOf(
+export async function orsRows(
   client: EnvironmentClient,
-  { name, split, first }: WantedTasks,
+  { name, split, first, ...others }: WantedTasks,
 ): Promise<{ readonly place: string; readonly rows: readonly object[] }> {
+  for (const option of Object.keys(others))
+    throw wrongInput(
+      'environment.option',
+      `--${option} means nothing to a server of the Open Reward Standard.`,
+      {
+        expected: '--name, --split and --first',
+      },
+    );
   const known = await client.environments();
   const environment = named(name, known, 'environment', known[0]!);
   const splits = await client.splits(environment);
