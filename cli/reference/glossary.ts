@@ -2,6 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { renderPage } from '../../site/pages.ts';
 
+/** The link to the icon that the mesh's page has; without one a browser asks for /favicon.ico, which there is not. */
+function icon(): string {
+  const [link] = /<link\s+rel="icon"[^>]*>/.exec(readFileSync('dashboard/index.html', 'utf8')) ?? [];
+  if (!link) throw new Error('internal: dashboard/index.html has no icon.');
+  return link.replaceAll(/\s+/g, ' ');
+}
+
 /** Links to other pages of the documentation become their text: a mesh has no place for them. */
 export function glossaryPage(): string {
   const { page } = renderPage('docs/glossary.md', readFileSync('docs/glossary.md', 'utf8'), {
@@ -15,6 +22,7 @@ export function glossaryPage(): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Glossary · rollmesh</title>
+${icon()}
 <link rel="stylesheet" href="/style.css">
 <link rel="stylesheet" href="/tables.css">
 </head>
