@@ -1,36 +1,27 @@
-/** Stages two and three: a generator rewrites a line of a right solution, and a verifier marks what comes of it, beside the right solution. */
-import { deriveId, Random } from '../../core/random.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../../core/task-family.ts';
-import { type Answer, ask, type Question } from '../../protocols/ask.ts';
-import { prefixOf } from '../../protocols/continue-prefixes.ts';
-import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
-import { rolloutIds } from '../../protocols/roll-out.ts';
-import { samplePrompts } from '../../protocols/sample-prompts.ts';
-import { rewardNamed } from '../../protocols/solver.ts';
-import { JUDGE } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { isInteger } from '../../tasks/worked.ts';
-import { chainWith, rewrittenLine, slipAt } from './slips.ts';
+/**
+ * A generator rewrites a line of a right solution to a chain, and a verifier of steps marks what comes of it: the moves of both, and what they
+ * earn. The lines after the rewritten one follow from it, so that a wrong line is the only one.
+ */
+import { deriveId } from '../core/random.ts';
+import { mean } from '../core/rl/statistics.ts';
+import type { RoundContext } from '../core/round-context.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../core/task-family.ts';
+import { plainProofs } from '../tasks/chains/analysis.ts';
+import { chainWith, rewrittenLine } from '../tasks/chains/slips.ts';
+import { isInteger } from '../tasks/worked.ts';
+import { type Answer, ask, type Question } from './ask.ts';
+import { prefixOf } from './continue-prefixes.ts';
+import { besideOracle } from './gold.ts';
+import { rolloutIds } from './roll-out.ts';
+import { samplePrompts } from './sample-prompts.ts';
+import { JUDGE } from './solver-verifier.ts';
 
 /** The role that rewrites lines. */
 export const GENERATOR = 'generator';
 
 /** What ends a rewritten line. */
 const ENDS = ['<step>', '<answer>'] as const;
-
-export const rewards: Readonly<Record<string, RewardInfo>> = {
-  game: {
-    description:
-      'the verifier is paid for exact marks; the generator for wrong lines that pass, and it pays for lines that are not wrong',
-    usesGold: true,
-  },
-  format: { description: 'control: what is in form is paid, for both', usesGold: false },
-  random: { description: 'control: a fair coin, for both', usesGold: false },
-};
 
 /** A right solution up to the line that is rewritten, which the generator goes on with. */
 export function rewritePrompt(task: string): string {
@@ -70,24 +61,12 @@ export async function rewriteLines(
   return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));
 }
 
-/** What the verifier is shown in the place of a sample: what its line makes, or in the static variant a random last digit. */
-const shownFor = (
-  { tokenizer, round }: Pick<RoundContext, 'tokenizer' | 'round'>,
-  task: string,
-  { id, ids, outcome }: Sample,
-): ParseResult<Solution> => {
-  if (round.settings.variant === 'static') {
-    const line = rewrittenLine(task);
-    return ok(chainWith(task, line, slipAt(new Random(`slip/${id}`), 'digit', task, line)!));
-  }
-  return outcome === 'ok' ? parseRewrite(task, tokenizer.decode(ids)) : invalid(outcome);
-};
-
-const isExact = (task: string, solution: Solution): boolean =>
+/** By the oracle: does every line follow? */
+export const isExact = (task: string, solution: Solution): boolean =>
   plainProofs.exactJudgment(task, solution).right;
 
 /** Does a verdict mark each line as the checker does? */
-function marksExactly(task: string, solution: Solution, verdict: ParseResult<Judgment>): boolean {
+export function marksExactly(task: string, solution: Solution, verdict: ParseResult<Judgment>): boolean {
   const { steps } = plainProofs.exactJudgment(task, solution);
   return verdict.ok && steps.every((right, i) => verdict.value.steps[i] === right);
 }
@@ -108,13 +87,32 @@ interface Shown {
   readonly solution: Solution;
 }
 
-export async function judgeLines(
+/** What is judged in a round, and what both players earn for it. */
+export interface LineGame {
+  /** Verdicts on each solution. */
+  readonly votes: number;
+  /** Is the right solution judged beside the rewritten ones? */
+  readonly besideRight: boolean;
+  /** What the verifier is shown in the place of a sample; nothing where it is not in form. */
+  readonly shownFor: (task: string, sample: Sample) => ParseResult<Solution>;
+  readonly payVerdict: (shown: Shown, answer: Answer<Judgment>) => number;
+  /** `verdicts`: those on the solution `shown`. */
+  readonly payLine: (
+    task: string,
+    sample: Sample,
+    shown: ParseResult<Solution>,
+    verdicts: readonly ParseResult<Judgment>[],
+  ) => number | null;
+}
+
+/** Stage three: the verifier marks every line of what it is shown. */
+export async function judgeRewrites(
   context: RoundContext,
   groups: readonly RolloutGroup[],
+  { votes, besideRight, shownFor, payVerdict, payLine }: LineGame,
 ): Promise<ScoredGroup[]> {
-  const { rewardFunction, groupSize: votes } = context.round.settings;
-  rewardNamed(rewards, rewardFunction);
-  const shownGS = groups.map(({ task, samples }) => samples.map((sample) => shownFor(context, task, sample)));
+  const shownGS = groups.map(({ task, samples }) => samples.map((sample) => shownFor(task, sample)));
+  const rightKey = (group: string) => deriveId(group, 'right');
   const asked = groups.flatMap(({ group, task, samples }, g): (Question<Judgment> & Shown)[] => {
     const about = (of: string, key: string, solution: Solution) => ({
       of,
@@ -124,46 +122,25 @@ export async function judgeLines(
       prompt: plainProofs.judgePrompt(task, solution),
       parse: (text: string) => plainProofs.parseJudgment(solution, text),
     });
-    const right = about(samples[0]!.id, deriveId(group, 'right'), chainWith(task));
+    const right = besideRight ? [about(samples[0]!.id, rightKey(group), chainWith(task))] : [];
     const rewritten = samples.flatMap(({ id }, s) => {
       const shown = shownGS[g]![s]!;
       return shown.ok ? [about(id, id, shown.value)] : [];
     });
-    return [right, ...rewritten];
+    return [...right, ...rewritten];
   });
   const answers = await ask(context, JUDGE, asked, votes);
   const byKey = new Map(asked.map(({ key }, q) => [key!, { ...asked[q]!, answers: answers[q]! }]));
-
-  function payVerdict({ task, solution }: Shown, { sample: { id }, parsed }: Answer<Judgment>): number {
-    if (rewardFunction === 'format') return Number(parsed.ok);
-    if (rewardFunction === 'random') return Number(coinOf(id));
-    return Number(sealedGold(context, marksExactly(task, solution, parsed))());
-  }
-
-  function payLine(task: string, { id }: Sample, shown: ParseResult<Solution>): number | null {
-    if (rewardFunction === 'format') return Number(shown.ok);
-    if (rewardFunction === 'random') return Number(coinOf(id));
-    const wrong = sealedGold(context, shown.ok ? !isExact(task, shown.value) : null)();
-    const verdicts = byKey.get(id)?.answers ?? [];
-    return lineReward(
-      wrong,
-      passedShare(
-        task,
-        verdicts.map(({ parsed }) => parsed),
-      ),
-    );
-  }
-
   return groups.map((group, g): ScoredGroup => {
     const { task, samples } = group;
     const exact = shownGS[g]!.map((shown) => (shown.ok ? isExact(task, shown.value) : null));
-    const keys = [deriveId(group.group, 'right'), ...samples.map(({ id }) => id)];
+    const keys = [rightKey(group.group), ...samples.map(({ id }) => id)];
     return {
       ...group,
-      samples: samples.map((sample, s) => ({
-        ...sample,
-        rewards: { reward: payLine(task, sample, shownGS[g]![s]!) },
-      })),
+      samples: samples.map((sample, s) => {
+        const verdicts = (byKey.get(sample.id)?.answers ?? []).map(({ parsed }) => parsed);
+        return { ...sample, rewards: { reward: payLine(task, sample, shownGS[g]![s]!, verdicts) } };
+      }),
       judgments: keys.flatMap((key) => {
         const question = byKey.get(key);
         if (!question) return [];

@@ -1,4 +1,4 @@
-/** Wrong lines of chains, by kind: how a static baseline corrupts, and the flaws that no one trained on. Pure functions. */
+/** Wrong lines of chains, by kind: how a static baseline corrupts, and the flaws that verifiers are examined on. Pure functions. */
 import { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -57,6 +57,16 @@ export function slipAt(random: Random, kind: Slip, task: string, line: number): 
   const said = total();
   // `+ 0`: there is no -0 among the numbers that are written.
   return said === right ? null : String(said + 0);
+}
+
+/** Could a line that says this be wrong in one of the kinds that detection is examined on? */
+export function isUnseenSlip(task: string, line: number, said: string): boolean {
+  const { steps } = chainWith(task);
+  const right = Number(steps[line - 1]);
+  const before = Number(line === 1 ? task[0] : steps[line - 2]);
+  const copied = Array.from({ length: lineCount(task) }, (_, i) => sum(before, task, line, i + 1));
+  const total = Number(said);
+  return total !== right && [right + 10, right - 10, 2 * before - right, ...copied].includes(total);
 }
 
 /** A solution with one wrong line of this kind, wherever it is possible; what follows from it is carried on. */
