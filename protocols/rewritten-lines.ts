@@ -21,7 +21,7 @@ import { JUDGE } from './solver-verifier.ts';
 export const GENERATOR = 'generator';
 
 /** What ends a rewritten line. */
-const ENDS = ['<step>', '<answer>'] as const;
+export const LINE_ENDS = ['<step>', '<answer>'] as const;
 
 /** A right solution up to the line that is rewritten, which the generator goes on with. */
 export function rewritePrompt(task: string): string {
@@ -31,7 +31,7 @@ export function rewritePrompt(task: string): string {
 
 /** The solution that a generator's line makes; the lines after it follow from it. */
 export function parseRewrite(task: string, text: string): ParseResult<Solution> {
-  const end = ENDS.find((tag) => text.endsWith(tag));
+  const end = LINE_ENDS.find((tag) => text.endsWith(tag));
   const said = end === undefined ? '' : text.slice(0, -end.length);
   return isInteger(said) ? ok(chainWith(task, rewrittenLine(task), said)) : invalid('off-grammar');
 }
@@ -56,7 +56,7 @@ export async function rewriteLines(
       sampleIds: rolloutIds(group, GENERATOR, round.settings.groupSize),
       parse: (text) => parseRewrite(task, text),
     })),
-    { stop: ENDS.map((tag) => tokenizer.id(tag)) },
+    { stop: LINE_ENDS.map((tag) => tokenizer.id(tag)) },
   );
   return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));
 }

@@ -1,0 +1,102 @@
+/** The claim: a verifier that was trained by rewards finds more flaws of kinds that it was not shown, and withstands a generator for longer. */
+import type { ArmResults, Claim, Condition, Measure } from '../../core/claims/claim.ts';
+import {
+  coinArm,
+  difference,
+  doesNotRise,
+  endsAbove,
+  formatArm,
+  POINTS,
+  rises,
+} from '../../core/claims/conditions.ts';
+import { atEnd, lately, monitorOf } from '../../core/claims/curves.ts';
+import { TAUGHT } from './phases.ts';
+
+/** Rounds in which the generator attacks. */
+const ATTACK = 14;
+const ROUNDS = TAUGHT + ATTACK;
+/** A verifier is broken where so large a share of all lines that the generator writes is wrong and passes. */
+const BROKEN = 0.25;
+
+/** Rounds of attack before the verifier is broken; all of them where it never is. */
+export const withstood =
+  (arm: string): Measure =>
+  (results: ArmResults, seed: number) => {
+    const broken = monitorOf(results, arm, seed, 'breached')
+      .slice(TAUGHT)
+      .findIndex((share) => share >= BROKEN);
+    return broken < 0 ? ATTACK : broken;
+  };
+
+const withstandsLonger = (arm: string, than: string): Condition => ({
+  description: `rounds of attack before a quarter of all lines is wrong and passes, ${arm} more than ${than}`,
+  measure: (results, seed) => withstood(arm)(results, seed) - withstood(than)(results, seed),
+  atLeast: 2,
+});
+
+const letsLessPass = (arm: string, than: string): Condition => ({
+  description: `share of lines that are wrong and pass in the last five rounds of attack, ${than} above ${arm}`,
+  measure: (results, seed) =>
+    lately(results, than, seed, 'breached') - lately(results, arm, seed, 'breached'),
+  atLeast: POINTS,
+});
+
+const REWARDS = 'rewards';
+const TUNED = ['imitation', 'written'] as const;
+
+export const claim: Claim = {
+  description:
+    'A verifier of steps that is trained by rewards for exact marks finds flaws of kinds that its training did not show better than one that is fine-tuned, on its own right verdicts or on exact ones, and a generator that learns against it takes longer to get past it.',
+  rounds: ROUNDS,
+  // The generator first learns after the verifier.
+  quickRounds: TAUGHT + 1,
+  evaluateEvery: ROUNDS,
+  pictures: {
+    sampled: 'Balanced accuracy of sampled verdicts on unseen kinds of flaws',
+    found: 'Share of flaws of unseen kinds that are found',
+    breached: 'Share of the generator’s held-out lines that are wrong and pass',
+  },
+  arms: [
+    { name: REWARDS, description: 'the verifier is trained by rewards for exact marks' },
+    {
+      name: 'imitation',
+      variant: 'imitation',
+      description: 'the verifier is fine-tuned on its own verdicts that earn 1',
+    },
+    {
+      name: 'written',
+      variant: 'written',
+      description: 'the verifier is fine-tuned on exact verdicts that a script writes',
+    },
+    { name: 'untrained', freeze: ['judge'], description: 'the verifier stays at version 0' },
+    coinArm('a coin pays the verifier'),
+    formatArm('the verifier is paid for verdicts in form'),
+  ],
+  partners: [{ partner: 'verifier', trained: REWARDS, frozen: 'untrained' }],
+  conditions: [
+    ...TUNED.map((arm) => endsAbove(REWARDS, arm, POINTS, 'found')),
+    ...TUNED.map((arm) => withstandsLonger(REWARDS, arm)),
+    ...TUNED.map((arm) => letsLessPass(REWARDS, arm)),
+    rises(REWARDS, 0.1),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    withstandsLonger(REWARDS, 'untrained'),
+    ...TUNED.map((arm) => endsAbove(REWARDS, arm)),
+    ...TUNED.map((arm) => endsAbove(REWARDS, arm, 0.03, 'accepted')),
+    ...[REWARDS, ...TUNED].map(
+      (arm): Condition => ({
+        description: `${arm}: share of flaws found at the end, of the kinds that were taught above unseen kinds`,
+        measure: (results, seed) =>
+          atEnd(results, arm, seed, 'foundTaught') - atEnd(results, arm, seed, 'found'),
+        atMost: POINTS,
+      }),
+    ),
+    {
+      description: 'share of held-out lines that are wrong and pass at the end, untrained above rewards',
+      measure: difference('untrained', REWARDS, 'breached'),
+      atLeast: POINTS,
+    },
+  ],
+};
