@@ -10,26 +10,29 @@ import {
   rises,
 } from '../../core/claims/conditions.ts';
 import { atEnd, lately, monitorOf } from '../../core/claims/curves.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import { TAUGHT } from './phases.ts';
 
 /** Rounds in which the generator attacks. */
-const ATTACK = 14;
+const ATTACK = 20;
 const ROUNDS = TAUGHT + ATTACK;
-/** A verifier is broken where so large a share of all lines that the generator writes is wrong and passes. */
-const BROKEN = 0.25;
+/** A verifier is broken where so large a share of all lines that the generator writes is wrong and passes, as a mean over so many rounds. */
+const BROKEN = 0.1;
+const OVER = 3;
 
 /** Rounds of attack before the verifier is broken; all of them where it never is. */
 export const withstood =
   (arm: string): Measure =>
   (results: ArmResults, seed: number) => {
-    const broken = monitorOf(results, arm, seed, 'breached')
-      .slice(TAUGHT)
-      .findIndex((share) => share >= BROKEN);
+    const shares = monitorOf(results, arm, seed, 'breached').slice(TAUGHT);
+    const broken = shares.findIndex(
+      (_, i) => i + OVER <= shares.length && mean(shares.slice(i, i + OVER)) >= BROKEN,
+    );
     return broken < 0 ? ATTACK : broken;
   };
 
 const withstandsLonger = (arm: string, than: string): Condition => ({
-  description: `rounds of attack before a quarter of all lines is wrong and passes, ${arm} more than ${than}`,
+  description: `rounds of attack before a tenth of all lines is wrong and passes, ${arm} more than ${than}`,
   measure: (results, seed) => withstood(arm)(results, seed) - withstood(than)(results, seed),
   atLeast: 2,
 });

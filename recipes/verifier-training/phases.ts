@@ -5,7 +5,7 @@ import type { RoundSpec } from '../../core/schema/round.ts';
 export type Phase = 'teach' | 'attack';
 
 /** Rounds in which the verifier is taught. */
-export const TAUGHT = 8;
+export const TAUGHT = 16;
 
 const SCHEDULE: Schedule<Phase> = {
   first: [{ phase: 'teach', rounds: TAUGHT }],

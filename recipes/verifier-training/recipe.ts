@@ -47,7 +47,7 @@ export const verifierTraining: Recipe = {
   variants: VARIANTS,
   sets: {
     main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) },
-    [GENERATOR_SET]: { optimizer: smallSteps({ learningRate: 4e-4, warmup: 5 }) },
+    [GENERATOR_SET]: { optimizer: smallSteps({ learningRate: 8e-4, warmup: 5 }) },
   },
   roles: {
     [GENERATOR]: {

@@ -133,7 +133,7 @@ test('the controls pay the verifier for other things, and the generator as ever'
   expect(coin.groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0.5, 0.5, -1, -1]);
 });
 
-test('a verifier has withstood as many rounds of attack as came before a quarter of the lines passed', () => {
+test('a verifier has withstood as many rounds of attack as came before a tenth of the lines passed', () => {
   const run = (breached: readonly number[]) => ({
     arm: [
       {
@@ -145,7 +145,10 @@ test('a verifier has withstood as many rounds of attack as came before a quarter
     ],
   });
   const rounds = (breached: readonly number[]) => withstood('arm')(run(breached) as ArmResults, 0);
-  expect(rounds([0.1, 0.2, 0.25, 0.1])).toBe(2);
-  expect(rounds([0.3])).toBe(0);
-  expect(rounds(Array(14).fill(0.24))).toBe(14);
+  // Means over three rounds: 0.06, 0.09, 0.11.
+  expect(rounds([0.05, 0.05, 0.08, 0.14, 0.11])).toBe(2);
+  expect(rounds([0.3, 0, 0])).toBe(0);
+  // One round does not make it, and what comes after the end is not known.
+  expect(rounds([0.2, 0.02, 0.02, 0.02, 0.2])).toBe(20);
+  expect(rounds(Array(20).fill(0.09))).toBe(20);
 });
