@@ -51,8 +51,6 @@ export const claim: Claim = {
   description:
     'A verifier of steps that is trained by rewards for exact marks finds flaws of kinds that its training did not show better than one that is fine-tuned, on its own right verdicts or on exact ones, and a generator that learns against it takes longer to get past it.',
   rounds: ROUNDS,
-  // The generator first learns after the verifier.
-  quickRounds: TAUGHT + 1,
   evaluateEvery: ROUNDS,
   pictures: {
     sampled: 'Balanced accuracy of sampled verdicts on unseen kinds of flaws',
