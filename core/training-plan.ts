@@ -130,10 +130,18 @@ export interface ImplicitPrmPart extends Part {
   readonly reference: WeightsRef;
 }
 
-/** Regression of the set's value head on the value before each token of `ids`, as GAE takes it. The loss is a mean over tokens. */
+/**
+ * Regression of the set's value head on the value before each token of `ids`, as GAE takes it. The loss is a mean over tokens; token weights
+ * [ids] (default 1) multiply a token's loss and leave the divisor as it is, so that 0 leaves a position out.
+ */
 export interface ValuePart extends Part {
   readonly kind: 'value';
-  readonly items: readonly (Sequence & { readonly targets: readonly number[] })[];
+  readonly items: readonly (Sequence & {
+    readonly targets: readonly number[];
+    readonly weights?: readonly number[];
+  })[];
+  /** τ of an expectile in place of the mean, 0 < τ < 1, as implicit Q-learning takes it; absent = the mean, which is τ = 0.5. */
+  readonly expectile?: number;
 }
 
 /** Cross-entropy of the set's class head at the last token of `ids`. The loss is a mean over sequences. */

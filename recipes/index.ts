@@ -35,6 +35,7 @@ import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
+import { verifierTraining } from './verifier-training/recipe.ts';
 import { writingZero } from './writing-zero/recipe.ts';
 
 export const recipes: readonly Recipe[] = [
@@ -61,6 +62,7 @@ export const recipes: readonly Recipe[] = [
   stp,
   ssrSwe,
   aprm,
+  verifierTraining,
   spark,
   coReward,
   sar,

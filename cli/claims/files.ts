@@ -6,7 +6,7 @@ import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { coTrainingCaption, coTrainingPage, coTrainingPicture } from './co-training.ts';
-import { claimsPage, overview, pictures } from './page.ts';
+import { claimsPage, overview, pictures, type Told } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
 import { type Judged, judged, type Played } from './record.ts';
 import { readAttempts, readRegistration } from './registered.ts';
@@ -70,13 +70,17 @@ export async function claimFiles(
   const waiting = recipes.flatMap(({ name, claim }) =>
     claim && !records.some(({ recipe }) => recipe === name) ? [name] : [],
   );
-  const diagnoses = Object.fromEntries(recipes.map(({ name, claim }) => [name, claim?.diagnosis]));
+  const told: Readonly<Record<string, Told>> = Object.fromEntries(
+    recipes.flatMap(({ name, claim }) => (claim ? [[name, claim]] : [])),
+  );
   return new Map([
     ...records.flatMap((record) =>
-      [...pictures(record)].map(([name, svg]) => [join(PICTURES, name), svg] as const),
+      [...pictures(record, told[record.recipe]?.along)].map(
+        ([name, svg]) => [join(PICTURES, name), svg] as const,
+      ),
     ),
     [join(PICTURES, 'co-training.svg'), coTrainingPicture(records)],
-    ['docs/claims.md', claimsPage(records, diagnoses, waiting)],
+    ['docs/claims.md', claimsPage(records, told, waiting)],
     ['docs/co-training.md', coTrainingPage(records, sized)],
     ['README.md', quotedIn(await readFile('README.md', 'utf8'), records)],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],

@@ -1,5 +1,6 @@
 /** Makes docs/claims.md and its pictures from the results files; only texts written after the runs come from the recipes. */
 import { pilotMinutes } from '../../core/claims/attempts.ts';
+import type { Along, Claim } from '../../core/claims/claim.ts';
 import { type Change, columnsOf, sharpeningOf, skillOf } from '../../core/claims/columns.ts';
 import { figureOf } from '../../core/claims/curves.ts';
 import type { JudgedCondition } from '../../core/claims/rule.ts';
@@ -38,10 +39,24 @@ const ofPoint = (point: Summary['heldout'][number] | undefined, figure: string) 
 
 const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
 
+const alongName = (recipe: string) => `${recipe}-along.svg`;
+
+/** The start, and each arm at the end of its runs, over the figures of one evaluation. */
+function alongPicture({ arms }: Judged, { title, xTitle, at }: Along): string {
+  const curve = (point: Summary['heldout'][number] | undefined) =>
+    Object.entries(at).map(([figure, x]) => ({ x, y: ofPoint(point, figure) }));
+  const series: Series[] = [
+    { name: 'start', runs: arms[0]!.runs.map(({ heldout }) => curve(heldout[0])) },
+    ...arms.map(({ name, runs }) => ({ name, runs: runs.map(({ heldout }) => curve(heldout.at(-1))) })),
+  ];
+  return lineChart({ title, xTitle, series });
+}
+
 /** SVG pictures by file name, one per figure: a line for each arm (its mean over seeds), with a line for each seed behind it. */
-export function pictures(record: Judged): Map<string, string> {
-  return new Map(
-    Object.entries(picturesOf(record)).map(([figure, title]) => {
+export function pictures(record: Judged, along?: Along): Map<string, string> {
+  return new Map([
+    ...(along ? [[alongName(record.recipe), alongPicture(record, along)] as const] : []),
+    ...Object.entries(picturesOf(record)).map(([figure, title]) => {
       const series = record.arms.map(
         ({ name, runs }): Series => ({
           name,
@@ -50,9 +65,9 @@ export function pictures(record: Judged): Map<string, string> {
           ),
         }),
       );
-      return [pictureName(record.recipe, figure), lineChart({ title, xTitle: 'round', series })];
+      return [pictureName(record.recipe, figure), lineChart({ title, xTitle: 'round', series })] as const;
     }),
-  );
+  ]);
 }
 
 /** The half width of a 95 % interval, or that one run has none. */
@@ -158,7 +173,7 @@ const columnsTable = (arms: readonly PlayedArm[]): string[] => [
   '',
 ];
 
-function section(record: Judged, diagnosis: string | undefined): string {
+function section(record: Judged, { diagnosis, along }: Told): string {
   const { recipe, claim, verdict, conditions, observations, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
@@ -185,6 +200,7 @@ function section(record: Judged, diagnosis: string | undefined): string {
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
     ...attemptsText(record),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
+    ...(along ? [`![${along.title}](claims/${alongName(recipe)})`] : []),
     '',
     `Measured with ${measuredOn(machine)}${playedLater(arms)}. Data: [claims/${recipe}.json](../claims/${recipe}.json).`,
     '',
@@ -236,10 +252,13 @@ const waitingText = (waiting: readonly string[]): string[] =>
       ]
     : [];
 
-/** `diagnoses` by recipe; `waiting`: recipes whose claims are registered and not played. */
+/** What is taken from a claim as it is now, and not from its record. */
+export type Told = Pick<Claim, 'diagnosis' | 'along'>;
+
+/** `told` by recipe; `waiting`: recipes whose claims are registered and not played. */
 export const claimsPage = (
   records: readonly Judged[],
-  diagnoses: Readonly<Record<string, string | undefined>> = {},
+  told: Readonly<Record<string, Told>> = {},
   waiting: readonly string[] = [],
 ): string =>
   [
@@ -249,5 +268,5 @@ export const claimsPage = (
     ...overview(records),
     '',
     ...waitingText(waiting),
-    ...records.map((record) => section(record, diagnoses[record.recipe])),
+    ...records.map((record) => section(record, told[record.recipe] ?? {})),
   ].join('\n');

@@ -59,6 +59,8 @@ export interface Claim {
   readonly quickRounds?: number;
   /** The curves that the page draws, by the figure's name; default: the held-out accuracies. They are shares: the axis goes from 0 to 1. */
   readonly pictures?: Readonly<Record<string, string>>;
+  /** A picture whose curves do not go over rounds. */
+  readonly along?: Along;
   /** What the published claim requires of such runs, and that its controls do not achieve the same. These conditions make the verdict. */
   readonly conditions: readonly Condition[];
   /** Expectations beyond the published claim, measured and shown beside it. */
@@ -67,6 +69,15 @@ export interface Claim {
   readonly partners?: readonly Partner[];
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
+}
+
+/** A curve of each arm at the end of its runs, and of the start, whose points are figures of one evaluation; they are shares. */
+export interface Along {
+  readonly title: string;
+  /** What the axis counts. */
+  readonly xTitle: string;
+  /** Where on the axis each figure is, by its name. */
+  readonly at: Readonly<Record<string, number>>;
 }
 
 export interface Partner {

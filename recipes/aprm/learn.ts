@@ -1,50 +1,28 @@
 /** What a round trains: two players, each in a parameter set of its own. Both learn from the same records, and their steps are optimistic. */
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
-import { withAdvantages } from '../../protocols/solver.ts';
+import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
+import { GENERATOR, parseRewrite, solutionShown } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { GENERATOR, parseRewrite, solutionShown } from './rewrites.ts';
-import { chainWith, rewrittenLine } from './slips.ts';
+import { chainWith, rewrittenLine } from '../../tasks/chains/slips.ts';
 
 export const GENERATOR_SET = 'generator';
 
-/** Weights of the KL divergence to version 0 and of the entropy in the utilities of both players. */
+/** Weights of the KL divergence to version 0 and of the entropy in both players' utilities. */
 const KL_WEIGHT = 0.01;
 const ENTROPY_WEIGHT = 0.01;
 
-/** GRPO over samples that share a prompt. */
 function reinforced(set: string, role: string, samples: readonly Sample[], variant?: string): Update[] {
   if (samples.length === 0) return [];
-  const advantages = grpo(
-    samples.map(({ rewards }) => rewards.reward ?? null),
-    samples.map(({ prompt }) => prompt.join()),
-  );
-  return [
-    {
-      set,
-      optimistic: variant !== 'no-optimism',
-      parts: [
-        {
-          kind: 'policy',
-          role,
-          weight: 1,
-          items: withAdvantages(samples, advantages),
-          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-          aggregation: { mode: 'token-mean' },
-          ...(variant === 'unregularised'
-            ? {}
-            : {
-                kl: { weight: KL_WEIGHT, estimator: 'k3', reference: { set, version: 0 } },
-                entropy: ENTROPY_WEIGHT,
-              }),
-        },
-      ],
-    },
-  ];
+  const regularised = {
+    kl: { weight: KL_WEIGHT, estimator: 'k3', reference: { set, version: 0 } },
+    entropy: ENTROPY_WEIGHT,
+  } as const;
+  const part = reinforcedByPrompt(role, samples, variant === 'unregularised' ? {} : regularised);
+  return [{ set, optimistic: variant !== 'no-optimism', parts: [part] }];
 }
 
 /** The verdicts that earned 1, as texts for supervised fine-tuning, in the arm that has it in place of reinforcement. */
@@ -99,7 +77,7 @@ export function learn(records: RoundRecords, { decode }: LearnTools): TrainingPl
   return {
     updates: [
       ...(variant === 'imitation' ? imitated(verdicts) : reinforced(MAIN_SET, JUDGE, verdicts, variant)),
-      // A static corrupter is not a policy, so there is nothing to train.
+      // A static corrupter is nobody's policy.
       ...(variant === 'static' ? [] : reinforced(GENERATOR_SET, GENERATOR, lines, variant)),
     ],
     figures: figuresOf(records, decode),

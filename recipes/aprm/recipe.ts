@@ -1,14 +1,15 @@
 /** APRM: a generator of wrong steps and a verifier of steps in a game, each trained against the other. The method is described below, as data. */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
 import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../tasks/chains/analysis.ts';
 import { chainMarks, STEP_TOKENS } from '../../tasks/chains/family.ts';
 import { claim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
+import { judgeLines, rewards } from './judge-lines.ts';
 import { GENERATOR_SET, learn } from './learn.ts';
-import { GENERATOR, judgeLines, rewards, rewriteLines } from './rewrites.ts';
 
 const tasksOf = familyTasks(plainProofs);
 /** Without momentum, because optimism extrapolates the direction of the newest gradient. */

@@ -29,6 +29,11 @@ export const claim: Claim = {
     selfError: 'Mean distance of the provers’ own scores from exact ones',
     sequential8: 'Held-out accuracy after up to eight rounds of self-verification',
   },
+  along: {
+    title: 'Held-out accuracy by rounds of sequential self-verification',
+    xTitle: 'at most so many rounds of proving and self-verification',
+    at: { sequential1: 1, sequential2: 2, sequential4: 4, sequential8: 8 },
+  },
   arms: [
     { name: 'dsmath-v2', description: 'as published' },
     { name: 'score only', variant: 'score-only', description: 'analyses are paid for their score alone' },

@@ -320,6 +320,33 @@ test('value: half the squared error of the value before each token', async () =>
   expect(two.report.loss).toBeLessThan(one.report.loss);
 });
 
+test('value: an expectile weighs what is above and below it, and weights leave positions out', async () => {
+  // The head starts at zero: what is above it counts τ, what is below 1 - τ.
+  const targets = both.map(({ ids }, s) => ids.map((_, t) => (s ? 1 : -1) * (1 + 0.5 * t)));
+  const items = both.map((sequence, s) => ({ ...sequence, targets: targets[s]! }));
+  const sets = { main: { ...trained, head: { kind: 'value' } } } as const;
+  const lossOf = async (part: UpdatePart) =>
+    (await teach({ updates: [{ set: 'main', parts: [part] }] }, { versions, sets })).report.loss;
+  const squares = (s: number) => sum(targets[s]!.map((target) => target ** 2));
+  expect(await lossOf({ ...about, kind: 'value', items, expectile: 0.9 })).toBeCloseTo(
+    (0.1 * squares(0) + 0.9 * squares(1)) / tokens,
+    5,
+  );
+  expect(await lossOf({ ...about, kind: 'value', items, expectile: 0.5 })).toBeCloseTo(
+    (squares(0) + squares(1)) / 2 / tokens,
+    5,
+  );
+  // Twice the last position of the first sequence, and no other.
+  const weighted = items.map((item, s) => ({
+    ...item,
+    weights: item.ids.map((_, t) => (s === 0 && t === item.ids.length - 1 ? 2 : 0)),
+  }));
+  expect(await lossOf({ ...about, kind: 'value', items: weighted })).toBeCloseTo(
+    targets[0]!.at(-1)! ** 2 / tokens,
+    5,
+  );
+});
+
 test('label: cross-entropy of classes after the last token', async () => {
   const items = both.map((sequence, s) => ({ ...sequence, label: s ? 2 : 0 }));
   const part = { ...about, kind: 'classification', items } as const;
@@ -350,6 +377,14 @@ test('what an item lacks is said before anything is trained', async () => {
     [policyPart({ items: [{ sample: sample!, advantage: [1] }] }), 'training plan.length'],
     [{ ...about, kind: 'value', items: [{ ...first, targets: [1] }] }, 'training plan.length'],
     [{ ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4] }] }, 'training plan.head'],
+    [
+      { ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4], weights: [1] }] },
+      'training plan.length',
+    ],
+    [
+      { ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4] }], expectile: 1 },
+      'training plan.expectile',
+    ],
     [{ ...about, kind: 'classification', items: [{ ...first, label: 0 }] }, 'training plan.head'],
     [
       pairPart({ kind: 'sppo', beta: 1 }, { pairs: [{ chosen: first, rejected: second }] }),

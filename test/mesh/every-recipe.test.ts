@@ -27,6 +27,7 @@ const plays = recipes.map(({ name, claim }) => ({
     'dsmath-v2',
     'qwen-prm',
     'aprm',
+    'verifier-training',
     'spark',
     'sdpo',
     'trace',

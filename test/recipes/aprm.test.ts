@@ -4,17 +4,17 @@ import type { Recipe } from '../../core/recipe.ts';
 import { invalid, ok } from '../../core/task-family.ts';
 import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { examined } from '../../recipes/aprm/evaluate.ts';
-import { aprm } from '../../recipes/aprm/recipe.ts';
+import { examined } from '../../protocols/evaluate/detection.ts';
 import {
   lineReward,
   parseRewrite,
   passedShare,
   rewritePrompt,
   solutionShown,
-} from '../../recipes/aprm/rewrites.ts';
-import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../recipes/aprm/slips.ts';
+} from '../../protocols/rewritten-lines.ts';
+import { aprm } from '../../recipes/aprm/recipe.ts';
 import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../tasks/chains/slips.ts';
 import { playWritten, type WriteOptions } from '../../testing/index.ts';
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.ts';
-import { claimsPage, overview } from '../../../cli/claims/page.ts';
+import { claimsPage, overview, pictures } from '../../../cli/claims/page.ts';
 import { readAttempts, readRegistration } from '../../../cli/claims/registered.ts';
 import { sizedRecords } from '../../../cli/claims/sizes.ts';
 import { claimOf } from '../../../core/claims/claim.ts';
@@ -69,4 +69,14 @@ test('the mean of equal values is printed as they are', () => {
   expect(claimsPage([{ ...record, arms: [{ ...arm, runs: equal }] }])).toContain(
     '| mix | 9.8 (9.8 to 9.8) |',
   );
+});
+
+test('a picture over something else than rounds has the start and every arm, and stands on the page', () => {
+  const record = records.find(({ recipe }) => recipe === 'dsmath-v2')!;
+  const { along } = claimOf(shipped.find('dsmath-v2'));
+  const drawn = pictures(record, along).get('dsmath-v2-along.svg')!;
+  for (const name of ['start', ...record.arms.map((arm) => arm.name), along!.xTitle])
+    expect(drawn).toContain(`>${name}<`);
+  expect(pictures(record).has('dsmath-v2-along.svg')).toBe(false);
+  expect(claimsPage([record], { 'dsmath-v2': { along: along! } })).toContain('](claims/dsmath-v2-along.svg)');
 });

@@ -10,7 +10,7 @@ import { entropyBand } from '../../../learner/losses/entropy.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
 import { klToReference } from '../../../learner/losses/kl.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
-import { valueLoss } from '../../../learner/losses/value.ts';
+import { expectileLoss, valueLoss } from '../../../learner/losses/value.ts';
 import * as tf from '../../../learner/tfjs.ts';
 import { randomBatch, spoil, tensorsOf } from './batch.ts';
 import { expectClose } from './finite-difference.ts';
@@ -72,6 +72,10 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
   value: (values) => {
     const { oldLogprobs: targets, weights } = tensorsOf(batch);
     return valueLoss({ values, targets, weights }).loss;
+  },
+  expectile: (values) => {
+    const { oldLogprobs: targets, weights } = tensorsOf(batch);
+    return expectileLoss({ values, targets, weights }, 0.8).loss;
   },
   'class head': (x) =>
     classHead({

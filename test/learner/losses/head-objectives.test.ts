@@ -12,7 +12,7 @@ import { klToReference } from '../../../learner/losses/kl.ts';
 import { nll } from '../../../learner/losses/nll.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
 import { ppoClip } from '../../../learner/losses/ppo-clip.ts';
-import { valueLoss } from '../../../learner/losses/value.ts';
+import { expectileLoss, valueLoss } from '../../../learner/losses/value.ts';
 import * as tf from '../../../learner/tfjs.ts';
 import { randomBatch, spoil, tensorsOf } from './batch.ts';
 import { backprop, differences, expectClose, ofVector, type ScalarFunction } from './finite-difference.ts';
@@ -91,6 +91,16 @@ const heads: Record<string, Head> = {
     width: 1,
     loss: (values, weights, seed) => valueLoss({ values, weights, targets: tf.tensor1d(others(seed)) }).loss,
     formula: (x, seed) => x.map((value, t) => 0.5 * (value - others(seed)[t]!) ** 2),
+  },
+  'expectile of 0.8': {
+    width: 1,
+    loss: (values, weights, seed) =>
+      expectileLoss({ values, weights, targets: tf.tensor1d(others(seed)) }, 0.8).loss,
+    formula: (x, seed) =>
+      x.map((value, t) => {
+        const error = others(seed)[t]! - value;
+        return (error < 0 ? 0.2 : 0.8) * error ** 2;
+      }),
   },
   'clipped value loss': {
     width: 1,

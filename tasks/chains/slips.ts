@@ -1,26 +1,26 @@
-/** Wrong lines of chains, by kind: the kind that the static baseline writes, and kinds that no arm is trained on. Pure functions. */
+/** Wrong lines of chains, by kind: how a static baseline corrupts, and the flaws that verifiers are examined on. Pure functions. */
 import { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';
 import type { Solution } from '../../core/task-family.ts';
 
 /**
- * `digit` changes the last digit of the total. The other kinds are for the evaluation: `carry` is off by ten, `sign` adds where the task subtracts or
- * the other way round, and `copy` uses the operand of another line.
+ * `digit`: the last digit is another one. Of the kinds that are examined, `carry` is ten off, `sign` adds where the task subtracts or the other way
+ * round, and `copy` takes an operand of another line.
  */
 export type Slip = 'digit' | 'carry' | 'sign' | 'copy';
 
-/** The kinds on which detection is evaluated; the static corrupter writes `digit` alone. */
+/** The kinds that detection is examined on; a static corrupter writes `digit` alone. */
 export const UNSEEN = ['carry', 'sign', 'copy'] as const satisfies readonly Slip[];
 
 const lineCount = (task: string): number => (task.length - 1) / 2;
 
-/** The total of line `line`, from 1, with the operand of line `from`. */
+/** What line `line`, from 1, makes of the total before it, with the operand of line `from`. */
 function sum(before: number, task: string, line: number, from = line): number {
   const operand = Number(task[2 * from]);
   return task[2 * line - 1] === '-' ? before - operand : before + operand;
 }
 
-/** The solution in which every line follows from the one before, except line `line`, whose total is `said`; by default all lines follow. */
+/** The solution whose lines follow from each other, but for line `line`, which says `said`; without one all follow. */
 export function chainWith(task: string, line = 0, said = ''): Solution {
   const steps: string[] = [];
   for (let at = 1; at <= lineCount(task); at++) {
@@ -30,7 +30,7 @@ export function chainWith(task: string, line = 0, said = ''): Solution {
   return { steps, answer: steps.at(-1)! };
 }
 
-/** A total at `line` that is wrong in this way, as text; null where this kind of error is not possible there. */
+/** A total at `line` that is wrong in this way, as text; null where this way makes none there. */
 export function slipAt(random: Random, kind: Slip, task: string, line: number): string | null {
   const { steps } = chainWith(task);
   const right = Number(steps[line - 1]);
@@ -55,8 +55,18 @@ export function slipAt(random: Random, kind: Slip, task: string, line: number): 
     }
   };
   const said = total();
-  // `+ 0`, since -0 is not a number of this notation.
+  // `+ 0`: there is no -0 among the numbers that are written.
   return said === right ? null : String(said + 0);
+}
+
+/** Could a line that says this be wrong in one of the kinds that detection is examined on? */
+export function isUnseenSlip(task: string, line: number, said: string): boolean {
+  const { steps } = chainWith(task);
+  const right = Number(steps[line - 1]);
+  const before = Number(line === 1 ? task[0] : steps[line - 2]);
+  const copied = Array.from({ length: lineCount(task) }, (_, i) => sum(before, task, line, i + 1));
+  const total = Number(said);
+  return total !== right && [right + 10, right - 10, 2 * before - right, ...copied].includes(total);
 }
 
 /** A solution with one wrong line of this kind, at a random line where that is possible; the later lines follow from it. */
@@ -72,5 +82,5 @@ export function flawed(random: Random, kind: Slip, task: string): Solution {
   return chainWith(task, at, said!);
 }
 
-/** The line of a task that is rewritten, from 1; it is derived from the task. */
+/** The line of a task that is rewritten, from 1; it follows from the task. */
 export const rewrittenLine = (task: string): number => 1 + new Random(`line/${task}`).int(lineCount(task));

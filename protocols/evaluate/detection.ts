@@ -1,0 +1,53 @@
+/** What a verifier of steps finds of flaws of kinds that nobody trained it on by name, on held-out chains. */
+import { deriveId, Random } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import type { Solution } from '../../core/task-family.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { chainWith, flawed, UNSEEN } from '../../tasks/chains/slips.ts';
+import { JUDGE } from '../solver-verifier.ts';
+
+const KINDS = ['right', ...UNSEEN] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Examined {
+  readonly task: string;
+  readonly kind: Kind;
+  readonly solution: Solution;
+}
+
+/** Of each task the right solution and one with a wrong line of each kind. */
+export const examined = (tasks: readonly string[]): Examined[] =>
+  tasks.flatMap((task) =>
+    KINDS.map((kind) => ({
+      task,
+      kind,
+      solution:
+        kind === 'right' ? chainWith(task) : flawed(new Random(`examined/${kind}/${task}`), kind, task),
+    })),
+  );
+
+/** How often right solutions are accepted, and how often flaws of each kind are found; what cannot be read does neither. */
+export async function detection(
+  { tokenizer, generate, evaluationTasks }: EvaluationContext,
+  temperature: number,
+) {
+  const items = examined(plainProofs.heldOut(evaluationTasks));
+  const completions = await generate(
+    JUDGE,
+    items.map(({ task, solution, kind }) => ({
+      ids: tokenizer.encode(plainProofs.judgePrompt(task, solution)),
+      sampleIds: [deriveId('evaluate', 'verdict', String(temperature), task, kind)],
+    })),
+    { temperature },
+  );
+  const hits = items.map(({ solution, kind }, i) => {
+    const { ids, stopped } = completions[i]![0]!;
+    const verdict = plainProofs.parseJudgment(solution, tokenizer.decode(ids));
+    const read = stopped && verdict.ok;
+    return { kind, read, hit: read && verdict.value.right === (kind === 'right') };
+  });
+  const of = (kind: Kind) => mean(hits.filter((item) => item.kind === kind).map(({ hit }) => Number(hit)));
+  const found = mean(UNSEEN.map(of));
+  return { of, found, balanced: (of('right') + found) / 2, read: mean(hits.map(({ read }) => Number(read))) };
+}

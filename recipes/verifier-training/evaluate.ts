@@ -1,0 +1,96 @@
+/** What the verifier finds of flaws, of the kinds that it was taught on and of others, and what the generator gets past it, on held-out chains. */
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import type { Solution } from '../../core/task-family.ts';
+import { detection } from '../../protocols/evaluate/detection.ts';
+import {
+  GENERATOR,
+  isExact,
+  LINE_ENDS,
+  parseRewrite,
+  rewritePrompt,
+} from '../../protocols/rewritten-lines.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { isUnseenSlip, rewrittenLine, UNSEEN } from '../../tasks/chains/slips.ts';
+
+/** Lines of each held-out task. */
+const LINES = 2;
+
+interface Wrong {
+  readonly task: string;
+  readonly solution: Solution;
+}
+
+/** Wrong lines that a generator writes in held-out tasks, as the solutions that they make, and how many it wrote in all. */
+async function wrongLines({ tokenizer, generate, evaluationTasks }: RoundContext, seed: string) {
+  const tasks = plainProofs.heldOut(evaluationTasks);
+  const completions = await generate(
+    GENERATOR,
+    tasks.map((task) => ({
+      ids: tokenizer.encode(rewritePrompt(task)),
+      sampleIds: Array.from({ length: LINES }, (_, i) => deriveId('evaluate', seed, task, i)),
+    })),
+    { stop: LINE_ENDS.map((tag) => tokenizer.id(tag)) },
+  );
+  const wrong = tasks.flatMap((task, t) =>
+    completions[t]!.flatMap(({ ids, stopped }): Wrong[] => {
+      const parsed = parseRewrite(task, tokenizer.decode(ids));
+      return stopped && parsed.ok && !isExact(task, parsed.value) ? [{ task, solution: parsed.value }] : [];
+    }),
+  );
+  return { wrong, written: LINES * tasks.length };
+}
+
+/** For each of these wrong solutions, whether a sampled verdict lets the rewritten line pass; a verdict that cannot be read does not. */
+async function passed(
+  { tokenizer, generate }: RoundContext,
+  seed: string,
+  items: readonly Wrong[],
+): Promise<boolean[]> {
+  const completions = await generate(
+    JUDGE,
+    items.map(({ task, solution }, i) => ({
+      ids: tokenizer.encode(plainProofs.judgePrompt(task, solution)),
+      sampleIds: [deriveId('evaluate', seed, task, i)],
+    })),
+  );
+  return items.map(({ task, solution }, i) => {
+    const { ids, stopped } = completions[i]![0]!;
+    const verdict = plainProofs.parseJudgment(solution, tokenizer.decode(ids));
+    return stopped && verdict.ok && verdict.value.steps[rewrittenLine(task) - 1] === true;
+  });
+}
+
+const share = (values: readonly boolean[]) => mean(values.map(Number));
+
+export async function evaluate(context: EvaluationContext): Promise<Evaluation> {
+  const greedy = await detection(context, 0);
+  const sampled = await detection(context, 1);
+  const careless = await context.once('careless', () => wrongLines(context.atStart, 'careless'));
+  const taught = careless.wrong.filter(({ task, solution }) => {
+    const line = rewrittenLine(task);
+    return !isUnseenSlip(task, line, solution.steps[line - 1]!);
+  });
+  const now = await wrongLines(context, 'attack');
+  const through = await passed(context, 'through', now.wrong);
+  return evaluation(
+    {
+      n: plainProofs.heldOut(context.evaluationTasks).length,
+      accuracy: greedy.balanced,
+      sampled: sampled.balanced,
+      formatRate: greedy.read,
+    },
+    {
+      found: sampled.found,
+      foundTaught: 1 - share(await passed(context, 'taught', taught)),
+      accepted: sampled.of('right'),
+      ...Object.fromEntries(UNSEEN.map((kind) => [kind, sampled.of(kind)])),
+      corrupted: now.wrong.length / now.written,
+      breached: through.filter(Boolean).length / now.written,
+    },
+    { fixed: greedy.balanced },
+  );
+}

@@ -1,0 +1,74 @@
+/** A study: a verifier of steps, trained by rewards or by fine-tuning, and a generator that then learns to get past it. The method is told below, as data. */
+import { readTags } from '../../core/reading.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
+import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
+import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { chainMarks, STEP_TOKENS } from '../../tasks/chains/family.ts';
+import { claim } from './claim.ts';
+import { evaluate } from './evaluate.ts';
+import { judgeLines, rewards } from './judge-lines.ts';
+import { GENERATOR_SET, learn, VARIANTS } from './learn.ts';
+import { TAUGHT } from './phases.ts';
+
+const tasksOf = familyTasks(plainProofs);
+
+export const verifierTraining: Recipe = {
+  name: 'verifier-training',
+  title: 'Verifiers trained by rewards and by fine-tuning, before a generator that attacks them',
+  paper: { title: 'A study of our own', year: 2026 },
+  summary:
+    'A verifier of steps is taught on the slips of a careless generator, by rewards for exact marks or by fine-tuning on verdicts. Then it rests, and the generator is trained to write wrong lines that it lets pass. What the verifier finds of flaws of other kinds, and how long it withstands, is measured by an exact checker.',
+  method: {
+    setting:
+      'Tasks are chains of four operators. Whether a line follows from the one before it can be checked exactly. In the start policy a solver slips in one line of three, and nearly half of a verifier’s checks copy what they are shown.',
+    roles:
+      'The generator goes on with a right solution at one of its lines, which follows from the task, and writes this line alone, as many times as the group is large; the lines after it follow from what it wrote. The judge, the verifier, reads each of these solutions, does every sum again and marks every line: four times while it is taught, when it reads the right solution, too, and twice afterwards. Each has weights of its own.',
+    rewards:
+      'A verdict earns 1 if its marks are those of the exact checker. A line earns the share of verdicts on it that let it pass if it is wrong, and -1 if it is not wrong or cannot be read.',
+    credit: 'Both are standardised among the samples that share a prompt (GRPO).',
+    objective:
+      'For both a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, without a KL penalty. The variants fine-tune the verifier in its place: on those of its verdicts that earn 1, or on as many exact verdicts as it wrote, on the same solutions.',
+    schedule: `In the first ${TAUGHT} rounds the verifier is trained and the generator rests at version 0. Lines that could be flaws of the kinds that are examined are left out of them: ten too many or too few, the other operator, and the operand of another line. From then on the verifier rests and the generator is trained.`,
+  },
+  differences: [
+    'One step size serves all ways of training, with as many updates on verdicts on the same kind of solutions; none was tuned for its way.',
+    'The start policy has seen flaws of every kind, and about half of its checks copy them: what is held out are the kinds that training shows.',
+    'A flaw is one wrong line of a sum; the verifier writes its sums out before its marks.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-chains',
+  taskName: plainProofs.name,
+  stop: plainProofs.stop,
+  tasks: 16,
+  groupSize: 4,
+  rewards,
+  variants: VARIANTS,
+  sets: {
+    main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) },
+    [GENERATOR_SET]: { optimizer: smallSteps({ learningRate: 8e-4, warmup: 5 }) },
+  },
+  roles: {
+    [GENERATOR]: {
+      description: 'writes a line of a solution that is wrong and passes',
+      speaksAs: SOLVER,
+      set: GENERATOR_SET,
+      sampling: { maxNew: STEP_TOKENS, temperature: 1 },
+    },
+    [JUDGE]: {
+      description: 'marks every line of a solution',
+      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
+    },
+  },
+  freezable: [GENERATOR, JUDGE],
+  propose: async (context) => tasksOf(context),
+  rollOut: rewriteLines,
+  judge: judgeLines,
+  learn,
+  evaluate,
+  describe: {
+    difficulty: (task) => plainProofs.difficulty(task),
+    parts: (role, text) => (role === JUDGE ? chainMarks : readTags)(text),
+  },
+};
