@@ -130,10 +130,31 @@ export interface ImplicitPrmPart extends Part {
   readonly reference: WeightsRef;
 }
 
-/** Regression of the set's value head on the value before each token of `ids`, as GAE takes it. The loss is a mean over tokens. */
+/**
+ * Regression of the score β·(Σ log π(ids) − reference) on a target, which makes the probability of a few tokens say something (LaSeR). The loss
+ * is the mean of error² over sequences; an item's weight (default 1) multiplies its loss and leaves the divisor as it is.
+ */
+export interface LogRatioPart extends Part {
+  readonly kind: 'log-ratio';
+  readonly items: readonly (Sequence & { readonly target: number; readonly weight?: number })[];
+  readonly beta: number;
+  /** The log-probability of the tokens that counts as none, nats: a constant in place of a reference model's. */
+  readonly reference: number;
+}
+
+/**
+ * Regression of the set's value head on the value before each token of `ids`, as GAE takes it. The loss is a mean over tokens of
+ * |τ − 1[target < value]|·error², which is ½·error² at τ = ½.
+ */
 export interface ValuePart extends Part {
   readonly kind: 'value';
-  readonly items: readonly (Sequence & { readonly targets: readonly number[] })[];
+  readonly items: readonly (Sequence & {
+    readonly targets: readonly number[];
+    /** Of each token (default 1): they multiply its loss and leave the divisor as it is. */
+    readonly weights?: readonly number[];
+  })[];
+  /** The expectile τ that is fitted, 0 < τ < 1 (Kostrikov et al., 2021); default ½, the mean. Nearer to 1 a value is that of the better outcomes. */
+  readonly expectile?: number;
 }
 
 /** Cross-entropy of the set's class head at the last token of `ids`. The loss is a mean over sequences. */
@@ -187,6 +208,7 @@ export type UpdatePart =
   | SftPart
   | PreferencePart
   | ImplicitPrmPart
+  | LogRatioPart
   | ValuePart
   | ClassificationPart
   | DistillationPart;

@@ -1,4 +1,7 @@
-/** Regression of a value head: half the squared error, optionally with PPO's clip that keeps the new value near the old one. */
+/**
+ * Regression of a value head: half the squared error, or an expectile's asymmetric one (IQL, arXiv:2110.06169), optionally with PPO's clip that
+ * keeps the new value near the old one.
+ */
 import * as tf from '../tfjs.ts';
 import { type ClippedLoss, countTokens, masked, reduce } from './tokens.ts';
 
@@ -12,14 +15,26 @@ export interface ValueTokens {
   readonly oldValues?: tf.Tensor1D;
 }
 
-/** ℓ = ½·(V − R)²; with clip c and oldValues ½·max((V − R)², (V_old + clip(V − V_old, ±c) − R)²). */
-export function valueLoss(tokens: ValueTokens, { clip }: { readonly clip?: number } = {}): ClippedLoss {
+/**
+ * ℓ = |τ − 1[R < V]|·(V − R)², ½·(V − R)² at the default τ = ½; with clip c and oldValues, which take no other τ,
+ * ½·max((V − R)², (V_old + clip(V − V_old, ±c) − R)²).
+ */
+export function valueLoss(
+  tokens: ValueTokens,
+  { clip, expectile = 0.5 }: { readonly clip?: number; readonly expectile?: number } = {},
+): ClippedLoss {
   const { weights } = tokens;
   const values = masked(tokens.values, weights);
   const targets = masked(tokens.targets, weights);
   const plain: tf.Tensor1D = tf.squaredDifference(values, targets);
-  if (clip === undefined || !tokens.oldValues)
-    return { ...reduce(tf.mul(plain, 0.5), { weights }), clippedTokens: tf.scalar(0) };
+  if (clip === undefined || !tokens.oldValues) {
+    const steep: tf.Tensor1D = tf.where(
+      tf.less(targets, values),
+      tf.fill(values.shape, 1 - expectile),
+      tf.fill(values.shape, expectile),
+    );
+    return { ...reduce(tf.mul(plain, steep), { weights }), clippedTokens: tf.scalar(0) };
+  }
   const old = masked(tokens.oldValues, weights);
   const near = tf.add(old, tf.clipByValue(tf.sub(values, old), -clip, clip));
   const perToken: tf.Tensor1D = tf.maximum(plain, tf.squaredDifference(near, targets));

@@ -1,23 +1,37 @@
-/** Value part: regression of the value head before each token of a completion. The loss is the mean of ½·error² over the step's tokens. */
+/** Value part: regression of the value head before each token of a completion. The loss is the mean of ½·error², or of an expectile's, over the step's tokens. */
+import { wrongInput } from '../../../core/errors.ts';
 import type { ValuePart } from '../../../core/training-plan.ts';
 import { valueLoss } from '../../losses/value.ts';
 import * as tf from '../../tfjs.ts';
-import { evenly, expectPerToken, type PartKind, packed, scoredTokens, sumOf, tokenWeights } from './kind.ts';
+import { expectPerToken, type PartKind, packed, scoredTokens, sumOf, tokenWeights } from './kind.ts';
 
 export const value: PartKind<ValuePart> = {
   readout: 'values',
-  sequences: ({ items }) =>
-    items.map((item, i) => {
+  sequences({ items, expectile = 0.5 }) {
+    if (!(expectile > 0 && expectile < 1))
+      throw wrongInput('training plan.expectile', `A value part fits the expectile ${expectile}.`, {
+        expected: 'a number between 0 and 1, both excluded',
+        next: 'For the mean leave it out.',
+      });
+    return items.map((item, i) => {
       expectPerToken('targets', i, item.targets, item);
+      if (item.weights) expectPerToken('weights', i, item.weights, item);
       return [item];
-    }),
-  weights({ weight }, units) {
+    });
+  },
+  weights({ items, weight }, units) {
     const total = sumOf(units, scoredTokens);
-    return units.map((unit) => evenly(unit, weight / total));
+    return units.map(({ item }) => {
+      const { ids, weights } = items[item]!;
+      return { tokens: ids.map((_, t) => (weight * (weights?.[t] ?? 1)) / total), unit: 0 };
+    });
   },
   loss(part, slice) {
     const values = slice.outputs[0] as tf.Tensor1D;
     const targets = packed(slice.units.map(({ item }) => part.items[item]!.targets));
-    return { loss: valueLoss({ values, targets, weights: tokenWeights(slice) }).loss, counted: tf.scalar(0) };
+    const tokens = { values, targets, weights: tokenWeights(slice) };
+    const { expectile } = part;
+    const { loss } = valueLoss(tokens, expectile === undefined ? {} : { expectile });
+    return { loss, counted: tf.scalar(0) };
   },
 };

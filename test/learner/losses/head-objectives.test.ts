@@ -92,6 +92,16 @@ const heads: Record<string, Head> = {
     loss: (values, weights, seed) => valueLoss({ values, weights, targets: tf.tensor1d(others(seed)) }).loss,
     formula: (x, seed) => x.map((value, t) => 0.5 * (value - others(seed)[t]!) ** 2),
   },
+  'expectile value loss': {
+    width: 1,
+    loss: (values, weights, seed) =>
+      valueLoss({ values, weights, targets: tf.tensor1d(others(seed)) }, { expectile: 0.8 }).loss,
+    formula: (x, seed) =>
+      x.map((value, t) => {
+        const error = others(seed)[t]! - value;
+        return (error < 0 ? 0.2 : 0.8) * error ** 2;
+      }),
+  },
   'clipped value loss': {
     width: 1,
     loss: (values, weights, seed) => {
