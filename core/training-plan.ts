@@ -131,6 +131,18 @@ export interface ImplicitPrmPart extends Part {
 }
 
 /**
+ * Regression of the score β·(Σ log π(ids) − reference) on a target, which makes the probability of a few tokens say something (LaSeR). The loss
+ * is the mean of error² over sequences; an item's weight (default 1) multiplies its loss and leaves the divisor as it is.
+ */
+export interface LogRatioPart extends Part {
+  readonly kind: 'log-ratio';
+  readonly items: readonly (Sequence & { readonly target: number; readonly weight?: number })[];
+  readonly beta: number;
+  /** The log-probability of the tokens that counts as none, nats: a constant in place of a reference model's. */
+  readonly reference: number;
+}
+
+/**
  * Regression of the set's value head on the value before each token of `ids`, as GAE takes it. The loss is a mean over tokens; token weights
  * [ids] (default 1) multiply a token's loss and leave the divisor as it is, so that 0 leaves a position out.
  */
@@ -195,6 +207,7 @@ export type UpdatePart =
   | SftPart
   | PreferencePart
   | ImplicitPrmPart
+  | LogRatioPart
   | ValuePart
   | ClassificationPart
   | DistillationPart;

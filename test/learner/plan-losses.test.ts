@@ -289,6 +289,34 @@ test('outcome: cross-entropy of the summed log-ratio; the logits part', async ()
   expect(unequal.report.loss).toBeCloseTo(expected + (0.5 * softplus(-0.2 * logRatio(0))) / 2, 4);
 });
 
+test('log-ratio: squared error of the scaled log-probability above a constant, which moves towards its target', async () => {
+  const items = both.map((sequence, s) => ({ ...sequence, target: s ? 0 : 1 }));
+  const part = { ...about, kind: 'log-ratio', beta: 0.1, reference: -30 } as const;
+  const score = (s: 0 | 1) => 0.1 * (sum(now.logprobs[s]!) + 30);
+  const { report, files } = await train({ ...part, items });
+  expect(report.loss).toBeCloseTo(((score(0) - 1) ** 2 + score(1) ** 2) / 2, 4);
+  const change = moved(files);
+  expect(Math.sign(change[0]!)).toBe(Math.sign(1 - score(0)));
+  expect(Math.sign(change[1]!)).toBe(Math.sign(0 - score(1)));
+  const [one, other] = items as [(typeof items)[number], (typeof items)[number]];
+  const weighted = await train({ ...part, items: [{ ...one, weight: 3 }, other], weight: 2 });
+  expect(weighted.report.loss).toBeCloseTo(3 * (score(0) - 1) ** 2 + score(1) ** 2, 4);
+});
+
+test('value: an expectile weighs what was underestimated by τ, and tokens have weights of their own', async () => {
+  const sets = { main: { ...trained, head: { kind: 'value' } } } as const;
+  // The head starts at zero: targets above it are underestimated.
+  const targets = both.map(({ ids }, s) => ids.map((_, t) => (s ? -1 : 1) * (1 + t)));
+  const weights = both.map(({ ids }) => ids.map((_, t) => (t === 1 ? 0.5 : 1)));
+  const items = both.map((sequence, s) => ({ ...sequence, targets: targets[s]!, weights: weights[s]! }));
+  const part = { ...about, kind: 'value', items, expectile: 0.8 } as const;
+  const { report } = await teach({ updates: [{ set: 'main', parts: [part] }] }, { versions, sets });
+  const losses = targets.flatMap((row, s) =>
+    row.map((target, t) => weights[s]![t]! * (s ? 0.2 : 0.8) * target ** 2),
+  );
+  expect(report.loss).toBeCloseTo(sum(losses) / tokens, 3);
+});
+
 test('value: half the squared error of the value before each token', async () => {
   const targets = both.map(({ ids }, s) => ids.map((_, t) => s + 0.1 * t));
   const items = both.map((sequence, s) => ({ ...sequence, targets: targets[s]! }));

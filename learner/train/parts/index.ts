@@ -4,6 +4,7 @@ import { classification } from './classification.ts';
 import { distillation } from './distillation.ts';
 import { implicitPrm } from './implicit-prm.ts';
 import type { PartKind, Unit } from './kind.ts';
+import { logRatio } from './log-ratio.ts';
 import { policy } from './policy.ts';
 import { preference } from './preference.ts';
 import { sft } from './sft.ts';
@@ -14,6 +15,7 @@ const KINDS: { readonly [K in UpdatePart['kind']]: PartKind<Extract<UpdatePart, 
   sft,
   preference,
   'implicit-prm': implicitPrm,
+  'log-ratio': logRatio,
   value,
   classification,
   distillation,

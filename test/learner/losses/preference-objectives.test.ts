@@ -6,6 +6,7 @@ import { dpo } from '../../../learner/losses/dpo.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
 import { ipo } from '../../../learner/losses/ipo.ts';
 import { kto } from '../../../learner/losses/kto.ts';
+import { logRatioRegression } from '../../../learner/losses/log-ratio.ts';
 import { orpo } from '../../../learner/losses/orpo.ts';
 import { simpo } from '../../../learner/losses/simpo.ts';
 import { spin } from '../../../learner/losses/spin.ts';
@@ -107,6 +108,11 @@ const formulas: Record<string, Formula> = {
       const y = OUTCOMES[s]!;
       return sum - OUTCOME_WEIGHTS[s]! * (y * Math.log(p) + (1 - y) * Math.log(1 - p));
     }, 0),
+  'log-ratio regression': (x, batch) =>
+    logRatios(x, { ...batch, old: batch.old.map(() => 0) }, 'sum').reduce(
+      (sum, log, s) => sum + OUTCOME_WEIGHTS[s]! * (0.3 * (log + 4) - OUTCOMES[s]!) ** 2,
+      0,
+    ),
 };
 
 const indices = (values: readonly number[]): tf.Tensor1D => tf.tensor1d([...values], 'int32');
@@ -149,6 +155,10 @@ function lossOf(name: string, batch: Batch, logprobs: tf.Tensor1D): tf.Scalar {
     case 'turn-level Bradley–Terry': {
       const trajectories = { index: indices(TRAJECTORY), count: 3 };
       return turnBradleyTerry(responses, trajectories, pairsOf(TRAJECTORY_PAIRS), { beta: 0.5 }).loss;
+    }
+    case 'log-ratio regression': {
+      const targets = { targets: tf.tensor1d(OUTCOMES), sequenceWeights: tf.tensor1d(OUTCOME_WEIGHTS) };
+      return logRatioRegression(responses, targets, { beta: 0.3, reference: -4 }).loss;
     }
     default: {
       const targets = {
