@@ -11,11 +11,12 @@ export interface Damaged {
 
 /**
  * Writes an earlier word again in place of a later one; the choice follows from `seed`. Null for a response of fewer than two
- * words, and for one that has a word twice already: it would not be the better of the two in what the pair is about.
+ * words, for one without form (two spaces enclose a word without letters), and for one that has a word twice already: it would not be the
+ * better of the two in what the pair is about.
  */
 export function damage(response: string, seed: string): Damaged | null {
   const kept = response.split(' ');
-  if (kept.length < 2 || new Set(kept).size < kept.length) return null;
+  if (kept.length < 2 || kept.includes('') || new Set(kept).size < kept.length) return null;
   const random = new Random(`damage/${seed}`);
   const at = 1 + random.int(kept.length - 1);
   const again = kept[random.int(at)]!;

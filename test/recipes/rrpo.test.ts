@@ -20,6 +20,8 @@ test('an error is an earlier word in place of a later one, and only a response w
   expect(kept.slice(0, at)).toContain(damaged[at]);
   expect(damage('ana', 's')).toBeNull();
   expect(damage('ana bel ana', 's')).toBeNull();
+  // Two spaces: the word between them has no letters, and nothing could be compared there.
+  expect(damage('ana  bel', 's')).toBeNull();
 });
 
 test('the marks are on the letters of one word', () => {
