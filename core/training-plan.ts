@@ -90,10 +90,23 @@ export interface PreferencePair {
   readonly rejected: Sequence;
   /** For SPPO: the win rates in [0, 1] against the policy that the responses were sampled from. */
   readonly winRates?: readonly [chosen: number, rejected: number];
+  /**
+   * Which tokens the two are compared by, 1 or 0 each [tokens]: the phrases that differ, say. Default all. The others are in no term of
+   * the pair loss and in no mean over a response; the NLL that is added to it is over all tokens.
+   */
+  readonly spans?: readonly [chosen: readonly number[], rejected: readonly number[]];
+  /** What β·margin has to exceed, nats; 0 by default. For `dpo`, `spin` and `t-reg`. */
+  readonly offset?: number;
+  /** Factor on the pair's losses, at least 0, which leaves the divisor as it is. Default 1. */
+  readonly weight?: number;
+  /** For `t-reg`: a reward for each token [tokens]. */
+  readonly tokenRewards?: readonly [chosen: readonly number[], rejected: readonly number[]];
 }
 
 export type PreferenceObjective =
   | { readonly kind: 'dpo'; readonly beta: number; readonly level?: 'sum' | 'mean' }
+  /** DPO, and α times a term that makes each token likelier by its own reward (`tokenRewards`). */
+  | { readonly kind: 't-reg'; readonly beta: number; readonly alpha: number }
   | { readonly kind: 'ipo'; readonly tau: number; readonly level?: 'sum' | 'mean' }
   | { readonly kind: 'spin'; readonly lambda: number }
   | { readonly kind: 'sppo'; readonly beta: number }

@@ -17,6 +17,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
@@ -31,6 +32,7 @@ import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
+import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
@@ -75,6 +77,8 @@ export const recipes: readonly Recipe[] = [
   sdZero,
   spine,
   writingZero,
+  tReg,
+  rrpo,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -23,6 +23,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },
   'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
   style: { families: ['style'], roles: ['responder', 'judge'] },
+  'style-contrasts': { families: ['style'], roles: ['responder'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },
   grids: { families: ['lake', 'push'], roles: ['agent'] },

@@ -25,6 +25,7 @@ import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
+import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
 import { demonstrateWords } from './words/demonstrations.ts';
 import { wordsTokenizer } from './words/tokenizer.ts';
@@ -104,6 +105,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
+  'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

@@ -1,6 +1,6 @@
 /** Direct preference optimisation (Rafailov et al. 2023): a logistic loss on the pair's difference of log-ratios to the reference. */
-import * as tf from '../tfjs.ts';
 import {
+  beyondOffset,
   negativeLogSigmoid,
   type PairLoss,
   type Pairs,
@@ -16,8 +16,8 @@ export interface DpoOptions {
   readonly level?: 'sum' | 'mean';
 }
 
-/** −log σ(β·margin) for each pair; ln 2 where policy and reference agree. */
+/** −log σ(β·margin − offset) for each pair; ln 2 where policy and reference agree and there is no offset. */
 export function dpo(responses: ScoredResponses, pairs: Pairs, { beta, level = 'sum' }: DpoOptions): PairLoss {
   const margins = pairMargins(responseLogRatios(responses, level), pairs);
-  return reducePairs(negativeLogSigmoid(tf.mul(margins, beta)), margins, pairs);
+  return reducePairs(negativeLogSigmoid(beyondOffset(margins, beta, pairs)), margins, pairs);
 }

@@ -9,7 +9,7 @@ import { masked } from './tokens.ts';
 export interface ResponseTokens {
   /** log π of each response token, nats [T]; the gradient flows through these. */
   readonly logprobs: tf.Tensor1D;
-  /** 1 on tokens of the response, 0 elsewhere [T]. */
+  /** 1 on the tokens by which responses are compared, 0 elsewhere [T]. */
   readonly mask: tf.Tensor1D;
   readonly sequences: Sequences;
 }
@@ -25,6 +25,8 @@ export interface Pairs {
   readonly rejected: tf.Tensor1D;
   /** Weight [P] of each pair's loss, computed for the whole step (1/pairs of the step for a mean). */
   readonly pairWeights: tf.Tensor1D;
+  /** What β·margin has to exceed for each pair, nats [P]; absent = 0 for all. */
+  readonly offsets?: tf.Tensor1D;
 }
 
 export interface PairLoss {
@@ -49,6 +51,12 @@ export const responseLogProbs = ({ logprobs, mask, sequences }: ResponseTokens):
 /** Values [n] of the chosen minus those of the rejected -> [P]. */
 export const pairMargins = (values: tf.Tensor1D, { chosen, rejected }: Pairs): tf.Tensor1D =>
   tf.sub(tf.gather(values, chosen), tf.gather(values, rejected));
+
+/** What the logistic losses are of: β·margin less the pair's offset [P]. */
+export const beyondOffset = (margins: tf.Tensor1D, beta: number, { offsets }: Pairs): tf.Tensor1D => {
+  const scaled: tf.Tensor1D = tf.mul(margins, beta);
+  return offsets ? tf.sub(scaled, offsets) : scaled;
+};
 
 /** −log σ(x) = log(1 + e^−x), without overflow. */
 export const negativeLogSigmoid = (x: tf.Tensor1D): tf.Tensor1D => tf.softplus(tf.neg(x));

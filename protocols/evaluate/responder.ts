@@ -6,8 +6,23 @@ import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { stylePrompt, styleScore, wordsOf } from '../../tasks/style/family.ts';
+import { heldOutTasks } from '../../core/split.ts';
+import {
+  isHeldOutStyle,
+  randomStyleTask,
+  stylePrompt,
+  styleScore,
+  wordsOf,
+} from '../../tasks/style/family.ts';
 import { RESPONDER, responseOf, STYLE_POINTS } from '../respond.ts';
+
+/** The first held-out tasks of the family, up to 400. */
+export const heldOutStyle = heldOutTasks(
+  'style',
+  400,
+  (random, held) => randomStyleTask(random, undefined, held),
+  isHeldOutStyle,
+);
 
 export interface Answered {
   readonly task: string;

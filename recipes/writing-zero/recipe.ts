@@ -5,12 +5,11 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { heldOutTasks } from '../../core/split.ts';
 import type { ParseResult } from '../../core/task-family.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { ask } from '../../protocols/ask.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
+import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   pointsOfRound,
@@ -23,7 +22,6 @@ import {
 } from '../../protocols/respond.ts';
 import { groupItems, smallSteps } from '../../protocols/solver.ts';
 import {
-  isHeldOutStyle,
   parseResponse,
   parseScore,
   randomStyleTask,
@@ -47,13 +45,6 @@ const VARIANTS = {
   'fixed-yardstick':
     'a response is compared with 0.7 of the points, about what those of the start earn, and with no sibling',
 } as const;
-
-const heldOut = heldOutTasks(
-  'style',
-  400,
-  (random, held) => randomStyleTask(random, undefined, held),
-  isHeldOutStyle,
-);
 
 /**
  * The worth of a response by the judge, as a share of the points: the mean of the scores that parse, plus the planted bonus for length; null where
@@ -223,7 +214,7 @@ export const writingZero: Recipe = {
   judge,
   learn,
   evaluate: async (context) => {
-    const tasks = heldOut(context.evaluationTasks);
+    const tasks = heldOutStyle(context.evaluationTasks);
     return examined(await answers(context, tasks, 'greedy', 0), await answers(context, tasks, 'sampled'), {});
   },
 };

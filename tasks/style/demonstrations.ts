@@ -29,7 +29,7 @@ const LAZY_SHARE = 0.2;
 const SLIP_SHARE = 0.5;
 
 /** Words of the source, each of three points kept or neglected independently. */
-function habitualResponse(random: Random, { order, least, most, words }: StyleTask): string {
+export function habitualResponse(random: Random, { order, least, most, words }: StyleTask): string {
   const pool = random.shuffle([...new Set(words)]);
   const [from, to] = random.bool(KEEPS.length) ? [least, most] : ANY_LENGTH;
   const count = from + random.int(Math.max(1, Math.min(to, pool.length) - from + 1));

@@ -265,6 +265,95 @@ test('preference: DPO, SPIN, IPO and SPPO against the reference, with NLL beside
   expect(figures['main/solver/preference/accuracy']).toBe(margin > 0 ? 1 : 0);
 });
 
+test('preference: spans choose the tokens of the margin, an offset shifts it, a weight multiplies the pair alone', async () => {
+  const ratios = both.map((_, s) => now.logprobs[s]!.map((p, t) => p - before.logprobs[s]![t]!));
+  const spans = [
+    [0, 1, 1, 0],
+    [1, 0, 0, 0, 0, 0, 1],
+  ] as const;
+  const compared = ratios.map((row, s) => sum(row.map((x, t) => x * spans[s as 0 | 1][t]!)));
+  const margin = compared[0]! - compared[1]!;
+  const pairs = [
+    { chosen: first, rejected: second, spans, offset: 0.7, weight: 3 },
+    { chosen: second, rejected: first, weight: 0.5 },
+  ];
+  const whole = logRatio(1) - logRatio(0);
+  const loss = (3 * softplus(0.7 - 0.3 * margin) + 0.5 * softplus(-0.3 * whole)) / 2;
+  const anchors = -(3 * sum(now.logprobs[0]!) + 0.5 * sum(now.logprobs[1]!)) / tokens;
+  for (const tokenBudget of [8192, 1])
+    for (const sft of [0, 2]) {
+      const part = pairPart({ kind: 'dpo', beta: 0.3 }, { pairs, sft });
+      const { report } = await teach(
+        { updates: [{ set: 'main', parts: [part] }] },
+        { versions, tokenBudget },
+      );
+      expect(report.loss).toBeCloseTo(loss + sft * anchors, 3);
+    }
+  // By means, over the tokens that are compared: two of each response.
+  const means = pairPart({ kind: 'ipo', tau: 0.5 }, { pairs: [{ chosen: first, rejected: second, spans }] });
+  expect((await train(means)).report.loss).toBeCloseTo((margin / 2 - 1) ** 2, 3);
+});
+
+test('preference: T-REG pulls each token by its own reward, as much as the pair still weighs in DPO', async () => {
+  const tokenRewards = both.map(({ ids }, s) => ids.map((_, t) => (t % 3) / 4 - 0.2 * s)) as [
+    number[],
+    number[],
+  ];
+  const pair = { chosen: first, rejected: second, tokenRewards };
+  const margin = logRatio(0) - logRatio(1);
+  const pulled = sum(both.flatMap((_, s) => now.logprobs[s]!.map((p, t) => p * tokenRewards[s]![t]!)));
+  const weight = 1 / (1 + Math.exp(0.3 * margin));
+  const { report } = await train(pairPart({ kind: 't-reg', beta: 0.3, alpha: 0.5 }, { pairs: [pair] }));
+  expect(report.loss).toBeCloseTo(softplus(-0.3 * margin) - 0.5 * weight * 0.3 * pulled, 3);
+  // A token that alone has a reward becomes likelier than DPO makes it, or less likely.
+  const lone = async (reward: number) => {
+    const only = [first.ids.map((_, t) => (t === 1 ? reward : 0)), second.ids.map(() => 0)] as const;
+    const part = pairPart(
+      { kind: 't-reg', beta: 0.3, alpha: 5 },
+      { pairs: [{ ...pair, tokenRewards: only }] },
+    );
+    return scoresOf((await train(part)).files, both).logprobs[0]![1]!;
+  };
+  const plain = await lone(0);
+  expect(await lone(0.5)).toBeGreaterThan(plain);
+  expect(await lone(-0.5)).toBeLessThan(plain);
+});
+
+test('preference with a token KL beside it: the loss is the sum, and the chosen response stays closer to the reference', async () => {
+  const spans = [
+    [0, 1, 0, 0],
+    [0, 0, 1, 0, 0, 0, 0],
+  ] as const;
+  const pair = pairPart({ kind: 'dpo', beta: 0.3 }, { pairs: [{ chosen: first, rejected: second, spans }] });
+  const leash = (weight: number): UpdatePart => ({
+    role: 'solver',
+    kind: 'distillation',
+    weight,
+    items: [first],
+    teacher: start,
+    divergence: { kind: 'forward-kl' },
+  });
+  const optimizer = { ...trained.optimizer!, learningRate: 1e-2 };
+  const play = (parts: UpdatePart[]) =>
+    teach(
+      { updates: [{ set: 'main', parts, epochs: 5 }] },
+      { versions: versions.slice(0, 1), sets: { main: { ...trained, optimizer } } },
+    );
+  const of = (files: Awaited<ReturnType<typeof play>>['files']) => scoresOf(files, both).logprobs;
+  const free = await play([pair]);
+  const held = await play([pair, leash(2)]);
+  const drift = (logprobs: number[][]) =>
+    sum(logprobs[0]!.map((p, t) => (t === 1 ? 0 : Math.abs(p - before.logprobs[0]![t]!))));
+  expect(drift(of(held.files))).toBeLessThan(0.7 * drift(of(free.files)));
+  // Version 1 against version 0: both terms are there, each with its own mean.
+  const [alone, together, kl] = [
+    await train(pair),
+    await teach({ updates: [{ set: 'main', parts: [pair, leash(2)] }] }, { versions }),
+    await train(leash(2)),
+  ];
+  expect(together.report.loss).toBeCloseTo(alone.report.loss! + kl.report.loss!, 5);
+});
+
 test('outcome: cross-entropy of the summed log-ratio; the logits part', async () => {
   const items = both.map((sequence, s) => ({ ...sequence, outcome: s ? 0 : 1 }));
   const { report, files } = await train(
@@ -417,6 +506,24 @@ test('what an item lacks is said before anything is trained', async () => {
     [
       pairPart({ kind: 'sppo', beta: 1 }, { pairs: [{ chosen: first, rejected: second }] }),
       'training plan.win-rates',
+    ],
+    [pairPart({ kind: 't-reg', beta: 1, alpha: 1 }), 'training plan.token-rewards'],
+    ...(
+      [
+        [{ spans: [[1], [1]] }, 'length'],
+        [{ spans: [first.ids.map(() => 0.5), second.ids.map(() => 1)] }, 'spans'],
+        [{ spans: [first.ids.map(() => 0), second.ids.map(() => 0)] }, 'spans'],
+        [{ tokenRewards: [[1], [1]] }, 'length'],
+        [{ offset: Number.NaN }, 'offset'],
+        [{ weight: -1 }, 'weight'],
+      ] as const
+    ).map(([wrong, code]): [UpdatePart, string] => [
+      pairPart({ kind: 'dpo', beta: 1 }, { pairs: [{ chosen: first, rejected: second, ...wrong }] }),
+      `training plan.${code}`,
+    ]),
+    [
+      pairPart({ kind: 'orpo', lambda: 1 }, { pairs: [{ chosen: first, rejected: second, offset: 1 }] }),
+      'training plan.offset',
     ],
   ];
   for (const [part, code] of refused) await expect(train(part)).rejects.toMatchObject({ code });

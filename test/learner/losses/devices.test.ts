@@ -10,6 +10,7 @@ import { entropyBand } from '../../../learner/losses/entropy.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
 import { klToReference } from '../../../learner/losses/kl.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
+import { tReg } from '../../../learner/losses/t-reg.ts';
 import { expectileLoss, valueLoss } from '../../../learner/losses/value.ts';
 import * as tf from '../../../learner/tfjs.ts';
 import { randomBatch, spoil, tensorsOf } from './batch.ts';
@@ -39,6 +40,11 @@ const responses = (logprobs: tf.Tensor1D) => {
   const { oldLogprobs, sequences } = tensorsOf(batch);
   return { logprobs, reference: oldLogprobs, mask: tf.tensor1d([...batch.mask]), sequences };
 };
+const twoPairs = () => ({
+  chosen: tf.tensor1d([0, 2], 'int32'),
+  rejected: tf.tensor1d([1, 3], 'int32'),
+  pairWeights: tf.tensor1d([0.5, 0.5]),
+});
 const rows = (x: tf.Tensor1D): tf.Tensor2D => tf.mul(tf.expandDims(x, 1), tf.tensor2d([[1, 0.5, -1]]));
 
 const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
@@ -53,16 +59,13 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
     const { weights } = tensorsOf(batch);
     return entropyBand({ entropy, weights, low: tf.fill([T], -1.2), high: tf.fill([T], -0.6) }).loss;
   },
-  DPO: (x) =>
-    dpo(
-      responses(x),
-      {
-        chosen: tf.tensor1d([0, 2], 'int32'),
-        rejected: tf.tensor1d([1, 3], 'int32'),
-        pairWeights: tf.tensor1d([0.5, 0.5]),
-      },
-      { beta: 0.5 },
-    ).loss,
+  DPO: (x) => dpo(responses(x), twoPairs(), { beta: 0.5 }).loss,
+  'DPO with offsets': (x) =>
+    dpo(responses(x), { ...twoPairs(), offsets: tf.tensor1d([0.4, -1]) }, { beta: 0.5 }).loss,
+  'T-REG': (x) => {
+    const { advantages: tokenRewards } = tensorsOf(batch);
+    return tReg({ ...responses(x), tokenRewards }, twoPairs(), { beta: 0.5, alpha: 0.25 }).loss;
+  },
   'implicit reward': (x) =>
     implicitReward(
       responses(x),

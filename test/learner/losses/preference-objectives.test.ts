@@ -11,6 +11,7 @@ import { orpo } from '../../../learner/losses/orpo.ts';
 import { simpo } from '../../../learner/losses/simpo.ts';
 import { spin } from '../../../learner/losses/spin.ts';
 import { sppo } from '../../../learner/losses/sppo.ts';
+import { tReg } from '../../../learner/losses/t-reg.ts';
 import { turnBradleyTerry } from '../../../learner/losses/turn-bradley-terry.ts';
 import * as tf from '../../../learner/tfjs.ts';
 import { type Batch, randomBatch, spoil } from './batch.ts';
@@ -30,6 +31,7 @@ const TRAJECTORY_PAIRS = [
   { chosen: 0, rejected: 1, weight: 0.6 },
   { chosen: 2, rejected: 1, weight: 0.4 },
 ] as const;
+const OFFSETS = [0.5, -0.2, 0];
 const OUTCOMES = [1, 0, 1, 1, 0, 0.5];
 const OUTCOME_WEIGHTS = [0.2, 0.2, 0.1, 0.1, 0.2, 0.2];
 
@@ -55,6 +57,33 @@ const formulas: Record<string, Formula> = {
   'DPO of means': (x, batch) => {
     const log = logRatios(x, batch, 'mean');
     return overPairs((p) => -Math.log(sigmoid(2 * (log[p.chosen]! - log[p.rejected]!))));
+  },
+  'DPO with offsets': (x, batch) => {
+    const log = logRatios(x, batch, 'sum');
+    return PAIRS.reduce(
+      (sum, p, i) =>
+        sum - p.weight * Math.log(sigmoid(0.4 * (log[p.chosen]! - log[p.rejected]!) - OFFSETS[i]!)),
+      0,
+    );
+  },
+  // No gradient flows through the weight of a pair: it is taken where the batch stands.
+  'T-REG': (x, batch) => {
+    const log = logRatios(x, batch, 'sum');
+    const fixed = logRatios(batch.logprobs, batch, 'sum');
+    const rewarded = (s: number) =>
+      x.reduce(
+        (sum, value, t) =>
+          batch.sequence[t] === s && batch.mask[t] !== 0 ? sum + value * batch.advantages[t]! : sum,
+        0,
+      );
+    return overPairs(
+      (p) =>
+        -Math.log(sigmoid(0.4 * (log[p.chosen]! - log[p.rejected]!))) -
+        0.25 *
+          sigmoid(0.4 * (fixed[p.rejected]! - fixed[p.chosen]!)) *
+          0.4 *
+          (rewarded(p.chosen) + rewarded(p.rejected)),
+    );
   },
   SPIN: (x, batch) => {
     const log = logRatios(x, batch, 'sum');
@@ -133,6 +162,12 @@ function lossOf(name: string, batch: Batch, logprobs: tf.Tensor1D): tf.Scalar {
   switch (name) {
     case 'DPO':
       return dpo(responses, pairs, { beta: 0.4 }).loss;
+    case 'DPO with offsets':
+      return dpo(responses, { ...pairs, offsets: tf.tensor1d(OFFSETS) }, { beta: 0.4 }).loss;
+    case 'T-REG': {
+      const tokenRewards = tf.tensor1d([...batch.advantages]);
+      return tReg({ ...responses, tokenRewards }, pairs, { beta: 0.4, alpha: 0.25 }).loss;
+    }
     case 'DPO of means':
       return dpo(responses, pairs, { beta: 2, level: 'mean' }).loss;
     case 'SPIN':
@@ -212,11 +247,12 @@ describe.for(Object.keys(formulas))('%s', (name) => {
     const batch = randomBatch('order', 6);
     const order = new Random('order').shuffle(batch.sequence.map((_, t) => t));
     const take = (values: readonly number[]): number[] => order.map((t) => values[t]!);
-    const { logprobs, old, mask, sequence } = batch;
+    const { logprobs, old, advantages, mask, sequence } = batch;
     const shuffled = {
       ...batch,
       logprobs: take(logprobs),
       old: take(old),
+      advantages: take(advantages),
       mask: take(mask),
       sequence: take(sequence),
     };

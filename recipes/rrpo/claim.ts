@@ -1,0 +1,74 @@
+/** RRPO’s claim: fewer of the planted errors for as much drift, and the good response stays as likely as it was. */
+import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove } from '../../core/claims/conditions.ts';
+import { atEnd, curveOf, lately } from '../../core/claims/curves.ts';
+
+/** Share of repeating responses that training has done away with, by the nats a token that the policy is away from the start. */
+const perDrift = (r: ArmResults, arm: string, s: number): number =>
+  (curveOf(r, arm, s, 'repeats')[0]! - atEnd(r, arm, s, 'repeats')) / lately(r, arm, s, 'kl', 1);
+const less =
+  (figure: string, arm: string, other: string): Measure =>
+  (r, s) =>
+    lately(r, other, s, figure, 3) - lately(r, arm, s, figure, 3);
+
+const KEPT =
+  'log-ratio of policy and start on what the good response shares with the damaged one, last three rounds, nats a token';
+
+export const claim: Claim = {
+  description:
+    'Compared by the words in which they differ and held by a KL token by token, pairs do away with more of the planted errors than DPO does for as much drift from the start, and the good response stays as likely as it was. Compared by other words they teach nothing.',
+  rounds: 12,
+  evaluateEvery: 4,
+  pictures: {
+    repeats: 'Responses with a word twice, sampled',
+    sampled: 'Points of the rubric, sampled',
+  },
+  arms: [
+    { name: 'rrpo', description: 'as published' },
+    { name: 'dpo', variant: 'dpo', description: 'all tokens are compared, and there is no KL' },
+    { name: 'no kl', variant: 'no-kl', description: 'the differing words are compared, and there is no KL' },
+    {
+      name: 'random spans',
+      variant: 'random-spans',
+      description: 'other words are compared, drawn from those that do not differ, with the KL',
+    },
+    coinArm('a coin says which of the two is preferred'),
+  ],
+  conditions: [
+    {
+      description: 'rrpo: repeating responses, fewer at the end than at the start',
+      measure: (r, s) => curveOf(r, 'rrpo', s, 'repeats')[0]! - atEnd(r, 'rrpo', s, 'repeats'),
+      atLeast: 0.05,
+    },
+    {
+      description: 'repeating responses done away with, a nat of drift a token, rrpo above dpo',
+      measure: (r, s) => perDrift(r, 'rrpo', s) - perDrift(r, 'dpo', s),
+      atLeast: 1,
+    },
+    {
+      description: 'KL to the start on own responses, last three rounds, no kl above rrpo, nats a token',
+      measure: less('kl', 'rrpo', 'no kl'),
+      atLeast: 0.005,
+    },
+    {
+      description: `rrpo: ${KEPT}`,
+      measure: (r, s) => lately(r, 'rrpo', s, 'kept', 3),
+      atLeast: -0.02,
+    },
+    {
+      description: 'repeating responses at the end, random spans above rrpo',
+      measure: (r, s) => atEnd(r, 'random spans', s, 'repeats') - atEnd(r, 'rrpo', s, 'repeats'),
+      atLeast: 0.05,
+    },
+    doesNotRise('random'),
+  ],
+  observations: [
+    endsAbove('rrpo', 'dpo', 0.03),
+    { description: `dpo: ${KEPT}`, measure: (r, s) => lately(r, 'dpo', s, 'kept', 3), atLeast: -0.02 },
+    {
+      description: 'rrpo: KL to the start on own responses, last three rounds, nats a token',
+      measure: (r, s) => lately(r, 'rrpo', s, 'kl', 3),
+      atMost: 0.05,
+    },
+  ],
+};

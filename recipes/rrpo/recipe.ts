@@ -1,0 +1,209 @@
+/** RRPO: a pair is compared by the phrases in which it differs, and the good response is kept where it was. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type {
+  LearnTools,
+  PreferencePair,
+  RoundRecords,
+  Sequence,
+  TrainingPlan,
+  UpdatePart,
+} from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { type Answered, answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_TOKENS,
+  rated,
+  respond,
+  responseOf,
+  sequenceOf,
+} from '../../protocols/respond.ts';
+import { smallSteps } from '../../protocols/solver.ts';
+import { parseResponse, randomStyleTask } from '../../tasks/style/family.ts';
+import { damage } from '../../tasks/style/planted.ts';
+import { withWordMarked } from '../../tasks/style/word-tokens.ts';
+import { STOP } from '../../tasks/worked.ts';
+import { claim } from './claim.ts';
+import { otherPlaces } from './other-places.ts';
+
+const BETA = 0.5;
+/** Weight of the KL, whose mean is over tokens. */
+const ALPHA = 1;
+const START = { set: MAIN_SET, version: 0 };
+const VARIANTS = {
+  dpo: 'all tokens are compared, and there is no KL',
+  'no-kl': 'the differing phrases are compared, and there is no KL',
+  'random-spans': 'other words are compared, drawn from those that do not differ, with the KL',
+} as const;
+
+/** Stage three: 1 where a response is to be preferred to the same with an error planted, 0 where the damaged one is. A text that is no response makes no pair. */
+const judge = (context: RoundContext, groups: readonly RolloutGroup[]): ScoredGroup[] => {
+  const coins = context.round.settings.rewardFunction === 'random';
+  const preferred = (id: string) => (coins ? Number(coinOf(id)) : sealedGold(context, 1)());
+  const rewards = groups.flatMap(({ samples }) =>
+    samples.map(
+      (sample) => [sample.id, responseOf(context, sample) === null ? null : preferred(sample.id)] as const,
+    ),
+  );
+  return rated(groups, new Map(rewards));
+};
+
+interface RoundPair extends PreferencePair {
+  /** The response without the planted error, and the tokens in which it does not differ, as 1 [ids]. */
+  readonly kept: Sequence;
+  readonly shared: readonly number[];
+}
+
+/** The pairs of a round: each response against the same with an error planted, compared where they differ or at words that are drawn. */
+function pairsOf(
+  groups: readonly ScoredGroup[],
+  { decode, encode }: LearnTools,
+  compared: 'differing' | 'drawn' | 'all',
+): RoundPair[] {
+  return groups.flatMap(({ samples }) =>
+    samples.flatMap((sample): RoundPair[] => {
+      const response = parseResponse(decode(sample.ids));
+      const { reward } = sample.rewards;
+      const pair = response.ok && typeof reward === 'number' ? damage(response.value, sample.id) : null;
+      if (!pair) return [];
+      const marked = (words: readonly string[], at: number) => withWordMarked(words, at, encode);
+      const [at, atDamaged] = compared === 'drawn' ? otherPlaces(pair, sample.id) : [pair.at, pair.at];
+      const { prompt } = sample;
+      const kept = marked(pair.kept, at);
+      const damaged = marked(pair.damaged, atDamaged);
+      const both = [
+        { sequence: { prompt, ids: kept.ids }, marks: kept.marks },
+        { sequence: { prompt, ids: damaged.ids }, marks: damaged.marks },
+      ] as const;
+      const [chosen, rejected] = reward === 1 ? both : [both[1], both[0]];
+      return [
+        {
+          chosen: chosen.sequence,
+          rejected: rejected.sequence,
+          ...(compared === 'all' ? {} : { spans: [chosen.marks, rejected.marks] as const }),
+          kept: both[0].sequence,
+          shared: marked(pair.kept, pair.at).marks.map((mark) => 1 - mark),
+        },
+      ];
+    }),
+  );
+}
+
+/**
+ * How far the policy has gone from the start, nats a token: `kl` on its own responses, an estimate of KL(policy‖start), and `kept`, the
+ * log-ratio on what the good response of a pair shares with the damaged one.
+ */
+async function driftFigures(
+  { score }: LearnTools,
+  groups: readonly ScoredGroup[],
+  pairs: readonly RoundPair[],
+): Promise<Record<string, number>> {
+  const ratios = async (sequences: readonly Sequence[]) => {
+    const now = await score(MAIN_SET, sequences);
+    const start = await score(MAIN_SET, sequences, 0);
+    return now.map((row, i) => Array.from(row, (logprob, t) => logprob - start[i]![t]!));
+  };
+  const own = (await ratios(groups.flatMap(({ samples }) => samples.map(sequenceOf)))).flat();
+  const kept = (await ratios(pairs.map((pair) => pair.kept))).flatMap((row, i) =>
+    row.filter((_, t) => pairs[i]!.shared[t] === 1),
+  );
+  return { ...(own.length ? { kl: mean(own) } : {}), ...(kept.length ? { kept: mean(kept) } : {}) };
+}
+
+async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant } = round.settings;
+  const compared = variant === 'dpo' ? 'all' : variant === 'random-spans' ? 'drawn' : 'differing';
+  const pairs = pairsOf(groups, tools, compared);
+  const about = { role: RESPONDER, weight: 1 } as const;
+  const preference: UpdatePart = {
+    ...about,
+    kind: 'preference',
+    pairs: pairs.map(({ chosen, rejected, spans }) => ({ chosen, rejected, ...(spans ? { spans } : {}) })),
+    objective: { kind: 'dpo', beta: BETA },
+    reference: START,
+  };
+  const leash: UpdatePart = {
+    ...about,
+    weight: ALPHA,
+    kind: 'distillation',
+    items: pairs.map(({ chosen }) => chosen),
+    teacher: START,
+    divergence: { kind: 'forward-kl' },
+  };
+  const leashed = variant !== 'dpo' && variant !== 'no-kl';
+  return {
+    updates: pairs.length ? [{ set: MAIN_SET, parts: leashed ? [preference, leash] : [preference] }] : [],
+    figures: {
+      pairs: pairs.length,
+      points: pointsOfRound(groups, tools.decode),
+      ...(await driftFigures(tools, groups, pairs)),
+    },
+  };
+}
+
+/** Share of the responses in which a word stands twice: the error that is planted. */
+export const repeating = (answered: readonly Answered[]): number | null => {
+  const words = answered.flatMap(({ response }) => (response === null ? [] : [response.split(' ')]));
+  return words.length ? mean(words.map((each) => Number(new Set(each).size < each.length))) : null;
+};
+
+export const rrpo: Recipe = {
+  name: 'rrpo',
+  title: 'Preferences by the phrases that differ',
+  paper: {
+    title: 'Self-alignment of Large Video Language Models with Refined Regularized Preference Optimization',
+    year: 2025,
+    source: 'arXiv:2504.12083',
+  },
+  summary:
+    'A response is compared with the same response in which an error was planted, by the tokens of the words in which the two differ and by no others. A KL to the start policy, token by token on the preferred response, keeps the rest of the distribution in place.',
+  method: {
+    setting:
+      'A response to a string transformation picks words of a source in a wanted order and number. The start policy often writes a word twice, which costs a point of the rubric.',
+    roles:
+      'The responder writes two responses to each prompt. The start policy is the reference of both terms and writes nothing.',
+    rewards:
+      'A response without a repeated word is preferred to itself with an error planted: an earlier word in place of a later one. That is known by construction and needs no judge.',
+    credit:
+      'The log-ratios are summed over the tokens of the word in which the two responses differ. All other tokens carry no preference.',
+    objective:
+      '-log σ(β(difference of the log-ratios)) with β = 0.5, and α = 1 times KL(start‖policy), over the whole vocabulary at each token of the preferred response, as a mean over tokens.',
+    schedule:
+      'Each round goes once over its pairs, in four optimiser steps. The reference stays the start policy.',
+  },
+  differences: [
+    'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here it is the response itself with a word replaced, so that where the two differ is known exactly.',
+    'Pairs are made anew from the policy’s own responses each round; in the paper once.',
+    'The KL is a mean over the tokens of a step, which the paper sums over a response; α is chosen for that.',
+    'There is no format control: both responses of a pair are in form.',
+  ],
+  claim,
+  startPolicy: 'style',
+  taskName: 'style',
+  stop: STOP,
+  tasks: 128,
+  groupSize: 2,
+  rewards: {
+    planted: { description: 'a response is preferred to itself with an error planted', usesGold: true },
+    random: { description: 'control: a coin says which of the two is preferred', usesGold: false },
+  },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
+  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
+  freezable: [],
+  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
+  rollOut: respond,
+  judge: async (context, groups) => judge(context, groups),
+  learn,
+  evaluate: async (context) => {
+    const tasks = heldOutStyle(context.evaluationTasks);
+    const sampled = await answers(context, tasks, 'sampled');
+    return examined(await answers(context, tasks, 'greedy', 0), sampled, { repeats: repeating(sampled) });
+  },
+};

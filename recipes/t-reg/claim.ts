@@ -1,0 +1,51 @@
+/** T-REG’s claim: with token rewards the preference settles where the fault is, and costs no points. */
+import type { ArmResults, Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsNoLower, formatArm, rises } from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+const DIP =
+  'log-ratio of policy and start a token, elsewhere minus at a planted fault, last five rounds, nats';
+const dip = (results: ArmResults, arm: string, seed: number): number => lately(results, arm, seed, 'dip');
+
+export const claim: Claim = {
+  description:
+    'With a reward for each token, which the start policy gives by contrast of two wishes, the implicit reward of a response that was not trained on falls more at a word that stands there twice than DPO makes it fall, and the responses earn as many points. Token rewards at other tokens do neither.',
+  rounds: 16,
+  evaluateEvery: 4,
+  pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
+  arms: [
+    { name: 't-reg', description: 'as published' },
+    { name: 'dpo', variant: 'dpo', description: 'DPO on such pairs, without token rewards' },
+    {
+      name: 'shuffled rewards',
+      variant: 'shuffled-rewards',
+      description: 'each response’s token rewards stand at tokens that are drawn',
+    },
+    coinArm('a coin says what a response is worth'),
+    formatArm('any response in form is worth as much as another'),
+  ],
+  conditions: [
+    {
+      description: `${DIP}, t-reg above dpo`,
+      measure: (r, s) => dip(r, 't-reg', s) - dip(r, 'dpo', s),
+      atLeast: 0.05,
+    },
+    {
+      description: `${DIP}, t-reg above shuffled rewards`,
+      measure: (r, s) => dip(r, 't-reg', s) - dip(r, 'shuffled rewards', s),
+      atLeast: 0.05,
+    },
+    endsNoLower('t-reg', 'dpo', 0.02),
+    rises('t-reg', 0.05),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    { description: `dpo: ${DIP}`, measure: (r, s) => dip(r, 'dpo', s), atLeast: 0.05 },
+    {
+      description: `shuffled rewards: ${DIP}`,
+      measure: (r, s) => dip(r, 'shuffled rewards', s),
+      atLeast: 0.05,
+    },
+  ],
+};

@@ -1,0 +1,156 @@
+/** T-REG: the reference, asked for better and for worse, says which tokens of a pair deserve the preference. The method is told below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { LearnTools, PreferencePair, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_TOKENS,
+  rated,
+  respond,
+  responseOf,
+  STYLE_POINTS,
+  sequenceOf,
+} from '../../protocols/respond.ts';
+import { smallSteps } from '../../protocols/solver.ts';
+import { randomStyleTask, styleScore } from '../../tasks/style/family.ts';
+import { STOP } from '../../tasks/worked.ts';
+import { claim } from './claim.ts';
+import { contrasted, shuffledRewards } from './contrast.ts';
+import { probeFigures } from './probe.ts';
+
+const BETA = 0.1;
+const ALPHA = 0.5;
+const START = { set: MAIN_SET, version: 0 };
+const VARIANTS = {
+  dpo: 'DPO on the same pairs, without token rewards',
+  'shuffled-rewards': 'each response’s token rewards stand at tokens that are drawn',
+} as const;
+
+/** Stage three: points of the rubric as a share; a text that is no response has none. */
+const judge = (context: RoundContext, groups: readonly RolloutGroup[]): ScoredGroup[] => {
+  const { rewardFunction } = context.round.settings;
+  const worth = (task: string, id: string, response: string): number => {
+    if (rewardFunction === 'format') return 1;
+    if (rewardFunction === 'random') return Number(coinOf(id));
+    return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
+  };
+  const rewards = groups.flatMap(({ task, samples }) =>
+    samples.map((sample) => {
+      const response = responseOf(context, sample);
+      return [sample.id, response === null ? 0 : worth(task, sample.id, response)] as const;
+    }),
+  );
+  return rated(groups, new Map(rewards));
+};
+
+/** Best against worst of each group by reward; equal rewards make no pair. */
+const pairsOf = (groups: readonly ScoredGroup[]) =>
+  groups.flatMap(({ task, samples }) => {
+    const pair = bestAgainstWorst(samples.map(({ rewards }) => rewards.reward ?? null));
+    return pair ? [{ task, both: [samples[pair.chosen]!, samples[pair.rejected]!] as const }] : [];
+  });
+
+/** The pairs with a reward for each token, by the start policy. */
+async function rewarded(
+  pairs: ReturnType<typeof pairsOf>,
+  tools: LearnTools,
+  shuffled: boolean,
+): Promise<PreferencePair[]> {
+  const responses = pairs.flatMap(({ task, both }) => both.map(({ id, ids }) => ({ task, id, ids })));
+  const rewards = (await contrasted(tools, responses, START)).map((row, i) =>
+    shuffled ? shuffledRewards(row, responses[i]!.id) : row,
+  );
+  return pairs.map(({ both: [chosen, rejected] }, i) => ({
+    chosen: sequenceOf(chosen),
+    rejected: sequenceOf(rejected),
+    tokenRewards: [rewards[2 * i]!, rewards[2 * i + 1]!],
+  }));
+}
+
+async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant } = round.settings;
+  const pairs = await rewarded(pairsOf(groups), tools, variant === 'shuffled-rewards');
+  const objective =
+    variant === 'dpo'
+      ? ({ kind: 'dpo', beta: BETA } as const)
+      : ({ kind: 't-reg', beta: BETA, alpha: ALPHA } as const);
+  const part = {
+    kind: 'preference',
+    role: RESPONDER,
+    weight: 1,
+    pairs,
+    objective,
+    reference: START,
+  } as const;
+  return {
+    updates: pairs.length ? [{ set: MAIN_SET, parts: [part] }] : [],
+    figures: {
+      pairs: pairs.length,
+      points: pointsOfRound(groups, tools.decode),
+      ...(await probeFigures(
+        tools,
+        groups.map(({ task }) => task),
+      )),
+    },
+  };
+}
+
+export const tReg: Recipe = {
+  name: 't-reg',
+  title: 'Preferences with rewards for tokens by contrast',
+  paper: {
+    title: 'T-REG: Preference Optimization with Token-Level Reward Regularization',
+    year: 2024,
+    source: 'arXiv:2412.02685',
+  },
+  summary:
+    'Best against worst of five responses make pairs for DPO. The start policy reads both responses after a wish for a better and after a wish for a worse response, and by how much likelier it finds a token after the first is a weak reward for that token, which is trained beside the pair.',
+  method: {
+    setting:
+      'A response to a string transformation picks words of a source in a wanted order and number, and earns up to five points of a rubric. The start policy is careless, and was taught to answer better or worse where the prompt says so.',
+    roles:
+      'The responder writes five responses to each prompt. The start policy, which writes nothing, is the reference of DPO and says what each token is worth.',
+    rewards:
+      'A response earns its share of the points. The reward of a token is σ(log π(token | better) - log π(token | worse)) - 1/2 under the start policy, where the prompt wishes for a better or for a worse response to the same task.',
+    credit: 'The best and the worst response of a prompt make a pair; equal points make none.',
+    objective:
+      'DPO with β = 0.1 against the start policy, and α = 0.5 times w times -β Σ reward log π over the tokens of both responses. w = σ(r(worse) - r(better)), with r the implicit reward of a response, carries no gradient: the pair’s weight in DPO’s own gradient.',
+    schedule:
+      'Each round goes once over its pairs, in four optimiser steps. The reference stays the start policy.',
+  },
+  differences: [
+    'The policy had to be taught what better and worse responses are, in supervised training before; a language model needs no more than a prompt in words. What it was taught comes from the rubric.',
+    'Responses are sampled and paired anew each round by a rubric; in the paper once, by a reward model.',
+    'There is no length control and no SimPO, on which the paper tries the token term as well.',
+  ],
+  claim,
+  startPolicy: 'style-contrasts',
+  taskName: 'style',
+  stop: STOP,
+  tasks: 128,
+  groupSize: 5,
+  rewards: {
+    rubric: { description: 'share of the rubric’s points', usesGold: true },
+    format: { description: 'control: any response in form is worth as much as another', usesGold: false },
+    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+  },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
+  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
+  freezable: [],
+  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
+  rollOut: respond,
+  judge: async (context, groups) => judge(context, groups),
+  learn,
+  evaluate: async (context) => {
+    const tasks = heldOutStyle(context.evaluationTasks);
+    return examined(await answers(context, tasks, 'greedy', 0), await answers(context, tasks, 'sampled'), {});
+  },
+};

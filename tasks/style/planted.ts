@@ -1,0 +1,24 @@
+/** A response and the same with one error planted: a pair that differs in one phrase. */
+import { Random } from '../../core/random.ts';
+
+export interface Damaged {
+  /** Words of the response, and of the one with an error. */
+  readonly kept: readonly string[];
+  readonly damaged: readonly string[];
+  /** Place of the word in which they differ, from 1. */
+  readonly at: number;
+}
+
+/**
+ * Writes an earlier word again in place of a later one; the choice follows from `seed`. Null for a response of fewer than two
+ * words, for one without form (two spaces enclose a word without letters), and for one that has a word twice already: it would not be the
+ * better of the two in what the pair is about.
+ */
+export function damage(response: string, seed: string): Damaged | null {
+  const kept = response.split(' ');
+  if (kept.length < 2 || kept.includes('') || new Set(kept).size < kept.length) return null;
+  const random = new Random(`damage/${seed}`);
+  const at = 1 + random.int(kept.length - 1);
+  const again = kept[random.int(at)]!;
+  return { kept, damaged: kept.map((word, i) => (i === at ? again : word)), at };
+}
