@@ -63,6 +63,8 @@ import {
 import type { RoundReport } from '../core/schema/report.ts';
 import { keys, MOST_AHEAD } from '../core/schema/round.ts';
 import {
+  type AuditedNodes,
+  type Exactness,
   type NodeAnswer,
   type NodeShutOut,
   nodeListing,
@@ -384,8 +386,8 @@ export class GatewayClient {
   }
 
   /** Makes a node; its token is told this once. Throws `node.exists` if the name is taken. */
-  makeNode(name: string): Promise<v.InferOutput<typeof nodeMade>> {
-    return this.#json('/api/nodes', nodeMade, 'POST', { name });
+  makeNode(name: string, exactness: Exactness = 'exact'): Promise<v.InferOutput<typeof nodeMade>> {
+    return this.#json('/api/nodes', nodeMade, 'POST', { name, exactness });
   }
 
   /** The nodes, the oldest first. */
@@ -413,9 +415,9 @@ export class GatewayClient {
     return (await this.#json(`/api/rounds/${round}/shares`, roundShares)).shares;
   }
 
-  /** Notes how many requests of each node an audit sampled again and found right. */
-  async noteAudited(nodes: Readonly<Record<string, number>>): Promise<void> {
-    await this.#send('POST', '/api/nodes/audited', JSON.stringify({ nodes }));
+  /** Notes how many requests of each node an audit found right, and how close the close ones were. */
+  async noteAudited(audited: AuditedNodes): Promise<void> {
+    await this.#send('POST', '/api/nodes/audited', JSON.stringify(audited));
   }
 
   /** The dead letters, newest first; replayed ones only if `includeReplayed` is true. */

@@ -57,10 +57,13 @@ export function showNodes(element, listed, shares, round) {
       isolates && lane('isolates', 'of the mesh', isolates.samples, all, null, 'active'),
       ...listed.map((node) => {
         const own = shares.find((share) => share.node === node.id)?.samples ?? 0;
-        const { requests, samples, tokens, audited, lost, reason, state } = node;
+        const { requests, samples, tokens, audited, lost, reason, state, mismatch } = node;
         const history = [
           `${counted(requests, 'request')}, ${counted(samples, 'completion')}, ${whole(tokens)} tokens in all`,
           audited ? `${whole(audited)} audited and right` : 'not audited yet',
+          mismatch.tokens
+            ? `close: ${(mismatch.sum / mismatch.tokens).toPrecision(2)} nats off on average, ${mismatch.most.toPrecision(2)} at most`
+            : '',
           lost ? `${whole(lost)} lost` : '',
         ];
         return lane(

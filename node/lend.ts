@@ -34,6 +34,8 @@ export interface Lending {
   readonly identity: NodeIdentity;
   readonly order: Omit<LeaseOrder, 'threads' | 'limit'>;
   readonly threads: readonly Compute[];
+  /** Which files of a request are fetched for `threads`; default: those that open the version. */
+  readonly filesOf?: (request: SamplingRequest) => readonly LeasedFile[];
   readonly events: NodeEvents;
   readonly signal: AbortSignal;
   /** The longest pause between two questions while there is no work, ms. */
@@ -55,11 +57,12 @@ export async function lend({
   identity,
   order,
   threads,
+  filesOf = filesToOpen,
   events,
   signal,
   idleMs,
 }: Lending): Promise<void> {
-  const files = new VersionFiles(client);
+  const files = new VersionFiles(client, filesOf);
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   signal.addEventListener('abort', stop, { once: true });
@@ -167,15 +170,17 @@ const sleep = (ms: number, signal: AbortSignal) =>
 /** The files of versions, each fetched once by its hash and shared by all threads. */
 class VersionFiles {
   readonly #client: Pick<WorkClient, 'file'>;
+  readonly #filesOf: NonNullable<Lending['filesOf']>;
   readonly #kept = new Map<string, Promise<Uint8Array>>();
 
-  constructor(client: Pick<WorkClient, 'file'>) {
+  constructor(client: Pick<WorkClient, 'file'>, filesOf: NonNullable<Lending['filesOf']>) {
     this.#client = client;
+    this.#filesOf = filesOf;
   }
 
   async of(lease: string, requests: readonly SamplingRequest[]): Promise<FileBytes> {
     const wanted = new Map(
-      requests.flatMap((request) => filesToOpen(request).map((file) => [file.sha256, file] as const)),
+      requests.flatMap((request) => this.#filesOf(request).map((file) => [file.sha256, file] as const)),
     );
     const bytes = await Promise.all([...wanted.values()].map((file) => this.#get(lease, file)));
     return Object.fromEntries([...wanted.keys()].map((sha256, i) => [sha256, bytes[i]!]));

@@ -1,6 +1,6 @@
 /** The rows of nodes: programs outside the mesh that compute for it, each with a token of its own. */
 import { asc, eq, sql } from 'drizzle-orm';
-import type { NodeAnswer } from '../core/schema/work.ts';
+import type { AuditedNodes, NodeAnswer } from '../core/schema/work.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { nodes } from './schema.ts';
 import { releaseOf } from './work.ts';
@@ -21,7 +21,7 @@ export const nodeOfName = async (db: Database, name: string): Promise<NodeRow | 
 /** Inserts a node. @returns false if the name is taken */
 export async function insertNode(
   db: Database,
-  node: Pick<NodeRow, 'id' | 'name' | 'tokenSha256' | 'publicKey' | 'createdAt'>,
+  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'tokenSha256' | 'publicKey' | 'createdAt'>,
 ): Promise<boolean> {
   const [inserted] = await writeAll(db, [db.insert(nodes).values(node).onConflictDoNothing()]);
   return inserted === 1;
@@ -39,18 +39,21 @@ export async function noteSeen(
   await writeAll(db, [db.update(nodes).set({ kind, threads, seenAt: now }).where(eq(nodes.id, node.id))]);
 }
 
-/** Whether there ever was a node, and whether one is there now: it asked for work lately, and may have some. */
+const alive = (now: number) => sql`seen_at > ${now - LIVE_MS} AND revoked_at IS NULL AND shut_out_at IS NULL`;
+
+/** Whether there ever was a node, whether one is there now (it asked for work lately, and may have some), and whether an exact one is. */
 export async function nodesNow(
   db: Database,
   now: number,
-): Promise<{ readonly any: boolean; readonly live: boolean }> {
+): Promise<{ readonly any: boolean; readonly live: boolean; readonly exact: boolean }> {
   const [row] = await db
     .select({
       any: sql<number>`count(*)`,
-      live: sql<number>`coalesce(sum(seen_at > ${now - LIVE_MS} AND revoked_at IS NULL AND shut_out_at IS NULL), 0)`,
+      live: sql<number>`coalesce(sum(${alive(now)}), 0)`,
+      exact: sql<number>`coalesce(sum(${alive(now)} AND exactness = 'exact'), 0)`,
     })
     .from(nodes);
-  return { any: (row?.any ?? 0) > 0, live: (row?.live ?? 0) > 0 };
+  return { any: (row?.any ?? 0) > 0, live: (row?.live ?? 0) > 0, exact: (row?.exact ?? 0) > 0 };
 }
 
 /** Notes that a node leaves, so that nothing waits for it. */
@@ -69,17 +72,26 @@ export async function revokeNode(db: Database, id: string, now: number): Promise
   return released!;
 }
 
-/** Notes how many requests of each node an audit sampled again and found right. */
-export const noteAudited = (db: Database, audited: Readonly<Record<string, number>>, now: number) =>
-  writeAll(
-    db,
-    Object.entries(audited).map(([id, n]) =>
+/** Notes how many requests of each node an audit found right, and how close the close ones were. */
+export const noteAudited = (db: Database, { nodes: right, mismatch }: AuditedNodes, now: number) =>
+  writeAll(db, [
+    ...Object.entries(right).map(([id, n]) =>
       db
         .update(nodes)
         .set({ audited: sql`audited + ${n}`, auditedAt: now })
         .where(eq(nodes.id, id)),
     ),
-  );
+    ...Object.entries(mismatch).map(([id, { tokens, sum, most }]) =>
+      db
+        .update(nodes)
+        .set({
+          comparedTokens: sql`compared_tokens + ${tokens}`,
+          mismatchSum: sql`mismatch_sum + ${sum}`,
+          mismatchMost: sql`max(mismatch_most, ${most})`,
+        })
+        .where(eq(nodes.id, id)),
+    ),
+  ]);
 
 /** All nodes in the order in which they were made. */
 export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]> {
@@ -93,7 +105,8 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
     .orderBy(asc(nodes.createdAt))
     .limit(1000);
   return rows.map(({ row, leased }) => {
-    const { tokenSha256: _, publicKey: __, revokedAt, shutOutAt, seenAt, ...seen } = row;
+    const { tokenSha256: _, publicKey: __, comparedTokens, mismatchSum, mismatchMost, ...told } = row;
+    const { revokedAt, shutOutAt, seenAt, ...seen } = told;
     const live = seenAt !== null && seenAt > now - LIVE_MS;
     const state =
       shutOutAt !== null
@@ -105,6 +118,7 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
             : live
               ? 'idle'
               : 'away';
-    return { ...seen, seenAt: seenAt || null, leased, state };
+    const mismatch = { tokens: comparedTokens, sum: mismatchSum, most: mismatchMost };
+    return { ...seen, seenAt: seenAt || null, leased, state, mismatch };
   });
 }

@@ -9,7 +9,7 @@ import type { GroupFailure, RunLabel } from '../core/schema/answers.ts';
 import type { MissingReward } from '../core/schema/missing-reward.ts';
 import type { RoundReport } from '../core/schema/report.ts';
 import type { RoleBinding, RoundSpec, RunSettings } from '../core/schema/round.ts';
-import { NODE_KINDS, type SamplingRequest } from '../core/schema/work.ts';
+import { EXACTNESS, NODE_KINDS, type SamplingRequest } from '../core/schema/work.ts';
 import { GROUP_STATES, ROUND_STATES, USAGE_STAGES, WORKER_STAGES } from '../core/stages.ts';
 
 export type { GroupFailure as Failure };
@@ -232,6 +232,7 @@ export const nodes = sqliteTable(
     tokenSha256: text('token_sha256').notNull(),
     publicKey: text('public_key').notNull(),
     createdAt: integer('created_at').notNull(),
+    exactness: text({ enum: EXACTNESS }).notNull().default('exact'),
     kind: text({ enum: NODE_KINDS }),
     threads: integer(),
     /** When it last asked for work, at a precision of some seconds; 0 = it said that it leaves. */
@@ -247,6 +248,10 @@ export const nodes = sqliteTable(
     lost: integer().notNull().default(0),
     audited: integer().notNull().default(0),
     auditedAt: integer('audited_at'),
+    /** Of a close node: over how many tokens its log-probabilities were compared, the sum of the absolute differences, and the largest, nats. */
+    comparedTokens: integer('compared_tokens').notNull().default(0),
+    mismatchSum: real('mismatch_sum').notNull().default(0),
+    mismatchMost: real('mismatch_most').notNull().default(0),
   },
   (t) => [uniqueIndex('nodes_by_name').on(t.name)],
 );

@@ -1,5 +1,6 @@
 /** The rows of sampling requests that are up for lease. A row is leased by one caller at a time, and answered once. */
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { MAIN_SET } from '../core/schema/policy.ts';
 import { type RoundShares, type RoundWork, type SamplingRequest, weightsHash } from '../core/schema/work.ts';
 import type { WorkerStage } from '../core/stages.ts';
 import { type Database, runAll, writeAll } from './database.ts';
@@ -90,6 +91,10 @@ export interface Lease {
   readonly lease: string;
   /** As `engineText` gives them; null = all. */
   readonly engines: readonly string[] | null;
+  /** Only requests that can be scored again: sampled at temperature 1 without truncation. */
+  readonly close?: boolean;
+  /** Only requests of this version's main set. */
+  readonly serves?: { readonly name: string; readonly version: number } | undefined;
   readonly limit: number;
   readonly until: number;
   /** Only requests of this stage of a round and these groups; absent = of all open rounds. */
@@ -101,7 +106,7 @@ export type LeasedWork = Pick<WorkRow, 'id' | 'group' | 'request' | 'samples'>;
 /** Leases the oldest requests that are open; of any number of callers, each gets others. */
 export async function leaseWork(
   db: Database,
-  { node, lease, engines, limit, until, of }: Lease,
+  { node, lease, engines, close = false, serves, limit, until, of }: Lease,
   now: number,
 ): Promise<LeasedWork[]> {
   const engine =
@@ -109,10 +114,17 @@ export async function leaseWork(
   const place = of
     ? sql`round = ${of.round} AND stage = ${of.stage} AND grp IN (SELECT value FROM json_each(${JSON.stringify(of.groups)}))`
     : sql`true`;
+  const scorable = close
+    ? sql`request->>'$.settings.temperature' = 1 AND coalesce(request->>'$.settings.topP', 1) = 1 AND coalesce(request->>'$.settings.topK', 0) = 0`
+    : sql`true`;
+  const served = serves
+    ? sql`request->>'$.policy.name' = ${serves.name} AND request->>'$.policy.version' = ${serves.version}
+          AND coalesce(request->>'$.policy.set', ${MAIN_SET}) = ${MAIN_SET}`
+    : sql`true`;
   const [, , leased] = await runAll(db, [
     ...takeBackExpired(now),
     sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}
-        WHERE id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place}
+        WHERE id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place} AND ${scorable} AND ${served}
           AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
           ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
         RETURNING id, grp, request, samples, created_at, idx`,
@@ -279,7 +291,7 @@ export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork
   const ids = [...new Set(rows.map(({ node }) => node!))];
   const of = ids.length ? await nodesOf(db, ids) : [];
   return {
-    nodes: of.map(({ id, name, publicKey }) => ({ id, name, publicKey })),
+    nodes: of.map(({ id, name, exactness, publicKey }) => ({ id, name, exactness, publicKey })),
     work: rows.map(({ id, node, lease, stage, group, request, sha256, seal }) => ({
       id,
       node: node!,
@@ -300,8 +312,14 @@ const nodesOf = (db: Database, ids: readonly string[]) =>
     .from(nodes)
     .where(sql`${nodes.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
-/** Removes the rows of rounds that ended before a time: nobody audits them here any more. */
+/**
+ * Removes the rows of rounds that ended before a time: nobody audits them here any more. What close nodes returned stays, since an audit has
+ * to know of which samples it may not ask for the same bits.
+ */
 export const forgetWork = (db: Database, before: number) =>
   writeAll(db, [
-    sql`DELETE FROM work WHERE round IN (SELECT id FROM rounds WHERE ended_at < ${before} LIMIT 50)`,
+    sql`DELETE FROM work WHERE round IN (SELECT round FROM work JOIN rounds ON rounds.id = work.round WHERE rounds.ended_at < ${before} AND ${forgettable} LIMIT 50)
+        AND ${forgettable}`,
   ]);
+
+const forgettable = sql`NOT (state = 'done' AND coalesce(node, '') IN (SELECT id FROM nodes WHERE exactness = 'close'))`;

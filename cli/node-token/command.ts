@@ -30,6 +30,10 @@ const cells = (node: NodeAnswer) => [
   ...[node.requests, node.samples, node.tokens, node.audited, node.lost].map(whole),
 ];
 
+/** What audits found of a close node. */
+const closeness = ({ mismatch: { tokens, sum, most } }: NodeAnswer): string =>
+  `close: ${(sum / tokens).toPrecision(2)} nats off on average and ${most.toPrecision(2)} at most, over ${whole(tokens)} tokens that were scored again`;
+
 export function command(): Command {
   const command = new Command(calledAs('node-token')).description(
     'The tokens by which programs elsewhere compute for a mesh. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
@@ -44,10 +48,15 @@ export function command(): Command {
 
   subcommand('create', 'makes a token and prints it, this once')
     .argument('<name>', 'name of the node: lower-case letters, digits, dots and dashes')
-    .action(async (name: string, { state, json }: Common) => {
+    .option(
+      '--close',
+      'for a node whose engine differs in the last digits (--server): it is audited by scoring again, with tolerances, and not bit by bit',
+      false,
+    )
+    .action(async (name: string, { state, json, close: isClose }: Common & { readonly close: boolean }) => {
       const { gateway, close } = await openMesh(state);
       try {
-        const made = await gateway.makeNode(name);
+        const made = await gateway.makeNode(name, isClose ? 'close' : 'exact');
         console.log(json ? JSON.stringify(made) : made.token);
       } finally {
         await close();
@@ -62,6 +71,7 @@ export function command(): Command {
         if (!json) console.log(nodes.length ? heading(NODES) : 'None.');
         for (const node of nodes) {
           console.log(json ? JSON.stringify(node) : printable(row(NODES, cells(node))));
+          if (!json && node.mismatch.tokens) console.log(`  ${closeness(node)}`);
           if (!json && node.reason !== null) console.log(printable(`  ${node.reason}`));
         }
       } finally {

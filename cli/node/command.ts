@@ -6,19 +6,28 @@ import { wrongInput } from '../../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { NODE_ENGINES, type NodeEngine } from '../../core/schema/work.ts';
 import { identityOf } from '../../core/work-seal.ts';
+import { askingServer, shapeOnly } from '../../node/ask-server.ts';
 import { lend } from '../../node/lend.ts';
 import { calledAs } from '../called-as.ts';
 import { gatewayAddress } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
-import { startThread } from './threads.ts';
+import { type VersionName, versionName } from '../shared/version-name.ts';
+import { startThread, type Thread } from './threads.ts';
 
 interface NodeOptions {
   readonly mesh: string;
   readonly token?: string;
   readonly threads: number;
   readonly engine: readonly NodeEngine[];
+  readonly server?: string;
+  readonly serves?: VersionName;
+  readonly model?: string;
+  readonly dialect: Dialect;
   readonly json: boolean;
 }
+
+const DIALECTS = ['vllm', 'llama.cpp'] as const;
+type Dialect = (typeof DIALECTS)[number];
 
 /** A line about what was done comes at most so often, ms. */
 const LINE_MS = 5_000;
@@ -43,6 +52,17 @@ export const command = (): Command =>
         .choices(NODE_ENGINES)
         .default(NODE_ENGINES),
     )
+    .option(
+      '--server <url>',
+      'has a server of completions compute, such as http://127.0.0.1:8000/v1, in place of an engine; takes the token of a close node. Its key: ROLLMESH_SERVER_KEY',
+    )
+    .option(
+      '--serves <name@version>',
+      'the version that the server holds; its node leases no other',
+      versionName,
+    )
+    .option('--model <name>', 'what the server calls the version; default: NAME@N as given to --serves')
+    .addOption(new Option('--dialect <name>', 'what kind of server it is').choices(DIALECTS).default('vllm'))
     .option('--json', 'one JSON object a line', false)
     .helpOption('-h, --help', 'show this')
     .action(runNode);
@@ -52,6 +72,10 @@ async function runNode({
   token = process.env.ROLLMESH_NODE_TOKEN,
   threads: count,
   engine,
+  server,
+  serves,
+  model,
+  dialect,
   json,
 }: NodeOptions) {
   const url = gatewayAddress(mesh);
@@ -59,6 +83,11 @@ async function runNode({
     throw wrongInput('node.token', 'This node has no token.', {
       expected: '--token or the variable ROLLMESH_NODE_TOKEN',
       next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
+    });
+  if ((server === undefined) !== (serves === undefined))
+    throw wrongInput('node.server', `Only ${server === undefined ? '--serves' : '--server'} is given.`, {
+      expected: 'both --server and --serves, or neither',
+      next: 'Say with --serves NAME@N which version the server holds.',
     });
   const identity = await identityOf(token);
   const stop = new AbortController();
@@ -79,7 +108,18 @@ async function runNode({
       );
     since = { at: performance.now(), tokens: total.tokens };
   };
-  const threads = Array.from({ length: count }, startThread);
+  const asking =
+    server !== undefined && serves !== undefined
+      ? askingServer({
+          baseUrl: server.replace(/\/$/, ''),
+          model: model ?? `${serves.name}@${serves.version}`,
+          dialect,
+          ...(process.env.ROLLMESH_SERVER_KEY ? { apiKey: process.env.ROLLMESH_SERVER_KEY } : {}),
+        })
+      : undefined;
+  const threads: readonly Thread[] = Array.from({ length: count }, () =>
+    asking ? { compute: asking, stop: () => Promise.resolve() } : startThread(),
+  );
   const lines = setInterval(line, LINE_MS);
   say(
     'node',
@@ -90,8 +130,14 @@ async function runNode({
     await lend({
       client: new WorkClient({ url, token: identity.token }),
       identity,
-      order: { kind: 'process', engines: [...engine], weights: [...SMALLER_WEIGHTS] },
+      order: {
+        kind: 'process',
+        engines: [...engine],
+        weights: [...SMALLER_WEIGHTS],
+        ...(serves ? { serves } : {}),
+      },
       threads: threads.map(({ compute }) => compute),
+      ...(asking ? { filesOf: shapeOnly } : {}),
       events: {
         answered: ({ samples, tokens }) => {
           total.requests++;

@@ -1,14 +1,9 @@
 /** `npm run verify -- NAME@N`: trains a version again from its sealed records, compares the bytes, and changes nothing. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { collect, whole } from '../shared/run-options.ts';
-import type { Asked, VerifyOptions } from './verify.ts';
-
-function versionName(text: string): Asked {
-  const [, name, version] = /^([a-z0-9][a-z0-9._-]*)@(\d{1,9})$/.exec(text) ?? [];
-  if (name && version) return { name, version: Number(version) };
-  throw new InvalidArgumentError('Expected NAME@N, such as trio-0@3.');
-}
+import { type VersionName, versionName } from '../shared/version-name.ts';
+import type { VerifyOptions } from './verify.ts';
 
 export const command = (): Command =>
   new Command(calledAs('verify'))
@@ -27,7 +22,7 @@ export const command = (): Command =>
     .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
     .option('--json', 'one JSON object a line', false)
     .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.')
-    .action(async (asked: Asked, options: VerifyOptions) => {
+    .action(async (asked: VersionName, options: VerifyOptions) => {
       // Loaded only now: the learner takes a second, and help needs none of it.
       const { verify } = await import('./verify.ts');
       if (!(await verify(asked, options))) process.exitCode = 1;

@@ -7,12 +7,8 @@ import { printable } from '../printable.ts';
 import { openRecipesOf } from '../recipe-modules.ts';
 import { duration } from '../shared/figures.ts';
 import { openMesh } from '../shared/mesh-access.ts';
+import type { VersionName } from '../shared/version-name.ts';
 import { type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
-
-export interface Asked {
-  readonly name: string;
-  readonly version: number;
-}
 
 export interface VerifyOptions {
   readonly from?: number;
@@ -46,7 +42,7 @@ export function verifiedLines(of: VerifiedVersion, name: string, device: string)
   ];
 }
 
-export async function verify({ name, version }: Asked, options: VerifyOptions): Promise<boolean> {
+export async function verify({ name, version }: VersionName, options: VerifyOptions): Promise<boolean> {
   const { from = version - 1, state, json, threads } = options;
   const store = await openMesh(state);
   let device: Device | undefined;

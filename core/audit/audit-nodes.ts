@@ -1,17 +1,18 @@
 /**
  * The audit of nodes: of the requests that each node answered, a share is sampled again from the trusted policies, at least one a node and
  * round. Everything else is played back, so that a sample is drawn from exactly the prompt that the node was given, and what differs is
- * that node's doing alone. Pure: policies and work come as arguments.
+ * that node's doing alone. What close nodes answered is scored again instead (score-again.ts). Pure: policies and work come as arguments.
  */
 import type { RoundContext } from '../round-context.ts';
 import { openRoundContext } from '../round-context.ts';
 import type { Sample } from '../schema/sample.ts';
-import type { RoundWork } from '../schema/work.ts';
+import type { Mismatch, RoundWork } from '../schema/work.ts';
 import { completionsSha256, isSealed } from '../work-seal.ts';
 import { type AuditTools, drawShare, type RoundRecord } from './audit-round.ts';
 import { AuditLedger, compareSample, type Finding } from './findings.ts';
 import { episodesOfRecord } from './recorded-episodes.ts';
 import { recordedPolicy } from './recorded-policy.ts';
+import { scoreAgain } from './score-again.ts';
 
 type Answered = RoundWork['work'][number];
 
@@ -48,6 +49,12 @@ export async function checkNodeSeals(
   }
 }
 
+/** Ids of the samples of a round that close nodes answered: nobody else comes to the same bits. */
+export function closeSamples({ nodes, work }: RoundWork): ReadonlySet<string> {
+  const close = new Set(nodes.filter(({ exactness }) => exactness === 'close').map(({ id }) => id));
+  return new Set(work.flatMap(({ node, samples }) => (close.has(node) ? samples : [])));
+}
+
 export interface NodeFinding {
   readonly node: string;
   readonly name: string;
@@ -55,8 +62,10 @@ export interface NodeFinding {
 }
 
 export interface NodeAudit {
-  /** Requests of each node that were sampled again and found right. */
+  /** Requests of each node that were sampled or scored again and found right. */
   readonly right: Readonly<Record<string, number>>;
+  /** Of each close node, how far its log-probabilities were from those of the trusted policies. */
+  readonly mismatch: Readonly<Record<string, Mismatch>>;
   /** The first difference of each node that has one. */
   readonly wrong: readonly NodeFinding[];
 }
@@ -72,8 +81,9 @@ export async function redrawNodes(
 ): Promise<NodeAudit> {
   const here = new Set<string | null>([null, ...record.groups.map(({ group }) => group)]);
   const right: Record<string, number> = {};
+  const mismatch: Record<string, Mismatch> = {};
   const wrong: NodeFinding[] = [];
-  for (const { id: node, name } of nodes) {
+  for (const { id: node, name, exactness } of nodes) {
     const own = work
       .filter((answered) => answered.node === node && here.has(answered.group))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -82,11 +92,17 @@ export async function redrawNodes(
       ...own.filter(({ group }) => suspects.has(group)),
     ]);
     if (!drawn.size) continue;
-    const finding = await redrawn(record, tools, [...drawn]);
+    let finding: Finding | null;
+    if (exactness === 'close') {
+      const recorded = samplesOf(record);
+      const scored = await scoreAgain(tools.use, [...drawn], (id) => recorded.get(id));
+      mismatch[node] = scored.mismatch;
+      finding = scored.finding;
+    } else finding = await redrawn(record, tools, [...drawn]);
     if (finding) wrong.push({ node, name, finding });
     else right[node] = drawn.size;
   }
-  return { right, wrong };
+  return { right, wrong, mismatch };
 }
 
 /** The first difference in some requests of one node; null where all are right. */

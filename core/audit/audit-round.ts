@@ -53,16 +53,21 @@ export async function rereadRound(
   for (const group of record.groups) await rereadGroup(ledger, record, tools, taskOf.get(group.group), group);
 }
 
-/** Samples a share of the groups and proposals again from the real policies. `seed` decides which. */
+/**
+ * Samples a share of the groups and proposals again from the real policies. `seed` decides which. `close`: ids of samples that come from an
+ * engine whose last digits differ; they are played back, and are scored again by the audit of nodes (audit-nodes.ts).
+ */
 export async function redrawRound(
   ledger: AuditLedger,
   record: RoundRecord,
   tools: AuditTools,
   fraction: number,
   seed: string,
+  close: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const { recipe } = record;
-  const proposals = drawShare(record.proposals.samples, fraction, `${seed}/proposals`);
+  const exact = ({ id }: Sample) => !close.has(id);
+  const proposals = drawShare(record.proposals.samples.filter(exact), fraction, `${seed}/proposals`);
   if (proposals.length) {
     const ids = new Set(proposals.map((sample) => sample.id));
     // The other samples are played back, so that the stage takes the same course: which batch came after which.
@@ -79,9 +84,18 @@ export async function redrawRound(
     ({ group }) => record.proposals.tasks.find((task) => task.group === group) ?? [],
   );
   if (!tasks.length) return;
-  const context = stageOf(record, tools, tools.use);
+  const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
+  const ids = new Set(samples.filter(exact).map(({ id }) => id));
+  const context = stageOf(
+    record,
+    tools,
+    ids.size === samples.length
+      ? tools.use
+      : (ref, work) => tools.use(ref, (live) => work(recordedPolicy(ref, samples, { ids, live }))),
+  );
   const scored = await recipe.judge(context, await recipe.rollOut(context, tasks));
   const recordOf = new Map(groups.map((group) => [group.group, group]));
+  // What was played back is equal by itself.
   for (const expected of scored) compareGroup(ledger, 'model', recordOf.get(expected.group)!, expected);
 }
 

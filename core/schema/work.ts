@@ -66,6 +66,28 @@ export type NodeEngine = (typeof NODE_ENGINES)[number];
 /** What kind of program a node says it is; it decides nothing. */
 export const NODE_KINDS = ['process', 'tab'] as const;
 
+/**
+ * How a node's results are audited, which its token says: those of an exact node are sampled again, bit by bit; those of a close node, whose
+ * engine differs in the last digits, are scored again and must come within `CLOSE`.
+ */
+export const EXACTNESS = ['exact', 'close'] as const;
+export type Exactness = (typeof EXACTNESS)[number];
+
+/**
+ * How far, in nats, a close node's log-probabilities may lie from those of the mesh's own engine: over the tokens of a request on average, and
+ * at any token. The learner weights a token by at most 2, which is e^0.69, so a token within `most` is still weighted by what it deserves.
+ */
+export const CLOSE = { mean: 0.02, most: 0.5 } as const;
+
+/** How far a node's log-probabilities were from those of the mesh's own engine, over the tokens that audits scored again, nats. */
+export const mismatch = v.object({
+  tokens: count,
+  /** Sum of the absolute differences. */
+  sum: v.pipe(v.number(), v.finite(), v.minValue(0)),
+  most: v.pipe(v.number(), v.finite(), v.minValue(0)),
+});
+export type Mismatch = v.InferOutput<typeof mismatch>;
+
 export const leaseOrder = v.strictObject({
   kind: v.picklist(NODE_KINDS),
   threads: v.pipe(positive, v.maxValue(1024)),
@@ -73,6 +95,8 @@ export const leaseOrder = v.strictObject({
   /** The formats of weights that the node's engines hold, beside float32. */
   weights: v.pipe(v.array(v.picklist(SMALLER_WEIGHTS)), v.maxLength(SMALLER_WEIGHTS.length)),
   limit: v.pipe(positive, v.maxValue(LEASE_REQUESTS)),
+  /** The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. */
+  serves: v.exactOptional(v.strictObject({ name, version: count })),
 });
 export type LeaseOrder = v.InferOutput<typeof leaseOrder>;
 
@@ -116,6 +140,7 @@ export const nodeAnswer = v.object({
   id,
   name,
   state: v.picklist(NODE_STATES),
+  exactness: v.optional(v.picklist(EXACTNESS), 'exact'),
   kind: v.nullable(v.picklist(NODE_KINDS)),
   threads: v.nullable(count),
   createdAt: count,
@@ -128,9 +153,11 @@ export const nodeAnswer = v.object({
   tokens: count,
   /** Requests that it leased and did not answer in time. */
   lost: count,
-  /** Its requests that audits sampled again and found right, and when last. */
+  /** Its requests that audits sampled or scored again and found right, and when last. */
   audited: count,
   auditedAt: v.nullable(count),
+  /** Of a close node: how close it was so far. */
+  mismatch: v.optional(mismatch, { tokens: 0, sum: 0, most: 0 }),
   /** Why it is shut out; null = it is not. */
   reason: v.nullable(v.string()),
 });
@@ -151,7 +178,7 @@ export const roundShares = v.object({
 });
 export type RoundShares = v.InferOutput<typeof roundShares>;
 
-export const nodeOrder = v.strictObject({ name });
+export const nodeOrder = v.strictObject({ name, exactness: v.exactOptional(v.picklist(EXACTNESS)) });
 /** The token is told once, when it is made: the mesh keeps its hash and the key that checks its seals. */
 export const nodeMade = v.object({ id, name, token: v.string() });
 export const nodeRevoked = v.object({ id, name, released: count });
@@ -162,7 +189,9 @@ export type NodeShutOut = v.InferOutput<typeof nodeShutOut>;
 
 /** What nodes computed of a round, for the learner's audit. */
 export const roundWork = v.object({
-  nodes: v.array(v.object({ id, name, publicKey: hex(64) })),
+  nodes: v.array(
+    v.object({ id, name, exactness: v.optional(v.picklist(EXACTNESS), 'exact'), publicKey: hex(64) }),
+  ),
   work: v.array(
     v.object({
       id,
@@ -182,6 +211,9 @@ export const roundWork = v.object({
 export type RoundWork = v.InferOutput<typeof roundWork>;
 
 export const auditedNodes = v.strictObject({
-  /** Requests of each node that were sampled again and found right, by the node's id. */
+  /** Requests of each node that were sampled or scored again and found right, by the node's id. */
   nodes: v.record(id, count),
+  /** Of each close node, what scoring again came to, those requests included that were not right. */
+  mismatch: v.optional(v.record(id, mismatch), {}),
 });
+export type AuditedNodes = v.InferOutput<typeof auditedNodes>;

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { GatewayClient } from '../../api/gateway-client.ts';
-import { checkNodeSeals, type NodeAudit, redrawNodes } from '../../core/audit/audit-nodes.ts';
+import { checkNodeSeals, closeSamples, type NodeAudit, redrawNodes } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
 import { RollmeshError } from '../../core/errors.ts';
@@ -52,7 +52,7 @@ export async function auditGathered(
   try {
     const nodes = await withRoundPolicies(versions, round, async (tools) => {
       await rereadRound(ledger, record, tools);
-      await redrawRound(ledger, record, tools, fraction, seedOf(spec.id));
+      await redrawRound(ledger, record, tools, fraction, seedOf(spec.id), closeSamples(work));
       await checkNodeSeals(ledger, record, work);
       return redrawNodes(record, tools, work, fraction, seedOf(spec.id), suspectsOf(ledger));
     });
@@ -91,8 +91,9 @@ const suspectsOf = ({ findings }: AuditLedger): ReadonlySet<string | null> =>
  *
  * @throws RollmeshError `node.shut-out` of kind `retry` where there was one
  */
-async function settleNodes(gateway: NodeGateway, { right, wrong }: NodeAudit): Promise<void> {
-  if (Object.keys(right).length) await gateway.noteAudited(right);
+async function settleNodes(gateway: NodeGateway, { right, wrong, mismatch }: NodeAudit): Promise<void> {
+  if (Object.keys(right).length || Object.keys(mismatch).length)
+    await gateway.noteAudited({ nodes: right, mismatch });
   const told: string[] = [];
   for (const { node, name, finding } of wrong) {
     const { groups } = await gateway.shutOutNode(

@@ -1,11 +1,11 @@
 /** The audit of nodes alone, over an honest round whose samples are dealt to two nodes: who is blamed, and who is not. */
-import { beforeAll, expect, test } from 'vitest';
-import { checkNodeSeals, redrawNodes } from '../../core/audit/audit-nodes.ts';
-import type { RoundRecord } from '../../core/audit/audit-round.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { checkNodeSeals, closeSamples, redrawNodes } from '../../core/audit/audit-nodes.ts';
+import { type RoundRecord, redrawRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { RoundWork } from '../../core/schema/work.ts';
+import { CLOSE, type RoundWork } from '../../core/schema/work.ts';
 import { completionsSha256, identityOf, makeNodeKeys, type NodeIdentity } from '../../core/work-seal.ts';
 import { type HonestRound, playHonestRound } from '../trust/honest-round.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const name of ['solver', 'judge']) {
     const id = deriveId('test node', name);
     const { token, publicKey } = await makeNodeKeys(id);
-    nodes.push({ id, name, publicKey });
+    nodes.push({ id, name, exactness: 'exact', publicKey });
     identities.push(await identityOf(token));
   }
   [solver, judge] = identities as [NodeIdentity, NodeIdentity];
@@ -95,7 +95,7 @@ test('honest nodes: every seal holds, and everything that is drawn is right', as
   expect(all.right[solver.node]).toBe(1 + record.groups.length);
   // However small the share, of each node something is drawn.
   const few = await redrawNodes(record, tools, work, 0.001, 'seed', NONE);
-  expect(few).toEqual({ right: { [solver.node]: 1, [judge.node]: 1 }, wrong: [] });
+  expect(few).toEqual({ right: { [solver.node]: 1, [judge.node]: 1 }, wrong: [], mismatch: {} });
 }, 120_000);
 
 test.each([
@@ -131,6 +131,88 @@ test('a record that is changed after the node sealed it breaks the seal of that 
   const other = new AuditLedger();
   await checkNodeSeals(other, honest.record, swapped);
   expect(other.differing('seal')).toBe(work.work.length);
+});
+
+/** The record with the log-probabilities of the solutions changed, as the engine of a close solver would. */
+const withLogprobs = (
+  record: RoundRecord,
+  change: (logprob: number, token: number) => number,
+): RoundRecord => ({
+  ...record,
+  groups: record.groups.map((group) => ({
+    ...group,
+    samples: group.samples.map((sample) => ({ ...sample, logprobs: sample.logprobs.map(change) })),
+  })),
+});
+
+describe('a close solver', () => {
+  const isClose = ({ nodes, work }: RoundWork): RoundWork => ({
+    nodes: nodes.map((node) => (node.name === 'solver' ? { ...node, exactness: 'close' } : node)),
+    work,
+  });
+  const audited = async (record: RoundRecord) =>
+    redrawNodes(record, honest.tools, isClose(await workOf(record)), 1, 'seed', NONE);
+
+  test('that is off in the third digit is right, and how far it is off is told', async () => {
+    const record = withLogprobs(honest.record, (x) => Math.min(0, x - 1e-3));
+    const { right, wrong, mismatch } = await audited(record);
+    expect(wrong).toEqual([]);
+    expect(right[solver.node]).toBe(1 + record.groups.length);
+    expect(Object.keys(mismatch)).toEqual([solver.node]);
+    const { tokens, sum, most } = mismatch[solver.node]!;
+    const counted = [...record.proposals.samples, ...record.groups.flatMap(({ samples }) => samples)];
+    expect(tokens).toBe(counted.reduce((n, { ids }) => n + ids.length, 0));
+    // The proposals were exact; scoring and sampling come within rounding of one another.
+    const solved = record.groups.flatMap(({ samples }) => samples).reduce((n, { ids }) => n + ids.length, 0);
+    expect(sum).toBeCloseTo(1e-3 * solved, 2);
+    expect(most).toBeGreaterThan(0.9e-3);
+    expect(most).toBeLessThan(2e-3);
+  }, 120_000);
+
+  test.each([
+    ['on average', (x: number) => x - 2 * CLOSE.mean],
+    ['at one token', (x: number, token: number) => (token === 0 ? x - 1.2 * CLOSE.most : x)],
+  ])(
+    'that is too far off %s is found',
+    async (_, change) => {
+      const { right, wrong, mismatch } = await audited(withLogprobs(honest.record, change));
+      expect(wrong.map(({ name, finding }) => [name, finding.class])).toEqual([
+        ['solver', 'log-probability'],
+      ]);
+      expect(right[solver.node]).toBeUndefined();
+      expect(mismatch[solver.node]!.tokens).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+
+  test('that writes other tokens than it scored is found', async () => {
+    const [first] = honest.record.groups.filter(({ samples }) => samples.length > 0);
+    const groups = honest.record.groups.map((group) => ({
+      ...group,
+      samples: group.samples.map((sample) =>
+        group === first
+          ? { ...sample, ids: sample.ids.map((id, i) => (i === 1 ? (id + 1) % 8 : id)) }
+          : sample,
+      ),
+    }));
+    const { wrong } = await audited({ ...honest.record, groups });
+    expect(wrong.map(({ finding }) => finding.group)).toEqual([first!.group]);
+  }, 120_000);
+
+  test('is not asked for the same bits when groups are drawn again, and everybody else is', async () => {
+    const record = withLogprobs(honest.record, (x) => Math.min(0, x - 1e-3));
+    const work = isClose(await workOf(record));
+    const bitwise = new AuditLedger();
+    await redrawRound(bitwise, record, honest.tools, 1, 'seed');
+    expect(bitwise.differing('log-probability')).toBeGreaterThan(0);
+    const ledger = new AuditLedger();
+    await redrawRound(ledger, record, honest.tools, 1, 'seed', closeSamples(work));
+    expect(ledger.findings).toEqual([]);
+    const judged = new AuditLedger();
+    const forged = withOneBit(record, 'judgments');
+    await redrawRound(judged, forged.record, honest.tools, 1, 'seed', closeSamples(work));
+    expect(judged.findings.map((finding) => finding.group)).toEqual([forged.group]);
+  }, 120_000);
 });
 
 test('a token is refused unless it is one', async () => {

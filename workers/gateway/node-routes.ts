@@ -48,11 +48,11 @@ export const nodeReadRoutes = new Hono<GatewayTypes>()
 /** With the learner's token: tokens of nodes, and what its audit needs and finds. */
 export const nodeRoutes = new Hono<GatewayTypes>()
   .post('/api/nodes', learnerOnly, async (c) => {
-    const { name } = await readJsonBody(c.req.raw, nodeOrder, 4096);
+    const { name, exactness = 'exact' } = await readJsonBody(c.req.raw, nodeOrder, 4096);
     const { db, now } = c.var.services;
     const node = deriveId('node', name, crypto.randomUUID());
     const { token, publicKey } = await makeNodeKeys(node);
-    const row = { id: node, name, tokenSha256: tokenSha256(token), publicKey, createdAt: now() };
+    const row = { id: node, name, exactness, tokenSha256: tokenSha256(token), publicKey, createdAt: now() };
     if (!(await insertNode(db, row)))
       throw new HttpError(409, 'node.exists', `There is a node ${name} already.`, {
         next: 'Choose another name. A token is told once, and cannot be told again.',
@@ -100,8 +100,8 @@ export const nodeRoutes = new Hono<GatewayTypes>()
     return c.json<RoundWork>(await nodeWorkOf(db, round));
   })
   .post('/api/nodes/audited', learnerOnly, async (c) => {
-    const { nodes } = await readJsonBody(c.req.raw, auditedNodes, AUDITED_LIMIT);
+    const audited = await readJsonBody(c.req.raw, auditedNodes, AUDITED_LIMIT);
     const { db, now } = c.var.services;
-    if (Object.keys(nodes).length) await noteAudited(db, nodes, now());
-    return c.json({ nodes: Object.keys(nodes).length });
+    await noteAudited(db, audited, now());
+    return c.json({ nodes: Object.keys(audited.nodes).length });
   });

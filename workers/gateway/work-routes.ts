@@ -86,13 +86,27 @@ export const workRoutes = new Hono<NodeTypes>()
     const order = await readJsonBody(c.req.raw, leaseOrder, ORDER_LIMIT);
     const { services, node } = c.var;
     const { db, now, settings } = services;
+    const close = node.exactness === 'close';
+    if (order.serves && !close)
+      throw new HttpError(403, 'node.exactness', `The token of node ${node.name} is that of an exact node.`, {
+        expected: 'the token of a close node for a server of completions, whose last digits differ',
+        next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME --close`.',
+      });
     await noteSeen(db, node, order, now());
     const lease = crypto.randomUUID().replaceAll('-', '');
     const { leaseMs } = settings;
     const until = now() + leaseMs;
     const leased = await leaseWork(
       db,
-      { node: node.id, lease, engines: enginesOf(order), limit: order.limit, until },
+      {
+        node: node.id,
+        lease,
+        engines: enginesOf(close ? { ...order, weights: [] } : order),
+        close,
+        serves: order.serves,
+        limit: order.limit,
+        until,
+      },
       now(),
     );
     return c.json<LeaseAnswer>({
@@ -155,7 +169,7 @@ export const workRoutes = new Hono<NodeTypes>()
     return c.json<v.InferOutput<typeof workTaken>>({ work: row.id });
   });
 
-const enginesOf = ({ engines, weights }: LeaseOrder): string[] =>
+const enginesOf = ({ engines, weights }: Pick<LeaseOrder, 'engines' | 'weights'>): string[] =>
   engines.flatMap((engine) =>
     [undefined, ...weights].map((form) => engineText(engine === 'onnx' ? undefined : engine, form)),
   );

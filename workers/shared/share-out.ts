@@ -54,6 +54,8 @@ export interface SharedList {
   readonly stage: WorkerStage;
   /** Whether a node is there now that may lease. */
   readonly live: boolean;
+  /** Whether one of them is exact, and so may lease any request. */
+  readonly exact: boolean;
   /** Reads the results that came since the last call. Returns how many those were. */
   readonly load: (kept: PartialResults) => Promise<number>;
   /** How many requests of each group are open, or leased. */
@@ -68,7 +70,7 @@ export async function sharedList(
   stage: WorkerStage,
   items: readonly Item[],
 ): Promise<SharedList> {
-  const { any, live: there } = await nodesNow(db, now());
+  const { any, live: there, exact } = await nodesNow(db, now());
   // A round that shows no progress is not left to nodes: one that holds requests for ever would hold the round for ever.
   const live = there && redrives === 0;
   const loaded = new Set<string>();
@@ -76,6 +78,7 @@ export async function sharedList(
   return {
     stage,
     live,
+    exact,
     async load(kept) {
       if (!any) return 0;
       rows = await workOf(
@@ -161,7 +164,8 @@ export async function shareOut<In extends Item, Out>(
   const parts = await stageParts(mesh, row);
   const finished = new Set<In>();
   let left = items;
-  let besideNodes = mesh.besideNodes;
+  // What close nodes may not lease would wait for nobody.
+  let besideNodes = mesh.besideNodes || !list.exact;
   try {
     for (;;) {
       const wanted: NewWork[] = [];

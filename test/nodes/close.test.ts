@@ -1,0 +1,164 @@
+/** Nodes whose engine is not the mesh's own: a server of completions, by the command, audited by scoring again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WorkClient } from '../../api/work-client.ts';
+import { weightsFile } from '../../core/schema/policy.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { type OpenPolicy, openVersion } from '../../infer/open-version.ts';
+import { nodeArguments } from '../../mesh/installation.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { shipped } from '../../recipes/index.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import { openPlaying, type Playing } from '../mesh/playing.ts';
+
+/** How far the server's log-probabilities are off, nats. */
+let off = 0;
+let asked = 0;
+let playing: Playing;
+let policy: OpenPolicy;
+let server: Server;
+const children: ChildProcess[] = [];
+
+interface Asked {
+  readonly model: string;
+  readonly prompt: number[];
+  readonly max_tokens: number;
+  readonly temperature: number;
+  readonly stop_token_ids: number[];
+  readonly seed: number;
+}
+
+beforeAll(async () => {
+  playing = await openPlaying(['arithmetic-base'], { cronMs: 500 });
+  // Another engine than the run's, and seeds of its own: other tokens, and other last digits.
+  const ref = { name: 'served', version: 0, engine: 'kernels-plain' as const };
+  policy = await openVersion(nodeEngines, ref, await readPolicyFolder('models/arithmetic-base'));
+  let turn: Promise<unknown> = Promise.resolve();
+  server = createServer(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk as Uint8Array);
+    const {
+      prompt,
+      max_tokens: maxNew,
+      temperature,
+      stop_token_ids: stop,
+      seed,
+      model,
+    } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
+    asked++;
+    const made = turn.then(() =>
+      policy.generate([{ ids: prompt, sampleIds: [`server/${seed}`] }], { maxNew, temperature, stop }),
+    );
+    turn = made.catch(() => undefined);
+    const { ids, logprobs, stopped } = (await made)[0]![0]!;
+    const choice = {
+      finish_reason: stopped ? 'stop' : 'length',
+      logprobs: { tokens: ids.map((id) => `token_id:${id}`), token_logprobs: logprobs.map((x) => x - off) },
+    };
+    const right = model === 'the-base' && request.headers.authorization === 'Bearer a-key';
+    response.writeHead(right ? 200 : 401).end(JSON.stringify({ choices: [choice] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+}, 180_000);
+afterAll(async () => {
+  for (const child of children) child.kill('SIGTERM');
+  server.close();
+  await policy.dispose();
+  await playing.stop();
+});
+
+/** `rollmesh node --server`, once the mesh has heard of it. */
+async function join(
+  name: string,
+  token: string,
+  serves: string,
+): Promise<{ child: ChildProcess; said: () => string }> {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const args = [
+    '--mesh',
+    playing.url,
+    '--threads',
+    '2',
+    '--server',
+    url,
+    '--serves',
+    serves,
+    '--model',
+    'the-base',
+  ];
+  const child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'node', ...args], {
+    env: { ...process.env, ROLLMESH_NODE_TOKEN: token, ROLLMESH_SERVER_KEY: 'a-key' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Uint8Array) => {
+      said += new TextDecoder().decode(chunk);
+    });
+  await expect.poll(async () => (await nodeOf(name)).state, { timeout: 60_000 }).toBe('idle');
+  return { child, said: () => said };
+}
+
+const nodeOf = async (name: string) =>
+  (await playing.gateway.listNodes()).find((node) => node.name === name)!;
+
+const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
+const startOf = (seed: number) => `${runOf(shipped, order(seed)).settings.policy}@0`;
+
+test('a server samples for the mesh, and is told how close it is', async () => {
+  const { token } = await playing.gateway.makeNode('far', 'close');
+  const { child } = await join('far', token, startOf(31));
+  const { mesh, alone, before } = await playing.play(order(31));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+  expect(asked).toBeGreaterThan(0);
+  // It trained on what the server sampled, which is not what one process would have sampled.
+  expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
+  expect(mesh[weightsFile()]).not.toBe(alone[weightsFile()]);
+  const node = await nodeOf('far');
+  expect(node).toMatchObject({ exactness: 'close', state: 'away', reason: null });
+  expect(node.samples).toBe(asked);
+  expect(node.audited).toBe(node.requests);
+  expect(node.mismatch.tokens).toBe(node.tokens);
+  // Last digits of float32.
+  expect(node.mismatch.most).toBeGreaterThan(0);
+  expect(node.mismatch.most).toBeLessThan(1e-3);
+}, 300_000);
+
+test('one that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
+  off = 0.1;
+  const { token } = await playing.gateway.makeNode('liar', 'close');
+  const { child, said } = await join('liar', token, startOf(32));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const { mesh, alone } = await playing.play(order(32));
+  expect(mesh).toEqual(alone);
+  expect(await ended).toBe(1);
+  expect(said()).toContain('node.shut-out');
+  const node = await nodeOf('liar');
+  expect(node).toMatchObject({ state: 'shut-out', audited: 0 });
+  expect(node.reason).toMatch(/^audit\.log-probability: .* 0\.100 nats off on average and 0\.100 at most/);
+}, 300_000);
+
+test('the token of an exact node is refused for a server, and a close node gets what it serves alone', async () => {
+  const { gateway, url } = playing;
+  const lease = (token: string, serves: { name: string; version: number }) =>
+    new WorkClient({ url, token }).lease({
+      kind: 'process',
+      threads: 1,
+      engines: ['onnx'],
+      weights: [],
+      limit: 8,
+      serves,
+    });
+  const exact = await gateway.makeNode('exact');
+  await expect(lease(exact.token, { name: 'trio-31', version: 0 })).rejects.toMatchObject({
+    code: 'node.exactness',
+    kind: 'wrong-input',
+  });
+  const close = await gateway.makeNode('elsewhere', 'close');
+  expect(await lease(close.token, { name: 'somebody', version: 3 })).toMatchObject({ lease: null, work: [] });
+});
