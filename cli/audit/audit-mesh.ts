@@ -1,4 +1,6 @@
 /** Audits one round of a mesh: reads its records and returns the findings. It writes nothing and changes nothing. */
+import type { GatewayClient } from '../../api/gateway-client.ts';
+import { type CloseAudit, closeSamples, rescoreClose } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
@@ -38,12 +40,17 @@ export interface AuditReport {
   readonly sealChecked: boolean;
   /** Services whose recorded answers were taken as they are: asked again, they need not answer the same. */
   readonly services: readonly string[];
+  /** What close nodes answered, which is scored again and not drawn again; null = there were none. */
+  readonly close: CloseAudit | null;
   readonly classes: readonly AuditRow[];
   readonly findings: readonly Finding[];
   readonly wallMs: number;
 }
 
-export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promise<AuditReport> {
+export async function auditMesh(
+  gateway: ReadableMesh & Pick<GatewayClient, 'getRoundWork'>,
+  order: AuditOrder,
+): Promise<AuditReport> {
   const began = performance.now();
   const ledger = new AuditLedger();
   const round = await gateway.getRound(order.round);
@@ -52,13 +59,16 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
   ledger.check(wrong === null, { class: 'round', group: null, sample: null }, () => wrong ?? '');
   const stored = await readStoredRound(gateway, round, order.meshKey, ledger);
   const record = { recipe: order.recipes.find(spec.settings.recipe), round: spec, ...stored };
+  const work = await gateway.getRoundWork(round.id);
+  let close: CloseAudit | null = null;
   try {
     await withRoundPolicies(gateway, round, async (tools) => {
       await rereadRound(ledger, record, tools);
       const { tokenizer, renderer = noRenderer } = tools;
       const texts = { decode: (ids: readonly number[]) => tokenizer.decode(ids), renderer };
       checkEarnings(ledger, record, texts, stored.trained, round.report?.earnings);
-      await redrawRound(ledger, record, tools, order.fraction, order.seed);
+      await redrawRound(ledger, record, tools, order.fraction, order.seed, closeSamples(work));
+      close = await rescoreClose(ledger, record, tools, work, order.fraction, order.seed);
     });
   } catch (error) {
     // The other manifest is among the findings already; with its weights nothing can be sampled again.
@@ -74,6 +84,7 @@ export async function auditMesh(gateway: ReadableMesh, order: AuditOrder): Promi
     proposals: proposalOutcomes(stored.proposals).length,
     services: record.recipe.rewards[spec.settings.rewardFunction]?.services ?? [],
     sealChecked: order.meshKey !== undefined,
+    close,
     classes: AUDIT_CLASSES.map((name) => ({
       class: name,
       checked: ledger.checked(name),

@@ -12,7 +12,7 @@ const SAYS: Readonly<Record<AuditClass, string>> = {
   version: 'samples name the round’s versions',
   prompt: 'prompts are those of their tasks',
   token: 'tokens, drawn again',
-  'log-probability': 'log-probabilities, drawn again',
+  'log-probability': 'log-probabilities, drawn or scored again',
   outcome: 'outcomes, read again',
   reward: 'rewards, computed again',
   oracle: 'exact checks, made again',
@@ -20,6 +20,16 @@ const SAYS: Readonly<Record<AuditClass, string>> = {
 
 /** The most findings that are shown one by one. */
 const SHOWN = 20;
+
+function closeLines({ close }: AuditReport): string[] {
+  if (!close) return [];
+  const { samples, mismatch } = close;
+  const { tokens, sum, most } = mismatch;
+  const found = tokens
+    ? `${whole(tokens)} of their tokens were scored again: ${(sum / tokens).toPrecision(2)} nats off on average, ${most.toPrecision(2)} at most`
+    : 'none of their tokens was scored again';
+  return [`Close nodes answered ${whole(samples)} samples, which cannot be drawn again; ${found}.`];
+}
 
 export function auditLines(report: AuditReport): string[] {
   const { index, round, groups, proposals, fraction, classes, findings, wallMs } = report;
@@ -41,6 +51,7 @@ export function auditLines(report: AuditReport): string[] {
     ...report.services.map(
       (url) => `The rewards of ${url} are taken as recorded: a service need not answer the same again.`,
     ),
+    ...closeLines(report),
     ...(report.sealChecked ? [] : ['No MESH_KEY: seals were not checked.']),
     '',
     `  ${''.padEnd(42)}${column('checked')}${column('equal')}${column('differing')}`,

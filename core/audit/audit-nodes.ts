@@ -49,10 +49,49 @@ export async function checkNodeSeals(
   }
 }
 
-/** Ids of the samples of a round that close nodes answered: nobody else comes to the same bits. */
-export function closeSamples({ nodes, work }: RoundWork): ReadonlySet<string> {
+/** The requests of a round that close nodes answered. */
+function closeWork({ nodes, work }: RoundWork): Answered[] {
   const close = new Set(nodes.filter(({ exactness }) => exactness === 'close').map(({ id }) => id));
-  return new Set(work.flatMap(({ node, samples }) => (close.has(node) ? samples : [])));
+  return work.filter(({ node }) => close.has(node));
+}
+
+/** Ids of the samples of a round that close nodes answered: nobody else comes to the same bits. */
+export const closeSamples = (work: RoundWork): ReadonlySet<string> =>
+  new Set(closeWork(work).flatMap(({ samples }) => samples));
+
+/** What an audit finds of a round's close nodes together. */
+export interface CloseAudit {
+  /** Samples that close nodes answered. */
+  readonly samples: number;
+  /** How far those that were scored again were from the trusted policies. */
+  readonly mismatch: Mismatch;
+}
+
+/** Scores a share of what close nodes answered again, and notes a request that is out of bounds. Null where there were no close nodes. */
+export async function rescoreClose(
+  ledger: AuditLedger,
+  record: RoundRecord,
+  tools: AuditTools,
+  work: RoundWork,
+  fraction: number,
+  seed: string,
+): Promise<CloseAudit | null> {
+  const close = closeWork(work).sort((a, b) => (a.id < b.id ? -1 : 1));
+  if (!close.length) return null;
+  const recorded = samplesOf(record);
+  let total: Mismatch = { tokens: 0, sum: 0, most: 0 };
+  for (const request of drawShare(close, fraction, `${seed}/close`)) {
+    const { mismatch, finding } = await scoreAgain(tools.use, [request], (id) => recorded.get(id));
+    const { tokens, sum, most } = mismatch;
+    total = { tokens: total.tokens + tokens, sum: total.sum + sum, most: Math.max(total.most, most) };
+    const { group, samples } = request;
+    ledger.check(
+      finding === null,
+      { class: 'log-probability', group, sample: finding?.sample ?? samples[0] ?? null },
+      () => finding!.message,
+    );
+  }
+  return { samples: close.reduce((sum, { samples }) => sum + samples.length, 0), mismatch: total };
 }
 
 export interface NodeFinding {

@@ -4,6 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WorkClient } from '../../api/work-client.ts';
+import { auditMesh } from '../../cli/audit/audit-mesh.ts';
+import { auditLines } from '../../cli/audit/audit-table.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { type OpenPolicy, openVersion } from '../../infer/open-version.ts';
@@ -127,6 +129,16 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   // Last digits of float32.
   expect(node.mismatch.most).toBeGreaterThan(0);
   expect(node.mismatch.most).toBeLessThan(1e-3);
+  // Afterwards anybody can score them again.
+  const [round] = await playing.gateway.newestRounds();
+  const audit = { recipes: shipped, round: round!.id, meshKey: undefined, seed: 'any' };
+  const report = await auditMesh(playing.gateway, { ...audit, fraction: 1 });
+  expect(report.findings).toEqual([]);
+  expect(report.close).toMatchObject({ samples: asked, mismatch: { tokens: node.tokens } });
+  const lines = auditLines(report).join('\n');
+  expect(lines).toContain(`Close nodes answered ${asked} samples, which cannot be drawn again`);
+  const unscored = await auditMesh(playing.gateway, { ...audit, fraction: 0 });
+  expect(unscored.close).toMatchObject({ samples: asked, mismatch: { tokens: 0 } });
 }, 300_000);
 
 test('one that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
