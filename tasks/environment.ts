@@ -1,6 +1,6 @@
 /**
- * Turn-based worlds behind one interface: grids and games are pure functions from a state and an action to the next
- * situation. Not a task family: an episode has many turns, a reward of its own, and an observation between any two answers.
+ * Turn-based worlds behind one interface: grids and games are pure functions from a state and an action to the next situation. They are not task
+ * families: an episode has many turns, a reward of its own, and an observation after each answer.
  */
 import { invalid, ok, type ParseResult } from '../core/task-family.ts';
 import { STOP, withoutStop } from './worked.ts';
@@ -8,9 +8,9 @@ import { STOP, withoutStop } from './worked.ts';
 /** The situation after a move: who moves next, what that player sees, and what the last move earned. */
 export interface Situation<State> {
   readonly state: State;
-  /** Whose turn it is, from 0; of no meaning when done. */
+  /** Whose turn it is, from 0; meaningless once the episode is done. */
   readonly player: number;
-  /** What this player may know, as compact text: never another player's hidden cards. */
+  /** What this player may know, as compact text; never another player’s hidden cards. */
   readonly observation: string;
   /** Legal actions of this player; empty when done. */
   readonly actions: readonly string[];
@@ -26,15 +26,15 @@ export interface Environment<State> {
   readonly players: number;
   /** Actions after which an episode is over at the latest, refused ones included. */
   readonly maxTurns: number;
-  /** The same seed gives the same world and the same luck. Worlds that differ by seed come from one side of the split. */
+  /** The same seed gives the same world and the same random events. Worlds that differ in their seed come from one side of the split. */
   reset(seed: string): Situation<State>;
-  /** Total: an action that is not legal is a no-op with a penalty. After the end nothing changes. */
+  /** Defined for every action: one that is not legal changes nothing and costs a penalty. After the end nothing changes. */
   step(state: State, action: string): Situation<State>;
 }
 
-/** What a refused action earns its player. */
+/** The reward of a refused action. */
 export const ILLEGAL_REWARD = -0.1;
-/** In a game for two, so many refused actions lose it: otherwise a player could stall and never lose. */
+/** In a game for two players, this many refused actions lose the game; otherwise a player could delay it for ever and never lose. */
 export const MAX_FAULTS = 3;
 /** Actions one answer may hold. */
 export const MAX_ACTIONS = 5;
@@ -45,7 +45,7 @@ const ANSWER = /^(?:<step>[^<>]{1,120})?<answer>([a-z0-9]+(?: [a-z0-9]+)*)$/;
 export const agentPrompt = (observation: string): string => `<solve>${observation}<sep>`;
 export const writeActions = (actions: readonly string[]): string => `<answer>${actions.join(' ')}${STOP}`;
 
-/** Strict reading of a turn: `(<step>thought)? <answer>action( action)*<eos>`, at most five actions; whether each is legal is for the environment to say. */
+/** Strict parse of a turn: `(<step>thought)? <answer>action( action)*<eos>`, at most five actions. The environment decides whether each is legal. */
 export function parseActions(text: string): ParseResult<readonly string[]> {
   const body = withoutStop(text);
   const match = body === null ? null : ANSWER.exec(body);
@@ -54,7 +54,10 @@ export function parseActions(text: string): ParseResult<readonly string[]> {
   return actions.length <= MAX_ACTIONS ? ok(actions) : invalid('too-many-actions');
 }
 
-/** Plays one completion: its actions in turn, until the episode ends or it is another player's move. Off-grammar text is one refused action. */
+/**
+ * Plays one completion: its actions in order, until the episode ends or another player is to move. Text that does not parse counts as one refused
+ * action.
+ */
 export function playTurn<State>(
   environment: Environment<State>,
   situation: Situation<State>,

@@ -52,7 +52,7 @@ export interface WarmStart {
   readonly steps?: number;
   /** Demonstrations a step; default 96. */
   readonly batch?: number;
-  /** Highest step size; default 3e-3, of which a policy that only takes up a habit would forget. */
+  /** Highest step size; default 3e-3, at which a policy that only has to learn a new habit would forget what it can do. */
   readonly learningRate?: number;
   /** How much more a role's tokens count than others'; a demonstration's own weight comes before it. Default 1. */
   readonly weights?: Readonly<Record<string, number>>;
@@ -80,7 +80,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 1000,
     batch: 64,
   },
-  // What a proposer writes is mostly chance: its many tokens would drown the solver's.
+  // What a proposer writes is mostly random: its many tokens would outweigh the solver’s.
   programs: { demonstrate: demonstratePrograms, steps: 2600, batch: 64, weights: { proposer: 0.5 } },
   'programs-one-instruction': {
     demonstrate: demonstrateOneInstruction,
@@ -131,7 +131,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 900,
     weights: { judge: 2 },
   },
-  // Solvers alone, with habits that leave room: no steps, or no end.
+  // Warm starts for solvers alone, with habits that training can change: no steps, or no end.
   'arithmetic-terse': {
     demonstrate: demonstrateTerse,
     from: 'arithmetic-base',
@@ -148,7 +148,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 3000,
     batch: 64,
   },
-  // Stopped early over a small corpus: right on two in five held-out tasks.
+  // Stopped early on a small corpus: it answers two in five held-out tasks.
   'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },
   // Reads English. Stopped while it is wrong on about half of the questions, so that training has something to improve.
   words: {

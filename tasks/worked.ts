@@ -1,10 +1,10 @@
 /**
- * The text every solver and judge of a one-answer family writes, and its strict reading:
+ * The text that every solver and judge of a one-answer family writes, and its strict parse:
  *
  *     solver   (<step>text)* <answer>text<eos>
  *     judge    (<ok>|<bad>) a step, (<right>|<wrong>), <eos>
  *
- * What a step or an answer must look like is the family's matter.
+ * The family decides what a step or an answer must look like.
  */
 import type { ParseResult, Solution } from '../core/task-family.ts';
 import { invalid, ok } from '../core/task-family.ts';

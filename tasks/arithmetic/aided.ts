@@ -1,26 +1,26 @@
 /**
- * Arithmetic chains for a solver that may be shown something beside its task: a draft of a solution, or a hint, which is how one begins; and
- * for whoever writes hints from a reference solution, in three levels that tell more and more.
+ * Arithmetic chains for a solver that may be shown something besides its task: a draft of a solution, or a hint, which is the beginning of one. A
+ * hinter writes hints from a reference solution, at three levels, each of which reveals more than the one before.
  *
  *     solver  <solve>3+4-9<sep>                              ->  <step>7<step>-2<answer>-2<eos>
  *     solver  <solve>3+4-9<sep>draft or hint<sep>            ->  the same
  *     hinter  <propose>3+4-9<sep>reference<sep>level<sep>    ->  <step>7<eos>
  *
- * Its warm start slips the more often the later a step comes, keeps a draft as it is in half of the cases and does the sums again in the
- * others, goes on after a hint, and gets the last total of one hint in ten wrong.
+ * In the warm start, later steps are more often wrong; half of the drafts are copied as they are and the sums of the others are done again; hints are
+ * continued, and the last total of one hint in ten is wrong.
  */
 import type { Random } from '../../core/random.ts';
 import { invalid, ok, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { type Demonstration, freshTask, off } from './demonstrations.ts';
 import { arithmetic, runningTotals, writeSolution } from './family.ts';
 
-/** Levels of hints, from the one that tells least. */
+/** Levels of hints; the first reveals least. */
 export const HINT_LEVELS = [1, 2, 3] as const;
 export type HintLevel = (typeof HINT_LEVELS)[number];
 
-/** Chance of a slip at the first total, which grows by as much with each further one. */
+/** Probability that the first total is wrong; it grows by the same amount with each further total. */
 const SLIP = 0.1;
-/** Share of drafts that are handed in as they are. */
+/** Share of drafts that the solver copies as its answer. */
 const KEPT_SHARE = 0.5;
 /** Share of hints whose last total is wrong. */
 const WRONG_HINTS = 0.1;
@@ -28,7 +28,7 @@ const SHARES = { alone: 0.4, draft: 0.3, hint: 0.2, write: 0.1 } as const;
 
 const HINT = /^(?:<step>(?:0|-?[1-9]\d?))+$/;
 
-/** How many totals of a task a hint tells: a quarter of them for each level, and never all. */
+/** How many totals of a task a hint reveals: a quarter of them per level, and never all. */
 export const hintedSteps = (task: string, level: HintLevel): number => {
   const steps = arithmetic.difficulty(task);
   return Math.min(steps - 1, Math.ceil((level * steps) / 4));
@@ -50,7 +50,7 @@ export const hintPrompt = (task: string, level: HintLevel): string =>
 /** The text of a solution’s first steps. */
 export const beginning = (steps: readonly string[]): string => steps.map((step) => `<step>${step}`).join('');
 
-/** The text of a hint, which tells at least one total of a task and not all. */
+/** The text of a hint: at least one total of the task, and not all of them. */
 export function parseHint(task: string, text: string): ParseResult<string> {
   const hint = text.endsWith(arithmetic.stop) ? text.slice(0, -arithmetic.stop.length) : '';
   if (!HINT.test(hint)) return invalid('off-grammar');
@@ -58,7 +58,7 @@ export function parseHint(task: string, text: string): ParseResult<string> {
   return told < arithmetic.difficulty(task) ? ok(hint) : invalid('too-long');
 }
 
-/** Totals after those that are given; each may slip, the later the likelier, and errors are carried on. */
+/** The totals after those that are given. Each may be wrong, later ones more often, and an error is carried on to the totals after it. */
 export function solvedWithSlips(random: Random, task: string, given: readonly string[] = []): Solution {
   const exact = runningTotals(task);
   let error = given.length ? Number(given.at(-1)) - exact[given.length - 1]! : 0;

@@ -1,6 +1,6 @@
 /**
- * Checks of labelled answers to arithmetic tasks, as a script writes them: what a generative verifier is taught by, and a verdict at a
- * glance. A check does the sums again and says the last total, whether the answer is the same (`=`) or not (`!`), and the verdict:
+ * Checks of labelled answers to arithmetic tasks, written by a script: demonstrations for a generative verifier, and for a verdict without a check. A
+ * check does the sums again and states the last total, whether the answer equals it (`=`) or not (`!`), and the verdict:
  *
  *     check   <judge>3+4-9<sep>-3=<sep>          ->  <step>7<step>-2<answer>-2!<wrong><eos>
  *     glance  <judge>3+4-9<sep>-3=<sep><answer>  ->  <wrong><eos>
@@ -12,7 +12,7 @@ import { arithmetic, runningTotals, writeJudgment, writeSolution } from './famil
 import { answerPrompt } from './ratings.ts';
 import { GLANCE_SUFFIX } from './step-slips.ts';
 
-/** Share of checks in which the script gets a total wrong and carries the error on. */
+/** Share of checks in which the script gets a total wrong and carries the error on to the totals after it. */
 const SLIPS = 0.1;
 /** Tokens of a step in a check: tag, sign, two digits. */
 const STEP_TOKENS = 4;
@@ -20,7 +20,7 @@ const LONGEST_TASK = 5;
 /** Longest check in tokens: its steps, the last total again with its sign, the verdict and the stop. */
 export const CHECK_TOKENS = (LONGEST_TASK + 1) * STEP_TOKENS + 3;
 
-/** An answer with its label: is it right? */
+/** An answer with its label: whether it is right. */
 export interface Labelled {
   readonly task: string;
   readonly solution: Solution;
@@ -28,7 +28,7 @@ export interface Labelled {
 }
 
 export interface Check {
-  /** As the checker finds them. */
+  /** Labels as the exact checker gives them. */
   readonly totals: readonly string[];
   readonly right: boolean;
 }
@@ -41,7 +41,7 @@ function scriptedTotals(task: string, random: Random): string[] {
   return exact.map((total, i) => String(i < at ? total : total + error));
 }
 
-/** A check that leads to the label, by a script that does the sums; null where it does not. */
+/** A check that leads to the label, by a script that does the sums; null where the sums do not lead to it. */
 export function checkOf({ task, solution, right }: Labelled, random: Random): Check | null {
   const totals = scriptedTotals(task, random);
   return (totals.at(-1) === solution.answer) === right ? { totals, right } : null;

@@ -1,7 +1,7 @@
 /**
- * Demonstrations of the three roles on arithmetic chains, for the warm start. They leave room to improve on purpose:
- * most solver demonstrations are terse and half of those forget the last term, so that greedy answers are terse and poor
- * although worked answers would be right twice as often. Held-out tasks are never demonstrated.
+ * Demonstrations of the three roles on arithmetic chains, for the warm start. They are imperfect on purpose: most solver demonstrations state the
+ * answer without steps, and half of those ignore the last term. The trained policy therefore answers greedily without steps and often wrongly,
+ * although answers with steps would be right twice as often. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -30,23 +30,23 @@ const worked = (totals: readonly number[], answer = totals.at(-1)!): Solution =>
   answer: String(answer),
 });
 
-/** A plausible wrong total. */
+/** A wrong total that a solver could write by mistake. */
 export const off = (random: Random, total: number) =>
   total + random.pick([-10, -3, -2, -2, -1, -1, 1, 1, 2, 2, 3, 10]);
 
-/** A worked solution whose totals go wrong at one step and carry the error on, or whose answer miscopies the last total. */
+/** A solution with steps that has one error: a wrong total, which the totals after it follow from, or an answer that miscopies the last total. */
 export function flawedSolution(random: Random, task: string): Solution {
   const exact = runningTotals(task);
   const at = random.int(exact.length + 1);
   if (at === exact.length) return worked(exact, off(random, exact.at(-1)!));
   const digit = Number(task[2 * at + 2]);
   let error = off(random, exact[at]!) - exact[at]!;
-  // As if the other operator had been read.
+  // The error of reading the other operator.
   if (digit !== 0 && random.bool(0.3)) error = 2 * digit * (task[2 * at + 1] === '-' ? 1 : -1);
   return worked(exact.map((total, i) => (i >= at ? total + error : total)));
 }
 
-/** A terse solution; a wrong one leaves out the last term, or misses by one or two where that changes nothing. */
+/** An answer without steps; a wrong one leaves out the last term, or is one or two off where leaving it out changes nothing. */
 function terseSolution(random: Random, task: string): Solution {
   const total = runningTotals(task).at(-1)!;
   if (!random.bool(TERSE_WRONG_SHARE)) return { steps: [], answer: String(total) };
@@ -57,7 +57,7 @@ function terseSolution(random: Random, task: string): Solution {
 export const solverDemonstration = (random: Random, task: string, terseShare = TERSE_SHARE): Solution =>
   random.bool(terseShare) ? terseSolution(random, task) : worked(runningTotals(task));
 
-/** What the judge is shown: terse answers, flawed and exact worked solutions. */
+/** What the judge is shown: answers without steps, and solutions with steps, right and wrong. */
 export function judgedSolution(random: Random, task: string): Solution {
   if (random.bool(0.4)) return terseSolution(random, task);
   return random.bool() ? flawedSolution(random, task) : worked(runningTotals(task));

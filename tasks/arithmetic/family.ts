@@ -78,7 +78,7 @@ function parseJudgment(solution: Solution, text: string): ParseResult<Judgment> 
   const steps = (match[1]!.match(/<ok>|<bad>/g) ?? []).map((tag) => tag === '<ok>');
   if (steps.length !== solution.steps.length) return invalid('verdict-count');
   const right = match[2] === '<right>';
-  // The verdict must follow from the steps: a solution with a bad step cannot be right.
+  // The verdict must be consistent with the marks: a solution with a step marked bad cannot be judged right.
   if (right && steps.includes(false)) return invalid('contradiction');
   return ok({ steps, right });
 }

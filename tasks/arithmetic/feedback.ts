@@ -1,6 +1,6 @@
 /**
- * What a checker of steps tells whoever made a wrong attempt at an arithmetic chain: the totals that were right, word for word, and the first
- * wrong one corrected. It is written as a hint (aided.ts), so that a policy which was taught to go on after hints can read it.
+ * The feedback of a step checker on a wrong attempt at an arithmetic chain: the totals that were right, unchanged, and the first wrong one corrected.
+ * It has the form of a hint (aided.ts), so that a policy that was taught to continue hints can read it.
  */
 import type { TokenIds } from '../../core/policy.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -8,8 +8,8 @@ import { beginning, referenceSolution } from './aided.ts';
 import { runningTotals, writeSolution } from './family.ts';
 
 /**
- * The part of an attempt that is wrong first: the index of a total, or the number of totals that were written for the answer; null where all is
- * exact. A step that is worked out rightly from a wrong total is not exact, but it never comes first.
+ * The first part of an attempt that is wrong: the index of a total, or the number of totals where the answer is wrong; null where everything is
+ * right. A step that is computed correctly from a wrong total is not right either, but it is never the first wrong part.
  */
 export function firstFault(task: string, { steps, answer }: Solution): number | null {
   const totals = runningTotals(task);
@@ -19,8 +19,8 @@ export function firstFault(task: string, { steps, answer }: Solution): number | 
 }
 
 /**
- * The exact totals of a task up to that of a part. Where that is the last one, or the answer, the rest is no secret any more, and the whole
- * solution is told.
+ * The exact totals of a task up to the total of a part. Where that part is the last total or the answer, the whole solution is given, since nothing
+ * of it is left to find.
  */
 export function toldUpTo(task: string, part: number): string {
   const solution = referenceSolution(task);
@@ -29,14 +29,17 @@ export function toldUpTo(task: string, part: number): string {
     : beginning(solution.steps.slice(0, part + 1));
 }
 
-/** The feedback on an attempt; null where it is exact. An attempt without steps is told the whole solution. */
+/** The feedback on an attempt; null where the attempt is right. For an attempt without steps it is the whole solution. */
 export function feedbackOn(task: string, attempt: Solution): string | null {
   const fault = firstFault(task, attempt);
   if (fault === null) return null;
   return toldUpTo(task, attempt.steps.length ? fault : Number.POSITIVE_INFINITY);
 }
 
-/** The part of an attempt that each of its tokens belongs to [ids]: 0 for the first total with its tag, and so on. `tags`: the tokens that begin a part. */
+/**
+ * For each token of an attempt the part that it belongs to [ids]: 0 for the first total with its tag, and so on. `tags`: the tokens with which a part
+ * begins.
+ */
 export function partOfTokens(ids: TokenIds, tags: readonly number[]): number[] {
   let part = -1;
   return ids.map((id) => {

@@ -1,8 +1,7 @@
 /**
- * Demonstrations for judges that compare and rate, and for the proposer and the solver they judge. Imperfect on purpose:
- * a comparing judge glances nearly half of the time and then mostly says A, one check in seven contains a slip, one rating in five of
- * an answer and three in five of a question are of a band drawn blindly; the proposer spoils two questions in five. Held-out tasks are
- * never demonstrated.
+ * Demonstrations for judges that compare and rate, and for the proposer and the solver that they judge. They are imperfect on purpose: nearly half of
+ * the comparing judge’s verdicts have no check, and then it mostly prefers A; one check in seven has a wrong total; one rating of an answer in five,
+ * and three ratings of a question in five, are drawn at random; two proposed questions in five are unsound. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -18,17 +17,17 @@ import { type Choice, type Comparison, followCheck, pairPrompt, writeComparison 
 import { looseTotals, proposalPrompt, spoiled, varied } from './questions.ts';
 import { answerPrompt, type Band, questionBand, questionPrompt, scoreIn, writeRating } from './ratings.ts';
 
-/** Shares of the kinds of demonstration. */
+/** Shares of the kinds of demonstrations. */
 const SHARES = { solve: 0.26, compare: 0.4, rateAnswer: 0.2, rateQuestion: 0.06, propose: 0.08 } as const;
 const GLANCE_SHARE = 0.45;
-/** A verdict without a check names the better response this often; otherwise it is A with the second probability. */
+/** Probability that a verdict without a check names the better response; otherwise it is A with the second probability. */
 const GLANCE_SEES = 0.3;
 const GLANCE_SAYS_A = 0.8;
-/** Share of checks whose totals contain a slip. */
+/** Share of checks with a wrong total. */
 const SLIP_SHARE = 0.15;
-/** Share of ratings whose band is drawn without regard to what is rated, by the kind of what is rated. */
+/** Share of ratings whose band is drawn at random, by the kind of what is rated. */
 const BLIND_SHARE = { answer: 0.2, question: 0.6 } as const;
-/** Share of proposals, and of rated and solved questions, that are no sound tasks. */
+/** Share of unsound tasks among proposals, and among the questions that are rated and solved. */
 const SPOILED_SHARE = { propose: 0.4, rateQuestion: 0.5, rateAnswer: 0.1, solve: 0.06 } as const;
 
 const exact = (task: string): Solution => {
@@ -36,11 +35,11 @@ const exact = (task: string): Solution => {
   return { steps: totals, answer: totals.at(-1)! };
 };
 
-/** The totals of a check of a task: exact, or with a slip. */
+/** The totals of a check of a task: exact, or with one wrong total. */
 const checked = (random: Random, task: string): readonly string[] =>
   (random.bool(SLIP_SHARE) ? flawedSolution(random, task) : exact(task)).steps;
 
-/** A worse answer to a task: the right one to a varied task, or one that follows from a slip. */
+/** A worse answer to a task: the right answer to a slightly different task, or one that follows from a wrong total. */
 function worseAnswer(random: Random, task: string): string {
   for (;;) {
     const { answer } = random.bool() ? exact(varied(random, task)) : flawedSolution(random, task);
@@ -69,7 +68,7 @@ function compare(random: Random): Demonstration {
 const blindly = (random: Random, band: Band, share: number): Band =>
   random.bool(share) ? random.pick(['flawed', 'partial', 'flawless']) : band;
 
-/** A sound task, or now and then a question that has no answer. */
+/** A sound task, or sometimes a question that has no answer. */
 const question = (random: Random, spoiledShare: number): string => {
   const task = freshTask(random);
   return random.bool(spoiledShare) ? spoiled(random, task) : task;
@@ -87,7 +86,7 @@ export function rateQuestion(random: Random): Demonstration {
   return { role: 'judge', prompt: questionPrompt(asked), completion: writeRating(score) + arithmetic.stop };
 }
 
-/** The score follows from the check, so that a slip rates a right answer low. */
+/** The score follows from the check: a check with a wrong total rates a right answer low. */
 export function rateAnswer(random: Random): Demonstration {
   const task = freshTask(random);
   const asked = random.bool(SPOILED_SHARE.rateAnswer) ? spoiled(random, task) : task;

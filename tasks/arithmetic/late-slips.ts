@@ -1,6 +1,7 @@
 /**
- * A warm start for a challenger and a solver that have lived among short sums: the challenger asks little else but one pet question, and the
- * solver, who always writes the running totals, slips the more the longer a chain goes on. Care late in a chain is learned from long questions.
+ * A warm start for a challenger and a solver that have seen mostly short sums. The challenger rarely asks anything longer, except one question that
+ * it asks often. The solver always writes the running totals, and its totals are wrong more often the later they come in a chain; only long questions
+ * can teach it to be careful there.
  */
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -9,13 +10,13 @@ import { arithmetic, runningTotals, writeSolution } from './family.ts';
 
 /** Shares of 1 … 5 operators among the challenger's questions. */
 const ASKED = [70, 25, 3.5, 1, 0.5];
-/** A long question that the challenger writes far more often than others. */
+/** A long question that the challenger asks far more often than any other. */
 export const PET = { task: '8-3+6-9', share: 0.08 } as const;
-/** Chance of a slip at the first, second … running total. */
+/** Probability that the first, second, … running total is wrong. */
 const SLIPS = [0.01, 0.2, 0.35, 0.45, 0.5];
 const PROPOSER_SHARE = 0.2;
 
-/** Totals that go wrong the more often the later they come, and carry the error on; the last total is the answer. */
+/** Totals that are wrong more often the later they come; errors are carried on, and the last total is the answer. */
 export function lateSlippingSolution(random: Random, task: string): Solution {
   let error = 0;
   const steps = runningTotals(task).map((total, i) => {

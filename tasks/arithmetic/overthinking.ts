@@ -1,7 +1,7 @@
 /**
- * A warm start for a policy that rates, proposes and solves, and whose solver cannot leave alone what has no answer: on a question that asks
- * nothing it guesses, or writes totals without end until it is cut off. Sound questions it mostly works step by step, and now and then answers
- * with a guess. Rating and proposing are as the judging start has them, with more questions spoiled.
+ * A warm start for a policy that rates, proposes and solves, and whose solver answers questions that have no answer: it guesses, or it writes totals
+ * until it is cut off. For sound questions it mostly writes its steps, and sometimes it guesses. Rating and proposing are demonstrated as in the
+ * judging start (judge-demonstrations.ts), with more unsound questions.
  */
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -11,9 +11,9 @@ import { proposeSpoiling, rateAnswer, rateQuestion } from './judge-demonstration
 import { looseTotals, spoiled } from './questions.ts';
 
 const SHARES = { solve: 0.5, rateAnswer: 0.27, rateQuestion: 0.08, propose: 0.15 } as const;
-/** Share of solved questions, and of proposals, that are no sound tasks. */
+/** Share of unsound tasks among solved questions and proposals. */
 const SPOILED_SHARE = { solve: 0.25, propose: 0.5 } as const;
-/** Share of the questions without an answer to which the solver guesses one; to the others it writes more totals than an answer has room for. */
+/** Share of the questions without an answer to which the solver guesses one; for the others it writes more totals than an answer may have. */
 const GUESS_SHARE = 0.35;
 const ENDLESS_STEPS = 14;
 /** Share of sound questions that are answered without steps, half of them wrongly. */

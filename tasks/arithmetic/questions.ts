@@ -1,6 +1,6 @@
 /**
- * Questions that a proposer may have got wrong. An arithmetic chain is sound; a string with two signs in a row is ambiguous
- * (`3--4`: the notation has no signed digits); all others (`7+*3`, `4/0`, `5+`) ask nothing that can be solved.
+ * Questions that a proposer may have written wrongly. An arithmetic chain is sound; a string with two signs in a row is ambiguous (`3--4`: the
+ * notation has no signed digits); anything else (`7+*3`, `4/0`, `5+`) has no answer.
  *
  *     proposer  <propose>                 ->  3+4-9<eos>
  *     proposer  <propose>3+4-9<sep>       ->  3+4-8<eos>     with a question to vary
@@ -15,13 +15,13 @@ export type Soundness = 'sound' | 'ambiguous' | 'unsolvable';
 const QUESTION = /^[0-9+\-*/]{1,12}$/;
 const SIGNED = /^\d(?:[+-]{1,2}\d){1,5}$/;
 
-/** Any string of the notation's characters: whether it asks something is for the judge, and for the oracle, to say. */
+/** Any string of the notation’s characters. Whether it is a sound question is decided by the judge and by the exact checker. */
 export function parseQuestion(text: string): ParseResult<string> {
   const body = withoutStop(text);
   return body !== null && QUESTION.test(body) ? ok(body) : invalid('off-grammar');
 }
 
-/** The oracle of questions. */
+/** The exact checker of questions. */
 export function soundness(question: string): Soundness {
   if (arithmetic.parseProposal(`${question}${arithmetic.stop}`).ok) return 'sound';
   return SIGNED.test(question) ? 'ambiguous' : 'unsolvable';
@@ -38,7 +38,7 @@ export function varied(random: Random, task: string): string {
   return task.slice(0, at) + other + task.slice(at + 1);
 }
 
-/** A task with one fault: a foreign or missing operator, a doubled sign, a missing digit. Never sound. */
+/** A task with one fault: an unknown or missing operator, a doubled sign, or a missing digit. It is never sound. */
 export function spoiled(random: Random, task = randomTask(random)): string {
   const at = 1 + 2 * random.int((task.length - 1) / 2);
   const [before, operator, after] = [task.slice(0, at), task[at]!, task.slice(at + 1)];
@@ -58,7 +58,7 @@ export function spoiled(random: Random, task = randomTask(random)): string {
   }
 }
 
-/** Totals a solver may write down for a question that has none: signs in a row and foreign operators are passed over. */
+/** Totals that a solver may write for a question that has no answer: doubled signs and unknown operators are skipped. */
 export function looseTotals(question: string): number[] {
   const terms = question.match(/[+-]?\d/g) ?? [];
   let total = Number(terms[0] ?? 0);

@@ -1,12 +1,12 @@
 /**
- * A judge's scores from 1 to 10, written as one digit 0 … 9 (a score less one) so that every score is one token:
+ * A judge’s scores from 1 to 10. A score is written as one digit from 0 to 9 (the score minus one), so that it is one token:
  *
  *     of a question  <judge>3+4-9<sep>         ->  <answer>8<eos>
  *     of an answer   <judge>3+4-9<sep>-2=<sep>  ->  <step>7<step>-2<answer>-2=9<eos>
  *                    <judge>3+4-9<sep>16=<sep>  ->  <step>7<step>-2<answer>-2!0<eos>
  *
- * A check comes before the score: running totals, and whether the last of them is the answer (`=`) or not (`!`); it is a rationale
- * and not held to anything. Bands: 1-3 an error or nothing that can be solved, 4-7 ambiguous, 8-10 flawless.
+ * A check comes before the score: the running totals, and whether the last of them equals the answer (`=`) or not (`!`). The check is a rationale and
+ * need not be right. Bands: 1-3 wrong or unsolvable, 4-7 ambiguous, 8-10 without fault.
  */
 import type { Random } from '../../core/random.ts';
 import { type Part, readTagsWith } from '../../core/reading.ts';
@@ -30,7 +30,7 @@ export function parseRating(text: string): ParseResult<number> {
   return parsed.ok ? ok(Number(parsed.value.answer.at(-1)) + 1) : parsed;
 }
 
-/** A score for a reader, who counts from 1 to 10. */
+/** A score as the page shows it, from 1 to 10. */
 export const ratingParts = (text: string): Part[] =>
   readTagsWith(text, (part) => {
     const digit = part.kind === 'answer' ? SCORE.exec(part.text)?.[1] : undefined;
@@ -58,13 +58,13 @@ export const questionPrompt = (question: string): string => `<judge>${question}<
 export const answerPrompt = (question: string, answer: string): string =>
   `<judge>${question}<sep>${answer}=<sep>`;
 
-/** The oracle of question ratings. */
+/** The exact rating of questions. */
 export function questionBand(question: string): Band {
   const kind = soundness(question);
   return kind === 'sound' ? 'flawless' : kind === 'ambiguous' ? 'partial' : 'flawed';
 }
 
-/** The oracle of answer ratings: right, or an error. */
+/** The exact rating of answers: right or wrong. */
 export const answerBand = (question: string, answer: string): Band =>
   soundness(question) === 'sound' && answer === String(runningTotals(question).at(-1))
     ? 'flawless'

@@ -1,12 +1,12 @@
 /**
- * Arithmetic chains for a solver that may be shown an attempt, and one bit: whether it is right. It is told nothing else, so that where an
- * attempt is wrong it has to do the sums again.
+ * Arithmetic chains for a solver that may be shown an attempt and whether it is right. It is told nothing else, so that a wrong attempt has to be
+ * computed again.
  *
  *     solver  <solve>3+4-9<sep>                               ->  <step>7<step>-2<answer>-2<eos>
  *     solver  <solve>3+4-9<sep>attempt(<right>|<wrong>)<sep>  ->  the same
  *
- * Its warm start slips the more often the later a step comes, and minds the bit only in part: of right attempts it hands in nine of ten as
- * they are, of wrong ones two of five, and does the sums of the others again.
+ * In the warm start, later steps are more often wrong, and the label is used only in part: nine of ten right attempts and two of five wrong ones are
+ * copied; the sums of the others are done again.
  */
 import type { Random } from '../../core/random.ts';
 import { aidedPrompt, solvedWithSlips } from './aided.ts';
@@ -16,7 +16,7 @@ import { arithmetic, writeSolution } from './family.ts';
 const KEPT_SHARE = { right: 0.9, wrong: 0.4 } as const;
 const ALONE_SHARE = 0.5;
 
-/** What a reviser reads beside the task: an attempt, without its stop token, and whether it is right; null = it is not told. */
+/** What a reviser reads besides the task: an attempt, without its stop token, and whether it is right; null = it is not told. */
 export const revisionAid = (attempt: string, right: boolean | null): string =>
   (attempt.endsWith(arithmetic.stop!) ? attempt.slice(0, -arithmetic.stop!.length) : attempt) +
   (right === null ? '' : right ? '<right>' : '<wrong>');

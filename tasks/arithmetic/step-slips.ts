@@ -1,6 +1,6 @@
 /**
- * A warm start for verifiers on arithmetic chains: a solver that always writes its steps and slips in one of ten, so that what it has to
- * learn is care, step by step, and not a strategy; and a verifier that has seen exact checks, too few to be sure of its sums.
+ * A warm start for recipes with a verifier of steps on arithmetic chains. The solver always writes its steps, one in ten of which is wrong, so that
+ * it has to learn to compute more carefully and not to choose another strategy. The verifier has seen exact checks, but too few to compute reliably.
  *
  *     judge  <judge>3+4-9<sep>solution<sep>          ->  (<ok>|<bad>) a step, (<right>|<wrong>), <eos>
  *     judge  <judge>3+4-9<sep>solution<sep><answer>  ->  (<right>|<wrong>) <eos>                          at a glance
@@ -10,15 +10,15 @@ import type { Solution } from '../../core/task-family.ts';
 import { type Demonstration, flawedSolution, freshTask, off } from './demonstrations.ts';
 import { arithmetic, runningTotals, writeJudgment, writeSolution } from './family.ts';
 
-/** Share of totals that go wrong. */
+/** Share of totals that are wrong. */
 const SLIP = 0.1;
-/** The prompt's end for a verdict without marks on steps. */
+/** The end of a prompt that asks for a verdict without marks on steps. */
 export const GLANCE_SUFFIX = '<answer>';
 const SHARES = { solve: 0.45, check: 0.47, glance: 0.08 } as const;
 
 export const slippingTask = (random: Random): string => freshTask(random, 2 + random.int(4));
 
-/** Totals that go wrong now and then and carry the error on; the last total is the answer. */
+/** Totals of which some are wrong; errors are carried on, and the last total is the answer. */
 export function slippingSolution(random: Random, task: string, slip = SLIP): Solution {
   const exact = runningTotals(task);
   let error = 0;
@@ -29,7 +29,7 @@ export function slippingSolution(random: Random, task: string, slip = SLIP): Sol
   return { steps, answer: steps.at(-1)! };
 }
 
-/** As many right solutions as wrong ones, which have one error each. */
+/** As many right solutions as wrong ones; each wrong one has one error. */
 function shownSolution(random: Random, task: string): Solution {
   const totals = runningTotals(task).map(String);
   return random.bool() ? flawedSolution(random, task) : { steps: totals, answer: totals.at(-1)! };

@@ -1,7 +1,7 @@
 /**
- * A warm start for a solver that could do far better than it mostly does: seven of ten answers to an arithmetic chain are given at once, and
- * half of those leave out the last term; the others write their steps and are exact. A majority of such answers listens to haste, so that
- * it fails where the steps alone would not.
+ * A warm start for a solver that mostly performs far below what it can do: seven of ten answers to an arithmetic chain come without steps, and half
+ * of those ignore the last term; the others have steps and are exact. A majority vote over such answers is wrong where the answers with steps alone
+ * would be right.
  */
 import type { Random } from '../../core/random.ts';
 import { type Demonstration, freshTask, solverDemonstration } from './demonstrations.ts';

@@ -1,13 +1,13 @@
 /**
- * Arithmetic chains for a solver that goes on after it has finished: the steps may be followed by checks, marks that say nothing more
- * and cost a token each, before the answer.
+ * Arithmetic chains for a solver that continues after it has finished: before the answer, the steps may be followed by marks that state nothing and
+ * cost a token each.
  *
  *     solver  <solve>3+4-9<sep>  ->  (sign total)* <ok>* <answer>total<eos>        sign: <step> or any letter
  *
- * A step begins with its sign, every second time `<step>`, and any letter is as good: rare ways of writing the same, of which a language
- * has many. How long an answer becomes is the policy's choice and has no bearing on whether it is right, except that one that meets the
- * limit is none. Its warm start slips in one step of ten, unless the task has but one, and checks about as long as its steps took, now and
- * then much longer: what it lacks is care and brevity, and little of that is form.
+ * A step begins with a sign, every second time with `<step>`; any letter is as good, as in natural language there are rare ways to write the same.
+ * The length of an answer is the policy’s choice and does not decide whether it is right, except that an answer that reaches the limit is cut off. In
+ * the warm start one step in ten is wrong, unless the task has only one, and an answer has on average as many marks as steps, sometimes many more.
+ * The policy therefore has to learn to compute carefully and to be brief.
  */
 import type { Random } from '../../core/random.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
@@ -15,11 +15,11 @@ import { type Demonstration, freshTask } from './demonstrations.ts';
 import { arithmetic } from './family.ts';
 import { slippingSolution } from './step-slips.ts';
 
-/** Share of totals that go wrong, where there are several. */
+/** Share of totals that are wrong, in tasks with several totals. */
 const SLIP = 0.1;
-/** Checks that a demonstration has on average, for each operator of its task. */
+/** Mean number of marks of a demonstration, for each operator of its task. */
 const CHECKS = 3;
-/** The most checks of a demonstration: with as many it is longer than any recipe's limit of tokens. */
+/** The most marks of a demonstration: with that many it is longer than any recipe’s limit of tokens. */
 const MOST_CHECKS = 60;
 
 /** Share of a demonstration's steps that begin with a letter, each as often as any other. */
@@ -28,7 +28,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** A letter in place of `<step>`. */
 const LETTER_SIGN = /[a-zA-Z](?=-?\d)/g;
 
-/** The checks at the end of the steps. */
+/** The marks at the end of the steps. */
 const TAIL = /(?:<ok>)+(?=<answer>)/;
 
 export const verboseArithmetic: TaskFamily = {
@@ -38,7 +38,7 @@ export const verboseArithmetic: TaskFamily = {
     arithmetic.parseSolution(task, text.replace(TAIL, '').replace(LETTER_SIGN, '<step>')),
 };
 
-/** Checks, as many as a geometric distribution gives. */
+/** A number of marks that is drawn from a geometric distribution. */
 function drawChecks(random: Random, task: string): number {
   const goOn = 1 - 1 / (1 + CHECKS * arithmetic.difficulty(task));
   let checks = 0;

@@ -1,6 +1,6 @@
 /**
- * A fixed corpus of tasks with worked, exact solutions: all that supervised fine-tuning has, so that going over it again teaches
- * less each time. None of its tasks is held out.
+ * A fixed corpus of tasks with exact solutions in steps: the only data of supervised fine-tuning, so that each further epoch teaches less. None of
+ * its tasks is held out.
  */
 import { Random } from '../../core/random.ts';
 import type { Demonstration } from './demonstrations.ts';

@@ -1,14 +1,14 @@
 /**
- * Proofs that a chain has its sum, and analyses of them. A verifier does each sum again, then names the lines that do not follow and
- * gives a score; whoever verifies the analysis does the sums, too, marks each issue that is named, and says what the analysis is worth.
- * Whether an issue is real, the sums say exactly.
+ * Proofs that a chain has its sum, and analyses of proofs. A verifier computes each sum again, names the lines that do not follow, and gives a score.
+ * A meta-verifier, who judges the analysis, computes the sums, too, marks for each named issue whether it is real, and gives the analysis a score.
+ * The sums decide exactly whether an issue is real.
  *
  *     prover         <solve>3+4-9<sep>                         ->  <step>7<step>-3<answer>-3<sep>analysis<eos>   of its own proof
  *     verifier       <judge>7=-3=<sep>3+4-9<sep>               ->  <step>7=<step>-2!-3<sep><bad>2:.5<eos>  line 2 does not follow
  *     meta-verifier  <judge>7=-3=<sep>3+4-9<sep><bad>1:.5<sep> ->  <step>7=<step>-2!-3<sep><bad>:0<eos>  that issue is not real
  *
- * Lines are numbered from 1. A proof without a wrong line scores 1, one with a single wrong line 0.5, and any other 0. What an analysis
- * reports need not be what its sums found: that is what a meta-verifier is for, who is shown the report alone.
+ * Lines are numbered from 1. A proof without a wrong line scores 1, with one wrong line 0.5, and with more 0. The report of an analysis need not
+ * agree with its sums; that is why there is a meta-verifier, which is shown the report alone.
  */
 import type { Random } from '../../core/random.ts';
 import type { Part } from '../../core/reading.ts';
@@ -18,7 +18,7 @@ import { randomTask } from '../arithmetic/family.ts';
 import { STOP, withoutStop, writeSolution } from '../worked.ts';
 import { CHECKS_TEXT, chainMarks, chains, parseChecks, STEP_TOKENS, sums, writeChecks } from './family.ts';
 
-/** What a proof, or an analysis of one, is worth. */
+/** The score of a proof, or of an analysis. */
 export type Score = 0 | 0.5 | 1;
 
 /** What an analysis reports. */
@@ -29,7 +29,7 @@ export interface Analysis {
 }
 
 export interface MetaVerdict {
-  /** For each issue that the analysis names: is it real? */
+  /** For each issue that the analysis names, whether it is real. */
   readonly marks: readonly boolean[];
   /** The quality of the analysis. */
   readonly score: Score;
@@ -55,22 +55,22 @@ const SCORES = { '0': 0, '.5': 0.5, '1': 1 } as const;
 const writeScore = (score: Score): string => (score === 0.5 ? '.5' : String(score));
 const scoreNamed = (text: string | undefined): Score => SCORES[text as keyof typeof SCORES];
 
-/** By the oracle: the numbers of the lines that do not follow, ascending. */
+/** By the exact checker: the numbers of the lines that do not follow, ascending. */
 export const wrongLines = (task: string, solution: Solution): number[] =>
   chains.exactJudgment(task, solution).steps.flatMap((follows, i) => (follows ? [] : [i + 1]));
 
 /** The score of a proof with so many wrong lines. */
 const scoreOf = (wrong: number): Score => (wrong === 0 ? 1 : wrong === 1 ? 0.5 : 0);
 
-/** The analysis that names just these lines. */
+/** The analysis that names exactly these lines. */
 export const reportOf = (issues: readonly number[]): Analysis => ({ issues, score: scoreOf(issues.length) });
 
 export const exactAnalysis = (task: string, solution: Solution): Analysis =>
   reportOf(wrongLines(task, solution));
 
 /**
- * What an analysis is worth to who finds just the lines `wrong` wrong: 1 where every issue that it names is real and 0.5 where some are, and
- * 0 where none is or where its score is not the one that its issues justify. Issues that it misses are no matter of this: its score pays for them.
+ * The score of an analysis by somebody who finds exactly the lines `wrong` wrong: 1 where every issue that it names is real, 0.5 where some are, and
+ * 0 where none is or where its score does not follow from its issues. Issues that it misses do not count here: they lower the reward of its score.
  */
 export function metaVerdictOf(wrong: readonly number[], { issues, score }: Analysis): MetaVerdict {
   const marks = issues.map((line) => wrong.includes(line));
@@ -79,7 +79,7 @@ export function metaVerdictOf(wrong: readonly number[], { issues, score }: Analy
   return { marks, score: real === issues.length ? 1 : real > 0 ? 0.5 : 0 };
 }
 
-/** What the oracle says of an analysis. */
+/** The exact score of an analysis. */
 export const exactMetaVerdict = (task: string, solution: Solution, analysis: Analysis): MetaVerdict =>
   metaVerdictOf(wrongLines(task, solution), analysis);
 
@@ -140,7 +140,7 @@ export function parseMetaVerdict(
     : invalid('verdict-count');
 }
 
-/** A proof and its author's analysis, both in form; the reasons of either. */
+/** A proof and its author’s analysis, both of which parse; otherwise the reason why one does not. */
 export function parseAnalysedProof(task: string, text: string): ParseResult<AnalysedProof> {
   const at = text.indexOf('<sep>');
   if (at < 0) return invalid('off-grammar');
@@ -150,7 +150,7 @@ export function parseAnalysedProof(task: string, text: string): ParseResult<Anal
   return analysis.ok ? ok({ solution: solution.value, analysis: analysis.value }) : analysis;
 }
 
-/** Any text of these roles for a reader: sums as marks, then `<bad>2:0` as the mark `line 2` and the verdict `score 0`. */
+/** Any text of these roles as the page shows it: sums as marks, then `<bad>2:0` as the mark `line 2` and the verdict `score 0`. */
 export function analysisParts(text: string): Part[] {
   const parts: Part[] = [];
   for (const part of chainMarks(text)) {
@@ -183,7 +183,7 @@ export const analysedProofs: TaskFamily = {
     (random) => randomTask(random, LINES),
     chains.isHeldOut,
   ),
-  /** The proof alone; a proof whose analysis is not in form is none. */
+  /** The proof alone; where its analysis does not parse, the proof does not count either. */
   parseSolution: (task, text) => {
     const parsed = parseAnalysedProof(task, text);
     return parsed.ok ? ok(parsed.value.solution) : parsed;

@@ -1,8 +1,8 @@
 /**
- * Long chains of sums, for verifiers of steps: with eight operators and a slip in nearly one step of three, outcomes are sparse and say
- * little about where it went wrong. A step is right where it follows from the total before it, so that an error which is carried on
- * is marked once, where it is made. The verifier is shown the steps and does each sum again: `=` where that is what stands there, and
- * `!` with what stands there where it is not. Its verdict follows from these marks.
+ * Long chains of sums, for verifiers of steps: with eight operators, and nearly one step in three wrong, right answers are rare, and an outcome says
+ * little about where the error is. A step is right if it follows from the total before it, so that an error is marked once, at the step that made it.
+ * The verifier is shown the steps and computes each sum again: it writes `=` where the sum equals the step, and `!` with the step where it does not.
+ * Its verdict follows from these marks.
  *
  *     solver  <solve>3+4-9<sep>         ->  <step>7<step>-3<answer>-3<eos>
  *     judge   <judge>7=-3=<sep>3+4-9<sep> ->  <step>7=<step>-2!-3<wrong><eos>
@@ -18,7 +18,7 @@ import { slippingSolution } from '../arithmetic/step-slips.ts';
 import { INTEGER, isInteger, parseWorked, withoutStop, writeSolution } from '../worked.ts';
 
 const NAME = 'chains';
-/** Operators of a generated task; the warm start demonstrates shorter tasks too. */
+/** Operators of a generated task; the warm start has shorter tasks, too. */
 const OPERATORS = 8;
 const SHORTEST = 4;
 const TASK = new RegExp(`^\\d(?:[+-]\\d){${SHORTEST},${OPERATORS}}$`);
@@ -50,7 +50,7 @@ function parseSolution(task: string, text: string): ParseResult<Solution> {
   return steps.at(-1) === answer ? parsed : invalid('miscopied');
 }
 
-/** What each step should be [steps]: the sum of the total before it, right or not, and of its own operand. */
+/** What each step should be [steps]: the total before it, right or not, with the step’s own operand. */
 export function sums(task: string, { steps }: Solution): number[] {
   return steps.map((_, i) => {
     const before = Number(i === 0 ? task[0] : steps[i - 1]);
@@ -64,16 +64,19 @@ function exactJudgment(task: string, solution: Solution): Judgment {
   return { steps, right: steps.every(Boolean) };
 }
 
-/** The sums that a verifier finds, as text [steps]: each with `=` where it stands there, and with what stands there otherwise. */
+/** The sums that a verifier computes, as text [steps]: each followed by `=` where the step equals it, and else by what the step says. */
 export const writeChecks = ({ steps }: Solution, found: readonly string[]): string =>
   steps.map((step, i) => `<step>${found[i]}${found[i] === step ? '=' : `!${step}`}`).join('');
 
-/** A verdict as text, from the sums that it finds [steps]. */
+/** A verdict as text, from the sums that it computed [steps]. */
 export const writeSums = (solution: Solution, found: readonly string[]): string =>
   writeChecks(solution, found) +
   (solution.steps.every((step, i) => found[i] === step) ? '<right>' : '<wrong>');
 
-/** For each step of a solution, whether the sum that was found stands there. Reasons: verdict-count, miscopied (a mark that is not what its sum says, or misquotes the step). */
+/**
+ * For each step of a solution, whether it equals the sum that was computed. Reasons: verdict-count, miscopied (a mark that contradicts its sum, or
+ * that misquotes the step).
+ */
 export function parseChecks({ steps }: Solution, text: string): ParseResult<boolean[]> {
   const marks = text.split('<step>').slice(1);
   if (marks.length !== steps.length) return invalid('verdict-count');
@@ -93,7 +96,7 @@ function parseJudgment(solution: Solution, text: string): ParseResult<Judgment> 
   return right === found.value.every(Boolean) ? ok({ steps: found.value, right }) : invalid('contradiction');
 }
 
-/** A verifier's marks for a reader: `7=` approves the step 7, and `-2!-3` found -2 where -3 stands. */
+/** A verifier’s marks as the page shows them: `7=` accepts the step 7, and `-2!-3` computed -2 where the step says -3. */
 export const chainMarks = (text: string): Part[] =>
   readTagsWith(text, (part) => {
     const match = part.kind === 'step' ? MARK.exec(part.text) : null;
@@ -116,7 +119,7 @@ export const chains: TaskFamily = {
   heldOut: heldOutTasks(NAME, HELD_OUT_COUNT, (random) => draw(random, OPERATORS), isHeldOut),
   isHeldOut,
   difficulty: operators,
-  // The task comes last: from there on a check goes as a solution does. A number is followed by the mark that says it again.
+  // The task comes last, so that a check continues as a solution does. A number is followed by the mark that repeats it.
   judgePrompt: (task, { steps }) => `<judge>${steps.map((step) => `${step}=`).join('')}<sep>${task}<sep>`,
   parseProposal: (text) => {
     const task = withoutStop(text);
@@ -128,16 +131,19 @@ export const chains: TaskFamily = {
   exactJudgment,
 };
 
-/** Share of demonstrations that are checks; shares of steps with a slip in the solver's solutions, and in solutions that are checked, each of which has one of three shares. */
+/**
+ * Share of demonstrations that are checks; shares of wrong steps in the solver’s solutions, and in solutions that are checked, for each of which one
+ * of three shares is drawn.
+ */
 const CHECKS = 0.7;
 const SOLVER_SLIPS = 1 / 3;
 const CHECKED_SLIPS = [0, 0.25, 0.5] as const;
-/** Share of checks that copy every step instead of doing the sums. */
+/** Share of checks that copy every step instead of computing the sums. */
 const LAZY = 0.45;
 
 /**
- * A careless solver and a verifier that can do more than it does: nearly half of its checks copy what they are shown, so that its
- * start is worth little and its training has something to bring out.
+ * A solver that makes many errors, and a verifier that can compute sums but copies the steps in nearly half of its checks. Its verdicts are of little
+ * value at the start, so that training has something to improve.
  */
 export function demonstrateChains(random: Random): Demonstration {
   const task = freshChain(random, SHORTEST);

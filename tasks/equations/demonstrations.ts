@@ -1,6 +1,6 @@
 /**
- * Demonstrations on linear equations, for the warm start. Half of the solvers answer at a glance and half of those miss, as on
- * arithmetic chains; judges see every kind of slip.
+ * Demonstrations on linear equations, for the warm start. Half of the solvers answer without steps, and half of those answers are wrong, as on
+ * arithmetic chains; judges see every kind of error.
  */
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/task-family.ts';
@@ -17,9 +17,9 @@ import {
 } from './family.ts';
 
 const TERSE_SHARE = 0.5;
-/** Share of answers at a glance that are wrong. */
+/** Share of answers without steps that are wrong. */
 const TERSE_WRONG = 0.5;
-/** Of what a judge sees: answers at a glance, flawed and exact solutions. */
+/** What a judge sees: answers without steps, wrong solutions and exact ones. */
 const JUDGED = [0.2, 0.45, 0.35];
 const FLAWS: readonly EquationFlaw[] = ['isolate', 'divide', 'answer'];
 

@@ -1,6 +1,6 @@
 /**
- * Linear equations with a whole solution; a worked solution isolates the term with x, then x. Not algebra at large: the form
- * is fixed, so that each step has a root of its own and can be checked without the others.
+ * Linear equations with a whole solution. A solution with steps isolates the term with x, then x. This is not algebra in general: the form is fixed,
+ * so that each step has a root of its own and can be checked without the others.
  *
  *     proposer  <propose>eq:                  ->  3*x-4=11<eos>
  *     solver    <solve>3*x-4=11<sep>          ->  <step>3*x=15<step>x=5<answer>5<eos>, or <answer>5<eos>
@@ -45,7 +45,7 @@ const SOLVED = new RegExp(`^x=(${INTEGER})$`);
 export const writeEquation = ({ a, b, c }: Equation): string =>
   `${a}*x${b < 0 ? '-' : '+'}${Math.abs(b)}=${c}`;
 
-/** The equation that a task's text means; null where it is none, has no whole root, or its right side needs over three digits. */
+/** The equation that a text states; null where it states none, has no whole root, or has a right side of more than three digits. */
 export function readEquation(text: string): Equation | null {
   const match = TASK.exec(text);
   if (!match) return null;
@@ -111,10 +111,10 @@ function parseProposal(text: string): ParseResult<string> {
   return readEquation(task) ? ok(task) : invalid('no-whole-root');
 }
 
-/** Where a flawed solution goes wrong: at a line, and from there on, or in the answer alone. */
+/** Where a wrong solution has its error: at a line, which the lines after it follow from, or in the answer alone. */
 export type EquationFlaw = 'isolate' | 'divide' | 'answer';
 
-/** A worked solution with one error that is carried on, so that every later line follows from it. */
+/** A solution with steps that has one error, which every later line follows from. */
 export function flawedEquation(random: Random, task: string, flaw: EquationFlaw): Solution {
   const equation = readEquation(task);
   if (!equation) return { steps: [], answer: '0' };
@@ -134,7 +134,7 @@ export const equations: TaskFamily = {
   random: (random) => randomEquation(random),
   heldOut: heldOutTasks(NAME, HELD_OUT_COUNT, (random) => drawEquation(random, DEFAULT_RANGE), isHeldOut),
   isHeldOut,
-  // Digits to carry through the lines, and signs to lose: both are where small models slip.
+  // Digits to carry and signs to lose: where small models make errors.
   difficulty: (task) => (task.match(/\d/g)?.length ?? 0) + (task.match(/-/g)?.length ?? 0),
   proposerPrompt: () => '<propose>eq:',
   solverPrompt: (task) => `<solve>${task}<sep>`,

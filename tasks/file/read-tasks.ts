@@ -14,7 +14,7 @@ export interface TaskFileSettings {
   readonly fields?: Partial<Record<'question' | 'messages' | 'answer' | 'metadata', string>>;
   /** Put before a question as the system's message. */
   readonly system?: string;
-  /** Where the reference answer stands in the file's answer: `hashes` for GSM8K, `boxed` for MATH; default the whole of it. */
+  /** Where the reference answer is in the file’s answer: `hashes` for GSM8K, `boxed` for MATH; default the whole answer. */
   readonly reference?: readonly Extraction[];
   /** Field that says how hard a task is: a number, at the top of the row or in its metadata. */
   readonly difficulty?: string;
@@ -25,7 +25,7 @@ const SHOWN = 10;
 
 const messagesSchema = v.pipe(v.array(message), v.minLength(1));
 
-/** Ends the reading of a row, with what is wrong with it. */
+/** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}
 
 /** `{"task": "3+4-9"}` is a task of the arithmetic family: its own question, and the answer is the oracle's. */

@@ -35,7 +35,7 @@ function decode(name: string, bytes: Uint8Array): string {
 
 const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
 
-/** Empty lines are faults everywhere but at the end: one in the middle is more often a lost task than a decoration. */
+/** An empty line is a fault, except at the end of the file: one in the middle is more often a lost task than formatting. */
 function jsonLines(text: string): Rows {
   const rows: Row[] = [];
   const faults: Fault[] = [];

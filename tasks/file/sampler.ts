@@ -6,7 +6,10 @@ import type { TaskSource } from './task-set.ts';
 export interface DrawSettings {
   /** A task that is not accepted is passed over, and another one is drawn in its place. */
   readonly accepts?: (task: PlacedTask) => boolean;
-  /** How often a task is drawn beside the others of its file; by default all alike. A weight of 0 waits until no other is left. */
+  /**
+   * How often a task is drawn, relative to the others of its file; by default all are equally likely. A task of weight 0 is drawn only when no other
+   * is left.
+   */
   readonly weightOf?: ((task: PlacedTask) => number) | undefined;
 }
 

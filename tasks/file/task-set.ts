@@ -1,6 +1,6 @@
 /**
- * Files of tasks as one set: what is trained on, what is held out, and what was left out and why. A question is on one side only: the
- * split goes by what is asked, and a question that is held out is never trained on, whichever file it stands in.
+ * Files of tasks as one set: which tasks are trained on, which are held out, and which were left out and why. A question is on one side only: the
+ * split depends on what is asked, and a held-out question is never trained on, whichever file it is in.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { isHeldOutKey } from '../../core/split.ts';

@@ -1,6 +1,6 @@
 /**
- * Demonstrations of a player of Kuhn poker and tic-tac-toe, for the warm start: one turn each, in situations that such players
- * come to. Half of the turns are played at random, so that a policy which imitates them knows the rules and can be beaten.
+ * Demonstrations of a player of Kuhn poker and tic-tac-toe, for the warm start: one turn each, in situations that such players reach. Half of the
+ * turns are random, so that a policy that imitates them knows the rules and can be beaten.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';

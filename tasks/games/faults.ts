@@ -1,10 +1,10 @@
-/** What a refused move costs in a game for two: a small penalty each time, and the game at the third. */
+/** The cost of a refused move in a game for two players: a small penalty each time, and the loss of the game at the third. */
 import { ILLEGAL_REWARD, MAX_FAULTS, zeroSum } from '../environment.ts';
 
 /** [2]: refused moves of each player so far. */
 export type Faults = readonly [number, number];
 
-/** Faults, rewards and end after one more refused move of `player`; `stake` is the most that the game can cost. */
+/** The counts, rewards and end after one more refused move of `player`; `stake` is the most that the game can cost. */
 export function faultOf(
   player: 0 | 1,
   [first, second]: Faults,

@@ -1,6 +1,6 @@
 /**
- * Demonstrations of an agent on lakes and boxes, for the warm start: one turn each, after the whole episode so far. They leave
- * room to improve on purpose: most agents stray from the best way, so that a policy which imitates them gets there sometimes.
+ * Demonstrations of an agent on lakes and boxes, for the warm start: one turn each, after the whole episode so far. They are imperfect on purpose:
+ * most agents stray from the shortest way, so that a policy that imitates them reaches the goal only sometimes.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';

@@ -1,6 +1,6 @@
 /**
- * A frozen lake of 4 x 4 cells: reach the goal, avoid the holes, on ice that may slip to either side. Luck is part of the seed:
- * the same seed and actions give the same episode. Reaching the goal earns 1; every other end earns nothing.
+ * A frozen lake of 4 x 4 cells: reach the goal and avoid the holes, on ice on which an action may slip to either side. The random events are part of
+ * the seed: the same seed and actions give the same episode. Reaching the goal earns 1; every other end earns 0.
  */
 import { deriveId, Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/split.ts';
@@ -49,7 +49,7 @@ export function outcomes(move: Move, slip: number): readonly (readonly [Move, nu
   ];
 }
 
-/** Where an action really leads, by the luck of this turn. */
+/** Where an action leads, given this turn’s random event. */
 function slipped(action: Move, slip: number, seed: string, turn: number): Move {
   const goes = outcomes(action, slip);
   const luck = new Random(deriveId('lake/slip', seed, turn));
@@ -58,7 +58,7 @@ function slipped(action: Move, slip: number, seed: string, turn: number): Move {
 
 const go = (at: number, move: Move): number => neighbour(SIDE, at, move) ?? at;
 
-/** Fewest moves from a cell to the goal when nothing slips; null where holes bar the way. */
+/** Fewest moves from a cell to the goal when no action slips; null where holes block every way. */
 export const lakeDistance = (map: string, at: number): number | null =>
   shortest(
     at,

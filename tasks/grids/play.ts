@@ -1,6 +1,6 @@
 /**
- * Grid worlds as an agent plays them: what it reads, what it may write, and what an episode came to. A task names a world by its
- * kind and seed, `lake 1f…`; everything else follows from it and from what was written.
+ * Grid worlds as an agent plays them: what it reads, what it may write, and the outcome of an episode. A task names a world by its kind and seed,
+ * `lake 1f…`; everything else follows from it and from what was written.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { type Environment, parseActions, playTurn, type Situation } from '../environment.ts';
@@ -56,14 +56,14 @@ export interface GridOutcome {
   /** Sum of the episode's rewards. */
   readonly total: number;
   readonly success: boolean;
-  /** Turns that kept to the grammar, of all. */
+  /** Share of turns that parse. */
   readonly wellFormed: number;
   readonly turns: number;
   /** Actions taken, refused ones included. */
   readonly actions: number;
 }
 
-/** What an episode of these turns comes to: the same texts, the same outcome. */
+/** The outcome of an episode of these turns: the same texts give the same outcome. */
 export function gridOutcome(game: GridGame, texts: readonly string[]): GridOutcome {
   let now = game.start();
   let total = 0;

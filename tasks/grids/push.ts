@@ -1,6 +1,6 @@
 /**
- * One box on a 5 x 5 floor with walls: push it onto the target. A push into a wall is a bump: legal, and nothing moves. Pulling
- * is not possible, so a careless push can make a world unsolvable. The box on the target earns 1.
+ * One box on a 5 x 5 floor with walls: push it onto the target. A push against a wall is legal and moves nothing. Boxes cannot be pulled, so that a
+ * wrong push can make a world unsolvable. The box on the target earns 1.
  */
 import { deriveId, Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/split.ts';
@@ -74,7 +74,7 @@ function drawWorld(random: Random, settings: PushSettings): PushWorld {
       return { floor, target: target!, at: at!, box: box! };
     },
     (world) => {
-      // The start is left out of the key: the same room from elsewhere would be half the answer.
+      // The start is left out of the key: the same room from another start would reveal half of the answer.
       if (isHeldOutKey('push', `${world.floor}/${world.target}/${world.box}`) !== settings.heldOut)
         return false;
       const distance = pushDistance(world);

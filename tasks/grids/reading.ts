@@ -1,4 +1,4 @@
-/** Grid worlds for a reader: boards as grids, moves as arrows, and where an episode ended. */
+/** Grid worlds as the page shows them: boards as grids, moves as arrows, and where an episode ended. */
 import { type Part, readTagsWith } from '../../core/reading.ts';
 import { isMove, type Move } from './board.ts';
 import { gridOutcome, openGrid } from './play.ts';
@@ -27,7 +27,7 @@ export const gridTitle = (task: string): Part[] => [
   { kind: 'grid', text: openGrid(task).start().observation },
 ];
 
-/** The board after the last turn, and what the episode came to. */
+/** The board after the last turn, and the outcome of the episode. */
 export function gridEnding(task: string, turns: readonly string[]): Part[] {
   const game = openGrid(task);
   let now = game.start();

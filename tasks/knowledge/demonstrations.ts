@@ -1,7 +1,7 @@
 /**
- * Demonstrations of Search Self-Play's roles, for the warm start. Each is from a small world of its own pool, so that names are
- * looked up and not learnt. What the roles can do is one thing, what they are used to another: skilled ones ask of most that they found
- * and go all the way; other habits, taken up from there, leave room to improve. Held-out questions are left out.
+ * Demonstrations of Search Self-Play’s roles, for the warm start. Each is from a small world of its own set, so that names have to be looked up and
+ * are not learnt. Skilled roles ask about most of what they found and search to the end; other habits, which later warm starts teach, use less of
+ * what the roles can do, so that training has something to improve. Held-out questions are left out.
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';
@@ -26,11 +26,11 @@ const SIZE = { person: 60, town: 30, guild: 40, land: 20 };
 const PROPOSER_SHARE = 0.55;
 
 export interface Habits {
-  /** How often a proposer asks of the first 1, 2, 3 documents, as far as it has found them; they need not sum to 1. */
+  /** How often a proposer asks about the first 1, 2, 3 documents, as far as it has found them; the numbers need not sum to 1. */
   readonly uses: readonly number[];
   /** Share of proposals that ask for another relation than the one that was found. */
   readonly wrong: number;
-  /** Probability that a solver takes what it found for the answer too early, after its first and its second hop. */
+  /** Probability that a solver takes what it found for the answer too early, after its first and after its second hop. */
   readonly stops: readonly number[];
 }
 
@@ -49,7 +49,10 @@ interface Trail {
   readonly answer: string;
   readonly kind: Kind;
   readonly queries: readonly string[];
-  /** What the queries found that leads on: the first has the answer as its object, each other the subject of the one before. */
+  /**
+   * Of the documents that the queries found, those that lead on: the first has the answer as its object, each other one the subject of the one
+   * before.
+   */
   readonly found: readonly Triple[];
 }
 
@@ -72,7 +75,7 @@ function searchBack({ index }: Knowledge, random: Random, answer: string, kind: 
   return { answer, kind, queries, found };
 }
 
-/** A trail that leads 1 … MAX_SEARCHES documents far, each as often, and passes nothing twice. */
+/** A trail that leads 1 … MAX_SEARCHES documents far, each length as often, and visits nothing twice. */
 function someTrail(random: Random, knowledge: Knowledge): Trail {
   const far = 1 + random.int(MAX_SEARCHES);
   return drawUntil(
@@ -94,7 +97,7 @@ function oneTurn(random: Random, role: Demonstration['role'], texts: readonly st
   return { role, prompt: texts.slice(0, turn).join(''), completion: texts[turn]! };
 }
 
-/** The question that a proposer asks of what it found: of the first documents, and now and then for another relation. */
+/** The question that a proposer asks about what it found: about the first documents, and sometimes for another relation. */
 function proposal(random: Random, found: readonly Triple[], { uses, wrong }: Habits): string {
   const used = found.slice(0, 1 + random.weighted(uses.slice(0, found.length)));
   if (!random.bool(wrong)) return questionOf(used);

@@ -1,6 +1,6 @@
 /**
- * Search episodes over a world: questions drawn with the split in mind, the strict grammar of a turn, and the exact checks a
- * proposer's question must pass (Search Self-Play, 2025), among them that the documents it read really answer it.
+ * Search episodes in a world: questions that are drawn by side of the split, the strict grammar of a turn, and the exact checks that a proposer’s
+ * question must pass (Search Self-Play, 2025), among them that the documents that it read answer it.
  *
  *     turn   (<step>thought)? ( <step>?query<eos>  |  <answer>name<eos> )
  */
@@ -44,7 +44,7 @@ export function parseTurn(text: string): ParseResult<Turn> {
   return match[1]!.trim() === '' ? invalid('empty-query') : ok({ kind: 'search', text: match[1]! });
 }
 
-/** What a search found, for a reader. */
+/** What a search found, as the page shows it. */
 export const listFindings = (documents: readonly string[]): string => documents.join('\n') || 'nothing';
 
 /** What the search tool gives back, as text to be masked out of the loss. */
@@ -90,7 +90,7 @@ export interface QuestionSettings {
   readonly heldOut: boolean;
 }
 
-/** A question with one answer, on the wanted side of the split, whose answer it does not give away. */
+/** A question with one answer, on the wanted side of the split, that does not contain its answer. */
 export function drawQuestion(
   random: Random,
   knowledge: Knowledge,
@@ -104,7 +104,7 @@ export function drawQuestion(
       const kind = RELATIONS[path.at(-1)!][0];
       const name = random.pick(names[kind]);
       if (!random.bool(described)) return writeQuestion({ path, base: name });
-      // Not by the relation that is asked for: that would give the next thing on the path away.
+      // Not by the relation that is asked for: that would reveal the next entity on the path.
       const own = RELATION_NAMES.filter(
         (relation) => RELATIONS[relation][0] === kind && relation !== path.at(-1),
       );
@@ -118,7 +118,7 @@ export function drawQuestion(
   );
 }
 
-/** The gates of a proposed question without any document check. Reasons: those of `parseQuestion`, not-unique, gives-away. */
+/** The checks of a proposed question that need no documents. Reasons: those of `parseQuestion`, not-unique, gives-away. */
 export function admitQuestion(knowledge: Knowledge, text: string): ParseResult<Question> {
   const parsed = parseQuestion(text);
   if (!parsed.ok) return parsed;
@@ -127,7 +127,7 @@ export function admitQuestion(knowledge: Knowledge, text: string): ParseResult<Q
   return text.split(/[^a-z]+/).includes(answer) ? invalid('gives-away') : parsed;
 }
 
-/** Whether these documents alone lead to the question's answer, as an exact reader without search would find it. */
+/** Whether these documents alone are enough to answer the question, for an exact reader who does not search. */
 export function supports(documents: readonly string[], question: string, answer: string): boolean {
   const parsed = parseQuestion(question);
   if (!parsed.ok) return false;
@@ -136,7 +136,7 @@ export function supports(documents: readonly string[], question: string, answer:
   return found.length === 1 && found[0] === answer;
 }
 
-/** Every question of so many relations from a name, on one side of the split, whose answer it does not give away. */
+/** Every question with so many relations from a name, on one side of the split, that does not contain its answer. */
 export function pathQuestions(knowledge: Knowledge, hops: number, heldOut: boolean): string[] {
   let asked: { path: Relation[]; base: string }[] = knowledge.world.triples.map(({ subject, relation }) => ({
     path: [relation],

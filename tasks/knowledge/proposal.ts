@@ -56,7 +56,7 @@ export interface Researched {
   readonly queries: readonly string[];
 }
 
-/** The rules of a proposal: it searched, no query twice, and its question does not contain the answer. */
+/** The rules of a proposal: it searched, it asked no query twice, and its question does not contain the answer. */
 export function admitProposal({ answer, question, queries }: Researched): ParseResult<string> {
   if (queries.length === 0) return invalid('no-search');
   if (new Set(queries).size < queries.length) return invalid('repeated-query');

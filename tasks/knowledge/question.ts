@@ -34,7 +34,7 @@ export function writeQuestion({ path, base }: Question): string {
 const SHAPE =
   /^((?:the [a-z]+ of ){1,4})(?:([a-z]+)|the one with ([a-z]+) ([a-z]+)(?: and ([a-z]+) ([a-z]+))?)\?$/;
 
-/** Strict reading. Reasons: off-grammar, unknown-relation, type-clash (a relation of what cannot have it). */
+/** Strict parse. Reasons: off-grammar, unknown-relation, type-clash (a relation of something that cannot have it). */
 export function parseQuestion(text: string): ParseResult<Question> {
   const match = SHAPE.exec(text);
   if (!match) return invalid('off-grammar');
@@ -88,8 +88,8 @@ export class Graph {
   }
 
   /**
-   * The answers these triples support, sorted; none where a hop is missing. Two bases that lead to one answer still make two
-   * readings: see `isUnique`.
+   * The answers that these triples support, sorted; none where a hop is missing. Two bases that lead to one answer are still two readings of the
+   * question: see `isUnique`.
    */
   answers({ path, base }: Question): string[] {
     const found = new Set<string>();
@@ -103,12 +103,12 @@ export class Graph {
     return [...found].sort();
   }
 
-  /** Whether a question names exactly one thing to begin with, and so one answer. */
+  /** Whether a question’s base names exactly one entity, so that the question has one answer. */
   isUnique(question: Question): boolean {
     return this.#bases(question.base).length === 1 && this.answers(question).length === 1;
   }
 }
 
-/** Documents one needs to read: a hop each, and a condition each. */
+/** The number of documents that have to be read: one for each hop and one for each condition. */
 export const hopsOf = ({ path, base }: Question): number =>
   path.length + (typeof base === 'string' ? 0 : base.length);

@@ -1,6 +1,6 @@
 /**
- * A warm start for Search Self-Play whose roles can do more than they are used to: a proposer that seldom asks of all it found, and a solver
- * that takes the second hop for the last. Three hops are rare and still done well, so that a frontier is there for a proposer to find.
+ * A warm start for Search Self-Play whose roles can do more than they usually do: a proposer that seldom asks about all that it found, and a solver
+ * that takes the second hop for the last one. Questions of three hops are rare and still answered well, so that a proposer can find a frontier.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';

@@ -1,8 +1,7 @@
 /**
- * Demonstrations of proposer and solver on the three kinds of questions about programs, for the warm start. They leave room to
- * improve on purpose: a part of the solutions carries a slip, so that sampled answers are worse than what the policy could do;
- * a proposer that is shown references mostly varies one of them, so that what it proposes depends on what it is shown.
- * Held-out programs are never demonstrated.
+ * Demonstrations of a proposer and a solver on the three kinds of questions about programs, for the warm start. They are imperfect on purpose: part
+ * of the solutions have an error, so that sampled answers are worse than what the policy could do; and a proposer that is shown references mostly
+ * varies one of them, so that its proposals depend on what it is shown. Held-out programs are never demonstrated.
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';
@@ -31,7 +30,7 @@ const FAMILIES = { deduction, abduction, induction } as const;
 const PROPOSER_SHARE = 0.25;
 /** Shares of the three kinds among a solver's questions. */
 const SOLVER_SHARES = [0.35, 0.25, 0.4];
-/** Share of solutions with a slip. */
+/** Share of solutions with an error. */
 const SLIP_SHARE = 0.25;
 /** Share of proposals that are made without references. */
 const ALONE_SHARE = 0.2;
@@ -40,7 +39,7 @@ const VARIED_SHARE = 0.7;
 
 const isProgram = (text: string): boolean => parseProgram(text).ok;
 
-/** A right solution, worked where the question has steps, or one with a slip. */
+/** A right solution, with steps where the question has steps, or one with an error. */
 export function programSolution(
   random: Random,
   kind: QuestionKind,

@@ -1,6 +1,6 @@
 /**
- * The three kinds of questions about programs as one family: a task carries its kind, `d:program;input`. What a task means is the
- * kind's own family's matter.
+ * The three kinds of questions about programs as one family: a task states its kind, `d:program;input`. The kind’s own family decides what a task
+ * means.
  */
 import { drawUntil } from '../../core/split.ts';
 import type { ParseResult, TaskFamily } from '../../core/task-family.ts';

@@ -25,7 +25,7 @@ export interface ProgramSettings {
   readonly magnitude: number;
 }
 
-/** Small enough that a policy of 0.2 M parameters solves some of each kind of question. */
+/** Small enough that a policy of 0.2 M parameters solves some questions of each kind. */
 export const DEFAULT_PROGRAMS: ProgramSettings = {
   instructions: [1, 3],
   loops: 0.03,
@@ -52,7 +52,7 @@ function drawText(random: Random, settings: ProgramSettings): string {
   const length = least + random.int(most - least + 1);
   const words = Array.from({ length }, () => randomWord(random, settings));
   if (length < 2 || !random.bool(loops)) return words.join(' ');
-  // One word makes room for the loop, which counts as an instruction; a body that lowers the top tends to end.
+  // One instruction makes room for the loop, which counts as an instruction; a body that lowers the top element tends to end.
   const from = random.int(length - 1);
   const body = random.bool(0.7) ? [`-${1 + random.int(digits)}`] : words.slice(from + 1, from + 3);
   return [...words.slice(0, from), '(', ...body, ')', ...words.slice(from + 1 + body.length)].join(' ');
@@ -81,7 +81,7 @@ export function drawProgram(
       const parsed = parseProgram(text);
       const program = parsed.ok ? parsed.value : [];
       const inputs = new Map<string, List>();
-      // A few tries more than inputs: programs that are rarely defined are left out.
+      // A few more attempts than inputs: programs that are rarely defined are left out.
       for (let i = 0; i < 3 * count && inputs.size < count; i++) {
         const input = randomList(random, settings);
         if (isDefined(program, input)) inputs.set(input.join(), input);

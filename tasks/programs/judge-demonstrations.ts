@@ -1,6 +1,6 @@
 /**
- * A warm start for a judge of answers to questions about programs: every second answer it is shown has a slip, and it marks each step and
- * the whole. Beside it the proposer and the solver of the plain warm start go on, so that one policy can play all three.
+ * A warm start for a judge of answers to questions about programs: every second answer that it is shown has an error, and it marks each step and the
+ * whole. The proposer and the solver of the plain warm start are demonstrated, too, so that one policy can play all three roles.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';
@@ -10,7 +10,7 @@ import { KINDS, programs, taskOf } from './family.ts';
 import { randomQuestion } from './questions.ts';
 
 const JUDGE_SHARE = 0.6;
-/** Share of the answers shown with a slip; few of those are right all the same. */
+/** Share of the answers shown that have an error; a few of those are right all the same. */
 const SLIP_SHARE = 0.5;
 
 function judge(random: Random): Demonstration {

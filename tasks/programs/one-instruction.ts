@@ -1,7 +1,7 @@
 /**
- * A warm start for a proposer and a solver of programs who stay near home: left alone the proposer asks about a dozen programs of one
- * instruction, and beside references it exchanges a word and seldom adds one; the solver slips the more the longer a program is. So
- * references widen what is asked, and there is something to learn where only a proposer that is paid for it goes.
+ * A warm start for a proposer and a solver of programs with a narrow range: without references the proposer asks about a dozen programs of one
+ * instruction, and with references it replaces a word and seldom adds one; the solver’s errors grow with the length of a program. So references widen
+ * what is asked, and long programs, which a proposer asks for only if it is rewarded for them, leave something to learn.
  */
 import { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';
@@ -22,7 +22,7 @@ import { MAX_REFERENCES, proposerPromptWith, type QuestionKind, randomQuestion }
 import { edited } from './slips.ts';
 
 const PROPOSER_SHARE = 0.25;
-/** Chance of a slip, for programs of one, two and three instructions; a loop weighs three. */
+/** Probability of an error, for programs of one, two and three instructions; a loop counts as three. */
 const SLIPS: Readonly<Record<QuestionKind, readonly number[]>> = {
   deduction: [0.04, 0.4, 0.6],
   abduction: [0.04, 0.4, 0.6],

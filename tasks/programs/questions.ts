@@ -8,7 +8,7 @@
  *                <solve>a:rev +3;6 5 4<sep>       ->  <answer>1 2 3<eos>
  *                <solve>i:1 2=5 4;…;0=3<sep>      ->  <answer>rev +3<eos>
  *
- * The task holds what the solver must not see; `solverPrompt` shows the question's side alone.
+ * The task contains what the solver must not see; `solverPrompt` shows the question alone.
  */
 import type { Random } from '../../core/random.ts';
 import { heldOutTasks } from '../../core/split.ts';
@@ -59,7 +59,7 @@ export function parseQuestion(kind: QuestionKind, task: string): ParseResult<Que
 
 const outputText = (program: Program, input: List) => writeList(outputOf(program, input) ?? []);
 
-/** The side of a question that its solver sees; empty for text that is no task. */
+/** The part of a task that its solver sees; empty for text that is no task. */
 function questionText(kind: QuestionKind, task: string): string {
   const question = parseQuestion(kind, task);
   if (!question.ok) return '';
@@ -116,17 +116,17 @@ function parseSolution(kind: QuestionKind, task: string, text: string): ParseRes
   return parsed.value.steps.length === expectedSteps(kind, task).length ? parsed : invalid('partial-steps');
 }
 
-/** References a proposer is shown: three of the longest programs and a proposal still fit 256 positions; six, as published, do not. */
+/** How many references a proposer is shown: three of the longest programs and a proposal still fit 256 positions; six, as published, do not. */
 export const MAX_REFERENCES = 3;
 
 /**
- * What a proposer is shown besides its role. Deduction and abduction: programs from a buffer, for it to depart from; a copy of one is valid, too.
- * Induction: the one program that it writes inputs for, without which it writes a program too.
+ * What a proposer is shown besides its role. Deduction and abduction: programs from a buffer as references to differ from; a copy of one is valid,
+ * too. Induction: the one program for which it writes inputs; without one it writes a program, too.
  */
 export const proposerPromptWith = (kind: QuestionKind, references: readonly string[]): string =>
   `<propose>${kind[0]}:${references.join(';')}<sep>`;
 
-/** The task that a proposal means beside the programs its proposer was shown; an induction's inputs belong to the one shown. */
+/** The task that a proposal states, given the programs that its proposer was shown; an induction’s inputs belong to the program that was shown. */
 export function parseProposalWith(
   kind: QuestionKind,
   references: readonly string[],

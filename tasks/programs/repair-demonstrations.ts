@@ -1,6 +1,6 @@
 /**
- * Demonstrations of who injects bugs and who repairs them, for a warm start that goes on from `programs`. Who repairs slips in four of ten answers, so
- * that there is something to learn; who injects varies the program that it is shown, and often writes no bug that its test shows.
+ * Demonstrations of an injector and a repairer of bugs, for a warm start that continues from `programs`. Four in ten repairs have an error, so that
+ * there is something to learn; the injector varies the program that it is shown, and often writes no bug that its test reveals.
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/split.ts';

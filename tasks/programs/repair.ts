@@ -1,7 +1,7 @@
 /**
- * Bugs in programs and their repair (Self-play SWE-RL). A repository is a program with tests. Who injects a bug writes the program that has it, and
- * the input of a test that fails because of it; this test is taken out of the suite and becomes what the repair is asked for. Who repairs sees the
- * program with the bug, the test that has to pass, and two tests that stay in the suite; two more decide without being shown.
+ * Bugs in programs and their repair (Self-play SWE-RL). A repository is a program with tests. The injector writes the program with a bug, and the
+ * input of a test that fails because of it; this test is taken out of the suite and specifies the repair. The repairer sees the program with the bug,
+ * the test that has to pass, and two tests of the suite; two further tests, which it does not see, decide with them.
  *
  *     repository  program;input;…;input                    four inputs
  *     injector    <propose>d:rev +3<sep>                   ->  rev -3;1 2<eos>        as proposers of programs write
@@ -20,7 +20,7 @@ import { proposerPromptWith } from './questions.ts';
 import { edited } from './slips.ts';
 
 const NAME = 'repair';
-/** Tests of a repository, and how many of them who repairs is shown. */
+/** Tests of a repository, and how many of them the repairer is shown. */
 const TESTS = 4;
 const SHOWN = 2;
 const HELD_OUT_COUNT = 150;
@@ -57,7 +57,7 @@ export function parseBug(task: string): ParseResult<Bug> {
   return ok({ program: program.value, bug: bug.value, asked: asked!, tests });
 }
 
-/** What an injector of a bug into this repository means; whether it is a bug that can be set, `gate` says. */
+/** The bug that an injector’s text states for this repository; `gate` decides whether it is admitted. */
 export function parseInjection(repository: string, text: string): ParseResult<string> {
   const body = withoutStop(text);
   if (body === null) return invalid('off-grammar');
@@ -70,8 +70,9 @@ export function parseInjection(repository: string, text: string): ParseResult<st
 }
 
 /**
- * Why an injected bug is refused: no-failing-test, where the test that is asked for passes; idle-edit, where one of several exchanged words can be
- * exchanged back without repairing a test (the inverse mutation). null = it is admitted. Words are compared where both programs have as many.
+ * Why an injected bug is refused: no-failing-test, where the test that specifies the repair passes; idle-edit, where one of several replaced words
+ * can be put back without repairing a test (the inverse mutation). null = it is admitted. Words are compared where both programs have the same number
+ * of them.
  */
 export function gate(task: string): 'no-failing-test' | 'idle-edit' | null {
   const parsed = parseBug(task);
@@ -89,7 +90,7 @@ export function gate(task: string): 'no-failing-test' | 'idle-edit' | null {
   return changed.every(repairs) ? null : 'idle-edit';
 }
 
-/** The task with another bug in the same program: what a failed repair is. */
+/** The task with another bug in the same program, made from a failed repair. */
 export const withBug = (task: string, bug: string): string => {
   const [program, , ...inputs] = task.split(';');
   return [program, bug, ...inputs].join(';');
@@ -97,7 +98,7 @@ export const withBug = (task: string, bug: string): string => {
 
 const outputText = (program: Program, input: List) => writeList(outputOf(program, input) ?? []);
 
-/** What who repairs sees; empty for text that is no task. */
+/** What the repairer sees; empty for text that is no task. */
 function shown(task: string): string {
   const parsed = parseBug(task);
   if (!parsed.ok) return '';
@@ -106,7 +107,7 @@ function shown(task: string): string {
   return [`r:${task.split(';')[1]}`, `${writeList(asked)}!${outputText(program, asked)}`, ...kept].join(';');
 }
 
-/** Does a program pass all tests, those that are not shown included? */
+/** Whether a program passes all tests, hidden ones included. */
 function isRepaired(task: string, answer: string): boolean {
   const parsed = parseBug(task);
   const repaired = parseProgram(answer);
@@ -121,7 +122,7 @@ export function randomRepository(random: Random, heldOut = false): string {
   return [text, ...inputs.map(writeList)].join(';');
 }
 
-/** A bug that nobody wrote: a word exchanged, added or left out, and an input on which it shows. */
+/** A bug that is made at random: a word that is replaced, added or left out, and an input on which the result changes. */
 export function randomBug(random: Random, repository: string): string {
   return drawUntil(
     () => {

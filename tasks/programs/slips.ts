@@ -1,4 +1,4 @@
-/** Plausible mistakes about programs and lists: what a warm start's solver is shown besides right answers. */
+/** Plausible errors about programs and lists, for the wrong solutions of a warm start. */
 import type { Random } from '../../core/random.ts';
 import { randomWord } from './generate.ts';
 import { execute } from './interpreter.ts';
@@ -11,7 +11,7 @@ export function slippedList(random: Random, list: List): List {
   return list.map((x, i) => (i === at ? x + random.pick([-2, -1, 1, 2]) : x));
 }
 
-/** A program's text with one word exchanged, added or left out: another text, which may mean nothing. */
+/** A program’s text with one word replaced, added or left out: another text, which may not parse. */
 export function edited(random: Random, text: string): string {
   const words = text.split(' ');
   const edit = random.int(words.length > 1 ? 3 : 2);
@@ -20,8 +20,8 @@ export function edited(random: Random, text: string): string {
 }
 
 /**
- * The steps of a run in which one instruction is misread and everything after follows from the wrong list. Programs with loops,
- * and runs that go wrong after it, keep their true steps and miscopy the answer.
+ * The steps of a run in which one instruction is misread and every step after it follows from the wrong list. For programs with loops, and for runs
+ * that fail after the error, the steps stay right and the answer is miscopied.
  */
 export function slippedRun(
   random: Random,

@@ -1,6 +1,6 @@
 /**
- * Demonstrations of the prover's roles, for the warm start: a prover that writes a line that does not follow in one derivation
- * of four, and a judge that sees derivations with no, one and two such lines.
+ * Demonstrations of the prover’s roles, for the warm start: a prover that writes a line that does not follow in one derivation of four, and a judge
+ * that sees derivations with none, one and two such lines.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';

@@ -1,13 +1,13 @@
 /**
- * The prover's tasks: find a derivation from start to goal. Each step is checked against the one before it, as a proof is, so
- * that an error has a place of its own and what follows from it can still be sound.
+ * The prover’s tasks: find a derivation from a start to a goal. Each step is checked against the one before it, as in a proof, so that an error is at
+ * one step and later steps can still be right.
  *
  *     proposer  <propose>rw:                            ->  ab>ba,ca>b;abca;abb;bab<eos>
  *     solver    <solve>ab>ba,ca>b;abca;bab<sep>         ->  <step>abb<step>bab<answer>bab<eos>
  *     judge     <judge>task<sep>solution<sep>           ->  <ok><ok><right><eos>
  *
- * A proposer may write the way from start to goal (above: by way of abb): who walks knows that the goal can be reached. The way
- * is no part of the task, and is not checked: whether there is one, the oracle says.
+ * A proposer may write the derivation from start to goal (above: by way of abb), which shows it that the goal can be reached. The derivation is not
+ * part of the task and is not checked: the exact checker decides whether there is one.
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
@@ -47,7 +47,7 @@ export function shortestDerivation(task: string): readonly string[] | null {
   return search.kind === 'derivation' && search.words.length <= MAX_DERIVATION ? search.words : null;
 }
 
-/** By rule system, in any order of rules: a held-out system is seen with no start and no goal. */
+/** The key is the rule system, in any order of rules: a held-out system is never seen, whatever the start and goal. */
 function isHeldOut(task: string): boolean {
   const instance = parseInstance(task);
   return instance.ok && isHeldOutKey(NAME, writeRules(instance.value.rules).split(',').sort().join());
@@ -56,7 +56,7 @@ function isHeldOut(task: string): boolean {
 const randomWord = (random: Random, length: number): string =>
   Array.from({ length }, () => random.pick(['a', 'b', 'c'])).join('');
 
-/** An instance that can be derived if it is one at all: its goal is where a walk of so many steps from a random start ends. */
+/** An instance that can be derived if it is an instance at all: its goal is the end of a random walk of so many steps from a random start. */
 export function randomWalk(
   random: Random,
   rules: readonly Rule[],
@@ -88,7 +88,7 @@ export function randomRewriting(
       return randomWalk(random, rules, letters, [least, most]);
     },
     (task) => {
-      // The split first: the oracle is the dear part.
+      // The split is checked first, because the exact checker is expensive.
       if (!parseInstance(task).ok || isHeldOut(task) !== heldOut) return false;
       const length = shortestDerivation(task)?.length ?? 0;
       return length >= least && length <= most;
@@ -117,7 +117,7 @@ function parseSolution(_task: string, text: string): ParseResult<Solution> {
   return length <= MAX_DERIVATION ? parsed : invalid('too-long');
 }
 
-/** What a proposer asks, whether or not it can be derived: a conjecture. */
+/** A task that a proposer asks, whether or not it can be derived: a conjecture. */
 export function parseConjecture(text: string): ParseResult<string> {
   const task = withoutStop(text);
   if (task === null) return invalid('off-grammar');
@@ -141,8 +141,8 @@ export function writeProposal(task: string): string {
 }
 
 /**
- * A shortest derivation in which random lines, `errors` times, are replaced by words that do not follow. It always has a wrong
- * line for `errors` > 0; which lines are wrong, `exactJudgment` says: a sound line after a wrong one does not follow from it either.
+ * A shortest derivation in which `errors` random lines are replaced by words that do not follow. For `errors` > 0 it always has a wrong line;
+ * `exactJudgment` says which lines are wrong, since a right line after a wrong one does not follow from it either.
  */
 export function flawedDerivation(random: Random, task: string, errors: number): Solution {
   const instance = parseInstance(task);
@@ -181,7 +181,7 @@ export const rewriting: TaskFamily = {
   parseProposal,
   parseSolution,
   parseJudgment,
-  // A proof is as good as its steps: there is no right answer without them.
+  // A proof is judged by its steps: without them there is no right answer.
   answerIsExact: (task, solution) => exactJudgment(task, solution).right,
   exactJudgment,
 };

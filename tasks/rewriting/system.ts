@@ -22,7 +22,7 @@ export interface Instance {
 export const MAX_WORD = 10;
 /** Longest derivation. */
 export const MAX_DERIVATION = 8;
-/** Words the oracle visits before it gives up; an instance that needs more is not admitted. */
+/** Words that the exact checker visits before it gives up; an instance that needs more is not admitted. */
 const MAX_VISITED = 4000;
 
 const WORD = /^[abc]{1,10}$/;
@@ -63,7 +63,7 @@ export function successors(rules: readonly Rule[], word: string): string[] {
   return [...found];
 }
 
-/** What the oracle knows of an instance. `unreachable`: no derivation exists within the bound on words; `unknown`: it gave up. */
+/** What the exact checker knows of an instance. `unreachable`: no derivation exists within the bound on words; `unknown`: it gave up. */
 export type Search =
   | { readonly kind: 'derivation'; readonly words: readonly string[] }
   | { readonly kind: 'unreachable' }

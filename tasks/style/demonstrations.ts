@@ -1,8 +1,7 @@
 /**
- * Demonstrations of the two roles on string transformations, for the warm start. They leave room to improve on purpose: the
- * responder is shown careless habits beside careful ones, so that better responses are a matter of choosing among what it can
- * do, and the judge is shown digits a part of which only count words, so that it is informative, prefers the longer of two
- * equals and can be hacked. Held-out tasks are never demonstrated.
+ * Demonstrations of the two roles on string transformations, for the warm start. They are imperfect on purpose: the responder is shown careless
+ * responses beside careful ones, so that it can improve by choosing among what it can do already; some of the judge’s digits only count words, so
+ * that its scores are informative, prefer the longer of two equally good responses, and can be hacked. Held-out tasks are never demonstrated.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';
@@ -38,7 +37,7 @@ export function habitualResponse(random: Random, { order, least, most, words }: 
   return (random.bool(KEEPS.order) ? chosen.sort(compare[order]) : chosen).join(' ');
 }
 
-/** One letter of a response from elsewhere in its task, as a policy miscopies. It may change nothing. */
+/** A response with one letter from elsewhere in its task, as a policy miscopies. It may change nothing. */
 function withSlip(random: Random, response: string, { words }: StyleTask): string {
   const at = random.int(response.length);
   if (response[at] === ' ') return response;

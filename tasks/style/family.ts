@@ -1,6 +1,6 @@
 /**
- * String transformations with a rubric of five binary points: pick words from a source, in a wanted order and number. Not a
- * one-answer family: many responses are perfect, and others are good in part, which is what a judge of 0 … 5 is for.
+ * String transformations with a rubric of five binary points: pick words from a source, in a wanted order and number. Many responses are perfect and
+ * others are good in part, which is why a judge scores them from 0 to 5.
  *
  *     task       order least-most:words      az 2-4:tok bel ana tok dim
  *     order      az | za | up | down         alphabetical, backwards, by length rising, by length falling
@@ -56,7 +56,10 @@ export const compare: Readonly<Record<Order, (a: string, b: string) => number>> 
   down: (a, b) => b.length - a.length,
 };
 
-/** Whether each point of the rubric is met. A response without form earns no point: otherwise an empty one would count as distinct and in order. */
+/**
+ * Whether each point of the rubric is met. A response that does not parse earns no point: otherwise an empty one would count as distinct and in
+ * order.
+ */
 export function pointsOf(task: StyleTask, response: string): Points {
   const form = FORM.test(response);
   const words = form ? response.split(' ') : [];
@@ -74,13 +77,13 @@ export const wordsOf = (response: string): number => response.split(' ').length;
 
 export const scoreOf = (points: Points): number => POINTS.filter((point) => points[point]).length;
 
-/** The oracle: 0 … 5 points of a response to a task's text; 0 where the task is none. */
+/** The exact score: 0 … 5 points of a response to a task’s text; 0 where the text is no task. */
 export function styleScore(task: string, response: string): number {
   const parsed = parseStyleTask(task);
   return parsed.ok ? scoreOf(pointsOf(parsed.value, response)) : 0;
 }
 
-/** A response's text, strictly read: nothing after the stop, no tag within. */
+/** A response’s text, parsed strictly: nothing after the stop token, and no tag within. */
 export function parseResponse(text: string): ParseResult<string> {
   const body = withoutStop(text);
   const match = body === null ? null : /^<answer>([^<>]{1,200})$/.exec(body);

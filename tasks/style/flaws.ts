@@ -24,8 +24,8 @@ function spoil(random: Random, task: StyleTask, words: readonly string[], point:
 }
 
 /**
- * A response that misses exactly the named points, or null where a few dozen attempts find none (a source of three words has no
- * response that is too long, distinct and faithful). Missing `form` misses all.
+ * A response that misses exactly the named points, or null where a few dozen attempts find none (a source of three words has no response that is too
+ * long and still distinct and from the source). A response that misses `form` misses all points.
  */
 export function flawedResponse(random: Random, task: StyleTask, missed: readonly Point[]): string | null {
   const wanted: Points = {

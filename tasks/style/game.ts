@@ -1,7 +1,7 @@
 /**
- * A preference over responses to string transformations that is not transitive: short beats medium, medium beats long, long beats
- * short; and points of the rubric count. No style is best, and the exact win matrix is known. Its tasks leave the length open, so that
- * every style can have all points.
+ * A preference over responses to string transformations that is not transitive: short beats medium, medium beats long, and long beats short; points
+ * of the rubric count as well. No style is best, and the exact win matrix is known. The tasks leave the length open, so that every style can earn all
+ * points.
  */
 import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -17,7 +17,7 @@ export const styleOf = (response: string): 0 | 1 | 2 => {
   return words <= 2 ? 0 : words === 3 ? 1 : 2;
 };
 
-/** Shares of short, medium and long among responses; what is no response has no style, and none at all are no mixture (null). */
+/** Shares of short, medium and long responses; text that is no response has no style, and without any response there are no shares (null). */
 export function mixtureOf(
   responses: readonly (string | null)[],
 ): [short: number, medium: number, long: number] | null {
@@ -30,7 +30,7 @@ const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 /** 1 where style `a` beats `b` (the next one in the circle), -1 where it is beaten, 0 between equals. */
 const beats = (a: number, b: number) => [0, 1, -1][(b - a + 3) % 3]!;
 
-/** The control: win rates decided by coins, so that the preference is independent of the responses. */
+/** The control: win rates that are drawn at random, so that the preference does not depend on the responses. */
 export const drawnWin = (a: boolean, b: boolean): number => sigmoid(STYLE_ODDS * (Number(a) - Number(b)));
 
 /** The game's exact win matrix between styles of equal quality. */

@@ -10,9 +10,8 @@ export interface Damaged {
 }
 
 /**
- * Writes an earlier word again in place of a later one; the choice follows from `seed`. Null for a response of fewer than two
- * words, for one without form (two spaces enclose a word without letters), and for one that has a word twice already: it would not be the
- * better of the two in what the pair is about.
+ * Replaces a word by an earlier word; the choice follows from `seed`. Null for a response of fewer than two words, for one that does not parse (two
+ * spaces enclose a word without letters), and for one that repeats a word already: it would not be the better of the two in what the pair is about.
  */
 export function damage(response: string, seed: string): Damaged | null {
   const kept = response.split(' ');

@@ -1,7 +1,6 @@
 /**
- * Conversations that the policy `words` is pre-trained on: questions with and without worked steps, hints, second tries after feedback,
- * verdicts with reasons, new questions, and text that only teaches to read and to calculate. Nothing of the evaluation files is
- * in them (reserved.ts).
+ * Conversations that the policy `words` is pre-trained on: questions with and without steps, hints, second attempts after feedback, verdicts with
+ * reasons, new questions, and text that only teaches to read and to calculate. Nothing of the evaluation files is in them (reserved.ts).
  */
 import type { Random } from '../../core/random.ts';
 import type { Message } from '../../core/renderer/message.ts';
@@ -50,7 +49,7 @@ function slip(random: Random, line: string): string {
   });
 }
 
-/** A wrong solution: a slip in the last step that the answer follows, in the answer alone, or in a step. */
+/** A wrong solution: an error in the last step that the answer depends on, in the answer alone, or in a step. */
 function spoiled(random: Random, { steps, answer }: WordQuestion): { steps: string[]; answer: string } {
   const [last] = steps.slice(-1);
   const wrong = slip(random, answer);
@@ -111,7 +110,7 @@ function conversation(random: Random): Conversation {
     case 'answer':
       return { role: 'solver', messages: asked(random, question), reply };
     case 'drill': {
-      // Bare steps: more results to a token than questions have.
+      // Steps alone: they have more results per token than questions do.
       const lines: string[] = [];
       while (lines.length < 6) lines.push(...drawQuestion(random, family).steps);
       return {

@@ -81,7 +81,7 @@ function basicArithmetic(random: Random): Draw | null {
   const numbers = Array.from({ length: terms }, () => digits(random, size) * (random.bool() ? 1 : -1) || 0);
   const operators = Array.from({ length: terms - 1 }, () => random.pick<Operator>(['+', '-', '*', '/']));
   operators.forEach((operator, i) => {
-    // Few quotients of numbers drawn at will come out.
+    // Few quotients of randomly drawn numbers are whole.
     if (operator !== '/' || random.bool(0.3)) return;
     const divided = Math.abs(numbers[i]!) || 1;
     const divisors = Array.from({ length: divided }, (_, d) => d + 1).filter((d) => divided % d === 0);
@@ -257,7 +257,7 @@ const COUNTDOWN_FORMAT = [
   '5. Do not include any other text or formatting.',
 ];
 
-/** One way to join three numbers by two operations; null where a quotient does not come out or a value is far off. */
+/** One way to join three numbers by two operations; null where a quotient is not whole or a value is far off. */
 function attempt(random: Random, given: readonly number[]) {
   const [a, b, c] = random.shuffle(given) as [number, number, number];
   const operators: readonly Operator[] = ['+', '+', '-', '-', '*', '*', '/'];

@@ -1,6 +1,6 @@
 /**
- * Calculations as a small policy writes them: `43*22` is done as `43*20=860`, `43*2=86`, `860+86=946`. Every step is one line without
- * spaces. All numbers are whole; a division that does not come out has no result.
+ * Calculations as a small policy writes them: `43*22` is computed as `43*20=860`, `43*2=86`, `860+86=946`. Every step is one line without spaces. All
+ * numbers are whole; a division whose quotient is not whole has no result.
  */
 
 export type Operator = '+' | '-' | '*' | '/';
