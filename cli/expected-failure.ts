@@ -14,7 +14,7 @@ function systemError(error: unknown): SystemError | undefined {
   };
 }
 
-/** What the local mesh and a deployment need, and a learner's box may leave out: `optionalDependencies` of package.json. */
+/** What the local mesh and a deployment need, and a learner's box may leave out: `optionalDependencies` of the package (`.ci/pack-manifest.mjs`). */
 const LEFT_OUT = /^Cannot find package '(drizzle-orm|hono|miniflare|wrangler)'/;
 
 const LATER = 'then give the same command again: it goes on where it stood.';

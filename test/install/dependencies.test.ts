@@ -2,11 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { packedManifest } from '../../.ci/pack-manifest.mjs';
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
-  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly scripts: Readonly<Record<string, string>>;
@@ -25,7 +24,6 @@ const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 const direct = {
   ...manifest.dependencies,
-  ...manifest.optionalDependencies,
   ...manifest.devDependencies,
 };
 
@@ -43,12 +41,23 @@ test('versions are exact, and the lock holds the same', () => {
 
 /** Whoever installs it is told by the same command everywhere. `.ci/guest` runs it and measures what it installs. */
 test('what a GPU needs besides is named with the version that the clone has', () => {
-  const { webgpu } = manifest.devDependencies;
-  expect(manifest.peerDependencies).toEqual({ webgpu });
+  const { webgpu } = manifest.dependencies;
+  expect(packedManifest(manifest).peerDependencies).toEqual({ webgpu });
   for (const file of ['docs/dependencies.md', 'docs/deploy.md', 'learner/device/webgpu/adapter.ts']) {
     const told = [...readFileSync(file, 'utf8').matchAll(/webgpu@([\d.]*\d)/g)].map(([, version]) => version);
     expect([file, new Set(told)]).toEqual([file, new Set([webgpu])]);
   }
+});
+
+test('a clone leaves nothing out that an old npm or Node may skip, and the package has the rest of its dependencies alike', () => {
+  expect(Object.keys(manifest).filter((key) => /optional|peer/i.test(key))).toEqual([]);
+  const packed = packedManifest(manifest);
+  const { dependencies, optionalDependencies, peerDependencies } = packed;
+  const all = { ...dependencies, ...optionalDependencies, ...peerDependencies };
+  const { 'onnxruntime-web': bundled, ...others } = manifest.dependencies;
+  expect(bundled).toBeDefined();
+  expect(all).toEqual(others);
+  expect(Object.keys(optionalDependencies).sort()).toEqual(['drizzle-orm', 'hono', 'miniflare', 'wrangler']);
 });
 
 test('every package is locked by its hash and comes from the registry', () => {

@@ -1,0 +1,44 @@
+/**
+ * The package.json of the package, which differs from that of a clone in what a machine that only uses it may leave out. `npm pack` and
+ * `npm publish` call this before they read the file (`prepack`), and with `--restore` after it (`postpack`). A clone needs all of them, and npm
+ * leaves optional packages out without a word where the Node that runs it is older than they ask for.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+/** The local mesh and deployments need these, and a learner does without them. */
+const OPTIONAL = ['drizzle-orm', 'hono', 'miniflare', 'wrangler'];
+/** Whoever wants a learner on a GPU installs this beside the package: it is large. */
+const PEER = ['webgpu'];
+/** The package brings the part of these that it uses, see `.ci/build`. */
+const BUNDLED = ['onnxruntime-web'];
+
+const MANIFEST = 'package.json';
+/** The clone's own file meanwhile. */
+const KEPT = 'package.json.clone';
+
+export function packedManifest(manifest) {
+  const taken = (names) => Object.fromEntries(names.map((name) => [name, manifest.dependencies[name]]));
+  const gone = new Set([...OPTIONAL, ...PEER, ...BUNDLED]);
+  for (const name of gone)
+    if (!manifest.dependencies[name]) throw new Error(`package.json has no dependency ${name}.`);
+  return {
+    ...manifest,
+    dependencies: Object.fromEntries(
+      Object.entries(manifest.dependencies).filter(([name]) => !gone.has(name)),
+    ),
+    optionalDependencies: taken(OPTIONAL),
+    peerDependencies: taken(PEER),
+    peerDependenciesMeta: Object.fromEntries(PEER.map((name) => [name, { optional: true }])),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  // A pack that was killed has left its manifest behind.
+  if (existsSync(KEPT)) renameSync(KEPT, MANIFEST);
+  if (process.argv[2] !== '--restore') {
+    const own = readFileSync(MANIFEST, 'utf8');
+    writeFileSync(KEPT, own);
+    writeFileSync(MANIFEST, `${JSON.stringify(packedManifest(JSON.parse(own)), null, 2)}\n`);
+  }
+}
