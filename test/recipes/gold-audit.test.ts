@@ -17,7 +17,7 @@ import { rewriting } from '../../tasks/rewriting/family.ts';
 import { type Moment, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
-  const world = { lies: false };
+  const world = { lies: false, swapsPairs: false };
   /** A checker whose word is turned into its opposite while the world lies. */
   const contrary =
     <Asked extends readonly unknown[], Word>(
@@ -48,6 +48,15 @@ vi.mock('../../tasks/knowledge/episode.ts', async (actual) => {
   const episode = await actual<typeof import('../../tasks/knowledge/episode.ts')>();
   return { ...episode, answerOf: contrary(episode.answerOf, () => 'nobody') };
 });
+/** A pair whose order is known by construction has no checker: its two responses change places. */
+vi.mock('../../tasks/style/planted.ts', async (actual) => {
+  const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
+  const damage: typeof planted.damage = (response, seed) => {
+    const pair = planted.damage(response, seed);
+    return pair && world.swapsPairs ? { ...pair, kept: pair.damaged, damaged: pair.kept } : pair;
+  };
+  return { ...planted, damage };
+});
 vi.mock('../../tasks/grids/play.ts', async (actual) => {
   const play = await actual<typeof import('../../tasks/grids/play.ts')>();
   const gridOutcome = contrary(play.gridOutcome, (outcome) => ({
@@ -74,6 +83,7 @@ function lie(): void {
 }
 afterEach(() => {
   world.lies = false;
+  world.swapsPairs = false;
   vi.restoreAllMocks();
 });
 
@@ -143,6 +153,7 @@ describe('the lie reaches the oracle of', () => {
     const moment = GOLD_AT[recipe.name] ?? momentsOf(recipe).at(-1)!;
     const honest = await playLearn(recipe, gold ?? names[0]!, moment);
     lie();
+    world.swapsPairs = true;
     const lied = await playLearn(recipe, gold ?? names[0]!, moment);
     if (gold && !GOLD_IS_DATA.includes(recipe.name))
       expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
