@@ -9,6 +9,7 @@ import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
+import { laser } from './laser/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
@@ -77,6 +78,7 @@ export const recipes: readonly Recipe[] = [
   sdZero,
   spine,
   writingZero,
+  laser,
   tReg,
   rrpo,
 ];

@@ -1,0 +1,128 @@
+/** LaSeR: the log-probability of an unused token after an answer is trained to be its reward. The method is described below, as data. */
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type {
+  LearnTools,
+  LogRatioPart,
+  RoundRecords,
+  Sequence,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { SOLVER, solverAlone, solverUpdate, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import { BETA, REFERENCE, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
+
+/** The token whose log-probability after an answer is its score: no text that a policy writes has it. */
+const SCORE_TOKEN = '<unk>';
+/** Weight of the regression beside the policy objective. */
+const REGRESSION = 0.1;
+/** Rounds before self-scores count in advantages. */
+const WARMUP_ROUNDS = 8;
+
+const VARIANTS = {
+  grpo: 'the score token is not trained, and its log-probability is only read: GRPO',
+  'shuffled-targets': 'scores are trained to the rewards of other answers of the round',
+} as const;
+
+async function learn(
+  { round, groups }: RoundRecords,
+  { score, encode, decode }: LearnTools,
+): Promise<TrainingPlan> {
+  const { variant } = round.settings;
+  const answers = groups.flatMap(({ group, task, samples, answersExact }) =>
+    samples.map((sample, i) => ({ group, task, sample, exact: answersExact[i] === true })),
+  );
+  const scored: Sequence[] = answers.map(({ sample: { prompt, ids } }) => ({
+    prompt: [...prompt, ...ids],
+    ids: encode(SCORE_TOKEN),
+  }));
+  const scores = scoresOf((await score(MAIN_SET, scored)).map((row) => row[0]!));
+  const groupOf = answers.map(({ group }) => group);
+  const rewards = answers.map(({ sample }) => sample.rewards.reward ?? null);
+  const plain = grpo(rewards, groupOf);
+  const counted = variant !== 'grpo' && round.index > WARMUP_ROUNDS;
+  const items = withAdvantages(
+    answers.map(({ sample }) => sample),
+    counted ? withSelfScores(plain, scores, groupOf) : plain,
+  );
+  const finished = answers.flatMap(({ sample }, i) => {
+    const reward = rewards[i]!;
+    return sample.stopped && reward !== null ? [{ sequence: scored[i]!, reward }] : [];
+  });
+  const paid = finished.map(({ reward }) => reward);
+  const targets = variant === 'shuffled-targets' ? new Random(`${round.id}/targets`).shuffle(paid) : paid;
+  const weights = equalClassWeights(targets);
+  const regression: LogRatioPart = {
+    kind: 'log-ratio',
+    role: SOLVER,
+    weight: REGRESSION,
+    items: finished.map(({ sequence }, i) => ({ ...sequence, target: targets[i]!, weight: weights[i]! })),
+    beta: BETA,
+    reference: REFERENCE,
+  };
+  const [update] = solverUpdate(items, {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+  });
+  const trained = variant === 'grpo' ? [] : finished.length ? [regression] : [];
+  const answerOf = (task: string, ids: readonly number[]) => {
+    const parsed = arithmetic.parseSolution(task, decode(ids));
+    return parsed.ok ? parsed.value.answer : null;
+  };
+  return {
+    updates:
+      update || trained.length ? [{ set: MAIN_SET, parts: [...(update?.parts ?? []), ...trained] }] : [],
+    figures: scoreFigures(
+      answers.map(({ group, task, sample, exact }, i) => ({
+        group,
+        answer: sample.stopped ? answerOf(task, sample.ids) : null,
+        exact,
+        score: scores[i]!,
+      })),
+    ),
+  };
+}
+
+const rewards = { exact: exactReward, format: formatReward, random: randomReward };
+
+export const laser: Recipe = {
+  name: 'laser',
+  title: 'Answers that are scored by the last token’s probabilities',
+  paper: {
+    title: 'LaSeR: Reinforcement Learning with Last-Token Self-Rewarding',
+    year: 2025,
+    source: 'arXiv:2510.14943',
+  },
+  summary:
+    'After an answer the policy’s distribution of the next token is read once more. The log-probability of a token that no answer has is trained to be the reward of the answer, beside GRPO. So a policy that solves learns to say how likely it is right, for the cost of one token.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains. Its start policy always writes its steps and slips in one of ten of them; the slip is carried on, and only who computes the chain once more sees it.',
+    roles:
+      'The solver is the only role. It answers each task eight times and scores its own answers, for which nothing is sampled.',
+    rewards:
+      'An exact answer earns 1 and any other 0. The self-score is 0.1·(log π(token | task, answer) + 29): 0 where the unused token is as unlikely as at the start, 1 where it is ten nats likelier.',
+    credit:
+      'The advantage is the reward minus the mean of its group, divided by the group’s deviation (GRPO). From the ninth round on it is 0.9 times this and 0.1 times the self-score, clipped to [0, 1] and normalised alike; where a group’s scores deviate by 0.1 or less, rewards alone count.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.1 times the mean of (score − reward)² over finished answers, in which right and wrong answers have the same weight. There is no KL term.',
+    schedule: 'Each round goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'The constant is what this start policy gives to the token in the mean, as the paper measures it for each model: −23 nats for Qwen.',
+    'How the paper warms up could not be checked: here the regression is trained from the first round on, and scores count in advantages after eight.',
+    'Scores are measured on each round’s own answers, before the round trains on them; its tasks are fresh.',
+  ],
+  claim,
+  startPolicy: 'arithmetic-step-slips',
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
+  learn,
+};
