@@ -87,17 +87,17 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
 
   /** Words of the page that need no explanation. */
   const PLAIN = /^(?:began|tasks|samples|tokens|round \d+)$/;
-  /** Every term leads to its place in the glossary; those that do not are names that this recipe chose. */
-  async function explained(page: Page, own: ReadonlySet<string>) {
+  /** Every term leads to its place in the glossary, or says what it means by itself. */
+  async function explained(page: Page) {
     const terms = 'main > :not([hidden]) :is(#figures dt, .facts dt, #curves h3, .rounds thead th)';
     const unexplained = await page
       .locator(terms)
       .evaluateAll((all) =>
         all
-          .filter((term) => !term.querySelector('a.term'))
+          .filter((term) => !term.querySelector('a.term') && !term.closest('[title]'))
           .map((term) => (term.firstChild?.textContent ?? '').trim()),
       );
-    expect(unexplained.filter((term) => !own.has(term) && !PLAIN.test(term))).toEqual([]);
+    expect(unexplained.filter((term) => !PLAIN.test(term))).toEqual([]);
     expect(await page.locator(`${terms} a.term`).count()).toBeGreaterThan(10);
   }
 
@@ -105,22 +105,19 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     '%s: its run, its round and its tasks',
     async (recipe) => {
       const { rounds, run } = played.get(recipe)!;
-      const own = new Set(
-        rounds.flatMap(({ line: { report } }) =>
-          Object.keys({ ...report.figures, ...report.evaluation?.figures }).map(humanised),
-        ),
-      );
+      const meanings = run.recipe.figures ?? {};
       await visit(atRun(recipe), async (page) => {
         await page.waitForSelector('.rounds tbody tr');
         // A claim that is registered and not played yet has nothing to show.
         const measured = recipe in JSON.parse(readFileSync('dashboard/claims.json', 'utf8'));
         if (measured) await page.waitForSelector('#claim:not([hidden])');
         await nothingEmpty(page);
-        await explained(page, own);
+        await explained(page);
         expect(await page.locator('#title').innerText()).toContain(run.recipe.summary);
         const titles = await page.locator('#curves h3').allInnerTexts();
         expect(new Set(titles).size).toBe(titles.length);
-        // every figure of the recipe is a line of some chart
+        // every figure of the recipe is a line of some chart, which says what it means
+        const notes = (await page.locator('#curves .note').allInnerTexts()).join(' ');
         const text = (await page.locator('#curves .readout').allInnerTexts()).join(' ') + titles.join(' ');
         const figures = rounds.flatMap(({ line }) =>
           Object.entries({ ...line.report.figures, ...line.report.evaluation?.figures }),
@@ -128,13 +125,20 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         for (const [name, value] of figures) {
           if (name.includes('/') || value === null) continue;
           expect(text, `the figure ${name}`).toContain(humanised(name));
+          expect(notes, `what ${name} means`).toContain(`${humanised(name)}: ${meanings[name]}`);
         }
       });
       const last = rounds.at(-1)!;
       await visit(atRun(recipe, `&round=${last.spec.index}`), async (page) => {
         await page.waitForSelector('.tasks a');
         await nothingEmpty(page);
-        await explained(page, own);
+        await explained(page);
+        const { figures, evaluation } = last.line.report;
+        for (const [name, value] of Object.entries({ ...figures, ...evaluation?.figures }))
+          if (!name.includes('/') && value !== null)
+            expect(await page.locator('#round table').allInnerTexts(), `what ${name} means`).toContainEqual(
+              expect.stringContaining(meanings[name]!),
+            );
         const links = page.locator('.tasks a');
         expect(await links.count()).toBe(last.groups.length);
         for (let i = 0; i < last.groups.length; i++) {
