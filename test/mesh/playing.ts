@@ -98,7 +98,9 @@ export async function openPlaying(
         const failed = rounds.find(({ state }) => state === 'failed');
         if (failed) throw new Error(`A round failed: ${JSON.stringify(failed)}`);
         if (rounds.filter(({ state }) => state === 'done').length === run.rounds) {
-          const reported = rounds.flatMap(({ report }) => Object.keys(report?.figures ?? {}));
+          const reported = (await gateway.reportedRounds(id)).flatMap(({ report }) =>
+            Object.keys(report?.figures ?? {}),
+          );
           expectExplained(run.recipe, reported);
           break;
         }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { claimOf, seedsOf } from '../../core/claims/claim.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RunSummary } from '../../core/schema/summary.ts';
+import type { Summary } from '../../core/schema/summary.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 
@@ -72,7 +72,7 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     // A claim that waits for its run has no record yet.
     if (!existsSync(record)) return;
     const { arms } = JSON.parse(readFileSync(record, 'utf8')) as {
-      arms: { runs: Pick<RunSummary, 'heldout' | 'monitors'>[] }[];
+      arms: { runs: Pick<Summary, 'heldout' | 'monitors'>[] }[];
     };
     const points = arms.flatMap(({ runs }) =>
       runs.flatMap(({ heldout, monitors = [] }) => [
