@@ -86,6 +86,7 @@ const FIELDS = {
       'a list of environments',
     ),
   ),
+  figures: v.optional(v.record(v.string(), text, 'texts by name')),
   describe: v.optional(v.looseObject({}, 'an object')),
 } satisfies Record<keyof Recipe, v.GenericSchema>;
 

@@ -61,6 +61,11 @@ export interface Recipe extends StageRecipe {
   readonly method?: Method;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
+  /**
+   * What each figure that the recipe reports beside the usual ones means, of a round (`TrainingPlan.figures`) or of an evaluation: one sentence by the
+   * figure's name, with its unit, that the page shows beside the figure. A name explains the names that continue it after a dot, too.
+   */
+  readonly figures?: Readonly<Record<string, string>>;
   /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
   readonly claim?: Claim;
   /** The shipped policy it starts from: a folder under models/. */

@@ -103,9 +103,10 @@ async function comparedRuns(run, points, against) {
  * @param {readonly Point[]} points
  * @param {number} target
  * @param {readonly Compared[]} families
+ * @param {Readonly<Record<string, string>>} [meanings]
  */
-function showCharts(points, target, families) {
-  const curves = curvesOf([points, ...families.flatMap(({ runs: of }) => of)].flat());
+function showCharts(points, target, families, meanings) {
+  const curves = curvesOf([points, ...families.flatMap(({ runs: of }) => of)].flat(), meanings);
   const shown = curves.map((curve) => {
     const chart = charts.get(curve.title) ?? new Chart({ ...curve, cursor });
     charts.set(curve.title, chart);
@@ -115,7 +116,7 @@ function showCharts(points, target, families) {
   const box = byId('curves');
   if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
     box.replaceChildren(...elements);
-  for (const { curve, chart } of shown) chart.show(plotOf(curve, points, target, families));
+  for (const { curve, chart } of shown) chart.show(plotOf(curve, points, target, families), curve.meanings);
 }
 
 /**
@@ -129,7 +130,7 @@ async function showOverview(run, rounds, against, recipe) {
   const newest = rounds.at(-1);
   showTitle(byId('title'), run, rounds.filter(({ state }) => state === 'done').length, recipe);
   showPipeline(byId('pipeline'), run, rounds, Date.now());
-  showFigures(byId('figures'), points);
+  showFigures(byId('figures'), points, recipe?.figures);
   const families = await comparedRuns(run, points, against);
   fill(
     byId('compared'),
@@ -141,7 +142,7 @@ async function showOverview(run, rounds, against, recipe) {
         h('a', { href: address({ run: run.id, against: [] }) }, 'This run alone'),
       ),
   );
-  showCharts(points, Math.max(run.target, newest?.index ?? 0), families);
+  showCharts(points, Math.max(run.target, newest?.index ?? 0), families, recipe?.figures);
   roundsTable.show(rounds);
   const spent = rounds.reduce((sum, { usage }) => sum + (usage?.cost.total ?? 0), 0);
   fill(

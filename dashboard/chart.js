@@ -42,6 +42,7 @@ export class Chart {
   #readout = h('ul', { class: 'readout' });
   #frame;
   #overlay = svg('g', { class: 'cursor' });
+  #meanings = h('span');
   #details = h('details', {}, h('summary', {}, 'Data'));
 
   /** @param {{ title: string, note: string, cursor: Cursor, height?: number, className?: string }} settings */
@@ -63,7 +64,7 @@ export class Chart {
       { class: `chart ${className}` },
       h('figcaption', {}, h('h3', { id: `${this.#id}-caption` }, term(title)), this.#readout),
       this.#frame,
-      h('p', { class: 'note', id: `${this.#id}-note` }, note),
+      h('p', { class: 'note', id: `${this.#id}-note` }, note, this.#meanings),
       this.#details,
     );
     this.#details.addEventListener('toggle', () => this.#fillTable());
@@ -109,8 +110,12 @@ export class Chart {
     this.#cursor.move(rounds[Math.max(0, Math.min(last, to))] ?? null);
   }
 
-  /** @param {Plot} plot */
-  show(plot) {
+  /** @param {Plot} plot @param {readonly (readonly [name: string, meaning: string])[]} [meanings] of its lines, to be read below it */
+  show(plot, meanings = []) {
+    fill(
+      this.#meanings,
+      ...meanings.map(([name, meaning]) => h('span', {}, ' ', h('b', {}, name), `: ${meaning}`)),
+    );
     const { rounds, end, series, marks, reference } = plot;
     const signature = JSON.stringify([rounds, end, series, marks, reference]);
     if (signature === this.#signature) return;

@@ -1,6 +1,6 @@
 /** Defines the dashboard's curves: how a run's rounds become the plot of each chart. */
 import { inkOf } from './chart-image.js';
-import { decimal, humanised, percent, significant, whole } from './figures.js';
+import { decimal, humanised, meaningOf, percent, significant, whole } from './figures.js';
 import { roundAxis } from './scales.js';
 
 /** @typedef {import('./api.js').Round} Round */
@@ -15,6 +15,7 @@ import { roundAxis } from './scales.js';
  * @typedef {object} Curve
  * @property {string} title
  * @property {string} note
+ * @property {readonly (readonly [name: string, meaning: string])[]} [meanings] What its lines mean, where the note does not say.
  * @property {string} [className]
  * @property {number} [height]
  * @property {(points: readonly Point[]) => readonly (readonly [string, Read])[]} lines
@@ -171,10 +172,11 @@ const MOST_LINES = 6;
  * @param {readonly Point[]} points
  * @param {string} title
  * @param {string} note
+ * @param {Readonly<Record<string, string>>} meanings
  * @param {(report: RoundReport) => Readonly<Record<string, number | null>> | undefined} figuresOf
  * @returns {Curve[]}
  */
-function figureCurves(points, title, note, figuresOf) {
+function figureCurves(points, title, note, meanings, figuresOf) {
   const names = [...new Set(points.flatMap(({ report }) => Object.keys(figuresOf(report) ?? {})))];
   /** @type {(name: string) => Read} */
   const reads = (name) => (report) => {
@@ -193,10 +195,17 @@ function figureCurves(points, title, note, figuresOf) {
   );
   /** @type {(names: readonly string[]) => Curve['lines']} */
   const linesOf = (of) => () => of.map((name) => /** @type {const} */ ([humanised(name), reads(name)]));
+  /** @type {(names: readonly string[]) => NonNullable<Curve['meanings']>} */
+  const meaningsOf = (of) =>
+    of.flatMap((name) => {
+      const meaning = meaningOf(meanings, name);
+      return meaning === undefined ? [] : [/** @type {const} */ ([humanised(name), meaning])];
+    });
   return [
     ...charts.map((of, i) => ({
       title: charts.length > 1 ? `${title} (${i + 1})` : title,
       note,
+      meanings: meaningsOf(of),
       lines: linesOf(of),
       least: /** @type {const} */ ([0, 1]),
       write: decimal,
@@ -206,6 +215,7 @@ function figureCurves(points, title, note, figuresOf) {
       .map((name) => ({
         title: `${title}: ${humanised(name)}`,
         note,
+        meanings: meaningsOf([name]),
         lines: linesOf([name]),
         least: /** @type {const} */ ([0, 0]),
         write: significant,
@@ -234,8 +244,13 @@ function lossCurve(points) {
   return lines.length ? [{ title: 'Loss', note, lines: () => lines, least: [0, 0], write: significant }] : [];
 }
 
-/** The curves that have something to draw in a run: the usual ones, then those of the recipe. @param {readonly Point[]} points @returns {Curve[]} */
-export function curvesOf(points) {
+/**
+ * The curves that have something to draw in a run: the usual ones, then those of the recipe.
+ * @param {readonly Point[]} points
+ * @param {Readonly<Record<string, string>>} [meanings] what the recipe’s own figures mean, by name
+ * @returns {Curve[]}
+ */
+export function curvesOf(points, meanings = {}) {
   const usual = CURVES.flatMap((curve) => {
     const lines = curve.lines(points).filter(([, read]) => isKnown(points, read));
     return lines.length ? [{ ...curve, lines: () => lines }] : [];
@@ -246,12 +261,14 @@ export function curvesOf(points) {
       points,
       'Evaluation figures',
       'The recipe’s own figures of the evaluated versions.',
+      meanings,
       (report) => report.evaluation?.figures,
     ),
     ...figureCurves(
       points,
       'Round figures',
       'The recipe’s own figures of each round.',
+      meanings,
       ({ figures }) =>
         figures && Object.fromEntries(Object.entries(figures).filter(([name]) => !name.includes('/'))),
     ),

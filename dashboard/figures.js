@@ -79,3 +79,18 @@ export const humanised = (name) =>
     .replace(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll('/', ' / ');
+
+/**
+ * What a recipe’s own figure means; undefined where the recipe does not say. A name explains the names that continue it after a dot, too.
+ * @param {Readonly<Record<string, string>>} meanings by the figure’s name
+ * @param {string} name
+ * @returns {string | undefined}
+ */
+export function meaningOf(meanings, name) {
+  const dot = name.lastIndexOf('.');
+  return Object.hasOwn(meanings, name)
+    ? meanings[name]
+    : dot < 0
+      ? undefined
+      : meaningOf(meanings, name.slice(0, dot));
+}

@@ -6,6 +6,7 @@ import {
   duration,
   humanised,
   MISSING,
+  meaningOf,
   percent,
   points,
   significant,
@@ -228,8 +229,9 @@ const FIGURES = [
  * Compares the last evaluation with the first.
  * @param {Element} element
  * @param {readonly Point[]} known
+ * @param {Readonly<Record<string, string>>} [meanings] what the recipe’s own figures mean, by name
  */
-export function showFigures(element, known) {
+export function showFigures(element, known, meanings = {}) {
   const evaluations = known.flatMap(({ report }) => report.evaluation ?? []);
   const [first] = evaluations;
   const last = evaluations.at(-1);
@@ -264,6 +266,7 @@ export function showFigures(element, known) {
             'evaluation',
             before == null ? '' : `from ${significant(before)}`,
             0,
+            meaningOf(meanings, name),
           );
         }),
       difficulty != null &&
@@ -284,11 +287,12 @@ export function showFigures(element, known) {
  * @param {string} hint
  * @param {string} change
  * @param {number} sign
+ * @param {string} [meaning]
  */
-const figure = (name, value, hint, change, sign) =>
+const figure = (name, value, hint, change, sign, meaning) =>
   h(
     'div',
-    {},
+    { title: meaning },
     h('dt', {}, term(name), ' ', h('small', {}, hint)),
     h(
       'dd',

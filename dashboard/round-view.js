@@ -9,6 +9,7 @@ import {
   duration,
   humanised,
   MISSING,
+  meaningOf,
   moment,
   percent,
   significant,
@@ -20,6 +21,7 @@ import { legend, partsView } from './parts.js';
 import { place } from './place.js';
 import { TaskList } from './task-list.js';
 import { taskView } from './task-view.js';
+import { placeOf } from './terms.js';
 
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./api.js').Group} Group */
@@ -157,24 +159,49 @@ function usage({ usage: used, report }) {
   );
 }
 
-/** The recipe's own figures: of the round, and of its evaluation. @param {Round} round */
-function recipeFigures({ report }) {
+/** The place in the glossary of a figure of a part, `set/role/kind/figure`. @param {string} name */
+const placeOfPart = (name) => placeOf(humanised(name.slice(name.lastIndexOf('/') + 1))) ?? 'update-part';
+
+/**
+ * The recipe's own figures: of the round, and of its evaluation.
+ * @param {Round} round
+ * @param {Readonly<Record<string, string>>} [meanings] by the figure's name
+ */
+function recipeFigures({ report }, meanings = {}) {
   const own = Object.entries(report?.figures ?? {}).filter(([name]) => !name.includes('/'));
   const evaluated = Object.entries(report?.evaluation?.figures ?? {});
   const parts = Object.entries(report?.figures ?? {}).filter(([name]) => name.includes('/'));
   if (!own.length && !evaluated.length && !parts.length) return null;
-  /** @param {readonly [string, number | null][]} figures */
-  const shown = (figures) =>
-    factList(figures.map(([name, value]) => /** @type {const} */ ([humanised(name), significant(value)])));
+  /** @param {string} caption @param {readonly [string, number | null][]} figures */
+  const shown = (caption, figures) =>
+    h(
+      'div',
+      { class: 'scroller', tabindex: 0 },
+      table(
+        caption,
+        ['figure', 'value', 'what it means'],
+        figures.map(([name, value]) => [humanised(name), significant(value), meaningOf(meanings, name)]),
+      ),
+    );
   return h(
     'section',
     {},
     h('h3', {}, term('The recipe’s own figures')),
-    own.length > 0 && shown(own),
+    own.length > 0 && shown('Figures of the round', own),
     evaluated.length > 0 && h('h4', {}, `Evaluation of version ${report?.evaluation?.version}`),
-    evaluated.length > 0 && shown(evaluated),
+    evaluated.length > 0 && shown('Figures of the evaluation', evaluated),
     parts.length > 0 &&
-      h('details', {}, h('summary', {}, 'Figures by parameter set and update part'), shown(parts)),
+      h(
+        'details',
+        {},
+        h('summary', {}, 'Figures by parameter set and update part'),
+        factList(
+          parts.map(
+            ([name, value]) =>
+              /** @type {const} */ ([humanised(name), significant(value), placeOfPart(name)]),
+          ),
+        ),
+      ),
   );
 }
 
@@ -324,7 +351,7 @@ export class RoundView {
       round.reason && h('p', { class: 'warning' }, round.reason),
       warnings.length > 0 && h('ul', { class: 'warning' }, ...warnings.map((text) => h('li', {}, text))),
       h('div', { class: 'pair' }, judging(round), training(round)),
-      recipeFigures(round),
+      recipeFigures(round, this.#recipe?.figures),
       usage(round),
     );
   }

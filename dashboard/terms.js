@@ -54,6 +54,7 @@ const PLACES = {
   'Gradient norm': 'gradient-norm',
   'gradient norm': 'gradient-norm',
   clipped: 'clipped',
+  'clip fraction': 'clipped',
   updates: 'updates',
   'learning rate': 'learning-rate',
   mismatch: 'mismatch',

@@ -56,6 +56,16 @@ export const worldsAtRandom = (groups: readonly ScoredGroup[], share: number, se
     .shuffle(groups.map(({ group }) => group))
     .slice(0, Math.max(1, Math.round(groups.length * share)));
 
+/** What the figures of `echoSigns` mean. */
+export const ECHO_SIGNS = {
+  success: 'Share of the episodes that reach their goal.',
+  returnSpread:
+    'Standard deviation of the returns within a group of episodes of one world, mean over groups, in units of reward; 0 = nothing to compare.',
+  variety:
+    'Number of distinct first turns in a group divided by its number of episodes, mean over groups; 1 = all differ.',
+  turns: 'Mean number of turns in an episode.',
+} as const;
+
 /**
  * Signs of RAGEN's echo trap, in which an agent repeats one answer: the share of episodes that succeed, how far returns differ within a group, the
  * share of distinct first turns in a group, and the turns of an episode.

@@ -66,6 +66,12 @@ export const rated = (
     };
   });
 
+/** What the figures that describe responses mean. */
+export const RESPONSE_FIGURES = {
+  points: 'Mean share of the rubric’s five points that a round’s responses get, by the oracle.',
+  words: 'Mean number of words in a sampled response to a held-out task.',
+} as const;
+
 /** What the oracle says of a round's responses, for the report alone: the mean share of the rubric's points. */
 export const pointsOfRound = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): number =>
   mean(

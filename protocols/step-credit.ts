@@ -81,6 +81,14 @@ export function stepAdvantages(
   );
 }
 
+/** What the figures of `approvalFigures` mean. */
+export const APPROVAL_FIGURES = {
+  approved: 'Share of the steps that verdicts mark as right, over the verdicts that can be read.',
+  approvalGap:
+    'Share of the steps that verdicts mark as right, less the share that is right by the oracle; above 0 the verifier overrates.',
+  unread: 'Share of the solutions whose verdict cannot be read.',
+} as const;
+
 /** How much the verifier overrates the steps, by the oracle; for the report alone. */
 export function approvalFigures(verified: readonly Verified[]): Record<string, number> {
   const read = verified.flatMap(({ verdict, stepsExact }) =>

@@ -82,6 +82,16 @@ export function taughtAttempts(
   );
 }
 
+/** What the figures of `taughtAlone` mean. */
+export const TAUGHT_FIGURES = {
+  taught: 'Share of the attempts that a teacher corrected.',
+  atFault:
+    'Mean log-ratio of the policy to the teacher at the first wrong step of wrong attempts, nats per token; above 0 the teacher disagrees.',
+  elsewhere:
+    'Mean log-ratio of the policy to the teacher at all other tokens of wrong attempts, nats per token.',
+  inExact: 'Mean log-ratio of the policy to the teacher in exact attempts, nats per token.',
+} as const;
+
 /**
  * Means of the log-ratio of policy to teacher (`surprise`, nats), by the oracle: in wrong attempts at the first fault and elsewhere, and in exact
  * attempts. A mean over no tokens is left out.

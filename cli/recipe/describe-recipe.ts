@@ -69,6 +69,11 @@ export function describeRecipe(recipe: Recipe): string {
       undefined,
       Object.entries(recipe.variants).map(([name, description]) => `--variant ${name}: ${description}`),
     ),
+    ...section(
+      'Figures of its own',
+      undefined,
+      Object.entries(recipe.figures ?? {}).map(([name, meaning]) => `${name}: ${meaning}`),
+    ),
     ...section('Claim', claim?.description),
     ...section('Differences from the paper', undefined, recipe.differences),
   ].join('\n');

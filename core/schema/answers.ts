@@ -161,6 +161,8 @@ export const recipeAnswer = v.object({
   roles: v.array(v.object({ role: v.string(), description: v.string(), set: v.string() })),
   rewards: v.record(v.string(), v.string()),
   variants: v.record(v.string(), v.string()),
+  /** What the recipe’s own figures mean, by name; a name explains the names that continue it after a dot, too. */
+  figures: v.record(v.string(), v.string()),
   /** What the characters of its boards are. */
   cells: v.record(v.string(), v.string()),
 });

@@ -90,6 +90,14 @@ export const bestOf = (
 ): number =>
   mean(candidates.map(({ exact }, t) => Number(exact[scores[t]!.indexOf(Math.max(...scores[t]!))] ?? false)));
 
+/** What the figures of `withoutVerifier` mean. */
+export const BEST_OF_N_FIGURES = {
+  one: 'Share of exact answers among those that version 0 sampled on held-out tasks: accuracy without any choice.',
+  vote: 'Share of held-out tasks at which the answer that most of the samples give is exact.',
+  oracle:
+    'Share of held-out tasks at which any of the sampled answers is exact: the most that a choice among them can reach.',
+} as const;
+
 /** Accuracies without a verifier: of a random answer, of the majority vote, and of an ideal choice, which is right wherever any answer is. */
 export function withoutVerifier(candidates: readonly Candidates[]) {
   const answered = (solutions: readonly Solution[]) => solutions.map(({ answer }) => answer);

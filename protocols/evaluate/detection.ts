@@ -27,6 +27,16 @@ export const examined = (tasks: readonly string[]): Examined[] =>
     })),
   );
 
+/** What the figures of a verifier that detects flaws mean. */
+export const DETECTION_FIGURES = {
+  found:
+    'Share of held-out solutions with one planted wrong line that a sampled verdict rejects, mean over three kinds of errors that nobody trained on by name.',
+  accepted: 'Share of right held-out solutions that a sampled verdict accepts.',
+  carry: 'Share found of wrong lines that are ten off.',
+  sign: 'Share found of wrong lines that add where the task subtracts, or the other way round.',
+  copy: 'Share found of wrong lines that take the operand of another line.',
+} as const;
+
 /** How often right solutions are accepted, and how often flaws of each kind are found; what cannot be read does neither. */
 export async function detection(
   { tokenizer, generate, evaluationTasks }: EvaluationContext,

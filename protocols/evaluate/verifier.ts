@@ -127,6 +127,19 @@ export function stepF1(items: readonly Natural[], read: readonly ParseResult<Jud
   return claimed + wrong === 0 ? 0 : (2 * found) / (claimed + wrong);
 }
 
+/** What the figures of `evaluateVerifier` mean. */
+export const VERIFIER_FIGURES = {
+  verification:
+    'Balanced accuracy of greedy verdicts on solutions that version 0 wrote to the held-out tasks; 0.5 is chance.',
+  ownVerification:
+    'Balanced accuracy of greedy verdicts on solutions that the evaluated version itself wrote; 0.5 is chance.',
+  stepF1:
+    'F1 (harmonic mean of precision and recall, 0 to 1) of the wrong steps that verdicts mark, on solutions that version 0 wrote.',
+  vote: 'Share of held-out tasks at which the answer that most of the sampled solutions give is exact.',
+  weightedVote:
+    'Share of held-out tasks at which the vote is exact where only solutions that the verifier calls right are counted.',
+} as const;
+
 /** `vote` counts all answers; `weightedVote` counts those that the verifier calls right, or all where it calls none right. */
 export async function evaluateVerifier(context: EvaluationContext, examined: Examined): Promise<Evaluation> {
   const { family, solver } = examined;

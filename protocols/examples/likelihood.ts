@@ -2,6 +2,14 @@
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { nothingExamined, total } from './round.ts';
 
+/** What the figures of `examineLikelihood` mean. */
+export const LIKELIHOOD_FIGURES = {
+  nll: 'Mean negative log-likelihood of the held-out answers, nats per token.',
+  perplexity:
+    'Exponential of the mean negative log-likelihood of a token of the held-out answers; 1 = certain.',
+  tokens: 'Number of tokens in the held-out answers that were scored.',
+} as const;
+
 /**
  * The main score is the geometric mean of the tokens' probabilities (1/perplexity); beside it stands the mean negative log-likelihood, in nats a
  * token. `examples`: log-probabilities of the tokens of each span, nats, [examples][spans][tokens].

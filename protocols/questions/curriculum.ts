@@ -72,6 +72,10 @@ export function withCurriculum(
   return {
     ...recipe,
     state,
+    figures: {
+      ...recipe.figures,
+      knownUnanimous: 'Number of questions whose newest group was all right or all wrong.',
+    },
     propose: async (context) => {
       const drawing: DrawingContext = {
         ...inner(context),

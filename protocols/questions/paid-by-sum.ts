@@ -2,7 +2,7 @@
 import type { Recipe } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { expectRoomForJudges, judgeRoles, payQuestions, type Questions } from './round.ts';
-import { rewardFigures, type WeightedReward } from './weighted-reward.ts';
+import { REWARD_FIGURES, rewardFigures, type WeightedReward } from './weighted-reward.ts';
 
 /** The name of the sum among a recipe's rewards. */
 export const SUM = 'weighted';
@@ -18,6 +18,7 @@ export function paidBySum(
   const isSum = ({ round }: Pick<RoundContext, 'round'>) => round.settings.rewardFunction === SUM;
   return {
     ...recipe,
+    figures: { ...recipe.figures, ...REWARD_FIGURES },
     rewards: { ...rewards, ...recipe.rewards },
     roles: { ...recipe.roles, ...roles },
     ...(bindings

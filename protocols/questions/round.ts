@@ -143,6 +143,15 @@ export function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' 
   };
 }
 
+/** What the figures of an evaluation on questions mean. */
+export const QUESTION_FIGURES = {
+  accuracyLow: 'Lower end of the 95 % interval of held-out greedy accuracy, a share.',
+  accuracyHigh: 'Upper end of the 95 % interval of held-out greedy accuracy, a share.',
+  tokens: 'Mean number of tokens in an answer: sampled ones in a round, greedy ones in an evaluation.',
+  tooLong:
+    'Number of held-out questions that were left out because they do not fit into the policy’s context.',
+} as const;
+
 async function examine(questions: Questions, context: EvaluationContext): Promise<Evaluation> {
   const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
   const { heldOut, most } = context.evaluationTasks;

@@ -126,6 +126,13 @@ function paidSample(parts: readonly RewardPart[], scores: readonly Score[]): Pai
   };
 }
 
+/** What the figures of `rewardFigures` mean, by what their names begin with. */
+export const REWARD_FIGURES = {
+  reward:
+    'Mean of this part of the weighted reward over the rollouts that have it, in the reward’s own unit.',
+  missing: 'Number of rollouts that lack this part of the weighted reward, by the reason.',
+} as const;
+
 /** For a round's report: the mean of every reward in a sum, and how often it was missing, by kind. Empty for a reward that is no sum. */
 export function rewardFigures(groups: readonly Pick<ScoredGroup, 'samples'>[]): Record<string, number> {
   const samples = groups.flatMap((group) => group.samples);

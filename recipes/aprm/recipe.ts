@@ -1,6 +1,7 @@
 /** APRM: a generator of wrong steps and a verifier of steps in a game, each trained against the other. The method is described below, as data. */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
 import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
@@ -45,6 +46,15 @@ export const aprm: Recipe = {
     'Optimism is Daskalakis’ for Adam, in which directions, and not gradients, are extrapolated; AdamW has no momentum here.',
     'What a verifier is worth to a solver is measured by Best-of-4 of a solver that stays as it is, and not by reinforcement.',
   ],
+  figures: {
+    ...DETECTION_FIGURES,
+    corrupted: 'Share of the generator’s lines that are wrong.',
+    distance: 'Mean distance of a wrong line’s number from the right one.',
+    fooled: 'Share of the verdicts on wrong solutions that pass the wrong line.',
+    falseAlarms: 'Share of the verdicts on right solutions that reject them.',
+    bestOfFour:
+      'Share of held-out tasks at which the likeliest of four answers of version 0, by the verifier, is exact.',
+  },
   claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,

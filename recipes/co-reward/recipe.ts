@@ -70,6 +70,11 @@ export const coReward: Recipe = {
     'Questions in other words are chains in another order, made by rule, where the paper lets a language model rewrite each question of a fixed set once. Another order changes how a chain is worked through, which a rewritten sentence seldom does, so that errors are less alike here than the paper’s.',
     'A constant step size after a short warm-up, and four passes over each batch, since updates cost less here than rollouts. Sizes of batches and weights could not be checked against the paper’s.',
   ],
+  figures: {
+    rewardAccuracy: 'Share of the answers whose reward is what the oracle would pay.',
+    paidExact: 'Share of exact answers among those that are paid.',
+    paidShare: 'Share of the answers that are paid.',
+  },
   claim,
   startPolicy: 'arithmetic-terse',
   tasks: 16,

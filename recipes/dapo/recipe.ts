@@ -155,6 +155,11 @@ export const dapo: Recipe = {
     `A batch is trained on ${EPOCHS} times, in 16 steps each; the paper’s once, in 16.`,
     'Greedy accuracy is nothing at first: the likeliest next token is one more check, without end. Sampled accuracy says what is learned.',
   ],
+  figures: {
+    trainedGroups: 'Number of groups that were trained on.',
+    unanimous: 'Number of trained groups whose answers are all right or all wrong, which teach nothing.',
+    truncated: 'Share of the answers that were cut off at the limit of tokens.',
+  },
   claim,
   startPolicy: 'arithmetic-verbose',
   tasks: 64,

@@ -14,7 +14,7 @@ import { name as policyName } from '../../core/schema/sample.ts';
 import type { DistillationPart, Divergence } from '../../core/training-plan.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { rewardsOf } from '../../protocols/questions/reward-data.ts';
-import { questionRound } from '../../protocols/questions/round.ts';
+import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { program } from '../../tasks/file/program-checker.ts';
 import { grpoSettings, questionEntries } from '../grpo/from-data.ts';
@@ -105,6 +105,7 @@ export function distilFrom(given: unknown): Recipe {
       'All answers are the student’s own; the paper also mixes answers of a data set or of the teacher.',
       'The teacher reads the student’s prompt and tokens as they are, so both need the same tokenizer.',
     ],
+    figures: QUESTION_FIGURES,
     startPolicy: data.start,
     tasks: 32,
     groupSize: 2,

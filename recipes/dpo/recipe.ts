@@ -157,6 +157,14 @@ export function dpoFrom(given: unknown): Recipe {
     differences: [
       'The reference is version 0 of the policy, which need not have been fine-tuned on the chosen answers.',
     ],
+    figures: {
+      tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
+      baseline: 'Baseline of KTO: an estimate of the KL to the reference, nats per answer.',
+      margin:
+        'Mean log-likelihood of a token of the chosen answer less that of the rejected one, on held-out pairs, nats per token.',
+      chosenLikelihood:
+        'Mean log-likelihood of a token of the chosen answer on held-out pairs, nats per token.',
+    },
     startPolicy: data.start,
     tasks: 32,
     groupSize: 1,

@@ -51,6 +51,29 @@ export const dsmathV2: Recipe = {
     'In self-verification every round writes a new proof, and the one stands that its author scores highest. In the paper it reads its earlier proof and analysis; the start policy was not taught to.',
     'Clip range, KL weight and batch are not known to be the paper’s. The prover’s score is the mean over two analyses.',
   ],
+  figures: {
+    scoreAccuracy:
+      'Mean of 1 less the distance of the verifier’s score from the exact one, on fixed proofs of version 0; 0 to 1.',
+    issuePrecision: 'Share of the issues named by the verifier that are real.',
+    issueRecall: 'Share of the wrong lines that the verifier names as issues.',
+    analysisQuality:
+      'Mean exact quality of the verifier’s analyses, which meta-verification is to raise; 0 to 1.',
+    ownScoreAccuracy:
+      'Mean of 1 less the distance of the verifier’s score from the exact one, on proofs of the evaluated version; 0 to 1.',
+    metaAccuracy:
+      'Mean of 1 less the distance of the meta-verifier’s score from an analysis’s exact quality; 0 to 1.',
+    selfError:
+      'Mean distance of the score that a prover gives its own proof from the exact one; 0 to 1, and 1 where the proof cannot be read.',
+    sequential1: 'Share of held-out tasks whose first sampled proof is exact.',
+    sequential2:
+      'Share of held-out tasks that are proved after two rounds of self-verification, where the proof that scores itself best is handed in.',
+    sequential4: 'The same share after four rounds of self-verification.',
+    sequential8: 'The same share after eight rounds of self-verification.',
+    overrated:
+      'Mean of the score that proofs get in the round less the exact one; above 0 the reward overrates.',
+    labelled: 'Share of the proofs for which majorities of analyses gave a label.',
+    labelsExact: 'Share of the labels that are exact.',
+  },
   claim,
   startPolicy: 'arithmetic-analyses',
   taskName: analysedProofs.name,

@@ -3,7 +3,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { rewardsAlone, taughtAlone } from '../../protocols/taught-attempts.ts';
+import { rewardsAlone, TAUGHT_FIGURES, taughtAlone } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -63,6 +63,9 @@ export const fbAlign: Recipe = {
     'Which of the two directions the paper calls forward KL could not be checked; here it is KL(teacher‖policy), the usual meaning.',
     'Feedback on an attempt whose last total or answer is wrong tells all of the solution, so that it is the reference solution as well.',
   ],
+  figures: {
+    ...TAUGHT_FIGURES,
+  },
   claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,

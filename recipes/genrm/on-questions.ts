@@ -12,6 +12,7 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/training-plan.ts';
+import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, solverAndVerifier } from '../../protocols/solver-verifier.ts';
@@ -89,6 +90,11 @@ export function genrmOn({ family, verifiedTasks }: QuestionGame): Recipe {
   });
   return {
     ...onQuestions(genrm, shape),
+    figures: {
+      taught: 'Number of verdicts that the verifier is trained on, as many on right as on wrong answers.',
+      agreeing: 'Number of verdicts that agree with the checker.',
+      ...VERIFIER_FIGURES,
+    },
     variants: { direct: 'a bare verdict, without a check before it' },
     differences: [
       'The checks are the verifier’s own, of which those are kept that come to the checker’s word, where the paper has a stronger model write them and keeps them by the same rule.',

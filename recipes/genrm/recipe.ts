@@ -7,7 +7,7 @@ import type { Solution } from '../../core/task-family.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
+import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import {
@@ -120,6 +120,15 @@ export const genrm: Recipe = {
     'The verifier is shown answers without their steps: where some have none, a glance at that tells most of what a check does.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
   ],
+  figures: {
+    ...BEST_OF_N_FIGURES,
+    best1:
+      'Share of held-out tasks at which the answer of version 0 that one verdict finds likeliest is exact.',
+    best4: 'The same share with the mean of four verdicts on each answer.',
+    best16: 'The same share with the mean of sixteen verdicts on each answer.',
+    bestFresh:
+      'Share of the round’s tasks at which the answer that the verifier finds likeliest, before it is trained on them, is exact.',
+  },
   claim: genrmClaim,
   startPolicy: 'arithmetic-judges',
   tasks: 64,

@@ -19,8 +19,8 @@ import type {
 import { episodeItems } from '../../protocols/episode-credit.ts';
 import { agentRound } from '../../protocols/questions/agent-round.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
-import { type Questions, questionRound } from '../../protocols/questions/round.ts';
-import { rewardFigures } from '../../protocols/questions/weighted-reward.ts';
+import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
+import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
 import { GRPO, type Method, VARIANTS } from './variants.ts';
 
@@ -176,6 +176,11 @@ export function grpoOn({
       'There is no KL penalty by default, as in most of today’s use of the method; the variant `kl` has the paper’s.',
       'Held-out questions are never trained on, and a question in both parts of the data is left out of training.',
     ],
+    figures: {
+      unanimous: 'Share of the groups whose answers all have the same reward, which teach nothing.',
+      ...REWARD_FIGURES,
+      ...QUESTION_FIGURES,
+    },
     startPolicy,
     tasks,
     groupSize,

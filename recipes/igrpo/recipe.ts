@@ -52,6 +52,10 @@ export const igrpo: Recipe = {
     'The solver had to be taught to read a draft, in supervised training before; a language model needs no more than a template. Keeping a draft is a habit that the start policy has from there.',
     'Four attempts a task, so that groups are often unanimous.',
   ],
+  figures: {
+    draftsExact: 'Share of the drafts that are exact.',
+    attemptsExact: 'Share of the attempts after a draft that are exact.',
+  },
   claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,

@@ -134,6 +134,16 @@ export const mae: Recipe = {
     'The store begins with 16 sound questions; the start is taught to spoil half of its proposals, and on what asks nothing to guess or to run on until it is cut off.',
     'No repetition penalty; each role’s tokens have their own mean in the loss, and rewards are whitened over a role’s samples, not over their tokens. Four optimiser steps a round where the paper has six.',
   ],
+  figures: {
+    stored: 'Number of questions in the store.',
+    quality: 'Mean rating of the round’s new questions, 0 to 1.',
+    unsolvable: 'Share of the stored questions that have no answer, by the oracle.',
+    unsolvableProposed: 'Share of the round’s new questions that have no answer, by the oracle.',
+    answerRatings:
+      'Rank correlation (Spearman) of the judge’s ratings with the oracle’s on answers of version 0; −1 to 1.',
+    questionRatings:
+      'Rank correlation (Spearman) of the judge’s ratings with the oracle’s on held-out questions, half of them spoiled; −1 to 1.',
+  },
   claim,
   startPolicy: 'arithmetic-overthinking',
   taskName: arithmetic.name,

@@ -172,6 +172,13 @@ export const prime: Recipe = {
     'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
     'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is 0.5, not 0.05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
   ],
+  figures: {
+    auc: 'Area under the ROC curve by which an answer’s sum of token rewards tells exact answers from others; 0.5 is chance.',
+    groupAuc: 'The same area within the answers to one task, mean over tasks with both kinds; 0.5 is chance.',
+    stepAuc: 'The same area over single steps, right ones against wrong ones; 0.5 is chance.',
+    solved: 'Mean reward of the answers.',
+    kept: 'Number of groups in which between 20 and 80 % of the answers are paid; the others are left out.',
+  },
   claim: primeClaim,
   startPolicy: 'arithmetic-chains',
   tasks: 128,

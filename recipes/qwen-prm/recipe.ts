@@ -2,7 +2,7 @@
 
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
+import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
@@ -44,6 +44,18 @@ export const qwenPrm: Recipe = {
     'The classifier’s head is one linear layer on the trunk; the paper has two.',
     'A head cannot be asked outside training: what the model finds is measured on fresh tasks of the training side.',
   ],
+  figures: {
+    ...BEST_OF_N_FIGURES,
+    firstErrorF1:
+      'F1 of the reward model at naming the first wrong line and at passing right solutions, on the round’s solutions before it is trained on them; 0 to 1.',
+    monteCarloF1: 'The same F1 of the labels by continuations.',
+    judgeF1: 'The same F1 of the labels by the judge.',
+    kept: 'Share of the solutions that keep a label.',
+    bestOfGroup: 'Share of the groups in which the answer that the reward model finds best is exact.',
+    oneOfGroup: 'Share of exact answers: what a random choice from a group would reach.',
+    luckyFound:
+      'Share of the wrong solutions with an exact answer whose first wrong line the reward model finds.',
+  },
   claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,

@@ -179,6 +179,15 @@ export const rZero: Recipe = {
     'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger whose steps are five times as large; it has 14 updates an iteration to the solver’s 15, in the paper 5 to 15.',
     'The start is taught for it: a challenger of short sums, one of them far more often than the others,, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
   ],
+  figures: {
+    agreement: 'Mean share of the attempts at a question that give its most frequent answer.',
+    difficulty: 'Mean difficulty of the questions: the number of operations of a sum.',
+    labelAccuracy: 'Share of the questions whose most frequent answer is exact.',
+    repeated:
+      'Mean share of the batch that lies in the same cluster as a question, by BLEU; high = the challenger repeats itself.',
+    kept: 'Share of the questions that are kept for the solver.',
+    keptAccuracy: 'Share of the kept questions whose label is exact.',
+  },
   claim: rZeroClaim,
   startPolicy: 'arithmetic-late-slips',
   tasks: 64,

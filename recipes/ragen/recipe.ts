@@ -5,6 +5,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import {
+  ECHO_SIGNS,
   echoSigns,
   grpoByEpisode,
   worldsAtRandom,
@@ -106,6 +107,11 @@ export const ragen: Recipe = {
     '16 worlds of 8 episodes a round, the paper’s 8 of 16. Steps are of one size, so that whoever trains on all worlds takes four times as many a round as who trains on a quarter.',
     'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
   ],
+  figures: {
+    ...ECHO_SIGNS,
+    'lake-greedy': 'Share of held-out lakes whose goal is reached, greedy.',
+    'lake-sampled': 'Share of held-out lakes whose goal is reached where turns are sampled.',
+  },
   claim: ragenClaim,
   startPolicy: 'grids',
   taskName: 'lake',

@@ -5,6 +5,7 @@ import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import {
@@ -102,6 +103,9 @@ export const rise: Recipe = {
     'The loss is a mean over each role’s tokens; in one mean over all, the few short verdicts would hardly count.',
     'Half of the solutions are verified, where the paper’s script has 128 of 8192: a round here is small.',
   ],
+  figures: {
+    ...VERIFIER_FIGURES,
+  },
   claim: riseClaim,
   startPolicy: 'arithmetic-step-slips',
   tasks: 32,

@@ -18,6 +18,7 @@ import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
   respond,
@@ -183,6 +184,13 @@ export const rrpo: Recipe = {
     'The KL is a mean over the tokens of a step, which the paper sums over a response; α is chosen for that.',
     'There is no format control: both responses of a pair are in form.',
   ],
+  figures: {
+    ...RESPONSE_FIGURES,
+    pairs: 'Number of pairs that are trained on.',
+    kl: 'KL to the start policy, estimated on the policy’s own responses, nats per token.',
+    kept: 'Mean log-ratio of the policy to the start on what the good response of a pair shares with the damaged one, nats per token.',
+    repeats: 'Share of the sampled responses in which a word stands twice: the error that is planted.',
+  },
   claim,
   startPolicy: 'style',
   taskName: 'style',

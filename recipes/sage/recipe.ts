@@ -77,6 +77,11 @@ export const sage: Recipe = {
     'Hinted rounds take more rollouts than plain ones, as in the paper; arms have the same number of updates, not of rollouts.',
     'The light variant, which carries a level for each task from one epoch to the next, is left out: no task comes twice.',
   ],
+  figures: {
+    taught: 'Share of the groups whose attempts differ in reward, so that they teach.',
+    hinted: 'Share of the groups that got hints.',
+    hintsHelp: 'Share of the groups with hints whose attempts then differ in reward.',
+  },
   claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,

@@ -104,6 +104,11 @@ export const sar: Recipe = {
     'The weight of 0.2 was not checked against the paper’s.',
     'What is superfluous here is a kind of token of its own, which says nothing about any question; superfluous sentences of a language model do say something.',
   ],
+  figures: {
+    bonusRight:
+      'Mean bonus of exact answers before its weight: how much likelier the question makes the answer.',
+    bonusWrong: 'Mean bonus of all other answers before its weight.',
+  },
   claim,
   startPolicy: 'arithmetic-verbose',
   tasks: 32,

@@ -5,7 +5,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, Sequence, SftPart, TrainingPlan } from '../../core/training-plan.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { type AidFor, rewardsAlone, taughtAlone } from '../../protocols/taught-attempts.ts';
+import { type AidFor, rewardsAlone, TAUGHT_FIGURES, taughtAlone } from '../../protocols/taught-attempts.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { aidOf, attemptAndRevise, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
@@ -100,6 +100,11 @@ export const sdZero: Recipe = {
     'The paper’s first phase is one supervised training on revisions of the start policy; here each round revises with the newest weights.',
     'The solver had to be taught to read an attempt and the bit, in supervised training before; a language model needs no more than a template. It minds the bit in part only, so that the first phase has something to teach.',
   ],
+  figures: {
+    ...TAUGHT_FIGURES,
+    attemptsExact: 'Share of the first attempts that are exact.',
+    revisionsExact: 'Share of the revisions that are exact.',
+  },
   claim,
   startPolicy: 'arithmetic-revising',
   tasks: 32,

@@ -7,7 +7,13 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { rewardsAlone, siblingOrFeedback, type Told, taughtAlone } from '../../protocols/taught-attempts.ts';
+import {
+  rewardsAlone,
+  siblingOrFeedback,
+  TAUGHT_FIGURES,
+  type Told,
+  taughtAlone,
+} from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -66,6 +72,9 @@ export const sdpo: Recipe = {
     'The solver had to be taught to read solutions and feedback, in supervised training before; a language model needs no more than a template.',
     'Feedback has the form of a hint, without the wrong attempt itself, which the teacher sees as the tokens that it scores.',
   ],
+  figures: {
+    ...TAUGHT_FIGURES,
+  },
   claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,

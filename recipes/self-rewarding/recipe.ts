@@ -95,6 +95,15 @@ export const selfRewarding: Recipe = {
     'Prompts are drawn by a generator of tasks; in the paper a fixed few-shot model writes them.',
     'A round is an iteration of two passes at a constant 3e-5, where the paper’s rate falls from 1e-6; the checkpoint is its last, not the one that an outside judge likes best.',
   ],
+  figures: {
+    judge:
+      'Rank correlation (Spearman) of the judge’s scores with exactness, on answers of version 0; −1 to 1.',
+    pairs:
+      'In an evaluation the share of right verdicts on a right and a wrong answer, in a round the number of pairs that are trained on.',
+    checks: 'Share of the comparisons that write a check before their verdict.',
+    length: 'Mean number of tokens in an answer to a held-out task.',
+    ungraded: 'Number of answers without a grade that could be read.',
+  },
   claim: selfRewardingClaim,
   startPolicy: 'arithmetic-judges',
   taskName: arithmetic.name,

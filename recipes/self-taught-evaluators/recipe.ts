@@ -85,6 +85,13 @@ export const selfTaughtEvaluators: Recipe = {
     'The modified task is made by rule, not by a prompted model, and the writer is version 0 of the same small policy.',
     'Each iteration goes on from the last judge; whether the paper’s restarts from the seed weights could not be verified.',
   ],
+  figures: {
+    bias: 'Distance of the share of verdicts for the first answer from that for the second, greedy; 0 = the position makes no difference.',
+    sampledBias: 'The same distance where verdicts are sampled.',
+    consistency: 'Share of the held-out pairs for which both orders lead to the same answer.',
+    checked: 'Share of the sampled verdicts that write a check first.',
+    kept: 'Number of judgments that agree with their label and are trained on.',
+  },
   claim,
   startPolicy: 'arithmetic-judges',
   taskName: arithmetic.name,

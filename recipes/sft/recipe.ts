@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { examineLikelihood } from '../../protocols/examples/likelihood.ts';
+import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';
 import { conversationSpans, exampleRound } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
@@ -37,6 +37,10 @@ export function sftFrom(given: unknown): Recipe {
       schedule: 'Every conversation is learned from once before any comes again.',
     },
     differences: ['This is the first of the paper’s three steps.'],
+    figures: {
+      tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
+      ...LIKELIHOOD_FIGURES,
+    },
     startPolicy: data.start,
     tasks: 32,
     groupSize: 1,

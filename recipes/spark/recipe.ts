@@ -4,7 +4,7 @@
  */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { evaluateVerifier } from '../../protocols/evaluate/verifier.ts';
+import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../tasks/chains/analysis.ts';
@@ -49,6 +49,14 @@ export const spark: Recipe = {
     'Selective advantage is a variant that no arm of the claim plays; the sum of process and step advantages is left out.',
     'Eight solutions of a task instead of sixteen.',
   ],
+  figures: {
+    ...VERIFIER_FIGURES,
+    labelAccuracy:
+      'Balanced accuracy of the marks on lines that the majority keeps as labels, by the oracle; 0.5 is chance.',
+    voteAccuracy: 'The same balanced accuracy over all verdicts that can be read; 0.5 is chance.',
+    lines: 'Mean number of lines in a solution.',
+    misshapen: 'Share of the solutions with more or fewer lines than the task has operations.',
+  },
   claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,

@@ -9,7 +9,7 @@ import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
-import { examineLikelihood } from '../../protocols/examples/likelihood.ts';
+import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';
 import { conversationSpans, exampleRound, lastSpan } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
@@ -77,6 +77,11 @@ export function spinFrom(given: unknown): Recipe {
       'AdamW instead of RMSprop, at the paper’s first step size, which does not fall unless the settings say so.',
       'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
     ],
+    figures: {
+      pairs: spin.figures!.pairs!,
+      tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
+      ...LIKELIHOOD_FIGURES,
+    },
     startPolicy: data.start,
     tasks: 32,
     variants: { sft: recipe.variants.sft! },

@@ -122,6 +122,10 @@ export const spin: Recipe = {
     'Each iteration draws 384 prompts of 2,000, where the paper answers all of its prompts again: the two iterations whose answers are mixed share few prompts.',
     'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
   ],
+  figures: {
+    goldLikelihood: 'Likelihood of a token of the exact held-out solutions, geometric mean; 0 to 1.',
+    pairs: 'Number of pairs that are trained on.',
+  },
   claim,
   startPolicy: 'arithmetic-undertrained',
   taskName: arithmetic.name,

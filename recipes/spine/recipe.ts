@@ -19,7 +19,7 @@ import { exactReward, formatReward, majorityReward, randomReward } from '../../p
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { labelFigures, nextTestTasks, testTasks } from '../ttrl/recipe.ts';
+import { LABEL_FIGURES, labelFigures, nextTestTasks, testTasks } from '../ttrl/recipe.ts';
 import { claim } from './claim.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
@@ -130,6 +130,11 @@ export const spine: Recipe = {
     'The weights of 0.1 for the band and 0.001 for the KL divergence were not checked against the paper’s, nor whether its quantiles are taken over one answer or over the answers to a question: one answer has too few forks here.',
     'Four passes over each batch instead of one, and a constant step size: updates cost less here than rollouts.',
   ],
+  figures: {
+    ...LABEL_FIGURES,
+    forkEntropy: 'Mean entropy of the policy at the trained tokens, nats per token.',
+    otherEntropy: 'Mean entropy of the policy at the tokens that are left out, nats per token.',
+  },
   claim,
   startPolicy: 'arithmetic-terse',
   tasks: 32,

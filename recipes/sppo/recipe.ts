@@ -19,6 +19,7 @@ import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
   respond,
@@ -120,6 +121,17 @@ export const sppo: Recipe = {
     'More and smaller iterations: 128 prompts each, gone over once.',
     'No format control: it would hold any readable response as good as another, so that win rates are equal, and only the one text in some hundreds that cannot be read would make a pair.',
   ],
+  figures: {
+    ...RESPONSE_FIGURES,
+    pairs: 'Number of pairs that are trained on.',
+    chosen:
+      'Change of the log-likelihood of the responses that the round before preferred, nats per response.',
+    short: 'Share of short responses among the sampled ones.',
+    medium: 'Share of responses of medium length among the sampled ones.',
+    long: 'Share of long responses among the sampled ones.',
+    exploitability:
+      'Win rate of the best reply to the mixture of lengths, less one half: 0 at the equilibrium of the game, 0.5 at most.',
+  },
   claim: sppoClaim,
   startPolicy: 'style',
   taskName: 'style',

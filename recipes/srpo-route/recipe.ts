@@ -101,6 +101,9 @@ export const srpoRoute: Recipe = {
     'The divergence, the context of the teacher and its average are those of `sdpo`, with which the paper compares itself; its differences hold here, too.',
     'The solver had to be taught to read solutions and feedback, in supervised training before; a language model needs no more than a template.',
   ],
+  figures: {
+    corrected: 'Share of the attempts that a teacher corrects instead of a reward.',
+  },
   claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,

@@ -156,6 +156,13 @@ export const ssrSwe: Recipe = {
     'Injectors are asked directly, without instructions to remove code or to look at its history; how many bugs remove an instruction is reported.',
     'Objective and estimator could not be checked against the paper’s.',
   ],
+  figures: {
+    valid: 'Share of the injected bugs that pass the gates.',
+    repaired: 'Share of the repairs of new bugs that pass the tests.',
+    interior: 'Share of the new bugs that some repairs mend and others do not.',
+    removals: 'Share of the new bugs that only remove code.',
+    failedRepairs: 'Number of failed repairs that become bugs of the next round.',
+  },
   claim,
   startPolicy: 'programs-repair',
   taskName: repair.name,

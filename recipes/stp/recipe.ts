@@ -54,6 +54,16 @@ export const stp: Recipe = {
     'The policy goes on from round to round and is never trained again from its start, which the paper does at intervals.',
     'Eight attempts instead of 16 to 64; 24 rounds on 256 statements, where the paper has dozens of iterations on tens of thousands.',
   ],
+  figures: {
+    proved: 'Share of the set’s statements that have been proved so far.',
+    newlyProved: 'Number of statements of the set that were proved in this round.',
+    admitted: 'Share of the conjectures that became tasks.',
+    conjecturesProved: 'Share of the conjectures with at least one proof.',
+    conjecturesKept: 'Share of the conjectures that are barely proved and kept for training.',
+    conjectureRate: 'Mean share of the attempts at a conjecture that prove it.',
+    keptDifficulty:
+      'Mean difficulty of the kept conjectures: the number of lines of the shortest derivation.',
+  },
   claim,
   startPolicy: 'rewriting',
   taskName: derivations.name,

@@ -11,6 +11,7 @@ import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
   respond,
@@ -130,6 +131,14 @@ export const tReg: Recipe = {
     'Responses are sampled and paired anew each round by a rubric; in the paper once, by a reward model.',
     'There is no length control and no SimPO, on which the paper tries the token term as well.',
   ],
+  figures: {
+    ...RESPONSE_FIGURES,
+    pairs: 'Number of pairs that are trained on.',
+    atFault:
+      'Mean log-ratio of the policy to the start at faults planted in perfect responses, nats per token.',
+    elsewhere: 'The same mean at the other tokens of those responses, nats per token.',
+    dip: 'By how much the log-ratio is lower at the planted faults than elsewhere, nats per token.',
+  },
   claim,
   startPolicy: 'style-contrasts',
   taskName: 'style',

@@ -14,6 +14,7 @@ import type { Sample } from '../../core/schema/sample.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import {
@@ -23,6 +24,7 @@ import {
   solverAndVerifier,
 } from '../../protocols/solver-verifier.ts';
 import {
+  APPROVAL_FIGURES,
   approvalFigures,
   readVerified,
   stepAdvantages,
@@ -177,6 +179,10 @@ export const tango: Recipe = {
     'A verdict that does not follow from its marks counts as unreadable, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that cannot be read is shown to no verifier.',
     'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
   ],
+  figures: {
+    ...VERIFIER_FIGURES,
+    ...APPROVAL_FIGURES,
+  },
   claim: tangoClaim,
   startPolicy: 'arithmetic-chains',
   tasks: 48,

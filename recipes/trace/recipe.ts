@@ -87,6 +87,11 @@ export const trace: Recipe = {
     'The coefficients, and how λ falls, could not be checked against the paper’s.',
     'The solver had to be taught to read the beginning of a solution, in supervised training before; a language model needs no more than a template.',
   ],
+  figures: {
+    weight: 'Weight of the teacher beside the policy gradient.',
+    decisive: 'Number of right attempts that a teacher repeats at the part where others failed.',
+    faulty: 'Number of wrong attempts that a teacher corrects at their first wrong part.',
+  },
   claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,

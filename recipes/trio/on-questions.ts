@@ -5,7 +5,7 @@
 import type { Recipe } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { evaluateVerifier } from '../../protocols/evaluate/verifier.ts';
+import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { admit, passed } from '../../protocols/proposals.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { examplesOf } from '../../protocols/questions/propose.ts';
@@ -41,6 +41,7 @@ export function trioOn(game: QuestionGame): Recipe {
   return onQuestions(
     {
       ...trio,
+      figures: VERIFIER_FIGURES,
       summary:
         'One policy writes questions like those of the files, answers them and the files’ own, and judges the answers. The proposer is paid for questions that half of the answers get right, the judge for agreeing with the checker or, on the proposer’s questions, with the majority of the answers, the solver by the chosen reward.',
       method: {

@@ -64,6 +64,13 @@ const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
   samples: group.samples.slice(0, Math.ceil(group.samples.length * TRAINED_SHARE)),
 });
 
+/** What the figures of `labelFigures` mean. */
+export const LABEL_FIGURES = {
+  labelAccuracy: 'Share of the groups whose most frequent answer, which is paid, is exact.',
+  rewardAccuracy: 'Share of the answers whose reward is what the oracle would pay.',
+  majorityShare: 'Mean share of a group’s answers that give the most frequent one.',
+} as const;
+
 /**
  * Labels and rewards compared with the oracle, for the figures alone. labelAccuracy: the share of groups whose rewarded answer is exact;
  * rewardAccuracy: the share of votes whose reward is what gold would pay.
@@ -179,6 +186,12 @@ export const ttrl: Recipe = {
     'The test set is the 375 held-out chains of two to four operators, each met about twice; the paper goes some 80 times over a set of AIME’s size, and longer runs collapse there too.',
     'The start answers seven of ten tasks at once, without steps. Most of the gain is a choice of strategy: where the majority is right it mostly wrote its steps, so that answers with steps are paid; they then win votes that answers without steps had won.',
   ],
+  figures: {
+    ...LABEL_FIGURES,
+    vote: 'Share of the test tasks at which the majority of version 0’s answers is exact.',
+    learned: 'Share of the test tasks that version 0 answered wrong and this version answers right.',
+    corrupted: 'Share of the test tasks that version 0 answered right and this version answers wrong.',
+  },
   claim,
   startPolicy: 'arithmetic-terse',
   tasks: 24,

@@ -1,6 +1,7 @@
 /** A study: a verifier of steps, trained by rewards or by fine-tuning, and a generator that then learns to get past it. The method is told below, as data. */
 import { readTags } from '../../core/reading.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
 import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
@@ -37,6 +38,14 @@ export const verifierTraining: Recipe = {
     'The start policy has seen flaws of every kind, and about half of its checks copy them: what is held out are the kinds that training shows.',
     'A flaw is one wrong line of a sum; the verifier writes its sums out before its marks.',
   ],
+  figures: {
+    ...DETECTION_FIGURES,
+    foundTaught:
+      'Share of careless wrong lines of version 0’s generator, of kinds that were trained on, that a sampled verdict rejects, on held-out tasks.',
+    corrupted: 'Share of the generator’s lines that are wrong.',
+    breached: 'Share of the generator’s lines that are wrong and get past the verifier.',
+    fooled: 'Share of the generator’s wrong lines that get past the verifier.',
+  },
   claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,

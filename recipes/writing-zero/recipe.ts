@@ -14,6 +14,7 @@ import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
   respond,
@@ -186,6 +187,11 @@ export const writingZero: Recipe = {
     'The responder and the judge begin as the same weights.',
     'There is no term that keeps the policy near the start.',
   ],
+  figures: {
+    ...RESPONSE_FIGURES,
+    overrated:
+      'Mean of the judge’s score less the exact one, as a share of the rubric’s points; above 0 the judge overrates.',
+  },
   claim,
   startPolicy: 'style',
   taskName: 'style',

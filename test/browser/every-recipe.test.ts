@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { episodesOf } from '../../core/play-episodes.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { humanised } from '../../dashboard/figures.js';
 import { recipes } from '../../recipes/index.ts';
 import { openStore } from '../store/fixture.ts';
@@ -21,6 +23,10 @@ const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
 const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
 /** Recipes whose pages are looked at by people. */
 const SHOWN = ['trio', 'tango', 'ragen', 'ssp', 'sppo'];
+/** The tokenizer of a run's start policy. */
+const readerOf = ({ recipe: { startPolicy } }: PlayedRun['run']) =>
+  openTokenizer(JSON.parse(readFileSync(`models/${startPolicy}/tokenizer.json`, 'utf8')));
+
 /** What a reader must never see: a completion as token ids, a tag of a grammar, or a value that was not turned into words. */
 const TOKEN_IDS = /(?:\b\d{1,5} ){6,}\d{1,5}\b/;
 const UNREAD = /<(?:step|answer|eos|sep|ok|bad|right|wrong|solve|judge|propose)>|undefined|\[object |NaN/;
@@ -87,17 +93,17 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
 
   /** Words of the page that need no explanation. */
   const PLAIN = /^(?:began|tasks|samples|tokens|round \d+)$/;
-  /** Every term leads to its place in the glossary; those that do not are names that this recipe chose. */
-  async function explained(page: Page, own: ReadonlySet<string>) {
+  /** Every term leads to its place in the glossary, or says what it means by itself. */
+  async function explained(page: Page) {
     const terms = 'main > :not([hidden]) :is(#figures dt, .facts dt, #curves h3, .rounds thead th)';
     const unexplained = await page
       .locator(terms)
       .evaluateAll((all) =>
         all
-          .filter((term) => !term.querySelector('a.term'))
+          .filter((term) => !term.querySelector('a.term') && !term.closest('[title]'))
           .map((term) => (term.firstChild?.textContent ?? '').trim()),
       );
-    expect(unexplained.filter((term) => !own.has(term) && !PLAIN.test(term))).toEqual([]);
+    expect(unexplained.filter((term) => !PLAIN.test(term))).toEqual([]);
     expect(await page.locator(`${terms} a.term`).count()).toBeGreaterThan(10);
   }
 
@@ -105,22 +111,19 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     '%s: its run, its round and its tasks',
     async (recipe) => {
       const { rounds, run } = played.get(recipe)!;
-      const own = new Set(
-        rounds.flatMap(({ line: { report } }) =>
-          Object.keys({ ...report.figures, ...report.evaluation?.figures }).map(humanised),
-        ),
-      );
+      const meanings = run.recipe.figures ?? {};
       await visit(atRun(recipe), async (page) => {
         await page.waitForSelector('.rounds tbody tr');
         // A claim that is registered and not played yet has nothing to show.
         const measured = recipe in JSON.parse(readFileSync('dashboard/claims.json', 'utf8'));
         if (measured) await page.waitForSelector('#claim:not([hidden])');
         await nothingEmpty(page);
-        await explained(page, own);
+        await explained(page);
         expect(await page.locator('#title').innerText()).toContain(run.recipe.summary);
         const titles = await page.locator('#curves h3').allInnerTexts();
         expect(new Set(titles).size).toBe(titles.length);
-        // every figure of the recipe is a line of some chart
+        // every figure of the recipe is a line of some chart, which says what it means
+        const notes = (await page.locator('#curves .note').allInnerTexts()).join(' ');
         const text = (await page.locator('#curves .readout').allInnerTexts()).join(' ') + titles.join(' ');
         const figures = rounds.flatMap(({ line }) =>
           Object.entries({ ...line.report.figures, ...line.report.evaluation?.figures }),
@@ -128,13 +131,20 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         for (const [name, value] of figures) {
           if (name.includes('/') || value === null) continue;
           expect(text, `the figure ${name}`).toContain(humanised(name));
+          expect(notes, `what ${name} means`).toContain(`${humanised(name)}: ${meanings[name]}`);
         }
       });
       const last = rounds.at(-1)!;
       await visit(atRun(recipe, `&round=${last.spec.index}`), async (page) => {
         await page.waitForSelector('.tasks a');
         await nothingEmpty(page);
-        await explained(page, own);
+        await explained(page);
+        const { figures, evaluation } = last.line.report;
+        for (const [name, value] of Object.entries({ ...figures, ...evaluation?.figures }))
+          if (!name.includes('/') && value !== null)
+            expect(await page.locator('#round table').allInnerTexts(), `what ${name} means`).toContainEqual(
+              expect.stringContaining(meanings[name]!),
+            );
         const links = page.locator('.tasks a');
         expect(await links.count()).toBe(last.groups.length);
         for (let i = 0; i < last.groups.length; i++) {
@@ -201,6 +211,120 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
       await page.fill('input[type=search] >> visible=true', groups[1]!.task);
       expect(await page.locator('.tasks a').first().innerText()).toContain(groups[1]!.task);
     }));
+
+  test('proposals that were refused stand there with their outcome, the reason, and what was written', async () => {
+    const refusedOf = ({ proposals }: PlayedRun['rounds'][number]) => {
+      const admitted = new Set(proposals.tasks.map(({ proposal }) => proposal));
+      return episodesOf(proposals.samples).filter(([first]) => !admitted.has(first!.id));
+    };
+    const found = [...played].find(([, { rounds }]) => refusedOf(rounds[0]!).length > 0);
+    expect(found, 'a recipe with a refused proposal').toBeDefined();
+    const [recipe, { rounds, run }] = found!;
+    const refused = refusedOf(rounds[0]!);
+    await visit(atRun(recipe, '&round=1'), async (page) => {
+      await page.click('.refused summary');
+      const rows = page.locator('.refused tbody tr');
+      expect(await rows.locator('th').allInnerTexts()).toEqual(refused.map((turns) => turns.at(-1)!.outcome));
+      const cells = await rows.evaluateAll((all) =>
+        all.map((row) => [...row.querySelectorAll('td')].map(({ textContent }) => textContent ?? '')),
+      );
+      for (const [i, [why, written]] of cells.entries()) {
+        expect(why, `why ${recipe} refused it`).toMatch(/^\S+ \S+ \S+/);
+        // The numbers of what the model wrote, as the recipe's own tokenizer reads it.
+        const text = refused[i]!.map(({ ids }) => readerOf(run).decode(ids)).join(' ');
+        for (const number of text.match(/\d+/g) ?? []) expect(written).toContain(number);
+      }
+    });
+  });
+
+  /** The text of a file that the page gives when `click` is done. */
+  async function downloaded(page: Page, click: () => Promise<void>) {
+    const [file] = await Promise.all([page.waitForEvent('download'), click()]);
+    return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+  }
+
+  test('downloads: rounds and tasks as CSV, samples as JSON lines, a chart as SVG', async () => {
+    const { rounds } = played.get('trio')!;
+    await visit(atRun('trio'), async (page) => {
+      const table = await downloaded(page, () => page.click('text=Download as CSV'));
+      expect(table.name).toBe('rounds.csv');
+      const [titles, ...lines] = table.text
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(','));
+      const reward = titles!.indexOf('Reward and gold: reward');
+      expect(lines.map(([round, ...rest]) => [Number(round), Number(rest[reward - 1])])).toEqual([
+        [0, 0],
+        ...rounds.map(({ spec, line }) => [spec.index, line.report.monitors!.reward]),
+      ]);
+      await page.locator('.chart.wide summary').click();
+      const image = await downloaded(page, () => page.click('.chart.wide >> text=SVG'));
+      expect(image.name).toBe('held-out-accuracy.svg');
+      // It stands alone: a picture that a browser draws without the page's styles.
+      expect(image.text).not.toMatch(/class=/);
+      const drawn = await page.evaluate((text) => {
+        const { documentElement } = new DOMParser().parseFromString(text, 'image/svg+xml');
+        return [documentElement.tagName, documentElement.querySelectorAll('path[stroke]').length];
+      }, image.text);
+      expect(drawn).toEqual(['svg', expect.any(Number)]);
+      expect(drawn[1]).toBeGreaterThanOrEqual(4);
+    });
+    const { groups } = rounds[0]!;
+    await visit(atRun('trio', '&round=1'), async (page) => {
+      await page.waitForSelector('.tasks .dots');
+      const samples = await downloaded(page, () => page.getByRole('button', { name: 'JSONL' }).click());
+      expect(samples.name).toBe('round-1-samples.jsonl');
+      const read = samples.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const ids = (all: readonly { samples: readonly { id: string; ids: readonly number[] }[] }[]) =>
+        all.map((group) => group.samples.map(({ id, ids: tokens }) => [id, tokens]));
+      expect(ids(read)).toEqual(ids(groups));
+      const tasks = await downloaded(page, () => page.getByRole('button', { name: 'CSV' }).click());
+      expect(tasks.name).toBe('round-1-tasks.csv');
+      const [, ...rows] = tasks.text
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(','));
+      expect(rows.map(([index, task, , , exact]) => [index, task, exact])).toEqual(
+        groups.map(({ task, answersExact }, i) => [
+          String(i),
+          task,
+          String(answersExact.filter((each) => each === true).length),
+        ]),
+      );
+    });
+  });
+
+  test('tokens are tinted by whether their sample earned more or less than its group', async () => {
+    const { groups } = played.get('trio')!.rounds[0]!;
+    const earned = groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward ?? 0));
+    const at = earned.findIndex((rewards) => new Set(rewards).size > 1);
+    expect(at, 'a group whose rewards differ').toBeGreaterThanOrEqual(0);
+    const rewards = earned[at]!;
+    const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+    await visit(atRun('trio', `&round=1&task=${groups[at]!.group}`), async (page) => {
+      await page.waitForSelector('.solution');
+      await page.selectOption('select[aria-label="Samples"]', 'advantage');
+      await page.waitForSelector('.token:is([class*=up-], [class*=down-])');
+      const tints = await page
+        .locator('.solution')
+        .evaluateAll((all) =>
+          all.map((solution) => [
+            ...new Set([...solution.querySelectorAll('.token')].map(({ className }) => className)),
+          ]),
+        );
+      // One tint for all tokens of a sample, and the strongest for whoever is farthest from the mean.
+      expect(tints.map((of) => of.map((name) => name.replace(/^token (\w+).*/, '$1')))).toEqual(
+        rewards.map((reward) => [reward > mean ? 'up' : reward < mean ? 'down' : 'flat']),
+      );
+      const farthest = rewards
+        .map((reward) => Math.abs(reward - mean))
+        .reduce((most, size, i, sizes) => (size > sizes[most]! ? i : most), 0);
+      expect(tints[farthest]![0]).toMatch(/-5$/);
+    });
+  });
 
   test.skipIf(!SHOTS)(
     'screenshots',

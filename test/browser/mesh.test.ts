@@ -9,6 +9,7 @@ import { orderRounds } from '../../api/signed-webhook.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { type Mesh, startMesh } from '../../mesh/start.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { complaintsOf } from './complaints.ts';
 
 describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, () => {
@@ -68,6 +69,40 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await page.waitForSelector('.version .token', { timeout: 100_000 });
     expect(await page.locator('.version h3').allInnerTexts()).toEqual(['Version 0']);
     expect(await page.locator('select[aria-label="Held-out task"] option').count()).toBeGreaterThanOrEqual(8);
+
+    // The same task through two versions: what the later one writes otherwise is marked, and nothing else.
+    const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+    const [{ settings }] = (await api('/api/runs')).runs;
+    const manifest = {
+      policy: settings.policy,
+      version: 1,
+      parent: 0,
+      groups: [],
+      round: null,
+      settings: {},
+    };
+    await gateway.putVersion(await readPolicyFolder('models/arithmetic-verbose'), manifest);
+    await page.reload();
+    await page.waitForSelector('.version >> nth=1', { timeout: 100_000 });
+    expect(await page.locator('.version h3').allInnerTexts()).toEqual(['Version 0', 'Version 1']);
+    let marked = 0;
+    for (const option of await page.locator('select[aria-label="Held-out task"] option').allInnerTexts()) {
+      await page.selectOption('select[aria-label="Held-out task"]', option);
+      const [before, after] = await page.locator('.version').evaluateAll((all) =>
+        all.map((version) =>
+          [...version.querySelectorAll('.token')].map(({ tagName, textContent }) => ({
+            text: textContent ?? '',
+            marked: tagName === 'MARK',
+          })),
+        ),
+      );
+      expect(before!.filter((token) => token.marked)).toEqual([]);
+      const kept = after!.filter((token) => !token.marked).map(({ text }) => text);
+      for (const { text } of before!) if (text === kept[0]) kept.shift();
+      expect(kept, `tokens of ${option} that version 0 did not write in this order`).toEqual([]);
+      marked += after!.filter((token) => token.marked).length;
+    }
+    expect(marked).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
     await page.close();
 

@@ -1,11 +1,12 @@
 /** `npm start` as a person at a terminal sees it when something is wrong. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { NODE_FLAGS } from '../../mesh/installation.ts';
 import { INTERNALS, runCommand } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-start-'));
@@ -36,6 +37,43 @@ test('Ctrl-C, twice, ends the command with what ran', async () => {
   expect(stderr).not.toMatch(INTERNALS);
   expect(code).toBe(0);
 }, 120_000);
+
+// A line that replaces itself is only written to a terminal, which `script` makes.
+test.skipIf(!existsSync('/usr/bin/script'))(
+  'a terminal says while the start version is evaluated, and then what came of it',
+  async () => {
+    const options = ['--state', join(folder, 'evaluated'), '--port', '0', '--rounds', '1'];
+    const command = [
+      ...NODE_FLAGS,
+      'cli/rollmesh.ts',
+      'start',
+      ...options,
+      '--tasks',
+      '4',
+      '--group-size',
+      '2',
+    ];
+    const terminal = spawn(
+      '/usr/bin/script',
+      ['-qec', [process.execPath, ...command].join(' '), '/dev/null'],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    let printed = '';
+    terminal.stdout.on('data', (chunk: Uint8Array) => {
+      printed += new TextDecoder().decode(chunk);
+    });
+    await once(terminal.stdout, 'close');
+    const said = printed.indexOf('the start version is evaluated');
+    const evaluated = printed.search(/version 0 on \d+ held-out tasks/);
+    expect(said).toBeGreaterThan(0);
+    expect(evaluated).toBeGreaterThan(said);
+    // The line is erased before the next one is written.
+    expect(printed.slice(said, evaluated)).toContain('\r\u001b[2K');
+  },
+  180_000,
+);
 
 // A service manager, or `kill`, ends npm alone: the signal does not reach what npm has started. An interrupt npm leaves to the terminal's others.
 test('SIGTERM to npm alone ends the mesh and the learner', async () => {

@@ -1,10 +1,17 @@
 /** What must hold for every recipe by its definition alone: arms, roles, sets and starts that exist, and words for all of it. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { claimOf, seedsOf } from '../../core/claims/claim.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Summary } from '../../core/schema/summary.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+
+/** The monitors of every round, which docs/glossary.md explains. */
+const USUAL = new Set([
+  ...['reward', 'gold', 'gap', 'formatRate', 'length', 'zeroVariance', 'duplicateRate', 'tokens'],
+  ...['judgeBalancedAccuracy', 'entropy', 'klToStart', 'gradientNorm', 'trainedTokens'],
+]);
 
 test('names are unique', () => {
   const names = recipes.map(({ name }) => name);
@@ -56,6 +63,27 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     expect(new Set(arms.map(({ name }) => name)).size).toBe(arms.length);
     expect(conditions.length).toBeGreaterThan(0);
     expect(seedsOf(claim).length).toBeGreaterThanOrEqual(8);
+  });
+
+  test('says what each figure of its record means, in a sentence', () => {
+    const { figures = {} } = recipe;
+    for (const meaning of Object.values(figures)) expect(meaning).toMatch(/^[A-Z].{15,}\.$/s);
+    const record = `claims/${recipe.name}.json`;
+    // A claim that waits for its run has no record yet.
+    if (!existsSync(record)) return;
+    const { arms } = JSON.parse(readFileSync(record, 'utf8')) as {
+      arms: { runs: Pick<Summary, 'heldout' | 'monitors'>[] }[];
+    };
+    const points = arms.flatMap(({ runs }) =>
+      runs.flatMap(({ heldout, monitors = [] }) => [
+        ...heldout,
+        ...monitors.map(({ figures }) => ({
+          figures: Object.fromEntries(Object.entries(figures).filter(([figure]) => !USUAL.has(figure))),
+        })),
+      ]),
+    );
+    const reported = new Set(points.flatMap(({ figures: own = {} }) => Object.keys(own)));
+    expect([...reported].filter((figure) => !figure.includes('/') && !(figure in figures))).toEqual([]);
   });
 
   test('says what it is', () => {

@@ -105,6 +105,7 @@ export const recipeView = (recipe: Recipe): RecipeAnswer => ({
     Object.entries(recipe.rewards).map(([reward, { description }]) => [reward, description]),
   ),
   variants: { ...recipe.variants },
+  figures: { ...recipe.figures },
   cells: { ...recipe.describe?.cells },
 });
 

@@ -37,6 +37,7 @@ const recipe = {
   roles: [{ role: 'solver', description: HOSTILE, set: 'main' }],
   rewards: {},
   variants: {},
+  figures: {},
   cells: {},
 };
 

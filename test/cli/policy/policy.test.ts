@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { command as policyCommand } from '../../../cli/policy/command.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EvalRequest, evaluateTasks } from '../../../cli/policy/evaluate.ts';
 import { evaluationLines } from '../../../cli/policy/evaluation-words.ts';
 import { exportCheckpoint } from '../../../cli/policy/export-checkpoint.ts';
@@ -11,20 +10,13 @@ import { rollBack } from '../../../cli/policy/roll-back.ts';
 import { type GenerateRequest, generateLines, scoreLines } from '../../../cli/policy/run-tokens.ts';
 import { fetchVersion } from '../../../cli/policy/stored-version.ts';
 import { versionRows } from '../../../cli/policy/tables.ts';
-import { askedRun } from '../../../cli/shared/asked-run.ts';
 import { readStart } from '../../../cli/shared/import-policy.ts';
-import { orderOf, startCommand } from '../../../cli/shared/run-options.ts';
-import { addTrainingTaskOptions } from '../../../cli/task-recipe.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { textOf } from '../../../core/renderer/policy-text.ts';
-import type { RoundLine } from '../../../core/schema/summary.ts';
 import { loadOrt } from '../../../infer/ort.ts';
 import { toHfConfig } from '../../../model/hf-config.ts';
 import { ModelProtoSchema } from '../../../model/onnx/schema.gen.ts';
 import { readSafetensors, writeSafetensors } from '../../../model/safetensors.ts';
-import { runOf } from '../../../recipes/run-order.ts';
-import { playInProcess } from '../../../run/in-process.ts';
-import { MemoryRunStore } from '../../../run/run-store.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../../core/renderer/checkpoints.ts';
 import { ORACLES, oracle, randomTensors, smallConfig } from '../../model/checkpoints.ts';
 import { all, startTestMesh, type TestMesh } from './policy-mesh.ts';
@@ -417,100 +409,4 @@ describe('rollback and list', () => {
       expected: '0',
     });
   });
-});
-
-test('every command of docs/my-first-own-run.md does what the page says', { timeout: 120_000 }, async () => {
-  const page = readFileSync('docs/my-first-own-run.md', 'utf8');
-  const blocks = [...page.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, kind, text]) => ({
-    kind,
-    text: text!,
-  }));
-  const [train, held] = blocks.filter(({ kind }) => kind === 'jsonl').map(({ text }) => text);
-  const [module] = blocks.filter(({ kind }) => kind === 'ts').map(({ text }) => text);
-  const commands = blocks.filter(({ kind }) => kind === 'sh').map(({ text }) => text.trim());
-  expect(commands).toHaveLength(5);
-
-  // The files of the page, and a checkpoint with random weights.
-  mesh.write('train.jsonl', train!);
-  mesh.write('test.jsonl', held!);
-  mesh.write('close.ts', module!);
-  const config = smallConfig({ vocab_size: 262, max_position_embeddings: 256 });
-  await mkdir(mesh.path('my-checkpoint'));
-  const template = { eos_token: '<|im_end|>', chat_template: SMOLLM_TEMPLATE };
-  const tokenizer = byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>']);
-  mesh.write('my-checkpoint/config.json', JSON.stringify(toHfConfig(config)));
-  mesh.write('my-checkpoint/tokenizer.json', JSON.stringify(tokenizer));
-  mesh.write('my-checkpoint/tokenizer_config.json', JSON.stringify(template));
-  await writeFile(mesh.path('my-checkpoint/model.safetensors'), writeSafetensors(randomTensors(config)));
-  const placed = /(?:\.\/)?\b(?:my-checkpoint|train\.jsonl|test\.jsonl|close\.ts|trained$)/g;
-  const argumentsOf = (line: string, program: string) => {
-    expect(line.startsWith(`${program} -- `)).toBe(true);
-    const words = line.slice(`${program} -- `.length).split(' ');
-    return words.map((word) => word.replace(placed, (name) => mesh.path(name.replace('./', ''))));
-  };
-
-  const printed: string[] = [];
-  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => {
-    printed.push(line);
-  });
-  /** Runs a policy command on the mesh and returns what it prints. */
-  const policy = async (line: string) => {
-    printed.length = 0;
-    const args = [...argumentsOf(line, 'npm run policy'), '--state', mesh.state];
-    await policyCommand().parseAsync(args, { from: 'user' });
-    return printed.join('\n');
-  };
-  try {
-    const [imported, before, start, after, exported] = commands as [string, string, string, string, string];
-    expect(await policy(imported)).toContain('mine');
-    expect(await policy(before)).toContain('mine 0 on 2 questions');
-
-    // The order as `npm start` reads it, played in this process on the imported files.
-    const command = addTrainingTaskOptions(startCommand());
-    let asked: Parameters<typeof askedRun>[0] | undefined;
-    command.action((given: typeof asked) => {
-      asked = given;
-    });
-    await command.parseAsync(argumentsOf(start, 'npm start'), { from: 'user' });
-    const { known, options } = await askedRun(asked!);
-    const run = runOf(known.registry, orderOf(options));
-    expect(Object.keys(run.recipe.rewards)[0]).toBe('weighted');
-    const store = new MemoryRunStore();
-    const files = await mesh.gateway.getVersion({ name: 'mine', version: 0 });
-    await store.commitVersion({ name: 'mine', version: 0 }, files);
-    const rounds: RoundLine[] = [];
-    await playInProcess(run, { device: 'cpu', threads: 1, revectorize: false, evalEvery: 1 }, store, {
-      started: () => {},
-      evaluatedStart: () => {},
-      round: (line) => rounds.push(line),
-      finished: () => {},
-    });
-    expect(rounds.map(({ to, groups }) => [to, groups.trained])).toEqual([
-      [1, 4],
-      [2, 4],
-    ]);
-    expect(rounds[0]!.report.figures).toMatchObject({
-      'reward.checker': expect.any(Number),
-      'reward.close': expect.any(Number),
-    });
-    for (const version of [1, 2])
-      await mesh.gateway.putVersion(await store.loadVersion({ name: 'mine', version }), {
-        policy: 'mine',
-        version,
-        parent: version - 1,
-        groups: [],
-        round: null,
-        settings: {},
-      });
-
-    expect(await policy(after)).toMatch(/mine 2 on 2 questions[\s\S]*version 0/);
-    await policy(exported);
-    const trained = await readdir(mesh.path('trained'));
-    expect(trained).toEqual(
-      expect.arrayContaining(['config.json', 'model.safetensors', 'tokenizer_config.json']),
-    );
-    await mesh.import(mesh.path('trained'), 'mine-again', true);
-  } finally {
-    log.mockRestore();
-  }
 });
