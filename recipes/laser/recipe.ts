@@ -117,6 +117,16 @@ export const laser: Recipe = {
     'How the paper warms up could not be checked: here the regression is trained from the first round on, and scores count in advantages after eight.',
     'Scores are measured on each round’s own answers, before the round trains on them; its tasks are fresh.',
   ],
+  figures: {
+    scoreRight: 'Mean self-score of exact answers, before the round trains on them.',
+    scoreWrong: 'Mean self-score of all other answers, before the round trains on them.',
+    auc: 'Area under the ROC curve of self-scores for exact answers among all of the round; 0.5 is chance.',
+    groupAuc:
+      'The same area among answers to one task, as a mean over the groups that have exact and other answers.',
+    vote: 'Share of tasks whose most frequent answer is exact.',
+    scoredVote:
+      'Share of tasks whose answer with the largest sum of self-scores, clipped to [0, 1], is exact.',
+  },
   claim,
   startPolicy: 'arithmetic-step-slips',
   tasks: 32,
