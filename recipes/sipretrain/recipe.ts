@@ -4,7 +4,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { heldOutTasks } from '../../core/split.ts';
@@ -204,8 +204,35 @@ function learn(records: RoundRecords, { decode, encode }: LearnTools): TrainingP
   };
 }
 
+interface Told {
+  readonly inForm: boolean;
+  readonly truth: number;
+}
+
+/** How true the texts are, and `told`, how true those of the sampled ones are that are continuations; it is left out where none is. */
+export function examined(greedy: readonly Told[], sampled: readonly Told[]): Evaluation {
+  const told = sampled.flatMap(({ inForm, truth }) => (inForm ? [truth] : []));
+  return evaluation(
+    {
+      n: greedy.length,
+      accuracy: mean(greedy.map(({ truth }) => truth)),
+      sampled: mean(sampled.map(({ truth }) => truth)),
+      formatRate: mean(greedy.map(({ inForm }) => Number(inForm))),
+    },
+    {
+      sampledInForm: mean(sampled.map(({ inForm }) => Number(inForm))),
+      ...(told.length ? { told: mean(told) } : {}),
+    },
+  );
+}
+
 /** How true the continuations of the held-out facts are: the share of their sentences, of which a text that is no continuation has none. */
-async function truths(context: RoundContext, tasks: readonly string[], seed: string, temperature: number) {
+async function truths(
+  context: RoundContext,
+  tasks: readonly string[],
+  seed: string,
+  temperature: number,
+): Promise<Told[]> {
   const { tokenizer } = context;
   const completions = await context.generate(
     AUTHOR,
@@ -292,19 +319,7 @@ export const sipretrain: Recipe = {
     const tasks = heldOutDocuments(context.evaluationTasks);
     const greedy = await truths(context, tasks, 'greedy', 0);
     const sampled = await truths(context, tasks, 'sampled', 1);
-    const told = sampled.flatMap(({ inForm, truth }) => (inForm ? [truth] : []));
-    return evaluation(
-      {
-        n: tasks.length,
-        accuracy: mean(greedy.map(({ truth }) => truth)),
-        sampled: mean(sampled.map(({ truth }) => truth)),
-        formatRate: mean(greedy.map(({ inForm }) => Number(inForm))),
-      },
-      {
-        sampledInForm: mean(sampled.map(({ inForm }) => Number(inForm))),
-        ...(told.length ? { told: mean(told) } : {}),
-      },
-    );
+    return examined(greedy, sampled);
   },
   describe: {
     difficulty: (task) => {

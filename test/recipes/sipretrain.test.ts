@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PreferencePart, SftPart, TrainingPlan } from '../../core/training-plan.ts';
 import { bestAndWorst, type Candidate } from '../../recipes/sipretrain/candidates.ts';
-import { sipretrain } from '../../recipes/sipretrain/recipe.ts';
+import { examined, sipretrain } from '../../recipes/sipretrain/recipe.ts';
 import { documentJudgePrompt, truthOf } from '../../tasks/documents/family.ts';
 import { playWritten } from '../../testing/index.ts';
 import { recordsOf, solved, tokenizer, verdict } from './records.ts';
@@ -140,4 +140,19 @@ test('by the truth the truest is preferred', async () => {
     const facts = groups[i]!.task.split(':')[0]!;
     expect(truthOf(`${facts}:${words.decode(chosen.ids).replace('<eos>', '')}`)).toBe(1);
   }
+});
+
+test('how true continuations are, apart from how many texts are continuations', () => {
+  const none = { inForm: false, truth: 0 };
+  const told = (truth: number) => ({ inForm: true, truth });
+  const { heldOut, figures } = examined(
+    [told(1), told(0.6), none, none],
+    [told(0.8), told(0.4), told(0.6), none],
+  );
+  expect(heldOut.accuracy).toBeCloseTo(0.4, 12);
+  expect(heldOut.sampled).toBeCloseTo(0.45, 12);
+  expect(heldOut.formatRate).toBe(0.5);
+  expect(figures!.sampledInForm).toBe(0.75);
+  expect(figures!.told).toBeCloseTo(0.6, 12);
+  expect(examined([none], [none]).figures).toEqual({ sampledInForm: 0 });
 });
