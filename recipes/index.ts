@@ -25,6 +25,7 @@ import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
+import { sipretrain } from './sipretrain/recipe.ts';
 import { spark } from './spark/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { spine } from './spine/recipe.ts';
@@ -81,6 +82,7 @@ export const recipes: readonly Recipe[] = [
   laser,
   tReg,
   rrpo,
+  sipretrain,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

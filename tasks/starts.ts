@@ -24,6 +24,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
   style: { families: ['style'], roles: ['responder', 'judge'] },
   'style-contrasts': { families: ['style'], roles: ['responder'] },
+  documents: { families: ['documents'], roles: ['author', 'rewriter', 'judge'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },
   grids: { families: ['lake', 'push'], roles: ['agent'] },

@@ -15,6 +15,7 @@ import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
+import { demonstrateDocument } from './documents/demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
@@ -106,6 +107,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
+  documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

@@ -48,6 +48,10 @@ vi.mock('../../tasks/knowledge/episode.ts', async (actual) => {
   const episode = await actual<typeof import('../../tasks/knowledge/episode.ts')>();
   return { ...episode, answerOf: contrary(episode.answerOf, () => 'nobody') };
 });
+vi.mock('../../tasks/documents/family.ts', async (actual) => {
+  const documents = await actual<typeof import('../../tasks/documents/family.ts')>();
+  return { ...documents, truthOf: contrary(documents.truthOf, (truth) => 1 - truth) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
