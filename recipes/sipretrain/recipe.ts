@@ -277,6 +277,17 @@ export const sipretrain: Recipe = {
     'The policy goes on from a pretrained start, as in the paper’s continued pretraining; nothing is pretrained from random weights.',
     'Facts told wrongly are planted, and are always a number rounded up.',
   ],
+  figures: {
+    chosen: 'Number of documents of the round that give a choice to learn from.',
+    documentsChosen: 'Share of choices in which the document’s own continuation is the best.',
+    rewritesChosen: 'Share of choices in which the rewrite is the best.',
+    ownChosen: 'Share of choices in which the policy’s own continuation is the best.',
+    truth:
+      'Share of true sentences in the policy’s own continuations, 0 where a text is none, by the oracle.',
+    overrated: 'Mean of what the judge says a document is worth minus its share of true sentences.',
+    misjudged: 'Mean distance of what the judge says a document is worth from its share of true sentences.',
+    told: 'Share of true sentences in sampled texts that are continuations, by the oracle.',
+  },
   claim,
   startPolicy: 'documents',
   taskName: 'documents',
