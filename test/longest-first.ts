@@ -15,6 +15,7 @@ const LONG = [
   'cli/readme',
   'mesh/question-recipes',
   'mesh/deploy-dry-run',
+  'cli/my-first-own-run',
   'cli/two-starts',
   'nodes/nodes',
   'nodes/mixed',

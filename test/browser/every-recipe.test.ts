@@ -213,15 +213,14 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     }));
 
   test('proposals that were refused stand there with their outcome, the reason, and what was written', async () => {
-    const refusedOf = ({ proposals }: PlayedRun['rounds'][number]) => {
-      const admitted = new Set(proposals.tasks.map(({ proposal }) => proposal));
-      return episodesOf(proposals.samples).filter(([first]) => !admitted.has(first!.id));
-    };
-    const found = [...played].find(([, { rounds }]) => refusedOf(rounds[0]!).length > 0);
-    expect(found, 'a recipe with a refused proposal').toBeDefined();
-    const [recipe, { rounds, run }] = found!;
-    const refused = refusedOf(rounds[0]!);
-    await visit(atRun(recipe, '&round=1'), async (page) => {
+    // ssp's gates refuse some of the proposals of this seed.
+    const { rounds, run } = played.get('ssp')!;
+    const { tasks, samples } = rounds[0]!.proposals;
+    const admitted = new Set(tasks.map(({ proposal }) => proposal));
+    const refused = episodesOf(samples).filter(([first]) => !admitted.has(first!.id));
+    expect(refused.length).toBeGreaterThan(0);
+    const { decode } = readerOf(run);
+    await visit(atRun('ssp', '&round=1'), async (page) => {
       await page.click('.refused summary');
       const rows = page.locator('.refused tbody tr');
       expect(await rows.locator('th').allInnerTexts()).toEqual(refused.map((turns) => turns.at(-1)!.outcome));
@@ -229,10 +228,10 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         all.map((row) => [...row.querySelectorAll('td')].map(({ textContent }) => textContent ?? '')),
       );
       for (const [i, [why, written]] of cells.entries()) {
-        expect(why, `why ${recipe} refused it`).toMatch(/^\S+ \S+ \S+/);
-        // The numbers of what the model wrote, as the recipe's own tokenizer reads it.
-        const text = refused[i]!.map(({ ids }) => readerOf(run).decode(ids)).join(' ');
-        for (const number of text.match(/\d+/g) ?? []) expect(written).toContain(number);
+        expect(why).toMatch(/^\S+ \S+ \S+/);
+        const text = refused[i]!.map(({ ids }) => decode(ids)).join(' ');
+        const words = text.replaceAll(/<\w+>/g, ' ').match(/\w{2,}/g) ?? [];
+        for (const word of words) expect(written).toContain(word);
       }
     });
   });
