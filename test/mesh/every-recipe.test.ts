@@ -23,6 +23,9 @@ const plays = recipes.map(({ name, claim }) => ({
   ...(WITH_ONNX.includes(name) ? {} : { engine: 'kernels' as const }),
   rounds: Math.max(3, claim?.quickRounds ?? 0),
   tasks: [
+    'genrm',
+    'stp',
+    'ssr-swe',
     'tango',
     'dsmath-v2',
     'qwen-prm',
