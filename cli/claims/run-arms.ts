@@ -109,7 +109,8 @@ export class Players {
     runs: readonly ArmRun[],
     onDone: (run: ArmRun, summary: Summary) => Promise<void>,
   ): Promise<Summary[]> {
-    while (this.#all.length < Math.min(this.#jobs, runs.length)) this.#all.push(new Player(this.#evaluations));
+    while (this.#all.length < Math.min(this.#jobs, runs.length))
+      this.#all.push(new Player(this.#evaluations));
     const results: Summary[] = [];
     let next = 0;
     const work = async (player: Player) => {
