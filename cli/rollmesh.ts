@@ -93,7 +93,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./claims/command.ts'),
   },
   soak: {
-    description: 'kills processes at random moments and checks the books',
+    description: 'kills processes at random moments and checks that nothing is lost or trained twice',
     load: () => import('./soak/command.ts'),
   },
   'dead-letters': {

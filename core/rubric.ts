@@ -133,7 +133,7 @@ function marked(text: string, tag: string | undefined): string | null {
 }
 
 /** What a judgment is worth; null where it holds no grade of the rubric. */
-export function readGrade({ grade: rule }: Pick<Rubric, 'grade'>, text: string): number | null {
+export function parseGrade({ grade: rule }: Pick<Rubric, 'grade'>, text: string): number | null {
   const found = marked(text, rule.tag)?.trim();
   if (!found) return null;
   if ('grades' in rule) {

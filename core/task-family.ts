@@ -1,17 +1,20 @@
 /** What a task family must offer: generate tasks, render them for each role, parse strictly, and verify by an exact oracle. */
 import type { Random } from './random.ts';
 import type { Renderer } from './renderer/renderer.ts';
-import type { Unreadable } from './schema/outcome.ts';
+import type { InvalidOutcome } from './schema/outcome.ts';
 import type { Sample } from './schema/sample.ts';
 import type { EvaluationTasks } from './split.ts';
 
-/** A strict reading of model output: the value (`ok`), or the reason why there is none (`invalid`). Off-grammar text is data, not an exception. */
-export type ParseResult<T> =
+/** What the text of a model means: the value (`ok`), or the reason why it does not parse (`invalid`). Such a text is data, not an exception. */
+export type ParseResult<T, Reason extends string = InvalidOutcome> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: Unreadable };
+  | { readonly ok: false; readonly reason: Reason };
 
-export const ok = <T>(value: T): ParseResult<T> => ({ ok: true, value });
-export const invalid = (reason: Unreadable): ParseResult<never> => ({ ok: false, reason });
+export const ok = <T>(value: T): ParseResult<T, never> => ({ ok: true, value });
+export const invalid = <Reason extends string>(reason: Reason): ParseResult<never, Reason> => ({
+  ok: false,
+  reason,
+});
 
 /** A judge's output: a verdict for each step and one for the whole. */
 export interface Judgment {

@@ -116,10 +116,10 @@ export const CURVES = [
   },
   {
     title: 'Rollouts',
-    note: 'Share of rollouts that write their steps, that keep to the grammar, and share of groups that teach nothing because all rewards are equal.',
+    note: 'Share of rollouts that write their steps, that are well-formed, and share of groups that teach nothing because all rewards are equal.',
     lines: () => [
       ['with steps', monitored(({ workedShare }) => workedShare)],
-      ['in grammar', monitored(({ formatRate }) => formatRate)],
+      ['well-formed', monitored(({ formatRate }) => formatRate)],
       ['equal rewards', monitored(({ zeroVariance }) => zeroVariance)],
     ],
     least: [0, 1],

@@ -55,7 +55,7 @@ export function summaryOf(content) {
     equal: rewards.length > 1 && rewards.every((reward) => reward === rewards[0]),
     exact: episodes.filter(({ answerExact }) => answerExact === true).length,
     checked: episodes.filter(({ answerExact }) => answerExact !== null).length,
-    unreadable: all.filter(({ outcome }) => outcome !== 'ok').length,
+    invalid: all.filter(({ outcome }) => outcome !== 'ok').length,
     disagreeing: all.filter(({ oracle }) => oracle?.hit === false).length,
     longest: Math.max(0, ...episodes.map(({ turns }) => turns.reduce((sum, { ids }) => sum + ids.length, 0))),
     text: [content.task, ...all.map(({ text }) => text?.completion ?? '')].join('\n').toLowerCase(),
@@ -71,7 +71,7 @@ export const FILTERS = {
   exact: { name: 'all exact', admits: ({ exact, checked }) => checked > 0 && exact === checked },
   disagree: { name: 'judge ≠ checker', admits: ({ disagreeing }) => disagreeing > 0 },
   equal: { name: 'equal rewards (no signal)', admits: ({ equal }) => equal },
-  unreadable: { name: 'with unreadable texts', admits: ({ unreadable }) => unreadable > 0 },
+  invalid: { name: 'with texts that do not parse', admits: ({ invalid }) => invalid > 0 },
 };
 
 /** @type {Readonly<Record<string, { name: string, key: (summary: Summary) => number }>>} */

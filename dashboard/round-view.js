@@ -516,10 +516,10 @@ export class RoundView {
     const round = this.#round;
     if (!round) return;
     await this.#readAll();
-    const titles = ['index', 'task', 'state', 'mean reward', 'exact', 'checked', 'unreadable', 'longest'];
+    const titles = ['index', 'task', 'state', 'mean reward', 'exact', 'checked', 'invalid', 'longest'];
     const rows = this.#groups.map(({ group, index, task, state }) => {
       const of = this.#summaries.get(group);
-      return [index, task, state, of?.reward, of?.exact, of?.checked, of?.unreadable, of?.longest];
+      return [index, task, state, of?.reward, of?.exact, of?.checked, of?.invalid, of?.longest];
     });
     download(`round-${round.index}-tasks.csv`, 'text/csv', csv(titles, rows));
   }

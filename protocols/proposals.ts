@@ -4,7 +4,7 @@
  */
 import { type RoundContext, sampleOf } from '../core/round-context.ts';
 import { groupId } from '../core/sample-ids.ts';
-import type { Outcome, Unreadable } from '../core/schema/outcome.ts';
+import type { Outcome, InvalidOutcome } from '../core/schema/outcome.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
 import type { ParseResult } from '../core/task-family.ts';
@@ -22,7 +22,7 @@ export interface Gate<R extends Request> {
   /** Whether a task is held out. Such a proposal is recorded, and neither used nor trained on. */
   readonly isHeldOut: (task: string) => boolean;
   /** Why a task that passed the other gates is refused; null where it is admitted. Proposals come in the order in which they were asked for. */
-  readonly refuse?: (task: string) => Unreadable | null;
+  readonly refuse?: (task: string) => InvalidOutcome | null;
 }
 
 /** `task` is empty where the text proposes none; the task is admitted where the outcome is `ok`. */
@@ -65,7 +65,7 @@ export const passed = (proposals: readonly Proposal<Request>[]): { task: string;
   proposals.flatMap(({ task, sample }) => (sample.outcome === 'ok' ? [{ task, proposal: sample.id }] : []));
 
 /** Refuses a task that comes a second time, or that is among `known`. */
-export function refuseRepeated(known: Iterable<string> = []): (task: string) => Unreadable | null {
+export function refuseRepeated(known: Iterable<string> = []): (task: string) => InvalidOutcome | null {
   const seen = new Set(known);
   return (task) => {
     if (seen.has(task)) return 'duplicate';

@@ -71,14 +71,14 @@ export function marksExactly(task: string, solution: Solution, verdict: ParseRes
   return verdict.ok && steps.every((right, i) => verdict.value.steps[i] === right);
 }
 
-/** The share of the verdicts that let the rewritten line pass; null of none that can be read. */
+/** The share of the verdicts that let the rewritten line pass; null of none that parses. */
 export function passedShare(task: string, verdicts: readonly ParseResult<Judgment>[]): number | null {
   const line = rewrittenLine(task);
   const read = verdicts.flatMap((verdict) => (verdict.ok ? [Number(verdict.value.steps[line - 1])] : []));
   return read.length ? mean(read) : null;
 }
 
-/** What a line is paid: the share of verdicts that it fools, and -1 where it is right or cannot be read. */
+/** What a line is paid: the share of verdicts that it fools, and -1 where it is right or does not parse. */
 export const lineReward = (wrong: boolean | null, fooled: number | null): number | null =>
   wrong ? fooled : -1;
 
@@ -93,7 +93,7 @@ export interface LineGame {
   readonly votes: number;
   /** Is the right solution judged beside the rewritten ones? */
   readonly besideRight: boolean;
-  /** What the verifier is shown in the place of a sample; nothing where it is not in form. */
+  /** What the verifier is shown in the place of a sample; nothing where it is not well-formed. */
   readonly shownFor: (task: string, sample: Sample) => ParseResult<Solution>;
   readonly payVerdict: (shown: Shown, answer: Answer<Judgment>) => number;
   /** `verdicts`: those on the solution `shown`. */

@@ -13,7 +13,7 @@ import { type QuestionGame, questionGame } from '../protocols/questions/game.ts'
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { program } from '../tasks/file/program-checker.ts';
-import { readQuestion } from '../tasks/words/read-question.ts';
+import { parseQuestion } from '../tasks/words/parse-question.ts';
 import { WORDS } from '../tasks/words/task-set.ts';
 import { dapoOn, passed } from './dapo/recipe.ts';
 import { genrmOn } from './genrm/on-questions.ts';
@@ -156,7 +156,7 @@ export function questionRecipeFrom(
       maxNew,
       examined,
       // Only the generated questions start from this policy; with files the run names its policy.
-      ...(data.start === WORDS ? { readProposal: readQuestion } : {}),
+      ...(data.start === WORDS ? { parseProposal: parseQuestion } : {}),
     }),
   );
   if (data.rewards) expectSum(data.recipe);

@@ -242,7 +242,11 @@ export const command = (): Command =>
     )
     .option('--again <reason>', 'with --register: count another attempt after a registered one')
     .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
-    .option('--pilot', 'other seeds, examined on other tasks: to choose settings; notes only its time', false)
+    .option(
+      '--pilot',
+      'other seeds, evaluated on other tasks, to choose settings; notes only its time',
+      false,
+    )
     .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
     .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
     .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))

@@ -60,10 +60,10 @@ class Player {
   readonly #child;
   readonly #lines;
 
-  constructor(exams: Evaluations) {
+  constructor(evaluations: Evaluations) {
     this.#child = spawn(process.execPath, [...process.execArgv, SCRIPT], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, [EVALUATIONS]: exams },
+      env: { ...process.env, [EVALUATIONS]: evaluations },
     });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
@@ -96,12 +96,12 @@ class Player {
 /** At most `jobs` processes that run arms; they are started when first needed and kept for the next claim. */
 export class Players {
   readonly #jobs: number;
-  readonly #exams: Evaluations;
+  readonly #evaluations: Evaluations;
   readonly #all: Player[] = [];
 
-  constructor(jobs: number, exams: Evaluations) {
+  constructor(jobs: number, evaluations: Evaluations) {
     this.#jobs = jobs;
-    this.#exams = exams;
+    this.#evaluations = evaluations;
   }
 
   /** Runs the arms and returns the results in the order given. Only one call may be under way. */
@@ -109,7 +109,8 @@ export class Players {
     runs: readonly ArmRun[],
     onDone: (run: ArmRun, summary: Summary) => Promise<void>,
   ): Promise<Summary[]> {
-    while (this.#all.length < Math.min(this.#jobs, runs.length)) this.#all.push(new Player(this.#exams));
+    while (this.#all.length < Math.min(this.#jobs, runs.length))
+      this.#all.push(new Player(this.#evaluations));
     const results: Summary[] = [];
     let next = 0;
     const work = async (player: Player) => {

@@ -7,20 +7,20 @@ const interval = ({ low, high }: { readonly low: number; readonly high: number }
   `${percent(low, 1)} to ${percent(high, 1)}`;
 const share = (of: Share) => `${percent(of.share, 1).padStart(7)}  (95 %: ${interval(of)})`;
 
-const unread = (reasons: Readonly<Record<string, number>>): string => {
+const invalid = (reasons: Readonly<Record<string, number>>): string => {
   const each = Object.entries(reasons).sort((a, b) => b[1] - a[1]);
   const all = each.reduce((sum, [, part]) => sum + part, 0);
   return all === 0
-    ? 'every answer was read'
-    : `${percent(all, 1)} not read: ${each.map(([reason, part]) => `${reason} ${percent(part, 1)}`).join(', ')}`;
+    ? 'every answer parses'
+    : `${percent(all, 1)} do not parse: ${each.map(([reason, part]) => `${reason} ${percent(part, 1)}`).join(', ')}`;
 };
 
 function figureLines({ greedy, sampled, byDifficulty }: QuestionFigures): string[] {
   return [
-    `  greedy           ${share(greedy.accuracy)}  ${decimal(greedy.tokens, 1)} tokens, ${unread(greedy.unread)}`,
+    `  greedy           ${share(greedy.accuracy)}  ${decimal(greedy.tokens, 1)} tokens, ${invalid(greedy.invalid)}`,
     ...(sampled
       ? [
-          `  sampled          ${share(sampled.accuracy)}  ${decimal(sampled.tokens, 1)} tokens, ${unread(sampled.unread)}`,
+          `  sampled          ${share(sampled.accuracy)}  ${decimal(sampled.tokens, 1)} tokens, ${invalid(sampled.invalid)}`,
           ...Object.entries(sampled.passAt).map(([k, of]) => `  ${`pass@${k}`.padEnd(16)} ${share(of)}`),
           ...Object.entries(sampled.majorityAt).map(
             ([k, of]) => `  ${`majority@${k}`.padEnd(16)} ${share(of)}`,

@@ -93,11 +93,11 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     await ensureShipped(gateway);
     injector.attach(cluster);
     const ledger = await playToTheEnd(fire, cluster, gateway, injector, began);
-    const books = balance(ledger);
+    const balanced = balance(ledger);
     return {
       killPoints: injector.done,
-      balance: books,
-      differing: books.failed ? null : await differingVersions(fire.order, ledger),
+      balance: balanced,
+      differing: balanced.failed ? null : await differingVersions(fire.order, ledger),
       wallMs: Math.round(performance.now() - began),
     };
   } finally {

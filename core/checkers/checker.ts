@@ -1,10 +1,10 @@
 /**
  * A checker decides whether an answer to a task is right. It is pure and bounded, so that it may run in a Worker on whatever a model
- * wrote. A task's reference is read once, before anything is trained, and a reference that cannot be read is the file's mistake; an
- * answer that cannot be read is the model's, and comes back as a reason.
+ * wrote. A task's reference is read once, before anything is trained, and a reference that does not parse is the file's mistake; an
+ * answer that does not parse is the model's, and comes back as a reason.
  */
 import { wrongInput } from '../errors.ts';
-import type { ParseResult } from './reading.ts';
+import type { ParseResult } from '../task-family.ts';
 
 /** What a task says about its right answers. */
 export interface Reference {
@@ -13,8 +13,8 @@ export interface Reference {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Is the answer right? An `invalid` result says why the answer could not be read: it is not right, and it counts as a format error. */
-export type Check = (answer: string) => ParseResult<boolean>;
+/** Is the answer right? An `invalid` result says why the answer does not parse: it is not right, and it counts as a format error. */
+export type Check = (answer: string) => ParseResult<boolean, string>;
 
 export interface Checker {
   readonly name: string;

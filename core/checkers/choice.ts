@@ -5,7 +5,7 @@
  */
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok } from '../task-family.ts';
 
 const LETTER = /^\(?([A-Za-z])(?:[).:]+|$)\s*(.*)$/s;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -54,7 +54,7 @@ export const choice: Checker = {
       if (given.length > LONGEST_ANSWER) return invalid('too-long');
       const named = optionNamed(given, options);
       if (named === undefined) return invalid('no-option');
-      return named === null ? invalid('two-options') : read(named === expected);
+      return named === null ? invalid('two-options') : ok(named === expected);
     };
   },
 };

@@ -1,6 +1,6 @@
 /** The checker `exact`: the same text. Space around it and the runs of space inside it do not count, and Unicode is composed (NFC). */
 import { type Checker, LONGEST_ANSWER, wrongReference } from './checker.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok } from '../task-family.ts';
 
 /** The form of a text that is compared: composed (NFC), trimmed, with single spaces. */
 export const plain = (text: string): string => text.normalize('NFC').trim().replace(/\s+/gu, ' ');
@@ -11,6 +11,6 @@ export const exact: Checker = {
   prepare: ({ answer }) => {
     const expected = plain(answer);
     if (expected === '') throw wrongReference('exact', 'it is empty.', 'a text');
-    return (given) => (given.length > LONGEST_ANSWER ? invalid('too-long') : read(plain(given) === expected));
+    return (given) => (given.length > LONGEST_ANSWER ? invalid('too-long') : ok(plain(given) === expected));
   },
 };

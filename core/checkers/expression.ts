@@ -5,8 +5,7 @@
  */
 import Fraction from 'fraction.js';
 import { type Checker, shown, wrongReference } from './checker.ts';
-import type { ParseResult } from './reading.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 /** Longest expression that is read; nesting cannot be deeper. */
 const LONGEST = 200;
@@ -20,13 +19,13 @@ export interface Evaluated {
 }
 
 /** Thrown to end parsing, with the reason. */
-class Unreadable extends Error {}
+class ParseFailure extends Error {}
 
 /**
  * Value of `+ - * /` with parentheses over whole numbers; × · ÷ and the typeset minus are read, too. Reasons: too-long, no-expression,
  * division-by-zero.
  */
-export function evaluateExpression(text: string): ParseResult<Evaluated> {
+export function evaluateExpression(text: string): ParseResult<Evaluated, string> {
   if (text.length > LONGEST) return invalid('too-long');
   const plain = text.replace(/[−–]/g, '-').replace(/[×·]/g, '*').replace(/÷/g, '/');
   const tokens = plain.match(/\d+|[-+*/()]|\S/g) ?? [];
@@ -38,11 +37,11 @@ export function evaluateExpression(text: string): ParseResult<Evaluated> {
     if (take('-')) return factor().neg();
     if (take('(')) {
       const value = sum();
-      if (!take(')')) throw new Unreadable('no-expression');
+      if (!take(')')) throw new ParseFailure('no-expression');
       return value;
     }
     const token = tokens[at++] ?? '';
-    if (!/^\d+$/.test(token) || token.length > MOST_DIGITS) throw new Unreadable('no-expression');
+    if (!/^\d+$/.test(token) || token.length > MOST_DIGITS) throw new ParseFailure('no-expression');
     numbers.push(Number(token));
     return new Fraction(Number(token));
   };
@@ -50,7 +49,7 @@ export function evaluateExpression(text: string): ParseResult<Evaluated> {
     let value = factor();
     for (let operator = take('*', '/'); operator; operator = take('*', '/')) {
       const right = factor();
-      if (operator === '/' && right.equals(0)) throw new Unreadable('division-by-zero');
+      if (operator === '/' && right.equals(0)) throw new ParseFailure('division-by-zero');
       value = operator === '*' ? value.mul(right) : value.div(right);
     }
     return value;
@@ -64,9 +63,9 @@ export function evaluateExpression(text: string): ParseResult<Evaluated> {
 
   try {
     const value = sum();
-    return at === tokens.length ? read({ value, numbers }) : invalid('no-expression');
+    return at === tokens.length ? ok({ value, numbers }) : invalid('no-expression');
   } catch (error) {
-    if (error instanceof Unreadable) return invalid(error.message);
+    if (error instanceof ParseFailure) return invalid(error.message);
     throw error;
   }
 }
@@ -105,7 +104,7 @@ export const expression: Checker = {
       if (!parsed.ok) return parsed;
       const { value, numbers: used } = parsed.value;
       const uses = withinNumbers(used, numbers) && (useAll !== true || used.length === numbers.length);
-      return read(uses && value.equals(wanted));
+      return ok(uses && value.equals(wanted));
     };
   },
 };

@@ -1,7 +1,6 @@
 /** The answer in what a model wrote: the whole text, or the part of it that is marked as the answer. */
 import { wrongInput } from '../errors.ts';
-import type { ParseResult } from './reading.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 /** The content of the balanced braces after `\boxed` at a position, or the single token there; null where the text ends before that. */
 function boxedAt(text: string, start: number): string | null {
@@ -76,11 +75,11 @@ export function parseExtractions(names: string): Extraction[] {
 }
 
 /** The first answer that is found, trimmed. `invalid` with the reason of the last extraction that was tried, or `empty` for an empty answer. */
-export function extractAnswer(text: string, extractions: readonly Extraction[]): ParseResult<string> {
+export function extractAnswer(text: string, extractions: readonly Extraction[]): ParseResult<string, string> {
   let reason = 'empty';
   for (const name of extractions) {
     const found = EXTRACTORS[name].find(text)?.trim();
-    if (found) return read(found);
+    if (found) return ok(found);
     reason = found === '' ? 'empty' : EXTRACTORS[name].reason;
   }
   return invalid(reason);

@@ -5,7 +5,7 @@
  */
 import { format, type Schema, Validator } from '@cfworker/json-schema';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok } from '../task-family.ts';
 import { linearPattern } from './regex.ts';
 
 const NAME = 'json-schema';
@@ -97,7 +97,7 @@ export const jsonSchema: Checker = {
         return invalid('not-json');
       }
       try {
-        return read(validator.validate(value).valid);
+        return ok(validator.validate(value).valid);
       } catch (error) {
         // The only failure left: a value that is nested deeper than the call stack.
         if (error instanceof RangeError) return invalid('too-deep');

@@ -10,8 +10,7 @@
  */
 import Fraction from 'fraction.js';
 import { type Checker, shown, wrongReference } from './checker.ts';
-import type { ParseResult } from './reading.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;
@@ -44,7 +43,7 @@ export interface WrittenNumber {
 }
 
 /** A number as it is written in a text of its own; reasons: too-long, no-number, division-by-zero, too-large. */
-export function parseNumber(text: string): ParseResult<WrittenNumber> {
+export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   // Minus signs and narrow spaces as typeset text has them.
   const written = text
     .trim()
@@ -71,7 +70,7 @@ export function parseNumber(text: string): ParseResult<WrittenNumber> {
   const percent = suffix === '%';
   if (percent) value = value.div(100);
   else if (suffix !== undefined) value = value.mul(tenTo(SCALES[suffix] ?? 0));
-  return read({ value: sign === '-' ? value.neg() : value, percent });
+  return ok({ value: sign === '-' ? value.neg() : value, percent });
 }
 
 const tenTo = (power: number) => new Fraction(10n ** BigInt(power));
@@ -106,7 +105,7 @@ export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
         if (!parsed.ok) return parsed;
         const same = close(parsed.value.value, value);
         const sameFigure = percent && !parsed.value.percent && close(parsed.value.value.div(100), value);
-        return read(same || sameFigure);
+        return ok(same || sameFigure);
       };
     },
   };

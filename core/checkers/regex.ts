@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok } from '../task-family.ts';
 
 const LONGEST_PATTERN = 1000;
 
@@ -27,6 +27,6 @@ export const regex: Checker = {
   prepare: ({ answer }) => {
     const pattern = linearPattern('regex', answer);
     return (given) =>
-      given.length > LONGEST_ANSWER ? invalid('too-long') : read(pattern.matches(given.trim()));
+      given.length > LONGEST_ANSWER ? invalid('too-long') : ok(pattern.matches(given.trim()));
   },
 };

@@ -6,8 +6,7 @@
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
 import { parseNumber } from './number.ts';
-import type { ParseResult } from './reading.ts';
-import { invalid, read } from './reading.ts';
+import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 const MOST_ELEMENTS = 1000;
 const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;
@@ -29,7 +28,7 @@ function jsonElements(text: string): readonly string[] | null {
 }
 
 /** Keys of the elements; reasons: too-long, no-elements, empty-element. */
-export function parseSet(text: string): ParseResult<ReadonlySet<string>> {
+export function parseSet(text: string): ParseResult<ReadonlySet<string>, string> {
   if (text.length > LONGEST_ANSWER) return invalid('too-long');
   const trimmed = text.trim();
   const inner =
@@ -39,10 +38,10 @@ export function parseSet(text: string): ParseResult<ReadonlySet<string>> {
   const elements =
     jsonElements(trimmed) ?? inner.split(/,\s*and\s|[,;\n]|\sand\s/).map((element) => element.trim());
   if (elements.length === 1 && elements[0] === '')
-    return trimmed === '' ? invalid('no-elements') : read(new Set());
+    return trimmed === '' ? invalid('no-elements') : ok(new Set());
   if (elements.includes('')) return invalid('empty-element');
   if (elements.length > MOST_ELEMENTS) return invalid('too-long');
-  return read(new Set(elements.map(keyOf)));
+  return ok(new Set(elements.map(keyOf)));
 }
 
 export const set: Checker = {
@@ -60,7 +59,7 @@ export const set: Checker = {
       const parsed = parseSet(given);
       if (!parsed.ok) return parsed;
       const { value } = parsed;
-      return read(value.size === expected.value.size && [...value].every((key) => expected.value.has(key)));
+      return ok(value.size === expected.value.size && [...value].every((key) => expected.value.has(key)));
     };
   },
 };

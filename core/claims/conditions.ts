@@ -15,7 +15,7 @@ const CALLED: Readonly<Record<string, string>> = {
 };
 const called = (figure: string) => CALLED[figure] ?? figure;
 
-/** Controls by coin and by form alone are played with four seeds, unless a condition compares the method with them. */
+/** Controls by coin and by format alone are played with four seeds, unless a condition compares the method with them. */
 const CONTROL_SEEDS = 4;
 
 /** The control in which a coin decides instead of the reward. */
@@ -27,7 +27,7 @@ export const coinArm = (decides: string, more: Partial<Arm> = {}): Arm => ({
   ...more,
 });
 
-/** The control in which form alone is paid. */
+/** The control in which the format alone is paid. */
 export const formatArm = (paid: string, more: Partial<Arm> = {}): Arm => ({
   name: 'format',
   reward: 'format',

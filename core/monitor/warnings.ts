@@ -24,8 +24,7 @@ const learnsFromDifferences = ({ kinds = [] }: TrainingReport): boolean =>
 const RULES: readonly Rule[] = [
   {
     broken: (m) => below(m.formatRate, 0.8),
-    description: (m) =>
-      `only ${percent(m.formatRate)} of the rollouts have the form that their role asks for`,
+    description: (m) => `only ${percent(m.formatRate)} of the rollouts are well-formed`,
   },
   {
     broken: (m) => above(m.gap, 0.3),

@@ -49,7 +49,7 @@ export const OUTCOMES = {
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 /** Why a text is no valid output. */
-export type Unreadable = Exclude<Outcome, 'ok'>;
+export type InvalidOutcome = Exclude<Outcome, 'ok'>;
 
 const isOutcome = (value: unknown): value is Outcome =>
   typeof value === 'string' && Object.hasOwn(OUTCOMES, value);

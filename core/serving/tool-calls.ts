@@ -39,7 +39,7 @@ function callOf(text: string): ToolCall | undefined {
 export const callStyle = (prompt: string): CallStyle => (prompt.includes(CALL_TAG) ? 'tags' : 'json');
 
 /** The calls in an answer, and the text beside them. An answer whose calls cannot be read stays text, whole. */
-export function readCalls(
+export function parseCalls(
   text: string,
   style: CallStyle,
 ): { readonly text: string; readonly calls: ToolCall[] } {

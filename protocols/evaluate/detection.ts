@@ -37,7 +37,7 @@ export const DETECTION_FIGURES = {
   copy: 'Share found of wrong lines that take the operand of another line.',
 } as const;
 
-/** How often right solutions are accepted, and how often flaws of each kind are found; what cannot be read does neither. */
+/** How often right solutions are accepted, and how often flaws of each kind are found; a verdict that does not parse does neither. */
 export async function detection(
   { tokenizer, generate, evaluationTasks }: EvaluationContext,
   temperature: number,
@@ -54,10 +54,15 @@ export async function detection(
   const hits = items.map(({ solution, kind }, i) => {
     const { ids, stopped } = completions[i]![0]!;
     const verdict = plainProofs.parseJudgment(solution, tokenizer.decode(ids));
-    const read = stopped && verdict.ok;
-    return { kind, read, hit: read && verdict.value.right === (kind === 'right') };
+    const parses = stopped && verdict.ok;
+    return { kind, parses, hit: parses && verdict.value.right === (kind === 'right') };
   });
   const of = (kind: Kind) => mean(hits.filter((item) => item.kind === kind).map(({ hit }) => Number(hit)));
   const found = mean(UNSEEN.map(of));
-  return { of, found, balanced: (of('right') + found) / 2, read: mean(hits.map(({ read }) => Number(read))) };
+  return {
+    of,
+    found,
+    balanced: (of('right') + found) / 2,
+    formatRate: mean(hits.map(({ parses }) => Number(parses))),
+  };
 }

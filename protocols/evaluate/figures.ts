@@ -18,7 +18,7 @@ export interface AnswerFigures {
   /** Mean length in tokens. */
   readonly tokens: number;
   /** Shares of all answers that do not parse, by the reason; one of the reasons is `cut-off`. */
-  readonly unread: Readonly<Record<string, number>>;
+  readonly invalid: Readonly<Record<string, number>>;
 }
 
 export interface SampledFigures extends AnswerFigures {
@@ -52,7 +52,7 @@ const single = (answers: readonly CheckedAnswer[]): Share => {
   return { share, ...wilsonInterval(share, answers.length) };
 };
 
-function unreadOf(answers: readonly CheckedAnswer[]): Record<string, number> {
+function invalidOf(answers: readonly CheckedAnswer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { outcome } of answers)
     if (outcome !== 'right' && outcome !== 'wrong') counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -103,7 +103,7 @@ function sampledFigures(questions: readonly AnsweredQuestion[]): SampledFigures 
     samples,
     accuracy: shareOf(questions.map((question) => rightShare(question.samples))),
     tokens: mean(all.map(({ tokens }) => tokens)),
-    unread: unreadOf(all),
+    invalid: invalidOf(all),
     passAt: atEachK((of, k) => passAtK(of.length, of.filter(isRight).length, k)),
     majorityAt: atEachK((of, k) => {
       const { answers, silent } = countsOf(of);
@@ -155,7 +155,7 @@ export function figuresOf(questions: readonly AnsweredQuestion[]): QuestionFigur
     greedy: {
       accuracy: single(greedy),
       tokens: mean(greedy.map(({ tokens }) => tokens)),
-      unread: unreadOf(greedy),
+      invalid: invalidOf(greedy),
     },
     sampled: sampledFigures(questions),
     byDifficulty: byDifficulty(questions),

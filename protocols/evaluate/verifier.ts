@@ -103,19 +103,22 @@ async function verdicts(
 }
 
 /** Mean of the hit rates on right and on wrong solutions. A verdict that does not parse is a miss. 0.5 where all solutions are of one kind. */
-export const verdictAccuracy = (items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number =>
+export const verdictAccuracy = (
+  items: readonly Natural[],
+  verdicts: readonly ParseResult<Judgment>[],
+): number =>
   balancedAccuracy(
     items.map(({ exact: { right } }, i) => {
-      const verdict = read[i]!;
+      const verdict = verdicts[i]!;
       return { right, hit: verdict.ok && verdict.value.right === right };
     }),
   ) ?? 0.5;
 
 /** F1 of finding the wrong steps; a verdict that does not parse finds none. 0 where none is found. */
-export function stepF1(items: readonly Natural[], read: readonly ParseResult<Judgment>[]): number {
+export function stepF1(items: readonly Natural[], verdicts: readonly ParseResult<Judgment>[]): number {
   let [found, claimed, wrong] = [0, 0, 0];
   for (const [i, { exact }] of items.entries()) {
-    const verdict = read[i]!;
+    const verdict = verdicts[i]!;
     const marks = verdict.ok ? verdict.value.steps : [];
     for (const [s, ok] of exact.steps.entries()) {
       const description = marks[s] === false;

@@ -7,7 +7,7 @@ import type { Proposal, Request } from '../proposals.ts';
 import type { DrawingContext } from './curriculum.ts';
 import { drawQuestions, type Needs, verified } from './draw.ts';
 import { questionFamily } from './family.ts';
-import { type Example, knownQuestions, proposeLike, type ReadProposal } from './propose.ts';
+import { type Example, knownQuestions, proposeLike, type ParseProposal } from './propose.ts';
 import type { Questions } from './round.ts';
 import { questionTitle } from './task-text.ts';
 
@@ -34,10 +34,10 @@ export interface QuestionGame {
 export const questionGame = (
   questions: Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> & {
     /** Computes the answers to questions that a policy writes; by default these are not known. */
-    readonly readProposal?: ReadProposal | undefined;
+    readonly parseProposal?: ParseProposal | undefined;
   },
 ): QuestionGame => {
-  const { tasks, maxNew, readProposal } = questions;
+  const { tasks, maxNew, parseProposal } = questions;
   const known = knownQuestions(tasks);
   const draw: QuestionGame['tasks'] = (context, count = context.round.settings.tasks, needs) =>
     drawQuestions(context, {
@@ -53,7 +53,7 @@ export const questionGame = (
     tasks: draw,
     verifiedTasks: (context) => draw(context, undefined, verified(maxNew)),
     propose: (context, role, examples, needs = verified(maxNew)) =>
-      proposeLike(context, role, examples, { known, needs, readProposal }),
+      proposeLike(context, role, examples, { known, needs, parseProposal }),
   };
 };
 

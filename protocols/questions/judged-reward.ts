@@ -9,7 +9,7 @@ import type { Renderer } from '../../core/renderer/renderer.ts';
 import type { RewardRollout } from '../../core/reward-function.ts';
 import type { Score } from '../../core/reward-service.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { fillRubric, type Rubric, readGrade, shownQuestion, usesReference } from '../../core/rubric.ts';
+import { fillRubric, type Rubric, parseGrade, shownQuestion, usesReference } from '../../core/rubric.ts';
 import { judgmentId } from '../../core/sample-ids.ts';
 import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { sealedGold } from '../gold.ts';
@@ -107,7 +107,7 @@ async function judgeAll(
   for (const [i, { group: g, sample: s, id, prompt }] of asked.entries()) {
     const completion = completions[i]![0]!;
     const { text, ended } = renderer.read(prompt, completion.ids);
-    const grade = readGrade(judge.rubric, text);
+    const grade = parseGrade(judge.rubric, text);
     const outcome = !ended ? 'cut-off' : grade === null ? 'off-grammar' : 'ok';
     scores[g]![s] = outcome === 'ok' ? grade! : outcome === 'cut-off' ? 'cut-off' : 'unreadable';
     const of = groups[g]!.samples[s]!.id;

@@ -5,7 +5,7 @@
 import { proposerMessages } from '../../core/renderer/role-messages.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { proposalId } from '../../core/sample-ids.ts';
-import type { Unreadable } from '../../core/schema/outcome.ts';
+import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
 import { questionKey } from '../../tasks/file/task.ts';
 import type { TaskSet } from '../../tasks/file/task-set.ts';
@@ -53,21 +53,21 @@ function parse(
   { readText, holdsControl }: ReturnType<RoundContext['renderer']>,
   text: string,
   example: string,
-  readProposal: QuestionGate['readProposal'],
+  parseProposal: QuestionGate['parseProposal'],
 ): ParseResult<string> {
   const written = readText(text).text.trim();
   if (written === '' || holdsControl(written)) return invalid('off-grammar');
   const { messages } = readTask(example);
   const asked = [...messages.slice(0, -1), { ...messages.at(-1)!, content: written }];
-  if (!readProposal) return ok(writeProposed(asked));
-  const known = readProposal(written);
+  if (!parseProposal) return ok(writeProposed(asked));
+  const known = parseProposal(written);
   if (!known.ok) return known;
   const { answer, metadata } = known.value;
   return ok(writeTask({ messages: asked, answer, metadata, difficulty: null }));
 }
 
 /** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
-export type ReadProposal = (question: string) => ParseResult<{
+export type ParseProposal = (question: string) => ParseResult<{
   readonly answer: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly isHeldOut: boolean;
@@ -75,7 +75,7 @@ export type ReadProposal = (question: string) => ParseResult<{
 
 export interface QuestionGate {
   /** Where given, only questions that it can parse are admitted, with the answers that it computes. */
-  readonly readProposal?: ReadProposal | undefined;
+  readonly parseProposal?: ParseProposal | undefined;
   readonly known: KnownQuestions;
   /** What a question must fit into the context with. */
   readonly needs: Needs;
@@ -86,19 +86,19 @@ export async function proposeLike(
   context: RoundContext,
   role: string,
   examples: readonly Example[],
-  { known, needs, readProposal }: QuestionGate,
+  { known, needs, parseProposal }: QuestionGate,
 ): Promise<Proposal<Example & Request>[]> {
   const renderer = context.renderer();
   const { fits } = fittingIn(context, needs);
   const seen = new Set(known.trained);
-  const refuse = (task: string): Unreadable | null => {
+  const refuse = (task: string): InvalidOutcome | null => {
     const key = keyOf(task);
     if (seen.has(key)) return 'duplicate';
     seen.add(key);
     return fits(task) ? null : 'too-long';
   };
   const isReserved = (task: string): boolean => {
-    const read = readProposal?.(readTask(task).messages.at(-1)!.content);
+    const read = parseProposal?.(readTask(task).messages.at(-1)!.content);
     return read?.ok === true && read.value.isHeldOut;
   };
   const requests = examples.map((example) => ({
@@ -106,7 +106,7 @@ export async function proposeLike(
     prompt: renderer.begin(proposerMessages([readTask(example.task).messages.at(-1)!.content])).text,
   }));
   return proposeThrough(context, role, requests, {
-    parse: (text, { task }) => parse(renderer, text, task, readProposal),
+    parse: (text, { task }) => parse(renderer, text, task, parseProposal),
     isHeldOut: (task) => known.heldOut.has(keyOf(task)) || isReserved(task),
     refuse,
   });

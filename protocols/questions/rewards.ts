@@ -48,7 +48,7 @@ export const QUESTION_REWARDS = {
     pay: ({ answers }) => majorityRewards(answers.map(voteOf)),
   },
   format: {
-    description: 'control: 1 for any answer that can be read',
+    description: 'control: 1 for any answer that parses',
     usesGold: false,
     pay: ({ answers }) => answers.map((answer) => Number(answer !== null)),
   },

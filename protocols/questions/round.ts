@@ -170,10 +170,10 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
     { checker, extract, maxNew, samples: 1, temperature, seed: 0 },
   );
   const { greedy, sampled } = figuresOf(answered);
-  const unread = Object.values(greedy.unread).reduce((sum, part) => sum + part, 0);
+  const invalid = Object.values(greedy.invalid).reduce((sum, part) => sum + part, 0);
   const { share: accuracy, low, high } = greedy.accuracy;
   return evaluation(
-    { n: answered.length, accuracy, sampled: sampled?.accuracy.share ?? null, formatRate: 1 - unread },
+    { n: answered.length, accuracy, sampled: sampled?.accuracy.share ?? null, formatRate: 1 - invalid },
     { accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens, ...(tooLong ? { tooLong } : {}) },
   );
 }

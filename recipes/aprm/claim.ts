@@ -56,7 +56,7 @@ export const claim: Claim = {
       description: 'the verifier is fine-tuned on its verdicts that earn 1 instead of being reinforced',
     },
     coinArm('a coin pays both players'),
-    formatArm('lines and verdicts in form are paid'),
+    formatArm('well-formed lines and verdicts are paid'),
   ],
   partners: [{ partner: 'generator', trained: 'aprm', frozen: 'frozen generator' }],
   conditions: [

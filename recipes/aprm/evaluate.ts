@@ -28,7 +28,7 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
       n: plainProofs.heldOut(context.evaluationTasks).length,
       accuracy: greedy.balanced,
       sampled: sampled.balanced,
-      formatRate: greedy.read,
+      formatRate: greedy.formatRate,
     },
     {
       found: sampled.found,

@@ -22,7 +22,7 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
       'the verifier is paid for exact marks; the generator for wrong lines that pass, and it pays for lines that are not wrong',
     usesGold: true,
   },
-  format: { description: 'control: what is in form is paid, for both', usesGold: false },
+  format: { description: 'control: what is well-formed is paid, for both', usesGold: false },
   random: { description: 'control: a fair coin, for both', usesGold: false },
 };
 

@@ -32,7 +32,7 @@ export const aprm: Recipe = {
     roles:
       'The generator goes on with a right solution at one of its lines, which follows from the task, and writes this line alone, as many times as the group is large; the lines after it follow from what it wrote. The judge, the verifier, reads each of these solutions and the right one as many times, does every sum again and marks every line. Each has weights of its own. The solver answers held-out tasks at version 0, and is not trained.',
     rewards:
-      'A verdict earns 1 if its marks are those of the exact checker. A line earns the share of verdicts on it that let it pass if it is wrong, which is 1 for a verdict that is fooled and 0 for one that is not, and -1 if it is not wrong or cannot be read.',
+      'A verdict earns 1 if its marks are those of the exact checker. A line earns the share of verdicts on it that let it pass if it is wrong, which is 1 for a verdict that is fooled and 0 for one that is not, and -1 if it is not wrong or does not parse.',
     credit: 'Both are standardised among the samples that share a prompt (GRPO).',
     objective:
       'For both a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.01 times a k3 estimate of the KL divergence to version 0, minus 0.01 times the entropy: these make the game strongly monotone.',

@@ -30,7 +30,7 @@ export const azrClaim: Claim = {
       variant: 'pooled',
       description: 'one baseline for all kinds of question and both roles',
     },
-    formatArm('any answer that keeps to the form is right'),
+    formatArm('any well-formed answer is right'),
     coinArm('a coin says what is right'),
   ],
   partners: [{ partner: 'proposer', trained: 'full', frozen: 'solver only' }],

@@ -14,7 +14,7 @@ export async function evaluatePrograms(context: EvaluationContext): Promise<Eval
   const right = async (seed: string, temperature: number) =>
     (await heldOutAnswers(solver, context, { seed, temperature })).map((answer, i) => ({
       kind: kindOf(tasks[i]!),
-      inForm: Number(answer.ok),
+      wellFormed: Number(answer.ok),
       right: Number(answer.ok && programs.answerIsExact(tasks[i]!, answer.value)),
     }));
   const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
@@ -27,7 +27,7 @@ export async function evaluatePrograms(context: EvaluationContext): Promise<Eval
       n: tasks.length,
       accuracy: share(greedy),
       sampled: share(sampled),
-      formatRate: mean(greedy.map(({ inForm }) => inForm)),
+      formatRate: mean(greedy.map(({ wellFormed }) => wellFormed)),
     },
     Object.fromEntries(
       KINDS.flatMap((kind) => [

@@ -41,12 +41,12 @@ const rewards: Readonly<Record<string, AnswerReward>> = {
       answersExact().map((right) => (right === null ? OUT_OF_FORM : composite(right))),
   },
   format: {
-    description: 'control: any answer in form is right',
+    description: 'control: any well-formed answer is right',
     usesGold: false,
     pay: ({ solutions }) => solutions.map(({ ok }) => (ok ? composite(true) : OUT_OF_FORM)),
   },
   random: {
-    description: 'control: a coin says whether an answer in form is right',
+    description: 'control: a coin says whether a well-formed answer is right',
     usesGold: false,
     pay: ({ group, solutions }) =>
       solutions.map(({ ok }, i) => (ok ? composite(coinOf(group.samples[i]!.id)) : OUT_OF_FORM)),
@@ -129,7 +129,7 @@ export const azr: Recipe = {
     roles:
       'The proposer sees up to three programs of a buffer of earlier valid questions and writes a new question, as many of each kind. The solver attempts each valid question as many times as the group is large; stored questions of the same kind take the places of invalid ones.',
     rewards:
-      'The solver earns 1 for an answer that the interpreter confirms, -0.5 for another, and -1 for text out of form. The proposer earns 1 - s where the solver’s success rate s on its question lies strictly between 0 and 1, -0.5 where s is 0 or 1, and -1 for an invalid question. Questions about held-out programs have no reward.',
+      'The solver earns 1 for an answer that the interpreter confirms, -0.5 for another, and -1 for text that is not well-formed. The proposer earns 1 - s where the solver’s success rate s on its question lies strictly between 0 and 1, -0.5 where s is 0 or 1, and -1 for an invalid question. Questions about held-out programs have no reward.',
     credit:
       'Rewards are whitened in six streams, one for each role and kind, because the kinds differ in how hard they are (task-relative REINFORCE++).',
     objective:

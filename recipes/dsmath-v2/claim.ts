@@ -51,7 +51,7 @@ export const claim: Claim = {
       description: 'the verifier stays at version 0, and the prover learns from it',
     },
     coinArm('scores of proofs and analyses are drawn by lot'),
-    formatArm('whatever is in form is paid'),
+    formatArm('whatever is well-formed is paid'),
   ],
   partners: [{ partner: 'verifier', trained: 'dsmath-v2', frozen: 'frozen verifier' }],
   conditions: [

@@ -117,7 +117,7 @@ export async function judgeProofs(
   const { rewardFunction, variant } = context.round.settings;
   expectReward(rewardFunction);
   const [phase, shape] = [phaseOf(context.round), shapeOf(context.round)];
-  const inForm = rewardFunction === 'format';
+  const paysFormat = rewardFunction === 'format';
   const proofsG = groups.map((group) => proofsOf(context, group));
   const analyses = await analyse(context, proofsG.flat(), shape.analyses);
   const claimsOf = (proof: Proof): Claimed[] =>
@@ -138,7 +138,7 @@ export async function judgeProofs(
   /** The reward of a proof: as a prover's where provers are trained, otherwise the score that the proof counts as having. */
   function payProof(proof: Proof): Sample['rewards'] {
     const { parsed } = proof;
-    if (inForm) return { reward: Number(parsed.ok) };
+    if (paysFormat) return { reward: Number(parsed.ok) };
     const claims = claimsOf(proof);
     if (phase !== 'prove') {
       const seen = claims.map((claim) => ({ claim, metaScores: metaScores(claim) }));
@@ -158,7 +158,7 @@ export async function judgeProofs(
   /** The reward of a verifier's analysis where verifiers are trained. */
   function payAnalysis(claim: Claimed | undefined, answer: Answer<Analysis>, label: number | null) {
     if (phase === 'prove' || phase === 'meta') return {};
-    if (inForm) return { reward: Number(answer.parsed.ok) };
+    if (paysFormat) return { reward: Number(answer.parsed.ok) };
     const quality = phase === 'score' ? 1 : meanScore(claim ? metaScores(claim) : []);
     return { reward: analysisReward(answer.parsed, label, quality) };
   }
@@ -166,7 +166,7 @@ export async function judgeProofs(
   /** The reward of a meta-verdict where meta-verifiers are trained. */
   function payVerdict({ task, proof, analysis, id }: Claimed, { parsed }: Answer<MetaVerdict>) {
     if (phase !== 'meta') return {};
-    if (inForm) return { reward: Number(parsed.ok) };
+    if (paysFormat) return { reward: Number(parsed.ok) };
     const quality =
       rewardFunction === 'random'
         ? drawnScore(id)

@@ -35,7 +35,7 @@ export const dsmathV2: Recipe = {
     roles:
       'The solver, the prover, writes a proof and then an analysis of it. The judge, the verifier, reads a proof and writes an analysis: it does each sum again, then names the lines that it calls wrong and gives a score of 0, 0.5 or 1. The meta-judge, the meta-verifier, reads a proof and what an analysis reports, does the sums, marks every issue that is named as real or not, and gives the quality of the analysis. Each has weights of its own.',
     rewards:
-      'An analysis s’ of a proof with the score s earns (1 - |s’ - s|) times the meta-verifier’s score of it, and a meta-verdict earns 1 - |m’ - m|, where the quality m is 1 if all issues named are real, 0.5 if some are, and 0 if none is or if they do not justify the score. A proof earns 0.76 times the verifier’s score of it plus 0.24 times (1 - |own score - verifier’s score|) times the meta-verifier’s score of its own analysis. What is out of form earns 0.',
+      'An analysis s’ of a proof with the score s earns (1 - |s’ - s|) times the meta-verifier’s score of it, and a meta-verdict earns 1 - |m’ - m|, where the quality m is 1 if all issues named are real, 0.5 if some are, and 0 if none is or if they do not justify the score. A proof earns 0.76 times the verifier’s score of it plus 0.24 times (1 - |own score - verifier’s score|) times the meta-verifier’s score of its own analysis. What is not well-formed earns 0.',
     credit:
       'Each reward is one number for a whole completion, standardised among those on the same task, proof or analysis (GRPO).',
     objective:

@@ -22,7 +22,7 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
     usesGold: true,
   },
   random: { description: 'control: scores of proofs and analyses are drawn by lot', usesGold: false },
-  format: { description: 'control: whatever is in form is paid', usesGold: false },
+  format: { description: 'control: whatever is well-formed is paid', usesGold: false },
 };
 
 /** Throws `wrong-input` where there is no such reward. */

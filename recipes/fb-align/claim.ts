@@ -30,7 +30,7 @@ export const claim: Claim = {
       description: 'the teacher is told the feedback on an attempt at another task',
     },
     coinArm('a coin says which attempts are right; they are repeated, and no other is taught'),
-    formatArm('every attempt in form is right, and is repeated'),
+    formatArm('every well-formed attempt is right, and is repeated'),
   ],
   conditions: [
     endsAbove('aligned', 'reference'),

@@ -51,7 +51,7 @@ export const fbAlign: Recipe = {
       'An exact answer earns 1 and any other 0. Rewards teach nothing themselves: they are for the report and for the arm without a teacher.',
     credit: 'Each token of an attempt is compared with what the teacher would have written there.',
     objective:
-      'KL(teacher‖policy) between the next-token distributions, over the whole vocabulary, as a mean over tokens. The gradient does not pass through the sampling or the teacher. Attempts out of form are left out.',
+      'KL(teacher‖policy) between the next-token distributions, over the whole vocabulary, as a mean over tokens. The gradient does not pass through the sampling or the teacher. Attempts that are not well-formed are left out.',
     schedule:
       'Each round goes once over its batch, in four optimiser steps; after it the teacher’s weights move by a twentieth of their distance to the policy’s for each of them.',
   },

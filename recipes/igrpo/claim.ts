@@ -14,7 +14,7 @@ export const claim: Claim = {
     { name: 'random draft', variant: 'random-draft', description: 'any draft is shown' },
     { name: 'worst draft', variant: 'worst-draft', description: 'the worst draft is shown' },
     coinArm('a fair coin pays drafts and attempts'),
-    formatArm('any draft and any attempt in form is paid'),
+    formatArm('any draft and any well-formed attempt is paid'),
   ],
   conditions: [
     {

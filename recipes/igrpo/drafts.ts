@@ -16,7 +16,7 @@ export const rewards = { exact: exactReward, format: formatReward, random: rando
 
 export const VARIANTS = {
   grpo: 'nobody drafts, and as many attempts are trained on as there would be drafts and attempts',
-  'random-draft': 'any draft in form is shown, whatever it was paid',
+  'random-draft': 'any well-formed draft is shown, whatever it was paid',
   'worst-draft': 'a draft is shown that was paid least',
 } as const;
 
@@ -24,16 +24,16 @@ export const VARIANTS = {
 export const draftsOf = (groupSize: number): number => Math.floor(groupSize / 2);
 
 /**
- * The index of the draft that is shown; null where none parses. paid [drafts], inForm [drafts]. Among equally good drafts the group decides at
+ * The index of the draft that is shown; null where none parses. paid [drafts], wellFormed [drafts]. Among equally good drafts the group decides at
  * random.
  */
 export function chosenDraft(
   group: string,
   paid: readonly (number | null)[],
-  inForm: readonly boolean[],
+  wellFormed: readonly boolean[],
   variant?: string,
 ): number | null {
-  const known = paid.flatMap((reward, i) => (inForm[i] && reward !== null ? [{ i, reward }] : []));
+  const known = paid.flatMap((reward, i) => (wellFormed[i] && reward !== null ? [{ i, reward }] : []));
   if (known.length === 0) return null;
   const values = known.map(({ reward }) => reward);
   const wanted = variant === 'worst-draft' ? Math.min(...values) : Math.max(...values);
@@ -63,8 +63,8 @@ export async function draftAndAttempt(
     tasks.map((task, t) => {
       const drafts = draftsT[t]!;
       const paid = paidEarly(arithmetic, rewards, context, task, drafts);
-      const inForm = drafts.map(({ outcome }) => outcome === 'ok');
-      const chosen = chosenDraft(task.group, paid, inForm, variant);
+      const wellFormed = drafts.map(({ outcome }) => outcome === 'ok');
+      const chosen = chosenDraft(task.group, paid, wellFormed, variant);
       return {
         group: task.group,
         task: task.task,

@@ -58,7 +58,10 @@ export const llamaRl: Recipe = {
   groupSize: 8,
   variants: Object.fromEntries(
     Object.keys(OBJECTIVES).flatMap((objective) =>
-      DELAYS.map((delay) => [`${objective}-${delay}`, `${objective}, the sampler ${delay} versions behind`]),
+      DELAYS.map((delay) => [
+        `${objective}-${delay}`,
+        `${objective}, the sampler ${delay === 1 ? 'one version' : `${delay} versions`} behind`,
+      ]),
     ),
   ),
   sets: trainedSolver({ warmup: 10, minibatches: 1 }),

@@ -26,7 +26,7 @@ export const claim: Claim = {
     {
       name: 'no gate',
       variant: 'no-gate',
-      description: 'every readable question is stored and paid for difficulty',
+      description: 'every question that parses is stored and paid for difficulty',
     },
     { name: 'frozen proposer', freeze: ['proposer'], description: 'the proposer stays at version 0' },
     {

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import type { Recipe } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import { fillRubric, readGrade, rubric as rubricSchema, shownQuestion } from '../../core/rubric.ts';
+import { fillRubric, parseGrade, rubric as rubricSchema, shownQuestion } from '../../core/rubric.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { invalid, ok, rendered, type TaskFamily } from '../../core/task-family.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
@@ -55,7 +55,7 @@ function textsOf(given: TaskFamily, renderer: Renderer): RatedTexts {
     questionPrompt: (task) => ask(QUESTION, questionOf(task), ''),
     answerPrompt: (task, { steps }) => ask(ANSWER, questionOf(task), steps[0]!),
     parseRating: (text) => {
-      const grade = readGrade(ANSWER, renderer.readText(text).text);
+      const grade = parseGrade(ANSWER, renderer.readText(text).text);
       return grade === null ? invalid('off-grammar') : ok(LEAST + grade * (MOST - LEAST));
     },
   };
@@ -97,7 +97,7 @@ export function maeOn(game: QuestionGame): Recipe {
       },
       differences: [
         'The files’ questions are the reference questions of the paper’s second variant: every proposal varies one of them or a stored one. The store itself holds what the policy wrote and the gate let in.',
-        'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty.',
+        'An answer that is not well-formed is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty.',
         'The judge trains on its ratings of this round’s answers to known questions. Three samples of each question’s rating and of its answers, where the paper has five.',
         'No repetition penalty; rewards are whitened over a role’s samples. There is no oracle of questions, and so no reward `gold`.',
       ],

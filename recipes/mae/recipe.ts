@@ -119,7 +119,7 @@ export const mae: Recipe = {
     roles:
       'One set of weights plays three roles. The proposer writes new questions, half of them varied from a stored one. The solver answers each new question three times, to learn how difficult it is, and as many stored questions once, to learn from them. The judge rates new questions and answers from 1 to 10 after a written check.',
     rewards:
-      'A rating counts as a number from 0 to 1, an unreadable one 0.5. The proposer earns (quality + difficulty + 1)/3 where the mean rating of its question, its quality, reaches 0.7, and (quality + 1)/3 where it does not; difficulty is 1 minus the mean rating of the answers. An unreadable question earns 0, a held-out one has no reward. The solver earns half the rating of its answer plus 0.5 for form, the judge 1 for exactly one score.',
+      'A rating counts as a number from 0 to 1, one that does not parse counts 0.5. The proposer earns (quality + difficulty + 1)/3 where the mean rating of its question, its quality, reaches 0.7, and (quality + 1)/3 where it does not; difficulty is 1 minus the mean rating of the answers. A question that does not parse earns 0, a held-out one has no reward. The solver earns half the rating of its answer plus 0.5 for form, the judge 1 for exactly one score.',
     credit: 'Rewards are whitened role by role, over the round.',
     objective:
       'A clipped policy gradient for each role, ratios in [0.8, 1.28] with a dual clip at 3, a mean over each role’s tokens, and an entropy bonus of weight 0.001.',
@@ -128,7 +128,7 @@ export const mae: Recipe = {
   },
   differences: [
     'A score of 1 to 10 is written as one digit, after a check that writes the running totals; the judge sees an answer without its steps. The grammars have one answer or none, so that format is 1 or 0.',
-    'An answer out of form is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty, which the paper takes from ratings alone. On questions that ask nothing the start’s answers are cut off half of the time, so that these pay their proposer well before the judge has said anything.',
+    'An answer that is not well-formed is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty, which the paper takes from ratings alone. On questions that ask nothing the start’s answers are cut off half of the time, so that these pay their proposer well before the judge has said anything.',
     'The judge trains on its ratings of this round’s answers to stored questions, which the paper draws from those stored earlier.',
     'Three samples of each question’s rating and of its answers, where the paper has five; 64 a role, where it has 128.',
     'The store begins with 16 sound questions; the start is taught to spoil half of its proposals, and on what asks nothing to guess or to run on until it is cut off.',
@@ -157,7 +157,7 @@ export const mae: Recipe = {
     random: { description: 'control: a coin instead of every rating', usesGold: false },
   },
   state: questionStore,
-  variants: { 'no-gate': 'every readable question is stored and paid for difficulty' },
+  variants: { 'no-gate': 'every question that parses is stored and paid for difficulty' },
   sets: trainedSolver({ learningRate: 2e-4, warmup: 10 }),
   roles: {
     proposer: {

@@ -65,7 +65,7 @@ export const qwenPrm: Recipe = {
   rewards,
   variants: {
     'monte-carlo': 'labels by continuations alone; every solution is kept',
-    judge: 'labels by the judge alone; every solution is kept whose judgment can be read',
+    judge: 'labels by the judge alone; every solution is kept whose judgment parses',
   },
   sets: {
     main: {

@@ -33,8 +33,8 @@ const REACH = 2;
 export const challengerReward = (share: number | null, repeated: number): number =>
   (share === null ? -1 : bandPass(share)) - repeated;
 
-export const solverReward = (inForm: boolean, agrees: boolean): number =>
-  0.9 * Number(inForm && agrees) + 0.1 * Number(inForm);
+export const solverReward = (wellFormed: boolean, agrees: boolean): number =>
+  0.9 * Number(wellFormed && agrees) + 0.1 * Number(wellFormed);
 
 /** Shares are multiples of a tenth; the tolerance keeps rounding errors from deciding at the bounds of the band. */
 export const inBand = (share: number): boolean => share >= BAND[0] - 1e-9 && share <= BAND[1] + 1e-9;

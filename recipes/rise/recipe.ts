@@ -88,9 +88,9 @@ export const rise: Recipe = {
     setting:
       'A solver answers arithmetic chains and verifies some of its own fresh solutions in the same round. An exact checker is at hand in training.',
     roles:
-      'The solver answers each task eight times. The judge, which has the same weights, gives a verdict on four of them, on every step and on the whole; unreadable solutions are not shown to it.',
+      'The solver answers each task eight times. The judge, which has the same weights, gives a verdict on four of them, on every step and on the whole; solutions that do not parse are not shown to it.',
     rewards:
-      'Both roles follow one rule. A solution earns 1 if it is exact, -0.5 if it is well-formed but not exact, and -1 if it cannot be read; a verdict earns the same by whether it says what the checker said.',
+      'Both roles follow one rule. A solution earns 1 if it is exact, -0.5 if it is well-formed but not exact, and -1 if it does not parse; a verdict earns the same by whether it says what the checker said.',
     credit:
       'The reward stands on the last token, and every token pays 0.01 times its log-ratio to version 0. Generalised advantage estimation with λ = γ = 1 turns that into advantages by a critic with weights of its own; they are whitened over both roles’ tokens together.',
     objective:
@@ -99,7 +99,7 @@ export const rise: Recipe = {
       'Each round updates first the critic and then the policy, with solutions and verdicts in one batch.',
   },
   differences: [
-    'Unreadable solutions are not shown to the verifier: its grammar has marks for steps and nothing for what has none.',
+    'Solutions that do not parse are not shown to the verifier: its grammar has marks for steps and nothing for what has none.',
     'The loss is a mean over each role’s tokens; in one mean over all, the few short verdicts would hardly count.',
     'Half of the solutions are verified, where the paper’s script has 128 of 8192: a round here is small.',
   ],

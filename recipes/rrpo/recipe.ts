@@ -182,7 +182,7 @@ export const rrpo: Recipe = {
     'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here it is the response itself with a word replaced, so that where the two differ is known exactly.',
     'Pairs are made anew from the policy’s own responses each round; in the paper once.',
     'The KL is a mean over the tokens of a step, which the paper sums over a response; α is chosen for that.',
-    'There is no format control: both responses of a pair are in form.',
+    'There is no format control: both responses of a pair are well-formed.',
   ],
   figures: {
     ...RESPONSE_FIGURES,

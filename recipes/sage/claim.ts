@@ -14,7 +14,7 @@ export const claim: Claim = {
     { name: 'start hints', variant: 'start-hints', description: 'hints are written by version 0' },
     { name: 'random hints', variant: 'random-hints', description: 'hints are those of another task' },
     coinArm('a fair coin pays attempts'),
-    formatArm('any attempt in form is paid'),
+    formatArm('any well-formed attempt is paid'),
   ],
   conditions: [
     {

@@ -63,7 +63,7 @@ export const sage: Recipe = {
     setting:
       'A solver answers arithmetic chains of five sums. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on, so that often none of eight attempts is right. It was taught to go on after a hint, which is how a solution begins, and to write hints from a reference solution, one in ten of them with a wrong total.',
     roles:
-      'The solver makes eight attempts at a task. If all fail, the hinter, who shares its weights, sees the exact solution and a level and writes a hint: on level 1 about a quarter of the steps, on level 2 half, on level 3 three quarters. The solver makes eight attempts after the task and the hint. If all fail again the next level is tried. Hints that cannot be read are not shown.',
+      'The solver makes eight attempts at a task. If all fail, the hinter, who shares its weights, sees the exact solution and a level and writes a hint: on level 1 about a quarter of the steps, on level 2 half, on level 3 three quarters. The solver makes eight attempts after the task and the hint. If all fail again the next level is tried. Hints that do not parse are not shown.',
     rewards: 'An exact answer earns 1 and any other 0, with or without a hint. A hint earns nothing.',
     credit:
       'The advantage of an attempt is its reward minus the mean of the attempts after the same prompt, divided by their deviation (GRPO). Attempts after the last hint take the place of those that failed. Hints are not trained on.',

@@ -25,7 +25,7 @@ export const claim: Claim = {
       description: 'the bonus is computed with another question',
     },
     coinArm('a coin is paid beside the bonus', { seedCount: 8 }),
-    formatArm('any answer in form is paid beside the bonus', { seedCount: 8 }),
+    formatArm('any well-formed answer is paid beside the bonus', { seedCount: 8 }),
   ],
   conditions: [
     {

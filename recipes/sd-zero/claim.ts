@@ -32,7 +32,7 @@ export const claim: Claim = {
     { name: 'no sync', variant: 'no-sync', description: 'the teacher is never renewed' },
     { name: 'no bit', variant: 'no-bit', description: 'reviser and teacher are shown the attempt alone' },
     coinArm('a coin says which attempts and revisions are right'),
-    formatArm('every attempt in form is right, and every revision'),
+    formatArm('every well-formed attempt is right, and every revision'),
   ],
   conditions: [
     {
@@ -56,5 +56,5 @@ export const claim: Claim = {
   ],
   observations: [endsAbove('sd-zero', 'no sync', 0.03), endsAbove('sd-zero', 'grpo', 0.03, 'accuracy')],
   diagnosis:
-    'The reviser is there, and most of what it teaches is not the bit. Revisions are right 7.6 points more often than attempts, the policy that the reviser teaches ends 3.7 points above GRPO (3.0 to 4.4; 5 were asked) and 3.7 above one that only goes on revising, and 1.8 below one that imitates its right attempts, which is simpler. But both controls fail: where a coin says what is right sampled accuracy rises by 27.9 points, and by 35.7 where every attempt in form is, against 44.2 with the true bit; with the coin it falls in the first phase and rises in the second. A teacher that reads an attempt makes its likely tokens likelier, whether they are right or not, and the start policy knows nearly everything (99.4 % greedy) and slips when it is sampled (41.7 %), so that becoming surer is all there is to gain. Nor does the teacher find the fault: in wrong attempts it and the policy do differ there above all, but it is the teacher that finds the fault likelier, by 0.93 nats, since it hands in many wrong attempts as they are, as its start policy was taught. One of eight runs that were not told the bit lost its skill (68 % greedy). Renewing the teacher changes 0.6 points (−0.7 to 1.8).',
+    'The reviser is there, and most of what it teaches is not the bit. Revisions are right 7.6 points more often than attempts, the policy that the reviser teaches ends 3.7 points above GRPO (3.0 to 4.4; 5 were asked) and 3.7 above one that only goes on revising, and 1.8 below one that imitates its right attempts, which is simpler. But both controls fail: where a coin says what is right sampled accuracy rises by 27.9 points, and by 35.7 where every well-formed attempt is, against 44.2 with the true bit; with the coin it falls in the first phase and rises in the second. A teacher that reads an attempt makes its likely tokens likelier, whether they are right or not, and the start policy knows nearly everything (99.4 % greedy) and slips when it is sampled (41.7 %), so that becoming surer is all there is to gain. Nor does the teacher find the fault: in wrong attempts it and the policy do differ there above all, but it is the teacher that finds the fault likelier, by 0.93 nats, since it hands in many wrong attempts as they are, as its start policy was taught. One of eight runs that were not told the bit lost its skill (68 % greedy). Renewing the teacher changes 0.6 points (−0.7 to 1.8).',
 };

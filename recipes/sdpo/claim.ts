@@ -31,7 +31,7 @@ export const claim: Claim = {
       description: 'the teacher is told what belongs to another task',
     },
     coinArm('a coin says which sibling is right'),
-    formatArm('every sibling in form is right'),
+    formatArm('every well-formed sibling is right'),
   ],
   conditions: [
     {

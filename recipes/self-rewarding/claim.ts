@@ -34,8 +34,8 @@ export const selfRewardingClaim: Claim = {
       description: 'the best response is imitated, and nothing is preferred to anything',
     },
     { name: 'gold', reward: 'gold', description: 'upper bound: exactness makes the pairs' },
-    coinArm('random preferences among readable answers', { seedCount: 8 }),
-    formatArm('readable answers before unreadable ones', { seedCount: 8 }),
+    coinArm('random preferences among well-formed answers', { seedCount: 8 }),
+    formatArm('well-formed answers before others', { seedCount: 8 }),
   ],
   partners: [{ partner: 'judge', trained: 'judge', frozen: 'frozen judge' }],
   conditions: [

@@ -85,7 +85,7 @@ export function selfRewardingOn(game: QuestionGame): Recipe {
   return {
     ...onQuestions(selfRewarding, shape),
     differences: [
-      'The judge grades each answer once, where the paper takes the mean of three grades; a grade that cannot be read is missing, and its answer is in no pair.',
+      'The judge grades each answer once, where the paper takes the mean of three grades; a grade that does not parse is missing, and its answer is in no pair.',
       'Questions come from files, where the paper has a fixed few-shot model write them.',
       'The policy is not fine-tuned to judge beforehand: how well it grades is how well the checkpoint does.',
     ],

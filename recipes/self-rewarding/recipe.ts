@@ -82,7 +82,7 @@ export const selfRewarding: Recipe = {
     roles:
       'The responder answers each prompt four times at temperature 0.7. The judge, with the same weights, compares the distinct answers of a prompt two by two and in both orders, after a written check or at a glance.',
     rewards:
-      'The score of an answer is the share of its comparisons that it wins: 0.5 where it has no rival, 0 where it cannot be read.',
+      'The score of an answer is the share of its comparisons that it wins: 0.5 where it has no rival, 0 where it does not parse.',
     credit: 'The best and the worst answer to a prompt make a pair; equal scores make none.',
     objective:
       'DPO on these pairs with β = 0.1, against the version that wrote the answers. The variant imitates the best answers instead.',
@@ -113,8 +113,8 @@ export const selfRewarding: Recipe = {
   rewards: {
     judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },
     gold: { description: '1 for an exact answer', usesGold: true },
-    random: { description: 'control: a random number for every readable answer', usesGold: false },
-    format: { description: 'control: every readable answer is as good', usesGold: false },
+    random: { description: 'control: a random number for every well-formed answer', usesGold: false },
+    format: { description: 'control: every well-formed answer is as good', usesGold: false },
   },
   variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
   sets: {

@@ -24,7 +24,7 @@ export const claim: Claim = {
     { name: 'self-taught', description: 'as published: labels by construction' },
     { name: 'gold', reward: 'gold', description: 'upper bound: labels by the exact checker' },
     coinArm('a coin is the label', { seedCount: 8 }),
-    formatArm('every readable judgment agrees', { seedCount: 8 }),
+    formatArm('every well-formed judgment agrees', { seedCount: 8 }),
   ],
   conditions: [
     rises('self-taught', POINTS),

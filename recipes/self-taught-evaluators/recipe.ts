@@ -105,7 +105,7 @@ export const selfTaughtEvaluators: Recipe = {
     },
     gold: { description: 'judgments that agree with the oracle are kept', usesGold: true },
     random: { description: 'control: judgments that agree with a coin are kept', usesGold: false },
-    format: { description: 'control: every readable judgment is kept', usesGold: false },
+    format: { description: 'control: every well-formed judgment is kept', usesGold: false },
   },
   variants: {},
   sets: {

@@ -51,7 +51,7 @@ export const claim: Claim = {
     },
     { name: 'gold', reward: 'gold', description: 'upper bound: exact answers pay the solver' },
     coinArm('a coin pays the solver'),
-    formatArm('solutions in form are paid'),
+    formatArm('well-formed solutions are paid'),
   ],
   partners: [{ partner: 'verifier', trained: 'spark', frozen: 'untrained verifier' }],
   conditions: [

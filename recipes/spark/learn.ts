@@ -31,7 +31,7 @@ export function lineAccuracy(marked: readonly Marked[]): number | null {
 }
 
 /** The verdicts of a group that parse, each with its record and the oracle’s results on the lines. */
-function readVerdicts({ task, samples, judgments }: ScoredGroup, decode: LearnTools['decode']) {
+function verdictsOf({ task, samples, judgments }: ScoredGroup, decode: LearnTools['decode']) {
   const solutions = new Map(
     samples.flatMap(({ id, ids }) => {
       const parsed = plainProofs.parseSolution(task, decode(ids));
@@ -49,7 +49,7 @@ function readVerdicts({ task, samples, judgments }: ScoredGroup, decode: LearnTo
 }
 
 function imitate({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
-  const verdicts = groups.flatMap((group) => readVerdicts(group, decode));
+  const verdicts = groups.flatMap((group) => verdictsOf(group, decode));
   const chosen = verdicts.filter(({ sample }) => sample.rewards.chosen === 1);
   const items = chosen.map(({ sample: { prompt, ids } }) => ({ prompt, ids }));
   const accuracyOf = (some: typeof verdicts) =>

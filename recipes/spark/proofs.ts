@@ -46,13 +46,13 @@ export const VARIANTS = {
 
 export const rewards: Readonly<Record<string, RewardInfo>> = {
   process: {
-    description: 'the verifier’s verdict on a solution in form; nobody sees an exact answer',
+    description: 'the verifier’s verdict on a well-formed solution; nobody sees an exact answer',
     usesGold: false,
     labelFree: true,
   },
   gold: { description: 'upper bound: the exact answer pays the solver', usesGold: true },
   random: { description: 'control: a fair coin pays the solver', usesGold: false },
-  format: { description: 'control: any solution in form is paid', usesGold: false },
+  format: { description: 'control: any well-formed solution is paid', usesGold: false },
 };
 
 const consensusOf = ({ settings: { variant } }: RoundSpec): Consensus =>

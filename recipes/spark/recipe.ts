@@ -34,7 +34,7 @@ export const spark: Recipe = {
     roles:
       'The solver writes solutions. The labeller, version 0, gives sixteen verdicts on each of them; it does every sum again, marks every line and says whether the whole is right. The judge, a verifier that is fine-tuned in weights of its own, gives one verdict on each solution that is paid.',
     rewards:
-      'A line’s label is what more than half of the verdicts that can be read mark it. A solution in form, which has one line for each operator, earns 1 if the fine-tuned verifier calls it right, and 0 otherwise; what is not in form earns 0 and is shown to nobody.',
+      'A line’s label is what more than half of the verdicts that parse mark it. A well-formed solution, which has one line for each operator, earns 1 if the fine-tuned verifier calls it right, and 0 otherwise; what is not well-formed earns 0 and is shown to nobody.',
     credit:
       'Of sixteen verdicts on a solution the first whose marks are the labels is imitated; without one the solution is left out. A solver’s rewards are standardised among the solutions of a task (GRPO).',
     objective:

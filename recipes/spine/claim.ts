@@ -24,7 +24,7 @@ export const claim: Claim = {
       description: 'as many tokens are trained, drawn at random',
     },
     coinArm('a fair coin pays answers'),
-    formatArm('any answer in form is paid'),
+    formatArm('any well-formed answer is paid'),
   ],
   conditions: [
     endsAbove('spine', 'all tokens'),

@@ -119,7 +119,7 @@ export const sppo: Recipe = {
     'beta is 1 instead of 0.001: targets of one or two tenths of a nat a round. Larger steps leave a cyclic game’s equilibrium, in theory too.',
     'AdamW at a constant 2e-4 instead of RMSprop at 5e-7, falling; up to 16 pairs a step, the paper’s 64.',
     'More and smaller iterations: 128 prompts each, gone over once.',
-    'No format control: it would hold any readable response as good as another, so that win rates are equal, and only the one text in some hundreds that cannot be read would make a pair.',
+    'No format control: it would hold any well-formed response as good as another, so that win rates are equal, and only the one text in some hundreds that does not parse would make a pair.',
   ],
   figures: {
     ...RESPONSE_FIGURES,

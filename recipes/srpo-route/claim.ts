@@ -49,7 +49,7 @@ export const claim: Claim = {
       description: 'right attempts go to the teacher, wrong ones to rewards',
     },
     coinArm('a coin says which attempts are right'),
-    formatArm('every attempt in form is right'),
+    formatArm('every well-formed attempt is right'),
   ],
   conditions: [
     envelope,

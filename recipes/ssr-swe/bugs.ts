@@ -4,7 +4,7 @@ import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe-state.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { proposalId } from '../../core/sample-ids.ts';
-import type { Unreadable } from '../../core/schema/outcome.ts';
+import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
@@ -38,7 +38,7 @@ export const stateOf = (recipeState: unknown): SsrState =>
   readState(ssrState, recipeState) ?? { bugs: [], failed: [] };
 
 /** Why a bug that parses is refused: by the gates of the method or, in the arm without them, only because it repeats another. */
-function refusal(gated: boolean): (task: string) => Unreadable | null {
+function refusal(gated: boolean): (task: string) => InvalidOutcome | null {
   const repeats = refuseRepeated();
   return (task) => (gated ? gate(task) : null) ?? repeats(task);
 }

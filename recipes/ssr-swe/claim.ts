@@ -14,7 +14,7 @@ export const claim: Claim = {
     {
       name: 'no gates',
       variant: 'no-gates',
-      description: 'a bug is set if it is in form, whether or not a test fails and every edit matters',
+      description: 'a bug is set if it is well-formed, whether or not a test fails and every edit matters',
     },
     { name: 'first order', variant: 'first-order', description: 'failed repairs do not become bugs' },
     {
@@ -23,7 +23,7 @@ export const claim: Claim = {
       description: 'the injector stays at version 0',
     },
     coinArm('a coin says what is repaired'),
-    formatArm('any program in form is a repair'),
+    formatArm('any well-formed program is a repair'),
   ],
   partners: [{ partner: 'injector', trained: 'ssr-swe', frozen: 'frozen injector' }],
   conditions: [

@@ -38,8 +38,8 @@ export const claim: Claim = {
       freeze: ['conjecturer'],
       description: 'the conjecturer stays at version 0',
     },
-    coinArm('a coin accepts proofs that are in form'),
-    formatArm('every proof in form is accepted'),
+    coinArm('a coin accepts proofs that are well-formed'),
+    formatArm('every well-formed proof is accepted'),
   ],
   partners: [{ partner: 'conjecturer', trained: 'stp', frozen: 'frozen conjecturer' }],
   conditions: [

@@ -17,7 +17,7 @@ const rewards = {
   format: formatReward,
   random: {
     ...randomReward,
-    description: 'control: a fair coin accepts proofs that are in form',
+    description: 'control: a fair coin accepts proofs that are well-formed',
     pay: (evidence: Parameters<typeof randomReward.pay>[0]) =>
       randomReward.pay(evidence).map((paid, i) => (evidence.solutions[i]!.ok ? paid : 0)),
   },

@@ -147,7 +147,7 @@ export const tReg: Recipe = {
   groupSize: 5,
   rewards: {
     rubric: { description: 'share of the rubric’s points', usesGold: true },
-    format: { description: 'control: any response in form is worth as much as another', usesGold: false },
+    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
   variants: VARIANTS,

@@ -176,7 +176,7 @@ export const tango: Recipe = {
   },
   differences: [
     'The schedule is scaled from 440 updates to a sixth or so: 12 of the verifier alone, and α falls over 48 of the generator, of which a claim plays the first 9. An update has 48 tasks and takes four optimiser steps, the paper’s 256 and one.',
-    'A verdict that does not follow from its marks counts as unreadable, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that cannot be read is shown to no verifier.',
+    'A verdict that does not follow from its marks counts as not parsed, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that does not parse is shown to no verifier.',
     'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
   ],
   figures: {

@@ -18,7 +18,7 @@ export const claim: Claim = {
     { name: 'random spans', variant: 'random-spans', description: 'it is heard at a part drawn by lot' },
     { name: 'fixed weight', variant: 'fixed-weight', description: 'its weight does not fall' },
     coinArm('a coin pays attempts, and no teacher is heard'),
-    formatArm('any attempt in form is paid, and no teacher is heard'),
+    formatArm('any well-formed attempt is paid, and no teacher is heard'),
   ],
   conditions: [
     endsAbove('trace', 'grpo'),

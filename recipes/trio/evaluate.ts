@@ -17,7 +17,7 @@ interface JudgeItem {
 
 const asSolver = { family: arithmetic, role: 'solver' };
 
-const readable = (
+const wellFormed = (
   { evaluationTasks }: Pick<RoundContext, 'evaluationTasks'>,
   answers: readonly ParseResult<Solution>[],
 ): JudgeItem[] => {
@@ -54,7 +54,7 @@ async function judgeAccuracy(
 /** The judge is asked about answers of version 0, which are the same for every version, and about those of its own version. */
 export async function evaluate(context: EvaluationContext): Promise<Evaluation> {
   const fixed = await context.once('natural', async () =>
-    readable(context, await naturalAnswers(context.atStart)),
+    wellFormed(context, await naturalAnswers(context.atStart)),
   );
   const greedily = (seed: string, prefix = '') =>
     heldOutAnswers(asSolver, context, { seed, temperature: 0, prefix });
@@ -69,7 +69,7 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
     }),
     judge: {
       fixed: await judgeAccuracy(context, fixed),
-      own: await judgeAccuracy(context, readable(context, sampled)),
+      own: await judgeAccuracy(context, wellFormed(context, sampled)),
     },
   };
 }

@@ -71,7 +71,7 @@ export const claim: Claim = {
     },
     { name: 'untrained', freeze: ['judge'], description: 'the verifier stays at version 0' },
     coinArm('a coin pays the verifier'),
-    formatArm('the verifier is paid for verdicts in form'),
+    formatArm('the verifier is paid for well-formed verdicts'),
   ],
   conditions: [
     ...TUNED.map((arm) => endsAbove(REWARDS, arm, POINTS, 'found')),

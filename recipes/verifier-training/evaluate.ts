@@ -44,7 +44,7 @@ async function wrongLines({ tokenizer, generate, evaluationTasks }: RoundContext
   return { wrong, written: LINES * tasks.length };
 }
 
-/** For each of these wrong solutions, whether a sampled verdict lets the rewritten line pass; a verdict that cannot be read does not. */
+/** For each of these wrong solutions, whether a sampled verdict lets the rewritten line pass; a verdict that does not parse does not. */
 async function passed(
   { tokenizer, generate }: RoundContext,
   seed: string,
@@ -81,7 +81,7 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
       n: plainProofs.heldOut(context.evaluationTasks).length,
       accuracy: greedy.balanced,
       sampled: sampled.balanced,
-      formatRate: greedy.read,
+      formatRate: greedy.formatRate,
     },
     {
       found: sampled.found,

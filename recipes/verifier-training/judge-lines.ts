@@ -19,7 +19,7 @@ import { phaseOf } from './phases.ts';
 /** What pays the verifier. Each uses gold, since a generator’s line is paid only where it is wrong. */
 export const rewards: Readonly<Record<string, RewardInfo>> = {
   marks: { description: 'the verifier is paid for exact marks', usesGold: true },
-  format: { description: 'control: the verifier is paid for verdicts in form', usesGold: true },
+  format: { description: 'control: the verifier is paid for well-formed verdicts', usesGold: true },
   random: { description: 'control: a fair coin pays the verifier', usesGold: true },
 };
 

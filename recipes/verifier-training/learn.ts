@@ -61,7 +61,7 @@ function verifierPart(
   return items.length ? [{ kind: 'sft', role: JUDGE, weight: 1, items }] : [];
 }
 
-/** By the oracle, for the report and the claim alone: what the generator achieves. A line passes as far as verdicts let it; an unread verdict lets nothing pass. */
+/** By the oracle, for the report and the claim alone: what the generator achieves. A line passes as far as verdicts let it; a verdict that does not parse lets nothing pass. */
 function figuresOf(groups: readonly ScoredGroup[]): Record<string, number> {
   const lines = groups.flatMap(({ samples, solutionsExact }) =>
     samples.map((sample, s) => ({

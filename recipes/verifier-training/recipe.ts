@@ -27,7 +27,7 @@ export const verifierTraining: Recipe = {
     roles:
       'The generator goes on with a right solution at one of its lines, which follows from the task, and writes this line alone, as many times as the group is large; the lines after it follow from what it wrote. The judge, the verifier, reads each of these solutions, does every sum again and marks every line: four times while it is taught, when it reads the right solution, too, and twice afterwards. Each has weights of its own.',
     rewards:
-      'A verdict earns 1 if its marks are those of the exact checker. A line earns the share of verdicts on it that let it pass if it is wrong, and -1 if it is not wrong or cannot be read.',
+      'A verdict earns 1 if its marks are those of the exact checker. A line earns the share of verdicts on it that let it pass if it is wrong, and -1 if it is not wrong or does not parse.',
     credit: 'Both are standardised among the samples that share a prompt (GRPO).',
     objective:
       'For both a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, without a KL penalty. The variants fine-tune the verifier in its place: on those of its verdicts that earn 1, or on as many exact verdicts as it wrote, on the same solutions.',

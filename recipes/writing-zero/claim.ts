@@ -19,7 +19,7 @@ export const claim: Claim = {
     },
     { name: 'rubric', reward: 'rubric', description: 'upper bound: the points of the rubric are compared' },
     coinArm('a coin says what a response is worth'),
-    formatArm('any response in form is worth as much as another'),
+    formatArm('any well-formed response is worth as much as another'),
   ],
   conditions: [
     rises('writing-zero', POINTS),

@@ -6,7 +6,7 @@ export const referenceOf = (group: string, responses: number): number =>
   new Random(`reference/${group}`).int(responses);
 
 /** null for a response that is as good as the reference, and where the worth of either is missing. worths [n] -> [n] */
-export const against = (worths: readonly (number | null)[], yardstick: number | null): (number | null)[] =>
+export const against = (worths: readonly (number | null)[], reference: number | null): (number | null)[] =>
   worths.map((worth) =>
-    worth === null || yardstick === null || worth === yardstick ? null : Math.sign(worth - yardstick),
+    worth === null || reference === null || worth === reference ? null : Math.sign(worth - reference),
   );

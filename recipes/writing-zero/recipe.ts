@@ -36,7 +36,7 @@ import { against, referenceOf } from './compared.ts';
 
 const JUDGE = 'judge';
 /** About the share of the points that responses of the start policy earn. */
-const YARDSTICK = 0.7;
+const FIXED_REFERENCE = 0.7;
 /** How much the judge’s score is raised for each word, as a share of the points: a quarter of a point. This weakness is planted. */
 const A_WORD = 0.05;
 /** The number of scores that the judge writes for each response. */
@@ -110,7 +110,9 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
     const worths = samples.map(({ id }) => worth.get(id) ?? null);
     const sibling = worths[referenceOf(group, samples.length)] ?? null;
     const rewards =
-      variant === 'scalar' ? worths : against(worths, variant === 'fixed-yardstick' ? YARDSTICK : sibling);
+      variant === 'scalar'
+        ? worths
+        : against(worths, variant === 'fixed-yardstick' ? FIXED_REFERENCE : sibling);
     return samples.map(({ id }, s) => [id, rewards[s]!] as const);
   });
   return rated(groups, new Map(earned), judgments);
@@ -201,7 +203,7 @@ export const writingZero: Recipe = {
   rewards: {
     judge: { description: 'scores of a judge that does not learn and likes long responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },
-    format: { description: 'control: any response in form is worth as much as another', usesGold: false },
+    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
   variants: VARIANTS,

@@ -12,7 +12,7 @@ import {
   equations,
   flawedEquation,
   randomEquation,
-  readEquation,
+  parseEquation,
   rootOf,
 } from './family.ts';
 
@@ -24,13 +24,13 @@ const JUDGED = [0.2, 0.45, 0.35];
 const FLAWS: readonly EquationFlaw[] = ['isolate', 'divide', 'answer'];
 
 function exact(task: string): Solution {
-  const equation = readEquation(task)!;
+  const equation = parseEquation(task)!;
   return { steps: equationSteps(equation), answer: String(rootOf(equation)) };
 }
 
 function terse(random: Random, task: string): Solution {
   const miss = random.bool(TERSE_WRONG) ? random.pick([-2, -1, 1, 2]) : 0;
-  return { steps: [], answer: String(rootOf(readEquation(task)!) + miss) };
+  return { steps: [], answer: String(rootOf(parseEquation(task)!) + miss) };
 }
 
 export const demonstrateEquation = (random: Random): Demonstration =>

@@ -46,7 +46,7 @@ export const writeEquation = ({ a, b, c }: Equation): string =>
   `${a}*x${b < 0 ? '-' : '+'}${Math.abs(b)}=${c}`;
 
 /** The equation that a text states; null where it states none, has no whole root, or has a right side of more than three digits. */
-export function readEquation(text: string): Equation | null {
+export function parseEquation(text: string): Equation | null {
   const match = TASK.exec(text);
   if (!match) return null;
   const a = Number(match[1]);
@@ -74,13 +74,13 @@ function drawEquation(random: Random, range: EquationRange): string {
   return writeEquation({ a, b, c: a * x + b });
 }
 
-const isHeldOut = (task: string) => readEquation(task) !== null && isHeldOutKey(NAME, task);
+const isHeldOut = (task: string) => parseEquation(task) !== null && isHeldOutKey(NAME, task);
 
 /** An equation that is not held out. */
 export const randomEquation = (random: Random, range: EquationRange = DEFAULT_RANGE): string =>
   drawUntil(
     () => drawEquation(random, range),
-    (task) => readEquation(task) !== null && !isHeldOut(task),
+    (task) => parseEquation(task) !== null && !isHeldOut(task),
   );
 
 /** A line is right if it has the task's root: every line of a derivation must be equivalent to the task. */
@@ -91,7 +91,7 @@ function hasRoot(line: string, root: number): boolean {
 }
 
 function exactJudgment(task: string, solution: Solution): Judgment {
-  const equation = readEquation(task);
+  const equation = parseEquation(task);
   const root = equation ? rootOf(equation) : Number.NaN;
   const steps = solution.steps.map((line) => hasRoot(line, root));
   return { steps, right: steps.every(Boolean) && Number(solution.answer) === root };
@@ -108,7 +108,7 @@ function parseSolution(_task: string, text: string): ParseResult<Solution> {
 function parseProposal(text: string): ParseResult<string> {
   const task = withoutStop(text);
   if (task === null || !TASK.test(task)) return invalid('off-grammar');
-  return readEquation(task) ? ok(task) : invalid('no-whole-root');
+  return parseEquation(task) ? ok(task) : invalid('no-whole-root');
 }
 
 /** Where a wrong solution has its error: at a line, which the lines after it follow from, or in the answer alone. */
@@ -116,7 +116,7 @@ export type EquationFlaw = 'isolate' | 'divide' | 'answer';
 
 /** A solution with steps that has one error, which every later line follows from. */
 export function flawedEquation(random: Random, task: string, flaw: EquationFlaw): Solution {
-  const equation = readEquation(task);
+  const equation = parseEquation(task);
   if (!equation) return { steps: [], answer: '0' };
   const miss = random.pick([-2, -1, 1, 2]);
   const root = rootOf(equation);
@@ -143,7 +143,7 @@ export const equations: TaskFamily = {
   parseSolution,
   parseJudgment,
   answerIsExact: (task, solution) => {
-    const equation = readEquation(task);
+    const equation = parseEquation(task);
     return equation !== null && Number(solution.answer) === rootOf(equation);
   },
   exactJudgment,

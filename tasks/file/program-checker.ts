@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import { type Checker, shown, wrongReference } from '../../core/checkers/checker.ts';
-import { read } from '../../core/checkers/reading.ts';
+import { ok } from '../../core/task-family.ts';
 import { outputOf, sameList } from '../programs/interpreter.ts';
 import { parseProgram } from '../programs/language.ts';
 
@@ -30,7 +30,7 @@ export const program: Checker = {
         const actual = outputOf(parsed.value, input);
         return actual !== null && sameList(actual, output);
       });
-      return read(passes);
+      return ok(passes);
     };
   },
 };

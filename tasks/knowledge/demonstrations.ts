@@ -19,7 +19,7 @@ import {
   writeSearch,
 } from './proposal.ts';
 import { parseQuestion, writeQuestion } from './question.ts';
-import { type Kind, RELATION_NAMES, RELATIONS, readDocument, type Triple } from './world.ts';
+import { type Kind, RELATION_NAMES, RELATIONS, parseDocument, type Triple } from './world.ts';
 
 const WORLDS = 64;
 const SIZE = { person: 60, town: 30, guild: 40, land: 20 };
@@ -67,7 +67,7 @@ function searchBack({ index }: Knowledge, random: Random, answer: string, kind: 
     if (open.length === 0) break;
     const relation = random.pick(open);
     queries.push(`${relation} ${at.name}`);
-    const triple = readDocument(index.search(queries.at(-1)!, FINDINGS)[0] ?? '');
+    const triple = parseDocument(index.search(queries.at(-1)!, FINDINGS)[0] ?? '');
     if (triple?.relation !== relation || triple.object !== at.name) continue;
     found.push(triple);
     at = { name: triple.subject, kind: RELATIONS[relation][0] };

@@ -15,7 +15,7 @@ import {
   RELATION_NAMES,
   RELATIONS,
   type Relation,
-  readDocument,
+  parseDocument,
   type World,
   type WorldSize,
 } from './world.ts';
@@ -131,7 +131,7 @@ export function admitQuestion(knowledge: Knowledge, text: string): ParseResult<Q
 export function supports(documents: readonly string[], question: string, answer: string): boolean {
   const parsed = parseQuestion(question);
   if (!parsed.ok) return false;
-  const triples = documents.map(readDocument).filter((triple) => triple !== null);
+  const triples = documents.map(parseDocument).filter((triple) => triple !== null);
   const found = new Graph(triples).answers(parsed.value);
   return found.length === 1 && found[0] === answer;
 }

@@ -63,7 +63,7 @@ export const writeDocument = ({ subject, relation, object }: Triple): string =>
 const DOCUMENT = /^the ([a-z]+) of ([a-z]+) is ([a-z]+)\.$/;
 
 /** The triple a document states; null for any other text. */
-export function readDocument(text: string): Triple | null {
+export function parseDocument(text: string): Triple | null {
   const [, relation = '', subject = '', object = ''] = DOCUMENT.exec(text) ?? [];
   return isRelation(relation) ? { subject, relation, object } : null;
 }

@@ -93,7 +93,7 @@ test('a task that is admitted twice is a repeat, as one that was turned away; st
 test('an episode is one rollout, and one proposal, however many turns it has', () => {
   const turn = (n: number, begun: number, at: number, over: Partial<Sample> = {}) =>
     sample(n, { turn: at, ...(at ? { of: id(begun) } : {}), ...over });
-  // Three turns that fail at a cost, the second out of form; one turn that succeeds.
+  // Three turns that fail at a cost, the second not well-formed; one turn that succeeds.
   const samples = [
     turn(1, 1, 0, { rewards: { reward: -0.2 } }),
     turn(2, 1, 1, { rewards: { reward: -0.2 }, outcome: 'off-grammar' }),

@@ -1,6 +1,6 @@
 /** Rubrics: what they may say, how they are filled in, and how grades are read. */
 import { describe, expect, test } from 'vitest';
-import { fillRubric, parseRubric, readGrade, shownQuestion, usesReference } from '../../core/rubric.ts';
+import { fillRubric, parseRubric, parseGrade, shownQuestion, usesReference } from '../../core/rubric.ts';
 
 const written = (change: object = {}) =>
   JSON.stringify({
@@ -72,7 +72,7 @@ describe('a grade', () => {
     ['7', null],
     ['', null],
   ])('of %j on a scale from 0 to 10 is worth %j', (text, worth) => {
-    expect(readGrade(scale, text)).toBe(worth);
+    expect(parseGrade(scale, text)).toBe(worth);
   });
 
   test.each([
@@ -82,13 +82,13 @@ describe('a grade', () => {
     ['<verdict>very good</verdict>', null],
     ['good', null],
   ])('in words, of %j, is worth %j', (text, worth) => {
-    expect(readGrade(words, text)).toBe(worth);
+    expect(parseGrade(words, text)).toBe(worth);
   });
 
   test('without a tag is the whole text', () => {
-    expect(readGrade({ grade: { from: 1, to: 5 } }, ' 2\n')).toBe(0.25);
-    expect(readGrade({ grade: { from: 1, to: 5 } }, 'a 2')).toBeNull();
+    expect(parseGrade({ grade: { from: 1, to: 5 } }, ' 2\n')).toBe(0.25);
+    expect(parseGrade({ grade: { from: 1, to: 5 } }, 'a 2')).toBeNull();
     // A word that every object has is no grade.
-    expect(readGrade({ grade: { grades: { yes: 1 } } }, 'constructor')).toBeNull();
+    expect(parseGrade({ grade: { grades: { yes: 1 } } }, 'constructor')).toBeNull();
   });
 });

@@ -120,7 +120,7 @@ test('a role that the recipe or the round does not know is named', async () => {
   await expect(async () => context.generate('opponent', [prompt])).rejects.toThrow('no role "opponent"');
 });
 
-test('an evaluation asks all sets at one version, frozen or not, and makes a yardstick once', async () => {
+test('an evaluation asks all sets at one version, frozen or not, and makes what it compares with once', async () => {
   const { asked, parts } = scene();
   const round = roundOf({ ...settings, freeze: ['judge'] }, bindings, 9, 8);
   const kept = new Map<string, Promise<unknown>>();
@@ -129,7 +129,7 @@ test('an evaluation asks all sets at one version, frozen or not, and makes a yar
     const context = openEvaluationContext({ ...parts, round }, version, kept);
     await context.generate('judge', [prompt]);
     await context.atStart.generate('solver', [prompt]);
-    expect(await context.once('yardstick', async () => ++made)).toBe(1);
+    expect(await context.once('reference', async () => ++made)).toBe(1);
   }
   expect(asked.map(({ ref }) => [ref.set ?? 'main', ref.version])).toEqual([
     ['verifier', 0],

@@ -126,10 +126,10 @@ test('figures, worked by hand', () => {
   ];
   const figures = figuresOf(questions);
   expect(figures.n).toBe(2);
-  expect(figures.greedy).toMatchObject({ accuracy: { share: 0.5 }, tokens: 10, unread: {} });
+  expect(figures.greedy).toMatchObject({ accuracy: { share: 0.5 }, tokens: 10, invalid: {} });
   const { sampled, byDifficulty } = figures;
   expect(sampled!.accuracy.share).toBeCloseTo(3 / 8, 12);
-  expect(sampled!.unread).toEqual({ 'no-box': 1 / 8 });
+  expect(sampled!.invalid).toEqual({ 'no-box': 1 / 8 });
   expect(Object.keys(sampled!.passAt)).toEqual(['1', '2', '4']);
   expect(sampled!.passAt[2]!.share).toBeCloseTo((5 / 6 + 1 / 2) / 2, 12);
   expect(sampled!.passAt[4]!.share).toBe(1);

@@ -76,7 +76,7 @@ test('feedback repeats the right totals word for word and corrects the first wro
     teacher: { set: 'teacher', version: 0 },
     divergence: { kind: 'forward-kl' },
   });
-  // ln(1/2 ÷ 1/8) at every token, and no token of an attempt out of form.
+  // ln(1/2 ÷ 1/8) at every token, and no token of an attempt that is not well-formed.
   const ratio = expect.closeTo(Math.log(4), 5);
   expect(plan.figures).toEqual({ taught: 3 / 4, atFault: ratio, elsewhere: ratio, inExact: ratio });
 });

@@ -9,17 +9,17 @@ test('half of a group are drafts', () => {
   expect([4, 8, 9].map(draftsOf)).toEqual([2, 4, 4]);
 });
 
-test('the best draft in form is shown, or the worst, or any', () => {
-  const [paid, inForm] = [
+test('the best well-formed draft is shown, or the worst, or any', () => {
+  const [paid, wellFormed] = [
     [0, 1, 0, 1],
     [true, true, true, false],
   ];
   const drawn = (variant?: string) =>
-    new Set(Array.from({ length: 60 }, (_, g) => chosenDraft(`g${g}`, paid, inForm, variant)));
+    new Set(Array.from({ length: 60 }, (_, g) => chosenDraft(`g${g}`, paid, wellFormed, variant)));
   expect(drawn()).toEqual(new Set([1]));
   expect(drawn('worst-draft')).toEqual(new Set([0, 2]));
   expect(drawn('random-draft')).toEqual(new Set([0, 1, 2]));
-  // What has no reward cannot be compared, and what is out of form cannot be shown.
+  // What has no reward cannot be compared, and what is not well-formed cannot be shown.
   expect(chosenDraft('g', [null, 0], [true, true])).toBe(1);
   expect(chosenDraft('g', [0, 1], [false, false])).toBeNull();
 });
@@ -70,7 +70,7 @@ test('the worst draft is one that was paid nothing', async () => {
   expect([worked(task, 1), worked(task, 2)]).toContain(seen[1]!.aid);
 });
 
-test('where no draft is in form the attempts are made without', async () => {
+test('where no draft is well-formed the attempts are made without', async () => {
   const { groups } = await playWritten(igrpo, () => 'x<eos>', { tasks: 1, groupSize: 4 });
   const prompts = groups[0]!.samples.map(({ prompt }) => prompt.join());
   expect(new Set(prompts).size).toBe(1);
@@ -85,7 +85,7 @@ test('without drafts all rollouts are attempts, and are trained on', async () =>
   expect(plan.figures).toEqual({ attemptsExact: 1 / 4 });
 });
 
-test('the reward that is paid chooses the draft: form alone takes any draft in form', async () => {
+test('the reward that is paid chooses the draft: form alone takes any well-formed draft', async () => {
   const { groups } = await play({ rewardFunction: 'format' });
   const { task } = groups[0]!;
   expect([worked(task), worked(task, 1), worked(task, 2)]).toContain(seen[1]!.aid);

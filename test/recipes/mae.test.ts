@@ -145,6 +145,6 @@ test('each role is whitened alone: three proposals with a reward, stored answers
     rewards.map((r) => expect.closeTo((r - centre) / deviation, 4)),
   );
   expect(items[1]!.map(({ advantage }) => advantage)).toEqual([expect.closeTo(-1, 4), expect.closeTo(1, 4)]);
-  // All ratings are in form, so the judge has nothing to learn.
+  // All ratings are well-formed, so the judge has nothing to learn.
   expect(items[2]!.map(({ advantage }) => advantage)).toEqual([0, 0]);
 });

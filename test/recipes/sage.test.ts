@@ -124,6 +124,6 @@ test('variants: no hints, hints for another task, and hints by version 0', async
   expect(bound().hinter).toEqual({});
 });
 
-test('by form alone no attempt in form fails, so that nobody is given a hint', async () => {
+test('by form alone no well-formed attempt fails, so that nobody is given a hint', async () => {
   expect((await play(9, { rewardFunction: 'format' })).roles).toEqual(SOLVERS);
 });

@@ -157,7 +157,7 @@ test('shuffled: the teacher is told what belongs to the next task, beside the at
 });
 
 test('a run that is paid by form alone hears nothing from the checker', async () => {
-  // All in form are paid, so that each is told a sibling’s solution, right or wrong.
+  // All that are well-formed are paid, so that each is told a sibling’s solution, right or wrong.
   const { contexts, tasks } = await play(allWrong, { rewardFunction: 'format' });
   expect(contexts).toEqual(
     tasks.flatMap((task) => [1, 0, 0, 0].map((i) => `<solve>${task}<sep>${allWrong(task)[i]}<sep>`)),

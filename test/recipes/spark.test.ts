@@ -135,7 +135,7 @@ const paid = ({ groups }: Awaited<ReturnType<typeof play>>) =>
   groups[0]!.samples.map(({ rewards }) => rewards.reward);
 const part = ({ plan }: Awaited<ReturnType<typeof play>>) => plan.updates[0]!.parts[0] as PolicyPart;
 
-test('the solver is paid by one verdict of the verifier, for solutions in form', async () => {
+test('the solver is paid by one verdict of the verifier, for well-formed solutions', async () => {
   const played = await play({ index: 7 });
   expect(played.groups[0]!.judgments.map(({ role }) => role)).toEqual(['judge', 'judge']);
   expect(paid(played)).toEqual([1, 0, 0, 0]);

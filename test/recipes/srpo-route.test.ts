@@ -74,12 +74,12 @@ test('right attempts go to rewards, wrong ones to the teacher, each by its share
 
 test('a wrong attempt about which there is nothing to tell stays with rewards', async () => {
   const { rewarded, corrected, task, policy, lengths } = await play(lost);
-  // Nobody is right: the checker corrects the one attempt in form, and a group of equal rewards has no advantages.
+  // Nobody is right: the checker corrects the one well-formed attempt, and a group of equal rewards has no advantages.
   const begun = runningTotals(task).length > 1 ? `<step>${runningTotals(task)[0]}` : worked(task);
   expect(corrected).toEqual([[worked(task, 0), told(task, begun)]]);
   expect(rewarded).toEqual(Array(3).fill(['x', 0]));
   expect(policy!.weight).toEqual(share(lengths, [1, 2, 3]));
-  // Where form is paid the checker is not heard, and the one attempt in form has no sibling that was paid.
+  // Where form is paid the checker is not heard, and the one well-formed attempt has no sibling that was paid.
   const form = await play(lost, { rewardFunction: 'format' });
   expect(form.corrected).toEqual(Array(3).fill(['x', told(form.task, worked(form.task, 0))]));
   expect(form.rewarded).toEqual([[worked(form.task, 0), expect.closeTo(1.5, 4)]]);

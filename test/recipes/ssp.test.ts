@@ -9,7 +9,7 @@ import { proposerRewards, ssp } from '../../recipes/ssp/recipe.ts';
 import { theWorld } from '../../recipes/ssp/searchers.ts';
 import { poolAfter } from '../../recipes/ssp/task-pool.ts';
 import { isHeldOutQuestion } from '../../tasks/knowledge/episode.ts';
-import { readDocument } from '../../tasks/knowledge/world.ts';
+import { parseDocument } from '../../tasks/knowledge/world.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
@@ -125,7 +125,7 @@ function stageOf(
 
 /** The last document in a prompt. */
 const lastOf = (prompt: string) =>
-  readDocument(
+  parseDocument(
     prompt
       .replace(/<sep>$/, '')
       .split(/<sep>|<eos>/)

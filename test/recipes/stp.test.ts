@@ -64,7 +64,7 @@ test('proofs of one statement share a weight; what is mostly proved is left out'
 });
 
 /**
- * Four tasks, four attempts each. The first conjecture is one application of the first rule and is proved once; the second is out of form, so
+ * Four tasks, four attempts each. The first conjecture is one application of the first rule and is proved once; the second is not well-formed, so
  * that three statements are asked: always, twice and never proved.
  */
 async function play(order: { variant?: string; rewardFunction?: string; recipeState?: StpState } = {}) {
@@ -164,7 +164,7 @@ test('expert iteration attempts the set alone, and random conjectures can be pro
   expect(parts(random).map(({ role }) => role)).toEqual(['solver']);
 });
 
-test('the controls do not ask the checker: form is accepted, or a coin accepts what is in form', async () => {
+test('the controls do not ask the checker: form is accepted, or a coin accepts what is well-formed', async () => {
   const { groups } = await play({ rewardFunction: 'format' });
   expect(groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards.reward))).toEqual(
     Array(16).fill(1),

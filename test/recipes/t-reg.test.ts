@@ -90,7 +90,7 @@ test('DPO has the same pairs under its own objective', async () => {
   expect(texts(dpo)).toEqual(texts(partOf(await learn())));
 });
 
-test('a response earns its share of the points, anything in form as much as another, or what a coin says', async () => {
+test('a response earns its share of the points, anything well-formed as much as another, or what a coin says', async () => {
   const write = (_prompt: string, i: number) => ['<answer>zzz zzz<eos>', 'x<eos>'][i]!;
   const paid = async (rewardFunction: string) => {
     const { groups } = await playWritten(tReg, write, {

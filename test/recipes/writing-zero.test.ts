@@ -30,7 +30,7 @@ const rewardsOf = async (more?: WriteOptions) =>
     rewards: samples.map(({ rewards }) => rewards.reward ?? null),
   }));
 
-test('more than the yardstick is 1, less is -1, and what is the same or missing teaches nothing', () => {
+test('more than the reference is 1, less is -1, and what is the same or missing teaches nothing', () => {
   expect(against([0.2, 0.5, 0.9, null, 0.5], 0.5)).toEqual([-1, null, 1, null, null]);
   expect(against([0.2, 0.9], null)).toEqual([null, null]);
 });
@@ -68,12 +68,12 @@ test('as a scale the same scores are paid themselves, and compared with the mean
   expect(first!.advantage).toBeCloseTo(0.125 / deviation, 3);
 });
 
-test('a yardstick that stays is 0.7 of the points', async () => {
+test('a reference that stays is 0.7 of the points', async () => {
   for (const { rewards } of await rewardsOf({ variant: 'fixed-yardstick' }))
     expect(rewards).toEqual([-1, -1, -1, -1]);
 });
 
-test('where any response in form is worth the same, only those out of form tell it from others', async () => {
+test('where any well-formed response is worth the same, only those that are not well-formed tell it from others', async () => {
   for (const { reference, rewards } of await rewardsOf({ rewardFunction: 'format' }))
     expect(rewards).toEqual(reference === 3 ? [1, 1, 1, null] : [null, null, null, -1]);
 });
@@ -84,9 +84,9 @@ test('the upper bound compares the points of the rubric', async () => {
     const points = RESPONSES.map(
       (text) => styleScore(task, text.replace('<answer>', '')) * Number(text !== 'x'),
     );
-    const yardstick = points[referenceOf(group, 4)]!;
+    const reference = points[referenceOf(group, 4)]!;
     expect(samples.map(({ rewards }) => rewards.reward ?? null)).toEqual(
-      points.map((value) => (value === yardstick ? null : Math.sign(value - yardstick))),
+      points.map((value) => (value === reference ? null : Math.sign(value - reference))),
     );
   }
 });

@@ -121,7 +121,7 @@ test('a reader is shown sums, lines and scores', () => {
     { kind: 'mark', text: 'bad', good: false },
     { kind: 'verdict', text: 'score 1' },
   ]);
-  // Text out of form is shown as it was written.
+  // Text that is not well-formed is shown as it was written.
   expect(analysisParts('2<bad>x')).toEqual([
     { kind: 'text', text: '2' },
     { kind: 'mark', text: 'bad', good: false },

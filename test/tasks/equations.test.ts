@@ -6,25 +6,25 @@ import {
   equations,
   flawedEquation,
   randomEquation,
-  readEquation,
+  parseEquation,
   rootOf,
   writeEquation,
 } from '../../tasks/equations/family.ts';
 
 /** Second opinion: tries every x. */
 function rootByTrial(task: string): number | undefined {
-  const { a, b, c } = readEquation(task)!;
+  const { a, b, c } = parseEquation(task)!;
   for (let x = -1200; x <= 1200; x++) if (a * x + b === c) return x;
   return undefined;
 }
 
 test('hand-worked: 3x - 4 = 11 gives 3x = 15 and x = 5', () => {
-  const equation = readEquation('3*x-4=11')!;
+  const equation = parseEquation('3*x-4=11')!;
   expect(equation).toEqual({ a: 3, b: -4, c: 11 });
   expect(equationSteps(equation)).toEqual(['3*x=15', 'x=5']);
   expect(rootOf(equation)).toBe(5);
   expect(writeEquation(equation)).toBe('3*x-4=11');
-  expect(Object.is(rootOf(readEquation('-3*x+4=4')!), 0)).toBe(true);
+  expect(Object.is(rootOf(parseEquation('-3*x+4=4')!), 0)).toBe(true);
 });
 
 test.each(['0*x+1=1', '3*x+0=3', '3*x+4=11', '3x+1=7', '3*x+1=07', '3*x+1=-0', '3*x+100=1', '2*x+2=1002'])(

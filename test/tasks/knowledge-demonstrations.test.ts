@@ -11,14 +11,14 @@ import {
   writeTask,
 } from '../../tasks/knowledge/proposal.ts';
 import { demonstrateTwoHop } from '../../tasks/knowledge/two-hop.ts';
-import { readDocument, type Triple } from '../../tasks/knowledge/world.ts';
+import { parseDocument, type Triple } from '../../tasks/knowledge/world.ts';
 
 const random = new Random('knowledge-demonstrations');
 const demonstrations = Array.from({ length: 4000 }, () => demonstrateKnowledge(random));
 const of = (role: string) => demonstrations.filter((it) => it.role === role);
 const tokens = (text: string) => text.replace(/<[a-z]+>/g, '#').length;
 const found = (prompt: string): Triple[] =>
-  [...prompt.matchAll(/the [a-z]+ of [a-z]+ is [a-z]+\./g)].map(([text]) => readDocument(text)!);
+  [...prompt.matchAll(/the [a-z]+ of [a-z]+ is [a-z]+\./g)].map(([text]) => parseDocument(text)!);
 
 test('every turn keeps to its role’s grammar and fits the context with all before it', () => {
   for (const { role, prompt, completion } of demonstrations) {

@@ -17,7 +17,7 @@ import {
 } from '../../tasks/knowledge/episode.ts';
 import { Graph, parseQuestion, writeQuestion } from '../../tasks/knowledge/question.ts';
 import { SearchIndex } from '../../tasks/knowledge/search.ts';
-import { drawWorld, readDocument, type Triple, writeDocument } from '../../tasks/knowledge/world.ts';
+import { drawWorld, parseDocument, type Triple, writeDocument } from '../../tasks/knowledge/world.ts';
 import { anyText } from './any-text.ts';
 
 const SMALL = { person: 30, town: 6, guild: 5, land: 3 };
@@ -33,7 +33,7 @@ const DOCUMENTS = [
   'the mayor of miran is cy.',
   'the land of miran is ost.',
 ];
-const triples = DOCUMENTS.map((document) => readDocument(document)!);
+const triples = DOCUMENTS.map((document) => parseDocument(document)!);
 const tiny: Knowledge = {
   world: {
     names: { person: ['ana', 'bo', 'cy'], town: ['miran', 'tolan'], guild: [], land: ['ost'] },
@@ -171,7 +171,7 @@ test('worlds: seeded, one object per subject and relation, every document reads 
   // 3 relations of people, 2 of each other kind.
   expect(world.triples).toHaveLength(3 * 30 + 2 * (6 + 5 + 3));
   for (const [i, document] of world.documents.entries()) {
-    expect(readDocument(document)).toEqual(world.triples[i]);
+    expect(parseDocument(document)).toEqual(world.triples[i]);
     expect(writeDocument(world.triples[i]!)).toBe(document);
     expect(world.triples[i]!.subject).not.toBe(world.triples[i]!.object);
   }
@@ -226,7 +226,7 @@ test('no text makes a parser or the search throw', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       parseTurn(text);
-      readDocument(text);
+      parseDocument(text);
       answerOf(tiny, text);
       questionDifficulty(text);
       isHeldOutQuestion(text);

@@ -1,4 +1,4 @@
-/** What the programs' warm start is shown: in grammar, never held out, fitting the model, imperfect by the intended share. */
+/** What the programs' warm start is shown: well-formed, never held out, fitting the model, imperfect by the intended share. */
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -72,7 +72,7 @@ test('every token is known, and the longest prompt leaves room for its completio
 });
 
 test.each([deduction, abduction, induction])(
-  'solutions of $name: three quarters right, all in grammar',
+  'solutions of $name: three quarters right, all well-formed',
   (family) => {
     const kind = KINDS.find((name) => family.name.endsWith(name))!;
     const right = Array.from({ length: 300 }, () => {

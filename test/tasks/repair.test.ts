@@ -80,7 +80,7 @@ test('random bugs pass every gate, and held-out ones are of held-out programs', 
   expect(heldOut.every(repair.isHeldOut)).toBe(true);
 });
 
-test('demonstrations are in form, on the training side, and repair three of five bugs', () => {
+test('demonstrations are well-formed, on the training side, and repair three of five bugs', () => {
   const random = new Random('demonstrations');
   let [repairs, right, injections, set] = [0, 0, 0, 0];
   for (let i = 0; i < 600; i++) {

@@ -1,4 +1,4 @@
-/** What the warm starts of equations, derivations and games are shown: in grammar, on the training side, as imperfect as they say. */
+/** What the warm starts of equations, derivations and games are shown: well-formed, on the training side, as imperfect as they say. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { demonstrateEquation } from '../../tasks/equations/demonstrations.ts';

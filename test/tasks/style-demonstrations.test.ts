@@ -1,4 +1,4 @@
-/** What the style family's warm start is shown: in grammar, never held out, imperfect by the intended measure. */
+/** What the style family's warm start is shown: well-formed, never held out, imperfect by the intended measure. */
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
@@ -20,7 +20,7 @@ const judged = drawn
     return { truth: styleScore(task!, response!), words: response!.split(' ').length, digit: digit.value };
   });
 
-test('every demonstration is in grammar, of a task that is not held out, and has a token for each character', () => {
+test('every demonstration is well-formed, of a task that is not held out, and has a token for each character', () => {
   const tokenizer = openTokenizer(characterTokenizer().json);
   const unknown = tokenizer.id('<unk>');
   for (const { role, prompt, completion } of drawn) {

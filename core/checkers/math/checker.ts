@@ -4,9 +4,9 @@
  */
 import { type Checker, shown, wrongReference } from '../checker.ts';
 import { numberChecker, parseNumber } from '../number.ts';
-import { invalid, read } from '../reading.ts';
+import { invalid, ok } from '../../task-family.ts';
 import { equalAnswers } from './equal.ts';
-import { parseMath } from './read.ts';
+import { parseMath } from './parse.ts';
 
 export const math: Checker = {
   name: 'math',
@@ -27,7 +27,7 @@ export const math: Checker = {
       const parsed = parseMath(given);
       if (!parsed.ok) return parsed;
       const same = equalAnswers(expected.value, parsed.value);
-      return same === null ? invalid('no-value') : read(same);
+      return same === null ? invalid('no-value') : ok(same);
     };
   },
 };

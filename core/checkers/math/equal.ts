@@ -6,7 +6,7 @@
 import type Complex from 'complex.js';
 import Fraction from 'fraction.js';
 import { Random } from '../../random.ts';
-import type { Expression, MathAnswer } from './read.ts';
+import type { Expression, MathAnswer } from './parse.ts';
 import { approximateValue, exactValue, type Point, variablesOf } from './value.ts';
 
 const POINTS = 8;

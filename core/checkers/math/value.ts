@@ -4,7 +4,7 @@
  */
 import Complex from 'complex.js';
 import Fraction from 'fraction.js';
-import type { Expression, FunctionName } from './read.ts';
+import type { Expression, FunctionName } from './parse.ts';
 
 /** Largest numerator and denominator of an exact value, in bits. */
 const MOST_BITS = 2048;

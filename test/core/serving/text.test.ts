@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { growingText } from '../../../core/serving/growing-text.ts';
-import { callStyle, readCalls } from '../../../core/serving/tool-calls.ts';
+import { callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
 
 describe('the text of a stream', () => {
   /** What is told after each state of the text, and at the end. */
@@ -30,7 +30,7 @@ describe('the text of a stream', () => {
 describe('calls of tools', () => {
   test('between tags, with text beside them', () => {
     const text = 'Let me see.\n<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>';
-    expect(readCalls(text, 'tags')).toEqual({
+    expect(parseCalls(text, 'tags')).toEqual({
       text: 'Let me see.',
       calls: [{ name: 'add', arguments: '{"a":1,"b":2}' }],
     });
@@ -38,14 +38,14 @@ describe('calls of tools', () => {
 
   test('two of them, the last one cut off before its closing tag', () => {
     const text = '<tool_call>{"name":"f","arguments":{}}</tool_call><tool_call>{"name":"g","arguments":"{}"}';
-    expect(readCalls(text, 'tags').calls).toEqual([
+    expect(parseCalls(text, 'tags').calls).toEqual([
       { name: 'f', arguments: '{}' },
       { name: 'g', arguments: '{}' },
     ]);
   });
 
   test('an answer that is one object', () => {
-    expect(readCalls(' {"name": "f", "parameters": {"x": 1}} ', 'json')).toEqual({
+    expect(parseCalls(' {"name": "f", "parameters": {"x": 1}} ', 'json')).toEqual({
       text: '',
       calls: [{ name: 'f', arguments: '{"x":1}' }],
     });
@@ -53,8 +53,8 @@ describe('calls of tools', () => {
 
   test('what cannot be read stays text, whole', () => {
     for (const text of ['<tool_call>{"name": 5}</tool_call>', '<tool_call>{oops', 'no call'])
-      expect(readCalls(text, 'tags')).toEqual({ text, calls: [] });
-    expect(readCalls('{"answer": 5}', 'json')).toEqual({ text: '{"answer": 5}', calls: [] });
+      expect(parseCalls(text, 'tags')).toEqual({ text, calls: [] });
+    expect(parseCalls('{"answer": 5}', 'json')).toEqual({ text: '{"answer": 5}', calls: [] });
   });
 
   test('a prompt that names the tags teaches them', () => {

@@ -6,7 +6,7 @@ import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
 import type { Choice } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
-import { CALL_TAG, type CallStyle, callStyle, readCalls } from '../../../core/serving/tool-calls.ts';
+import { CALL_TAG, type CallStyle, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
 
 /** A request with its prompts as token ids and everything that sampling them needs. */
@@ -120,7 +120,7 @@ export function choiceOf(
     logprobs,
     tokens: ids.map((id) => text.tokenizer.decode([id])),
     stopped,
-    ...(prepared.calls ? readCalls(whole, prepared.calls) : { text: whole, calls: [] }),
+    ...(prepared.calls ? parseCalls(whole, prepared.calls) : { text: whole, calls: [] }),
   };
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluateExpression } from '../../../core/checkers/expression.ts';
 import { Random } from '../../../core/random.ts';
 import { drawQuestion, FAMILIES } from '../../../tasks/words/questions.ts';
-import { readQuestion } from '../../../tasks/words/read-question.ts';
+import { parseQuestion } from '../../../tasks/words/parse-question.ts';
 
 const FOLDER = 'examples/reasoning-gym';
 interface Row {
@@ -21,7 +21,7 @@ describe.each(readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl')))('%s
     .map((line) => JSON.parse(line) as Row);
   test('every question is read, has its answer, and is held out', () => {
     for (const { question, answer, metadata } of rows) {
-      const read = readQuestion(question);
+      const read = parseQuestion(question);
       if (!read.ok) throw new Error(`${question}: ${read.reason}`);
       expect(read.value.isHeldOut, question).toBe(true);
       if (!file.startsWith('countdown')) {
@@ -41,7 +41,7 @@ test.each(FAMILIES)('generated questions of %s are read, and none is held out', 
   const random = new Random(`read/${family}`);
   for (let i = 0; i < 100; i++) {
     const { question, answer, metadata } = drawQuestion(random, family);
-    const read = readQuestion(question);
+    const read = parseQuestion(question);
     expect(read, question).toMatchObject({ ok: true, value: { isHeldOut: false } });
     if (!read.ok) continue;
     if (family === 'countdown')
@@ -67,7 +67,7 @@ test.each([
     'no-kind',
   ],
 ])('%j is refused as %s', (question, reason) => {
-  expect(readQuestion(question)).toEqual({ ok: false, reason });
+  expect(parseQuestion(question)).toEqual({ ok: false, reason });
 });
 
 test('a question is held out by its operands, whatever its signs, and by what working it out states', () => {
@@ -77,5 +77,5 @@ test('a question is held out by its operands, whatever its signs, and by what wo
     'Solve the following multiplication: 22 * 49. Give only the result as your final answer.',
     'Calculate ( 15 + 84 ) - 5.',
   ])
-    expect(readQuestion(question), question).toMatchObject({ ok: true, value: { isHeldOut: true } });
+    expect(parseQuestion(question), question).toMatchObject({ ok: true, value: { isHeldOut: true } });
 });

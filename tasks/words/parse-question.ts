@@ -6,7 +6,7 @@ import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
 import { chainKey, equationKey, isReserved, setKey, statesReserved } from './reserved.ts';
 import { calculate, type Expression, type Fact, type Operator, work, workExpression } from './steps.ts';
 
-export interface ReadQuestion {
+export interface ParsedQuestion {
   readonly answer: string;
   /** What the checker needs beside it. */
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -22,8 +22,8 @@ const read = (
   answer: number | string,
   key: string,
   facts: readonly Fact[],
-  metadata: ReadQuestion['metadata'] = {},
-): ParseResult<ReadQuestion> =>
+  metadata: ParsedQuestion['metadata'] = {},
+): ParseResult<ParsedQuestion> =>
   typeof answer === 'number' && Math.abs(answer) >= LARGEST
     ? invalid('too-large')
     : ok({ answer: String(answer), metadata, isHeldOut: isReserved(key) || statesReserved(facts) });
@@ -76,14 +76,14 @@ function parseExpression(text: string): Chain | null {
 }
 
 /** A question for the value of an expression whose operations are among these. */
-function readChain(text: string, among: string): ParseResult<ReadQuestion> {
+function parseChain(text: string, among: string): ParseResult<ParsedQuestion> {
   const chain = parseExpression(text);
   if (!chain?.operators.every((operator) => among.includes(operator))) return invalid('no-kind');
   const { value, facts } = workExpression(chain.expression);
   return value === null ? invalid('no-kind') : read(value, chainKey(chain.numbers, chain.operators), facts);
 }
 
-function readGcd(list: string): ParseResult<ReadQuestion> {
+function parseGcd(list: string): ParseResult<ParsedQuestion> {
   const numbers = list.split(', ').map(Number);
   if (numbers.some((number) => number === 0)) return invalid('no-kind');
   const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
@@ -94,7 +94,7 @@ function readGcd(list: string): ParseResult<ReadQuestion> {
 const EQUATION =
   /^(?:(?<from>\d{1,6}) - )?(?<sign>-?)(?:(?<factor>\d{1,6})\*)?(?<variable>[a-z])(?: (?<operator>[-+]) (?<added>\d{1,6}))? = (?<value>-?\d{1,6})$/;
 
-function readEquation(variable: string, text: string): ParseResult<ReadQuestion> {
+function parseEquation(variable: string, text: string): ParseResult<ParsedQuestion> {
   const parts = EQUATION.exec(text)?.groups;
   if (!parts || parts.variable !== variable) return invalid('no-kind');
   const { from, sign, factor = '1', operator, added, value } = parts;
@@ -139,7 +139,7 @@ function solveCountdown(
 /** As many as the family's questions have: what is searched grows fast with them. */
 const COUNTDOWN_NUMBERS = 3;
 
-function readCountdown(list: string, of: string): ParseResult<ReadQuestion> {
+function parseCountdown(list: string, of: string): ParseResult<ParsedQuestion> {
   const [numbers, target] = [list.split(', ').map(Number), Number(of)];
   if (numbers.length !== COUNTDOWN_NUMBERS) return invalid('no-kind');
   const answer = solveCountdown(
@@ -164,32 +164,32 @@ const COUNTDOWN = [
 ] as const;
 
 /** Each wording with what reads it. A later one takes what those before it leave. */
-const WORDINGS: readonly (readonly [RegExp, (...parts: string[]) => ParseResult<ReadQuestion>])[] = [
-  [COUNTDOWN[0], (list, target) => readCountdown(list!, target!)],
-  [COUNTDOWN[1], (target, list) => readCountdown(list!, target!)],
-  [COUNTDOWN[2], (target, list) => readCountdown(list!, target!)],
-  [/^Calculate (.+)\.$/, (text) => readChain(text!, '+-*/')],
-  [/^State the final answer to the following arithmetic problem: (.+) =$/, (text) => readChain(text!, '+-')],
+const WORDINGS: readonly (readonly [RegExp, (...parts: string[]) => ParseResult<ParsedQuestion>])[] = [
+  [COUNTDOWN[0], (list, target) => parseCountdown(list!, target!)],
+  [COUNTDOWN[1], (target, list) => parseCountdown(list!, target!)],
+  [COUNTDOWN[2], (target, list) => parseCountdown(list!, target!)],
+  [/^Calculate (.+)\.$/, (text) => parseChain(text!, '+-*/')],
+  [/^State the final answer to the following arithmetic problem: (.+) =$/, (text) => parseChain(text!, '+-')],
   [
     /^Solve the following multiplication: (.+)\. Give only the result as your final answer\.$/,
-    (text) => readChain(text!, '*'),
+    (text) => parseChain(text!, '*'),
   ],
   [
     new RegExp(
       `^Find the Greatest Common Divisor \\(GCD\\) of these numbers: ${LIST}\\. Give only the GCD as your final answer\\.$`,
     ),
-    (list) => readGcd(list!),
+    (list) => parseGcd(list!),
   ],
-  [/^Solve for ([a-z]): (.+)$/, (variable, text) => readEquation(variable!, text!)],
+  [/^Solve for ([a-z]): (.+)$/, (variable, text) => parseEquation(variable!, text!)],
   [
     /^Determine the value of ([a-z]) that satisfies: (.+)$/,
-    (variable, text) => readEquation(variable!, text!),
+    (variable, text) => parseEquation(variable!, text!),
   ],
-  [/^Find the value of ([a-z]) in the equation: (.+)$/, (variable, text) => readEquation(variable!, text!)],
+  [/^Find the value of ([a-z]) in the equation: (.+)$/, (variable, text) => parseEquation(variable!, text!)],
 ];
 
 /** Reasons: no-kind, no-whole-root, too-large. */
-export function readQuestion(text: string): ParseResult<ReadQuestion> {
+export function parseQuestion(text: string): ParseResult<ParsedQuestion> {
   const written = text.trim();
   for (const [wording, reader] of WORDINGS) {
     const found = wording.exec(written);

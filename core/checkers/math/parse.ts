@@ -9,8 +9,7 @@
  *     postfix  atom (`!` | `%`)*           atom     number | name | function argument | group | `|sum|` | \frac \sqrt \binom
  */
 import Fraction from 'fraction.js';
-import type { ParseResult } from '../reading.ts';
-import { invalid, read } from '../reading.ts';
+import { invalid, ok, type ParseResult } from '../../task-family.ts';
 
 export const LONGEST = 500;
 
@@ -85,7 +84,7 @@ export type MathAnswer =
   | { readonly kind: 'list'; readonly brackets: string; readonly items: readonly Expression[] };
 
 /** Thrown to end parsing, with the reason. */
-class Unreadable extends Error {}
+class ParseFailure extends Error {}
 
 /** Units and words in a text command are dropped; a single letter or a function's name in one is kept. */
 const keepNames = (_: string, inner: string): string => {
@@ -138,7 +137,7 @@ class Reader {
   }
 
   expect(token: string): void {
-    if (!this.take(token)) throw new Unreadable('no-expression');
+    if (!this.take(token)) throw new ParseFailure('no-expression');
   }
 
   sum(): Expression {
@@ -217,13 +216,13 @@ class Reader {
   #argument(): Expression {
     if (this.take('{')) return this.#group('{');
     const token = this.next ?? '';
-    if (/^\d{2,}$/.test(token)) throw new Unreadable('no-expression');
+    if (/^\d{2,}$/.test(token)) throw new ParseFailure('no-expression');
     return this.#atom();
   }
 
   #atom(): Expression {
     const token = this.next;
-    if (token === undefined) throw new Unreadable('no-expression');
+    if (token === undefined) throw new ParseFailure('no-expression');
     this.#at++;
     if (/^[\d.]/.test(token)) return this.#number(token);
     if (token === '|') return { op: 'call', name: 'abs', of: this.#group('|') };
@@ -242,12 +241,12 @@ class Reader {
     if (name === 'infty') return this.#symbol('infinity');
     if (/^var(?:epsilon|theta|phi)$/.test(name)) return this.#symbol(name.slice(3));
     if (NAMES.includes(name) || /^[A-Za-z]$/.test(name)) return this.#symbol(name);
-    throw new Unreadable('unknown-command');
+    throw new ParseFailure('unknown-command');
   }
 
   #number(token: string): Expression {
     const [before = '', after = ''] = token.split('.');
-    if (before === '' && after === '') throw new Unreadable('no-expression');
+    if (before === '' && after === '') throw new ParseFailure('no-expression');
     return number(new Fraction(BigInt(before + after), 10n ** BigInt(after.length)));
   }
 
@@ -295,7 +294,7 @@ class Reader {
   #symbol(name: string): Expression {
     if (!this.take('_')) return { op: 'symbol', name };
     const subscript = this.take('{') ? this.#untilBrace() : (this.#tokens[this.#at++] ?? '');
-    if (!/^[A-Za-z0-9]+$/.test(subscript)) throw new Unreadable('no-expression');
+    if (!/^[A-Za-z0-9]+$/.test(subscript)) throw new ParseFailure('no-expression');
     return { op: 'symbol', name: `${name}_${subscript}` };
   }
 
@@ -325,7 +324,7 @@ function split(tokens: readonly string[], wanted: string): (readonly string[])[]
 function whole(tokens: readonly string[]): Expression {
   const reader = new Reader(tokens);
   const node = reader.sum();
-  if (reader.next !== undefined) throw new Unreadable('no-expression');
+  if (reader.next !== undefined) throw new ParseFailure('no-expression');
   return node;
 }
 
@@ -339,7 +338,7 @@ function bracketsOf(tokens: readonly string[]): string | null {
 }
 
 /** Reasons: too-long, empty, no-expression, unknown-command. */
-export function parseMath(text: string): ParseResult<MathAnswer> {
+export function parseMath(text: string): ParseResult<MathAnswer, string> {
   if (text.length > LONGEST) return invalid('too-long');
   const tokens = tokensOf(text.trim().replace(/\.$/, ''));
   if (tokens.length === 0) return invalid('empty');
@@ -348,10 +347,10 @@ export function parseMath(text: string): ParseResult<MathAnswer> {
     const inner = brackets === null ? tokens : tokens.slice(1, -1);
     const items = split(inner, ',');
     if (brackets !== null || items.length > 1)
-      return read({ kind: 'list', brackets: brackets ?? '', items: items.map(whole) });
-    return read({ kind: 'relation', sides: split(tokens, '=').map(whole) });
+      return ok({ kind: 'list', brackets: brackets ?? '', items: items.map(whole) });
+    return ok({ kind: 'relation', sides: split(tokens, '=').map(whole) });
   } catch (error) {
-    if (error instanceof Unreadable) return invalid(error.message);
+    if (error instanceof ParseFailure) return invalid(error.message);
     throw error;
   }
 }
