@@ -54,10 +54,8 @@ beforeAll(async () => {
     };
     const drawn = turn.then(async () => {
       const settings = { maxNew: 1, temperature: heat, stop: [] };
-      const [[one]] = (await served.generate([{ ids: prompt, sampleIds: [`server/${seed}`] }], settings)) as [
-        [{ ids: number[] }],
-      ];
-      return one.ids[0]!;
+      const made = await served.generate([{ ids: prompt, sampleIds: [`server/${seed}`] }], settings);
+      return made[0]![0]!.ids[0]!;
     });
     turn = drawn;
     const id = await drawn;
@@ -149,11 +147,9 @@ describe.skipIf(!nativeInstalled)(`native ONNX Runtime${NATIVE_NEEDED}`, () => {
     const drawn = await native.generate(prompts, { maxNew: 32, temperature: 1, stop: [] });
     for (const [p, completions] of drawn.entries())
       for (const { ids, logprobs } of completions) {
-        const [{ logprobs: again }] = (await trusted.score([[...PREFIXES[p]!, ...ids]])) as [
-          { logprobs: number[] },
-        ];
+        const [scores] = await trusted.score([[...PREFIXES[p]!, ...ids]]);
         for (const [t, stated] of logprobs.entries())
-          expect(Math.abs(stated - again[PREFIXES[p]!.length - 1 + t]!)).toBeLessThan(1e-3);
+          expect(Math.abs(stated - scores!.logprobs[PREFIXES[p]!.length - 1 + t]!)).toBeLessThan(1e-3);
       }
   });
 });
