@@ -45,6 +45,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
     load: () => import('./learner.ts'),
   },
+  native: {
+    about: 'what native ONNX Runtime gains in a node, and how close it comes',
+    options: '[--turns N] [--json]',
+    load: () => import('./native.ts'),
+  },
   nodes: {
     about: 'what a second node gains, in groups a second',
     options: '[--turns N] [--json]',

@@ -1,12 +1,14 @@
 /**
  * ONNX Runtime as the rest of this folder uses it: one wasm instance on one thread. How it is loaded differs by platform
- * (ort.ts, ort-workerd.ts); what it computes is the same to the bit.
+ * (ort.ts, ort-workerd.ts); what it computes is the same to the bit, unless it is the native build (ort-native.ts).
  */
 import type * as Ort from 'onnxruntime-web/wasm';
 import { DataType, Graph, modelBytes } from '../model/onnx/builder.ts';
 
 export interface Runtime {
   readonly ort: typeof Ort;
+  /** What computes, and how: the options of every session, beside those of its policy. */
+  readonly options: Ort.InferenceSession.SessionOptions;
   /** The bytes of wasm memory, which only grows: weights, caches and what the allocator keeps. Code is not counted. */
   heapBytes(): number;
   /**
@@ -28,7 +30,7 @@ const memoryOf = (imports: WebAssembly.Imports): WebAssembly.Memory | undefined 
     .find((value) => value instanceof WebAssembly.Memory);
 
 /** A model of one identity operation, to create a first session with, since the runtime instantiates its wasm only then. */
-function emptyModel(): Uint8Array {
+export function emptyModel(): Uint8Array {
   const graph = new Graph('empty');
   const input = graph.input('in', DataType.FLOAT, [1]);
   graph.output(graph.op('Identity', [input]), DataType.FLOAT, [1]);
@@ -58,14 +60,20 @@ export async function startRuntime(ort: typeof Ort, instantiate: Instantiate): P
   }
   if (!memory) throw new Error('internal: ONNX Runtime was already running, or has no memory of its own');
   const heap = memory;
-  let last: Promise<unknown> = Promise.resolve();
   return {
     ort,
+    options: { executionProviders: ['wasm'] },
     heapBytes: () => heap.buffer.byteLength,
-    inTurn(call) {
-      const turn = last.then(call);
-      last = turn.catch(() => undefined);
-      return turn;
-    },
+    inTurn: inTurns(),
+  };
+}
+
+/** Runs calls one after the other. */
+export function inTurns(): Runtime['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (call) => {
+    const turn = last.then(call);
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }

@@ -84,7 +84,7 @@ export class PolicySession {
   ): Promise<PolicySession> {
     const session = await runtime.inTurn(() =>
       runtime.ort.InferenceSession.create(graph, {
-        executionProviders: ['wasm'],
+        ...runtime.options,
         graphOptimizationLevel: 'all',
         logSeverityLevel: 3,
         externalData: [{ path: WEIGHTS_FILE, data: weights }],

@@ -4,8 +4,9 @@ import { Command, Option } from 'commander';
 import { WorkClient } from '../../api/work-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
-import { NODE_ENGINES, type NodeEngine } from '../../core/schema/work.ts';
+import { CLOSE_ENGINES, isCloseEngine, NODE_ENGINES, type LeaseOrder } from '../../core/schema/work.ts';
 import { identityOf } from '../../core/work-seal.ts';
+import { loadNative } from '../../infer/ort-native.ts';
 import { askingServer, shapeOnly } from '../../node/ask-server.ts';
 import { lend } from '../../node/lend.ts';
 import { calledAs } from '../called-as.ts';
@@ -17,8 +18,8 @@ import { startThread, type Thread } from './threads.ts';
 interface NodeOptions {
   readonly mesh: string;
   readonly token?: string;
-  readonly threads: number;
-  readonly engine: readonly NodeEngine[];
+  readonly threads?: number;
+  readonly engine: LeaseOrder['engines'];
   readonly server?: string;
   readonly serves?: VersionName;
   readonly model?: string;
@@ -36,20 +37,20 @@ const IDLE_MS = 1_000;
 export const command = (): Command =>
   new Command(calledAs('node'))
     .description(
-      'Lends this machine to a mesh: leases sampling requests, computes them bit for bit as the mesh would, and returns the completions.',
+      'Lends this machine to a mesh: leases sampling requests, computes them bit for bit as the mesh would (or closely, with --server and the engines onnxruntime-node and webgpu), and returns the completions.',
     )
     .requiredOption('--mesh <url>', 'address of the mesh')
     .option(
       '--token <token>',
       'token of this node, from `rollmesh node-token create`; better in the variable ROLLMESH_NODE_TOKEN, since everybody on a machine sees its command lines',
     )
-    .option('--threads <n>', 'threads that compute', whole(1), availableParallelism())
+    .option('--threads <n>', 'threads that compute; default: those of the machine, and 1 on a GPU', whole(1))
     .addOption(
       new Option(
         '--engine <names...>',
-        'engines that it computes with; work of others is left to other nodes',
+        'engines that it computes with; work of others is left to other nodes. onnxruntime-node and webgpu compute any work in float32 and take the token of a close node',
       )
-        .choices(NODE_ENGINES)
+        .choices([...NODE_ENGINES, ...CLOSE_ENGINES])
         .default(NODE_ENGINES),
     )
     .option(
@@ -70,8 +71,8 @@ export const command = (): Command =>
 async function runNode({
   mesh,
   token = process.env.ROLLMESH_NODE_TOKEN,
-  threads: count,
   engine,
+  threads: asked,
   server,
   serves,
   model,
@@ -89,7 +90,24 @@ async function runNode({
       expected: 'both --server and --serves, or neither',
       next: 'Say with --serves NAME@N which version the server holds.',
     });
+  const close = engine.find(isCloseEngine) ?? null;
+  if (close && (engine.length > 1 || server !== undefined))
+    throw wrongInput(
+      'node.engine',
+      `--engine ${close} is given beside ${server ? '--server' : 'another engine'}.`,
+      {
+        expected: 'a close engine alone: it computes whatever its node leases',
+        next: 'Start a node for each.',
+      },
+    );
+  const count = asked ?? (close === 'webgpu' ? 1 : availableParallelism());
+  if (close === 'webgpu' && count > 1)
+    throw wrongInput('node.engine', `--threads is ${count} with --engine webgpu.`, {
+      expected: '1: threads would share one GPU',
+    });
   const identity = await identityOf(token);
+  // What is missing is to be told before anything is leased.
+  if (close) await loadNative(close);
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
   const say = (kind: string, fields: object, words: string) =>
@@ -118,7 +136,7 @@ async function runNode({
         })
       : undefined;
   const threads: readonly Thread[] = Array.from({ length: count }, () =>
-    asking ? { compute: asking, stop: () => Promise.resolve() } : startThread(),
+    asking ? { compute: asking, stop: () => Promise.resolve() } : startThread(close),
   );
   const lines = setInterval(line, LINE_MS);
   say(

@@ -1,6 +1,7 @@
 /** Starts the threads of a node. Each has an engine of its own; the bytes of a version's files are one copy that all of them read. */
 import { Worker } from 'node:worker_threads';
 import { RollmeshError } from '../../core/errors.ts';
+import type { CloseEngine } from '../../core/schema/work.ts';
 import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
 import type { ComputeAnswer } from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
@@ -10,8 +11,12 @@ export interface Thread {
   readonly stop: () => Promise<void>;
 }
 
-export function startThread(): Thread {
-  const worker = new Worker(moduleFile('cli/node/thread'), { execArgv: [...NODE_FLAGS] });
+/** `close`: the close engine that computes; null = the engine that a request names. */
+export function startThread(close: CloseEngine | null): Thread {
+  const worker = new Worker(moduleFile('cli/node/thread'), {
+    execArgv: [...NODE_FLAGS],
+    workerData: close,
+  });
   const waiting = new Map<
     number,
     { resolve: (answer: ComputeAnswer) => void; reject: (error: Error) => void }

@@ -63,6 +63,17 @@ export const completion = v.object({
 export const NODE_ENGINES = ['onnx', ...KERNEL_ENGINES] as const;
 export type NodeEngine = (typeof NODE_ENGINES)[number];
 
+/**
+ * Engines that come to other last digits: ONNX Runtime's native build, and WebGPU in it. They compute what any engine was asked for, in
+ * float32, and take the token of a close node.
+ */
+export const CLOSE_ENGINES = ['onnxruntime-node', 'webgpu'] as const;
+export type CloseEngine = (typeof CLOSE_ENGINES)[number];
+export const isCloseEngine = (engine: NodeEngine | CloseEngine): engine is CloseEngine =>
+  (CLOSE_ENGINES as readonly string[]).includes(engine);
+
+const LEASE_ENGINES = [...NODE_ENGINES, ...CLOSE_ENGINES] as const;
+
 /** What kind of program a node says it is; it decides nothing. */
 export const NODE_KINDS = ['process', 'tab'] as const;
 
@@ -91,7 +102,7 @@ export type Mismatch = v.InferOutput<typeof mismatch>;
 export const leaseOrder = v.strictObject({
   kind: v.picklist(NODE_KINDS),
   threads: v.pipe(positive, v.maxValue(1024)),
-  engines: v.pipe(v.array(v.picklist(NODE_ENGINES)), v.minLength(1), v.maxLength(NODE_ENGINES.length)),
+  engines: v.pipe(v.array(v.picklist(LEASE_ENGINES)), v.minLength(1), v.maxLength(LEASE_ENGINES.length)),
   /** The formats of weights that the node's engines hold, beside float32. */
   weights: v.pipe(v.array(v.picklist(SMALLER_WEIGHTS)), v.maxLength(SMALLER_WEIGHTS.length)),
   limit: v.pipe(positive, v.maxValue(LEASE_REQUESTS)),

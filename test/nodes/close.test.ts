@@ -1,5 +1,5 @@
-/** Nodes whose engine is not the mesh's own: a server of completions, by the command, audited by scoring again. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** Nodes whose engine is not the mesh's own, a server of completions or native ONNX Runtime, by the command, audited by scoring again. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,12 +7,14 @@ import { WorkClient } from '../../api/work-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { auditLines } from '../../cli/audit/audit-table.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
+import { CLOSE_ENGINES } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { type OpenPolicy, openVersion } from '../../infer/open-version.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { NATIVE_NEEDED, nativeInstalled } from '../infer/native.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 
 /** How far the server's log-probabilities are off, nats. */
@@ -72,24 +74,22 @@ afterAll(async () => {
 });
 
 /** `rollmesh node --server`, once the mesh has heard of it. */
-async function join(
-  name: string,
-  token: string,
-  serves: string,
-): Promise<{ child: ChildProcess; said: () => string }> {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  const args = [
-    '--mesh',
-    playing.url,
-    '--threads',
-    '2',
+const join = (name: string, token: string, serves: string) =>
+  joinBy(name, token, [
     '--server',
-    url,
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     '--serves',
     serves,
     '--model',
     'the-base',
-  ];
+  ]);
+
+async function joinBy(
+  name: string,
+  token: string,
+  options: readonly string[],
+): Promise<{ child: ChildProcess; said: () => string }> {
+  const args = ['--mesh', playing.url, '--threads', '2', ...options];
   const child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'node', ...args], {
     env: { ...process.env, ROLLMESH_NODE_TOKEN: token, ROLLMESH_SERVER_KEY: 'a-key' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -155,6 +155,44 @@ test('one that is a tenth of a nat off is shut out, and the run comes to the byt
   expect(node.reason).toMatch(/^audit\.log-probability: .* 0\.100 nats off on average and 0\.100 at most/);
 }, 300_000);
 
+test.skipIf(!nativeInstalled)(
+  `native ONNX Runtime samples what other engines were asked for, and is right${NATIVE_NEEDED}`,
+  async () => {
+    const { token } = await playing.gateway.makeNode('native', 'close');
+    const { child } = await joinBy('native', token, ['--engine', 'onnxruntime-node']);
+    const wanted = { ...order(33), engine: 'kernels-plain' as const };
+    await playing.play(wanted);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    const node = await nodeOf('native');
+    expect(node).toMatchObject({ exactness: 'close', state: 'away', reason: null });
+    expect(node.samples).toBeGreaterThan(0);
+    expect(node.audited).toBe(node.requests);
+    expect(node.mismatch.most).toBeGreaterThan(0);
+    expect(node.mismatch.most).toBeLessThan(1e-3);
+  },
+  300_000,
+);
+
+test('a close engine names the command that installs it where it is not there, and starts alone', async () => {
+  const { token } = await playing.gateway.makeNode('bare', 'close');
+  const run = (...options: readonly string[]) => {
+    const args = ['node', '--mesh', playing.url, '--token', token, ...options];
+    const env = { ...process.env, NODE_PATH: '' };
+    const { status, stderr } = spawnSync(process.execPath, [...nodeArguments('cli/rollmesh'), ...args], {
+      env,
+    });
+    return `${status} ${stderr}`;
+  };
+  if (!nativeInstalled || process.env.NODE_PATH)
+    expect(run('--engine', 'onnxruntime-node')).toMatch(
+      /^1 node\.engine: .* `npm install --no-save --ignore-scripts onnxruntime-node@\d+\.\d+\.\d+`/,
+    );
+  expect(run('--engine', 'onnxruntime-node', 'onnx')).toMatch(/^1 node\.engine: .* beside another engine/);
+  expect(run('--engine', 'webgpu', '--threads', '2')).toMatch(/^1 node\.engine: --threads is 2/);
+});
+
 test('the token of an exact node is refused for a server, and a close node gets what it serves alone', async () => {
   const { gateway, url } = playing;
   const lease = (token: string, serves: { name: string; version: number }) =>
@@ -171,6 +209,13 @@ test('the token of an exact node is refused for a server, and a close node gets 
     code: 'node.exactness',
     kind: 'wrong-input',
   });
+  for (const engine of CLOSE_ENGINES) {
+    const asked = { kind: 'process' as const, threads: 1, engines: [engine], weights: [], limit: 8 };
+    await expect(new WorkClient({ url, token: exact.token }).lease(asked)).rejects.toMatchObject({
+      code: 'node.exactness',
+      message: expect.stringContaining(`for ${engine}`),
+    });
+  }
   const close = await gateway.makeNode('elsewhere', 'close');
   expect(await lease(close.token, { name: 'somebody', version: 3 })).toMatchObject({ lease: null, work: [] });
 });

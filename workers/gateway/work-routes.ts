@@ -13,11 +13,13 @@ import { hash } from '../../core/schema/numbers.ts';
 import { id } from '../../core/schema/sample.ts';
 import {
   filesToOpen,
+  isCloseEngine,
   type heartbeatAnswer,
   type LeaseAnswer,
   type LeaseOrder,
   leaseName,
   leaseOrder,
+  NODE_ENGINES,
   type SamplingRequest,
   type WorkResult,
   weightsHash,
@@ -87,9 +89,10 @@ export const workRoutes = new Hono<NodeTypes>()
     const { services, node } = c.var;
     const { db, now, settings } = services;
     const close = node.exactness === 'close';
-    if (order.serves && !close)
+    const inexact = order.serves ? 'a server of completions' : order.engines.find(isCloseEngine);
+    if (inexact !== undefined && !close)
       throw new HttpError(403, 'node.exactness', `The token of node ${node.name} is that of an exact node.`, {
-        expected: 'the token of a close node for a server of completions, whose last digits differ',
+        expected: `the token of a close node for ${inexact}, whose last digits differ`,
         next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME --close`.',
       });
     await noteSeen(db, node, order, now());
@@ -170,7 +173,7 @@ export const workRoutes = new Hono<NodeTypes>()
   });
 
 const enginesOf = ({ engines, weights }: Pick<LeaseOrder, 'engines' | 'weights'>): string[] =>
-  engines.flatMap((engine) =>
+  (engines.some(isCloseEngine) ? NODE_ENGINES : engines).flatMap((engine) =>
     [undefined, ...weights].map((form) => engineText(engine === 'onnx' ? undefined : engine, form)),
   );
 
