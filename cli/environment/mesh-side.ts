@@ -38,7 +38,17 @@ async function post(
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     }),
-  );
+  ).catch((cause: unknown) => {
+    throw new RollmeshError(
+      'retry',
+      'gateway.unreachable',
+      `The mesh ${new URL(url).origin} does not answer.`,
+      {
+        next: 'A local mesh stops when its run is over: then nothing is left to do. Otherwise see that the mesh is up, and start this command again.',
+        cause,
+      },
+    );
+  });
   const said: unknown = await response.json().catch(() => null);
   if (response.ok) return { body: said, code: null };
   const { error } = v.safeParse(refusal, said).success

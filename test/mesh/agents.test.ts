@@ -25,6 +25,7 @@ import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { INTERNALS, runCommand } from '../cli/terminal.ts';
 import { orsServer } from '../ors-server.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
@@ -660,7 +661,26 @@ test('a page of an origin that is named may ask the models, one of another may n
   }
 });
 
+/** Holds the episodes of a run as a command of its own, whose waits are short. */
+async function playsAlone(url: string) {
+  const { round, access } = await ordered(1, 2);
+  vi.stubEnv('ROLLMESH_URL', scene.mesh.url);
+  vi.stubEnv('LEARNER_TOKEN', scene.mesh.secrets.LEARNER_TOKEN);
+  // Between attempts, and not while an answer is waited for.
+  const hasty =
+    'const wait = setTimeout; setTimeout = (f, ms, ...a) => wait(f, ms > 16e3 ? ms : ms / 100, ...a)';
+  vi.stubEnv('NODE_OPTIONS', `--import data:text/javascript,${encodeURIComponent(hasty)}`);
+  const args = ['environment', 'play', url, access.run, '--answer-tool', 'submit', '--turns', '1'];
+  const seen = runCommand('cli/rollmesh.ts', args);
+  vi.unstubAllEnvs();
+  await scene.reach(round, ['training']);
+  return { run: access.run, seen };
+}
+
 test('a mesh that is started again goes on with the episodes that were open, and doubles nothing', async () => {
+  const server = await orsServer();
+  const alone = await playsAlone(server.url);
+  const gateway = scene.mesh.url;
   const { round, access } = await ordered(1, 3);
   const [one, two] = [await held(access, { key: 'one' }), await held(access)];
   const asked = await asks(one, 'What is 1 + 4?', { return_token_ids: true });
@@ -695,4 +715,11 @@ test('a mesh that is started again goes on with the episodes that were open, and
     [1, 0.5],
     [0, 1],
   ]);
+  // A command that holds episodes lost its mesh, and says so.
+  const { code, stdout, stderr } = await alone.seen;
+  expect(stdout).toBe(`2 episodes of run ${alone.run} were held in ${server.url}\n`);
+  expect(stderr).toContain(`The mesh ${new URL(gateway).origin} does not answer.`);
+  expect(stderr).not.toMatch(INTERNALS);
+  expect(code).toBe(1);
+  await server.stop();
 });
