@@ -48,15 +48,15 @@ async function hold(host: Host, access: AgentAccess, options: HoldOptions, count
     }
     const name = `round ${episode.round}, episode ${episode.episode}`;
     try {
-      const { score, error } = await holdEpisode(
+      const ended = await holdEpisode(
         host,
         episode.task,
         `rollmesh-${episode.episode}`,
         askIn(episode),
         options,
       );
-      if (error) console.error(printable(`${name} has no reward: ${error.message}`));
-      if (await endEpisode(episode, score)) count();
+      if (ended.error) console.error(printable(`${name} has no reward: ${ended.error.message}`));
+      if (await endEpisode(episode, ended)) count();
     } catch (error) {
       if (!hasEnded(error)) throw error;
       console.error(printable(`${name}: ${error.message}`));

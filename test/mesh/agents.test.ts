@@ -499,13 +499,17 @@ describe('as commands', () => {
     );
     expect(JSON.parse(await printed(agents(), 'last', '--json'))).toEqual(access);
     const [one, two] = [await held(access), await held(access)];
-    const said = (await asks(one, 'What is 1 + 4?')).choices[0]!.message;
+    const first = await asks(one, 'What is 1 + 4?');
+    const said = first.choices[0]!.message;
     await clientOf(one).chat.completions.create({
       model: 'm',
       messages: [{ role: 'user', content: 'What is 1 + 4?' }, said, { role: 'user', content: 'Sure?' }],
     });
     await asks(two, 'What is 2 + 4?');
-    expect((await rewards(one, 0.5)).status).toBe(200);
+    const paid = (turns: object) => post(one.rewardURL, one.apiKey, { reward: 0.5, turns });
+    for (const turns of [{ [first.id.slice(0, -1)]: 1 }, { '': 1 }])
+      expect(await refusal(await paid(turns))).toBe('422 episode.turn');
+    expect((await paid({ [first.id]: 0.125 })).status).toBe(200);
     await silence(two);
     await scene.mesh.cron();
     await scene.reach(round, ['training']);
@@ -531,6 +535,7 @@ describe('as commands', () => {
       logprobs: samples[1]!.logprobs,
       rewards: { reward: 0.5 },
     });
+    expect(rows(out)[0]!.turns[0]!.rewards).toEqual({ reward: 0.5, turn: 0.125 });
     const missing = join(root, 'missing.jsonl');
     await printed(trajectories(), 'last', '--only', 'missing', '--out', missing);
     expect(rows(missing).map(({ id }) => id)).toEqual([samples[2]!.id]);
@@ -584,6 +589,11 @@ describe('as commands', () => {
     } of episodes) {
       const turns = samples.filter(({ id: own, of }) => own === id || of === id).length;
       expect([1, 0.75, -0.25 * turns]).toContain(reward);
+      // Every call pays here: the answers have the parts of the reward.
+      const parts = samples
+        .filter(({ id: own, of }) => own === id || of === id)
+        .map((one) => one.rewards.turn);
+      expect(parts.reduce<number>((sum, part) => sum + part!, 0)).toBe(reward);
     }
     await server.stop();
   });
