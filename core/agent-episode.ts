@@ -22,6 +22,8 @@ export interface AgentCall {
   readonly prompt: TokenIds;
   /** New tokens at most. */
   readonly maxNew: number;
+  /** What the agent said that this answer was paid; absent where it said nothing of it. */
+  readonly reward?: number;
 }
 
 /** An episode that has ended. */

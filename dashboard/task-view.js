@@ -38,8 +38,8 @@ const trouble = ({ outcome }) => outcome !== 'ok' && h('em', { class: 'bad' }, `
 const partsOf = ({ text }) =>
   text?.parts ?? [{ kind: /** @type {const} */ ('note'), text: 'no tokenizer to read it with' }];
 
-/** Rewards by name, the one that pays first. @param {ReadableSample['rewards']} rewards */
-const rewardText = (rewards) =>
+/** Rewards by name, the one that pays first, without that of a single turn. @param {ReadableSample['rewards']} rewards */
+const rewardText = ({ turn: _, ...rewards }) =>
   Object.entries(rewards)
     .sort(([a], [b]) => Number(b === 'reward') - Number(a === 'reward') || a.localeCompare(b))
     .map(([name, value]) => `${name} ${decimal(value)}`)
@@ -191,6 +191,7 @@ function turnView(turn, reads, advantage, settings) {
       h('small', {}, `${turn.role} writes `),
       tint === 'text' ? partsView(partsOf(turn), cells) : tokensView(turn, tint, advantage),
       trouble(turn),
+      typeof turn.rewards.turn === 'number' && h('small', {}, ` is paid ${decimal(turn.rewards.turn)} `),
       replayButton(turn, settings),
     ),
   );

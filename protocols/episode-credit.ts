@@ -1,7 +1,7 @@
 /** Credit for episodes of several turns: every turn of an episode is given the episode's reward. */
 import { episodesOf } from '../core/play-episodes.ts';
 import { Random } from '../core/random.ts';
-import { grpo } from '../core/rl/estimators/index.ts';
+import { discountedReturns, grpo } from '../core/rl/estimators/index.ts';
 import { groupsOfLargestDeviation } from '../core/rl/selection/index.ts';
 import { deviation, mean } from '../core/rl/statistics.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
@@ -34,6 +34,28 @@ export function episodeItems(
     return advantage === null ? [] : spread(turns, advantage);
   });
 }
+
+/**
+ * The groups with the reward to go of each turn in place of its episode's reward: what the turn itself and those after it were paid. What an
+ * episode is worth beyond the rewards of its turns is paid to its last one, so that the first turn's reward to go is the episode's reward.
+ */
+export const rewardsToGo = <G extends Pick<ScoredGroup, 'samples'>>(groups: readonly G[]): G[] =>
+  groups.map((group) => {
+    const toGo = new Map<string, number>();
+    for (const turns of episodesOf(group.samples)) {
+      const total = returnOf(turns);
+      if (total === null) continue;
+      const own = turns.map(({ rewards }) => rewards.turn ?? 0);
+      own[own.length - 1]! += total - own.reduce((sum, reward) => sum + reward, 0);
+      const returns = discountedReturns(own, { gamma: 1 });
+      for (const [i, { id }] of turns.entries()) toGo.set(id, returns[i]!);
+    }
+    const samples = group.samples.map((sample) => {
+      const reward = toGo.get(sample.id);
+      return reward === undefined ? sample : { ...sample, rewards: { ...sample.rewards, reward } };
+    });
+    return { ...group, samples };
+  });
 
 /** GRPO over the episodes of each group. */
 export const grpoByEpisode = (groups: readonly ScoredGroup[]): PolicyItem[] => episodeItems(groups, grpo);

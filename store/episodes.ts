@@ -1,7 +1,7 @@
 /** The rows of agents' episodes and of their calls. Each change is one statement that compares and sets, so that of two callers one makes it. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { Score } from '../core/reward-service.ts';
-import { type EpisodeKey, MOST_CALLS } from '../core/schema/agent.ts';
+import { type EpisodeKey, MOST_CALLS, type TurnRewards } from '../core/schema/agent.ts';
 import type { MissingReward } from '../core/schema/missing-reward.ts';
 import { type Database, runAll, writeAll } from './database.ts';
 import { touchRound } from './rounds.ts';
@@ -140,13 +140,13 @@ export async function rewardEpisode(
   db: Database,
   key: EpisodeKey,
   round: string,
-  score: Score,
+  { score, turns }: { readonly score: Score; readonly turns: TurnRewards },
   now: number,
 ): Promise<boolean> {
   const { group, sample } = key;
   const [reward, missing] = typeof score === 'number' ? [score, null] : [null, score];
   const [ended] = await writeAll(db, [
-    sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, missing = ${missing}, touched_at = ${now}
+    sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, turn_rewards = ${JSON.stringify(turns)}, missing = ${missing}, touched_at = ${now}
         WHERE grp = ${group} AND sample = ${sample} AND state = 'open'
         AND EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'rollout')`,
     touchRound(db, round, now),
@@ -185,6 +185,16 @@ export async function groupsHeld(
   ]);
   return found!.results as { group: string; index: number }[];
 }
+
+/** The numbers of an episode's answered calls, in order. */
+export const answeredTurns = async (db: Database, key: EpisodeKey): Promise<number[]> =>
+  (
+    await db
+      .select({ turn: calls.turn })
+      .from(calls)
+      .where(and(isCallOf(key), eq(calls.state, 'done')))
+      .orderBy(asc(calls.turn))
+  ).map(({ turn }) => turn);
 
 /** The episodes of a group, each with the numbers of its answered calls, in order. */
 export async function heldEpisodes(

@@ -4,7 +4,7 @@
  */
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { FailureKind } from '../core/errors.ts';
-import { EPISODE_STATES } from '../core/schema/agent.ts';
+import { EPISODE_STATES, type TurnRewards } from '../core/schema/agent.ts';
 import type { GroupFailure, RunLabel } from '../core/schema/answers.ts';
 import type { MissingReward } from '../core/schema/missing-reward.ts';
 import type { RoundReport } from '../core/schema/report.ts';
@@ -190,6 +190,8 @@ export const episodes = sqliteTable(
     opening: text().notNull(),
     state: text({ enum: EPISODE_STATES }).notNull(),
     reward: real(),
+    /** What single calls were paid, by their numbers. */
+    turnRewards: text('turn_rewards', { mode: 'json' }).$type<TurnRewards>(),
     /** Why there is no reward. */
     missing: text().$type<MissingReward>(),
     openedAt: integer('opened_at').notNull(),

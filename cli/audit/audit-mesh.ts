@@ -40,6 +40,8 @@ export interface AuditReport {
   readonly sealChecked: boolean;
   /** Services whose recorded answers were taken as they are: asked again, they need not answer the same. */
   readonly services: readonly string[];
+  /** Did agents hold the episodes? What they asked and posted is taken as it was recorded. */
+  readonly agents: boolean;
   /** What close nodes answered, which is scored again and not drawn again; null = there were none. */
   readonly close: CloseAudit | null;
   readonly classes: readonly AuditRow[];
@@ -83,6 +85,7 @@ export async function auditMesh(
     groups: stored.groups.length,
     proposals: proposalOutcomes(stored.proposals).length,
     services: record.recipe.rewards[spec.settings.rewardFunction]?.services ?? [],
+    agents: record.recipe.agent !== undefined,
     sealChecked: order.meshKey !== undefined,
     close,
     classes: AUDIT_CLASSES.map((name) => ({

@@ -51,6 +51,11 @@ export function auditLines(report: AuditReport): string[] {
     ...report.services.map(
       (url) => `The rewards of ${url} are taken as recorded: a service need not answer the same again.`,
     ),
+    ...(report.agents
+      ? [
+          'Prompts and rewards of episodes are taken as recorded: no agent and no environment was asked again.',
+        ]
+      : []),
     ...closeLines(report),
     ...(report.sealChecked ? [] : ['No MESH_KEY: seals were not checked.']),
     '',

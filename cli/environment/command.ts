@@ -35,28 +35,28 @@ async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Prom
   console.log(printable(`${out}: ${rows.length} tasks of ${place}`));
 }
 
-/** Holds one episode after the other until the run is over. */
-async function hold(host: Host, access: AgentAccess, options: HoldOptions): Promise<number> {
-  for (let held = 0; ; ) {
+/** Holds one episode after the other until the run is over. `count`: called for each that was held. */
+async function hold(host: Host, access: AgentAccess, options: HoldOptions, count: () => void): Promise<void> {
+  for (;;) {
     // An environment that is down has no part in any episode: nothing is opened until it answers.
     await host.check();
     const episode = await openEpisode(access);
-    if (episode.state === 'over') return held;
+    if (episode.state === 'over') return;
     if (episode.state === 'wait') {
       await new Promise((resolve) => setTimeout(resolve, 1000 * episode.seconds));
       continue;
     }
     const name = `round ${episode.round}, episode ${episode.episode}`;
     try {
-      const { score, error } = await holdEpisode(
+      const ended = await holdEpisode(
         host,
         episode.task,
         `rollmesh-${episode.episode}`,
         askIn(episode),
         options,
       );
-      if (error) console.error(printable(`${name} has no reward: ${error.message}`));
-      if (await endEpisode(episode, score)) held++;
+      if (ended.error) console.error(printable(`${name} has no reward: ${ended.error.message}`));
+      if (await endEpisode(episode, ended)) count();
     } catch (error) {
       if (!hasEnded(error)) throw error;
       console.error(printable(`${name}: ${error.message}`));
@@ -69,9 +69,13 @@ async function play(url: string, asked: string, { atOnce, state, ...options }: P
   const { gateway, close } = await openMesh(state);
   try {
     const access = await gateway.getAgentAccess((await runNamed(gateway, asked)).id);
-    const holders = Array.from({ length: atOnce }, () => hold(host, access, options));
-    const held = (await Promise.all(holders)).reduce((sum, n) => sum + n, 0);
-    console.log(printable(`${held} episodes of run ${access.run} were held in ${url}`));
+    let held = 0;
+    const count = () => void held++;
+    try {
+      await Promise.all(Array.from({ length: atOnce }, () => hold(host, access, options, count)));
+    } finally {
+      console.log(printable(`${held} episodes of run ${access.run} were held in ${url}`));
+    }
   } finally {
     await close();
   }

@@ -15,6 +15,8 @@ export type ChatMessage = Readonly<Record<string, unknown>>;
 
 /** What the policy answered. */
 export interface Said {
+  /** The answer's own id. */
+  readonly id: string;
   readonly message: ChatMessage;
   readonly content: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
@@ -32,6 +34,8 @@ export interface HoldOptions {
 
 export interface Ended {
   readonly score: Score;
+  /** What the calls of single answers were paid, by the answers' ids. */
+  readonly turns?: Readonly<Record<string, number>>;
   /** What went wrong with the environment. */
   readonly error?: Error;
 }
@@ -89,10 +93,15 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | null {
 /** The sum of what the calls were paid; `finished` without any number is no reward. */
 class Purse {
   #paid: number | null = null;
+  /** What the calls of each answer were paid, by the answers' ids. */
+  readonly turns: Record<string, number> = {};
   finished = false;
 
-  take({ text, reward, finished }: Called): string {
-    if (reward !== null) this.#paid = (this.#paid ?? 0) + reward;
+  take(answer: string, { text, reward, finished }: Called): string {
+    if (reward !== null) {
+      this.#paid = (this.#paid ?? 0) + reward;
+      this.turns[answer] = (this.turns[answer] ?? 0) + reward;
+    }
     this.finished = finished;
     return text;
   }
@@ -103,26 +112,29 @@ class Purse {
   }
 }
 
-async function played(world: World, ask: Ask, { turns, answerTool }: HoldOptions): Promise<Score> {
+async function played(world: World, ask: Ask, { turns, answerTool }: HoldOptions): Promise<Ended> {
   const { prompt, tools } = world;
   const argument = answerTool === undefined ? undefined : argumentOf(tools, answerTool);
   const messages: ChatMessage[] = [{ role: 'user', content: prompt }];
   const purse = new Purse();
   const wrongWith = checksOf(tools);
-  const call = async (name: string, input: Readonly<Record<string, unknown>>) =>
-    purse.take(await world.call(name, input));
+  const call = async (answer: string, name: string, input: Readonly<Record<string, unknown>>) =>
+    purse.take(answer, await world.call(name, input));
   for (let turn = 0; turn < turns; turn++) {
     const said = await ask(messages, argument === undefined ? tools.map(offered) : []);
     if (!said) break;
     messages.push(said.message);
     if (argument !== undefined)
-      messages.push({ role: 'user', content: await call(answerTool!, { [argument]: said.content }) });
+      messages.push({
+        role: 'user',
+        content: await call(said.id, answerTool!, { [argument]: said.content }),
+      });
     for (const { id, name, arguments: given } of said.calls) {
       const input = objectOf(given);
       // What finishes the environment is its last call: it is not asked for anything after that.
       if (purse.finished) break;
       const content = input
-        ? (wrongWith(name, input) ?? (await call(name, input)))
+        ? (wrongWith(name, input) ?? (await call(said.id, name, input)))
         : 'The arguments of this call are no JSON object. Write them again.';
       messages.push({ role: 'tool', tool_call_id: id, content });
     }
@@ -130,7 +142,8 @@ async function played(world: World, ask: Ask, { turns, answerTool }: HoldOptions
     if (purse.finished || (argument === undefined && said.calls.length === 0)) break;
   }
   await world.settled();
-  return purse.score;
+  const { score } = purse;
+  return typeof score === 'number' ? { score, turns: purse.turns } : { score };
 }
 
 /**
@@ -147,7 +160,7 @@ export async function holdEpisode(
   let world: World | undefined;
   try {
     world = await host.open(task, session);
-    return { score: await played(world, ask, options) };
+    return await played(world, ask, options);
   } catch (error) {
     const missing = missingBy(error);
     if (missing === undefined) throw error;

@@ -2,15 +2,15 @@
 import * as v from 'valibot';
 import { fetchPatiently } from '../../api/back-off.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Score } from '../../core/reward-service.ts';
 import { type AgentAccess, type EpisodeAnswer, episodeAnswer } from '../../core/schema/agent.ts';
-import type { Ask } from './hold-episode.ts';
+import type { Ask, Ended } from './hold-episode.ts';
 
 export type Held = Extract<EpisodeAnswer, { state: 'open' }>;
 
 const refusal = v.object({ error: v.object({ message: v.string(), code: v.nullable(v.string()) }) });
 
 const answer = v.object({
+  id: v.string(),
   choices: v.tuple([
     v.object({
       message: v.looseObject({
@@ -38,7 +38,17 @@ async function post(
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     }),
-  );
+  ).catch((cause: unknown) => {
+    throw new RollmeshError(
+      'retry',
+      'gateway.unreachable',
+      `The mesh ${new URL(url).origin} does not answer.`,
+      {
+        next: 'A local mesh stops when its run is over: then nothing is left to do. Otherwise see that the mesh is up, and start this command again.',
+        cause,
+      },
+    );
+  });
   const said: unknown = await response.json().catch(() => null);
   if (response.ok) return { body: said, code: null };
   const { error } = v.safeParse(refusal, said).success
@@ -64,9 +74,12 @@ export function askIn({ baseURL, apiKey, model }: Held): Ask {
     const order = { model, messages, ...(tools.length ? { tools } : {}) };
     try {
       const { body } = await post(`${baseURL}/chat/completions`, apiKey, order, headers);
-      const { message } = v.parse(answer, body).choices[0];
-      const calls = message.tool_calls.map(({ id, function: called }) => ({ id, ...called }));
-      return { message, content: message.content ?? '', calls };
+      const {
+        id,
+        choices: [{ message }],
+      } = v.parse(answer, body);
+      const calls = message.tool_calls.map((call) => ({ id: call.id, ...call.function }));
+      return { id, message, content: message.content ?? '', calls };
     } catch (error) {
       if (error instanceof RollmeshError && error.code === 'policy.too-long') return null;
       throw error;
@@ -75,9 +88,12 @@ export function askIn({ baseURL, apiKey, model }: Held): Ask {
 }
 
 /** @returns false where the episode has ended already */
-export async function endEpisode({ rewardURL, apiKey }: Held, score: Score): Promise<boolean> {
+export async function endEpisode(
+  { rewardURL, apiKey }: Held,
+  { score, turns = {} }: Pick<Ended, 'score' | 'turns'>,
+): Promise<boolean> {
   try {
-    await post(rewardURL, apiKey, typeof score === 'number' ? { reward: score } : { missing: score });
+    await post(rewardURL, apiKey, typeof score === 'number' ? { reward: score, turns } : { missing: score });
     return true;
   } catch (error) {
     if (hasEnded(error)) return false;

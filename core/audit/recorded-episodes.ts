@@ -22,10 +22,11 @@ export function recordedEpisodes(
       (s) => callSampleId(group, agent.role, s, first.turn ?? 0) === first.id,
     );
     if (sample === undefined) return [];
-    const calls = turns.map(({ turn = 0, prompt, ids, stopped }) => ({
+    const calls = turns.map(({ turn = 0, prompt, ids, stopped, rewards }) => ({
       turn,
       prompt,
       maxNew: stopped ? maxNew : ids.length,
+      ...(typeof rewards.turn === 'number' ? { reward: rewards.turn } : {}),
     }));
     return [{ sample, calls, reward: first.rewards.reward ?? first.missing?.reward ?? 'not-rated' }];
   });

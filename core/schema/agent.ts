@@ -62,13 +62,18 @@ export const episodeAnswer = v.variant('state', [
 ]);
 export type EpisodeAnswer = v.InferOutput<typeof episodeAnswer>;
 
+const finite = v.pipe(v.number('Expected a finite number'), v.finite('Expected a finite number'));
+
+/** What single calls of an episode were paid, by their numbers; a call that is not there was paid nothing of its own. */
+export type TurnRewards = Readonly<Record<string, number>>;
+
 /** The body by which an agent ends its episode: with its reward, or with why there is none. */
 export const rewardOrder = v.pipe(
   v.strictObject({
-    reward: v.exactOptional(
-      v.pipe(v.number('Expected a finite number'), v.finite('Expected a finite number')),
-    ),
+    reward: v.exactOptional(finite),
     missing: v.exactOptional(missingReward),
+    /** What single answers were paid, by the `id` of each: the part of the reward that they earned. */
+    turns: v.exactOptional(v.record(v.string(), finite), {}),
   }),
   v.check(
     ({ reward, missing }) => (reward === undefined) !== (missing === undefined),

@@ -128,7 +128,12 @@ const chatMessage = v.looseObject({
 const tool = v.pipe(
   v.looseObject({
     type: v.literal('function'),
-    function: v.looseObject({ name: v.string(), parameters: v.nullish(v.record(v.string(), v.unknown())) }),
+    // Templates write the fields in the order in which they stand here, which is that of OpenAI's own clients and of vLLM.
+    function: v.looseObject({
+      name: v.string(),
+      description: v.nullish(v.string()),
+      parameters: v.nullish(v.record(v.string(), v.unknown())),
+    }),
   }),
   v.check((value) => isShallow(value), `Expected at most ${DEEPEST} levels`),
 );

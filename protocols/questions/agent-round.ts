@@ -67,21 +67,29 @@ async function rollOut(context: RoundContext, tasks: readonly AdmittedTask[]): P
   return groups;
 }
 
-/** Each sample with its episode's reward. */
+/** Each sample with its episode's reward, and with its own as `turn` where the agent named one. */
 async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
+  const held = await context.episodes(group.group);
+  const idOf = (sample: number, turn: number) => callSampleId(group.group, SOLVER, sample, turn);
   const rewards = new Map(
-    (await context.episodes(group.group)).flatMap(({ sample, calls: [first], reward }) =>
-      first ? [[callSampleId(group.group, SOLVER, sample, first.turn), reward] as const] : [],
+    held.flatMap(({ sample, calls: [first], reward }) =>
+      first ? [[idOf(sample, first.turn), reward] as const] : [],
+    ),
+  );
+  const paid = new Map(
+    held.flatMap(({ sample, calls }) =>
+      calls.map(({ turn, reward }) => [idOf(sample, turn), reward] as const),
     ),
   );
   const samples = episodesOf(group.samples).flatMap((turns) => {
     const reward = rewards.get(turns[0]!.id) ?? 'not-rated';
-    return turns.map((turn) => ({
-      ...turn,
-      ...(typeof reward === 'number'
-        ? { rewards: { reward } }
-        : { rewards: { reward: null }, missing: { reward } }),
-    }));
+    return turns.map((turn) => {
+      const own = paid.get(turn.id);
+      const more = own === undefined ? {} : { turn: own };
+      return typeof reward === 'number'
+        ? { ...turn, rewards: { reward, ...more } }
+        : { ...turn, rewards: { reward: null, ...more }, missing: { reward } };
+    });
   });
   const unchecked = samples.map(() => null);
   return { ...group, samples, judgments: [], answersExact: unchecked, solutionsExact: unchecked };

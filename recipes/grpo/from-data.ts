@@ -6,6 +6,7 @@
 import * as v from 'valibot';
 import { EXTRACTIONS } from '../../core/checkers/extract.ts';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
+import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
@@ -20,7 +21,7 @@ import { curriculumSettings } from '../../protocols/questions/curriculum.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
 import { storedHeldOut, storedSources } from '../../tasks/file/stored-set.ts';
-import { grpoOn } from './recipe.ts';
+import { grpoOn, TURN_CREDITS } from './recipe.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -49,6 +50,8 @@ export const grpoSettings = v.strictObject({
   curriculum: v.exactOptional(curriculumSettings),
   /** Trains low-rank adapters in place of all weights. */
   adapter: v.exactOptional(adapterSettings),
+  /** Credits each turn of an agent's episode with the episode's reward, or with what it and the turns after it were paid. */
+  turnRewards: v.exactOptional(v.picklist(TURN_CREDITS)),
   ...lossEntries,
 });
 
@@ -84,8 +87,14 @@ export const grpoName = (data: GrpoData): string =>
  */
 export function grpoFrom(given: unknown, modules: Readonly<Record<string, BoundedModule>> = {}): Recipe {
   const data = v.parse(grpoData, given);
-  const { maxNew, temperature, examined, epochs, optimizer, adapter, curriculum, ...loss } = data.settings;
+  const { maxNew, temperature, examined, epochs, optimizer, adapter, curriculum, turnRewards, ...loss } =
+    data.settings;
   expectSchedule(optimizer);
+  if (turnRewards && !data.agent)
+    throw wrongInput('run.setting', `turnRewards=${turnRewards} means nothing here: answers have one turn.`, {
+      expected: 'a run with --agent',
+      next: 'Leave --set turnRewards out.',
+    });
   const recipe = grpoOn({
     startPolicy: data.start,
     questions: {
@@ -103,6 +112,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     ...(adapter ? { adapter } : {}),
     ...(curriculum ? { curriculum } : {}),
     ...(data.agent ? { agent: true } : {}),
+    ...(turnRewards ? { turnRewards } : {}),
   });
   return { ...withLoss(recipe, loss), name: grpoName(data) };
 }

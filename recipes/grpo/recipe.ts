@@ -16,17 +16,24 @@ import type {
   TrainingPlan,
   Update,
 } from '../../core/training-plan.ts';
-import { episodeItems } from '../../protocols/episode-credit.ts';
+import { episodeItems, rewardsToGo } from '../../protocols/episode-credit.ts';
 import { agentRound } from '../../protocols/questions/agent-round.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
-import { SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
+import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
 import { GRPO, type Method, VARIANTS } from './variants.ts';
 
 const CRITIC = 'critic';
 const GAMMA = 1;
 const LAMBDA = 0.95;
+
+/**
+ * What a turn of an agent's episode is credited with: the episode's reward, compared with the group's other episodes; or its reward to go,
+ * compared with those of all turns of the group.
+ */
+export const TURN_CREDITS = ['episode', 'turn'] as const;
+export type TurnCredit = (typeof TURN_CREDITS)[number];
 
 export interface GrpoSettings {
   readonly questions: Questions;
@@ -44,6 +51,7 @@ export interface GrpoSettings {
   readonly curriculum?: Curriculum;
   /** Programs outside the mesh hold the episodes, and post the reward of each. */
   readonly agent?: boolean;
+  readonly turnRewards?: TurnCredit;
 }
 
 export function methodOf(variant: string | undefined): Method {
@@ -114,14 +122,25 @@ export async function planTraining(
   records: Pick<RoundRecords, 'groups'>,
   tools: Pick<LearnTools, 'values'>,
   { credit, objective, aggregation, kl }: Method,
-  { maxNew, temperature = 1, epochs = 1 }: { maxNew: number; temperature?: number; epochs?: number },
+  {
+    maxNew,
+    temperature = 1,
+    epochs = 1,
+    turnRewards = 'episode',
+  }: { maxNew: number; temperature?: number; epochs?: number; turnRewards?: TurnCredit },
 ): Promise<TrainingPlan> {
+  const byTurn = turnRewards === 'turn';
+  const groups = byTurn ? rewardsToGo(records.groups) : records.groups;
   const { items, critic } =
     credit === 'critic'
-      ? await byCritic(records, tools)
+      ? await byCritic({ groups }, tools)
       : {
           items:
-            credit === 'whitened-returns' ? whitenedReturns(records) : episodeItems(records.groups, credit),
+            credit === 'whitened-returns'
+              ? whitenedReturns({ groups })
+              : byTurn
+                ? groupItems(groups, credit)
+                : episodeItems(groups, credit),
           critic: [],
         };
   const policy = solverUpdate(items, {
@@ -147,6 +166,7 @@ export function grpoOn({
   adapter,
   curriculum,
   agent = false,
+  turnRewards = 'episode',
 }: GrpoSettings): Recipe {
   const { maxNew, temperature = 1 } = questions;
   const trained = { optimizer: smallSteps(optimizer) };
@@ -194,7 +214,12 @@ export function grpoOn({
     },
     ...(agent ? agentRound(questions) : questionRound(questions)),
     learn: (records, tools) =>
-      planTraining(records, tools, methodOf(records.round.settings.variant), { maxNew, temperature, epochs }),
+      planTraining(records, tools, methodOf(records.round.settings.variant), {
+        maxNew,
+        temperature,
+        epochs,
+        turnRewards,
+      }),
   };
   return curriculum ? withCurriculum(recipe, curriculum) : recipe;
 }

@@ -20,10 +20,16 @@ afterEach(() => server.stop());
 
 const calling = (...calls: readonly (readonly [name: string, given: string])[]): Said => {
   const written = calls.map(([name, given], i) => ({ id: `${name}-${i}`, name, arguments: given }));
-  return { message: { role: 'assistant', tool_calls: written }, content: '', calls: written };
+  const id = `says ${JSON.stringify(calls)}`;
+  return { id, message: { role: 'assistant', tool_calls: written }, content: '', calls: written };
 };
 const submits = (answer: string) => calling(['submit', JSON.stringify({ answer })]);
-const saying = (content: string): Said => ({ message: { role: 'assistant', content }, content, calls: [] });
+const saying = (content: string): Said => ({
+  id: `says ${content}`,
+  message: { role: 'assistant', content },
+  content,
+  calls: [],
+});
 
 /** A policy that says one thing after the other, and what it was told. */
 function policy(...answers: readonly (Said | null)[]) {
@@ -51,7 +57,8 @@ describe('an episode', () => {
   test('hears prompt, tools and results; the reward is the sum of what was paid, and nothing is called after the end', async () => {
     const last = calling(['peek', '{}'], ['submit', '{"answer":"4"}'], ['submit', '{"answer":"5"}']);
     const { ask, heard } = policy(submits('5'), last);
-    expect(await hold(ask)).toEqual({ score: 0.75 });
+    // The first answer is paid for its one call, the second for the one of its calls that paid.
+    expect(await hold(ask)).toEqual({ score: 0.75, turns: { [submits('5').id]: -0.25, [last.id]: 1 } });
     expect(heard[0]!.messages).toEqual([{ role: 'user', content: 'What is 0 + 4?' }]);
     expect(heard[0]!.tools).toEqual([
       {
@@ -80,15 +87,15 @@ describe('an episode', () => {
   });
 
   test('of a policy that ends it without a call, or has no room or no turn left, is worth what was paid', async () => {
-    expect(await hold(policy(saying('It is 4.')).ask)).toEqual({ score: 0 });
-    expect(await hold(policy(submits('5'), null).ask)).toEqual({ score: -0.25 });
-    expect(await hold(policy(submits('5'), submits('6')).ask, { turns: 2 })).toEqual({ score: -0.5 });
+    expect(await hold(policy(saying('It is 4.')).ask)).toMatchObject({ score: 0 });
+    expect(await hold(policy(submits('5'), null).ask)).toMatchObject({ score: -0.25 });
+    expect(await hold(policy(submits('5'), submits('6')).ask, { turns: 2 })).toMatchObject({ score: -0.5 });
     expect(server.begun).toEqual(['one', 'one', 'one']);
   });
 
   test('tells the policy of calls that cannot be read or that the environment does not know', async () => {
     const { ask, heard } = policy(calling(['submit', '[4]'], ['fly', '{}']), submits('4'));
-    expect(await hold(ask)).toEqual({ score: 1 });
+    expect(await hold(ask)).toMatchObject({ score: 1 });
     expect(heard[1]!.messages.slice(2).map(({ content }) => content)).toEqual([
       'The arguments of this call are no JSON object. Write them again.',
       'Unknown tool fly',
@@ -98,7 +105,7 @@ describe('an episode', () => {
   test('sends no call whose arguments do not fit the schema of the tool, and tells the policy why', async () => {
     const wrong = calling(['submit', '{"answer":4}'], ['submit', '{}'], ['peek', '{"any":1}']);
     const { ask, heard } = policy(wrong, submits('4'));
-    expect(await hold(ask)).toEqual({ score: 1 });
+    expect(await hold(ask)).toMatchObject({ score: 1 });
     const [number, nothing, peeked] = heard[1]!.messages.slice(2).map(({ content }) => String(content));
     expect(number).toMatch(
       /^The arguments of this call do not fit the tool: #\/answer: .*"string".* Write them again\.$/,
@@ -114,12 +121,12 @@ describe('an episode', () => {
     ['a pattern that has no form in linear time', { patternProperties: { '(a+)+$': { type: 'null' } } }],
   ])('leaves arguments to the environment where its schema has %s', async (_, schema) => {
     server.tools[0] = { ...server.tools[0]!, input_schema: { type: 'object', ...schema } };
-    expect(await hold(policy(submits('4')).ask)).toEqual({ score: 1 });
+    expect(await hold(policy(submits('4')).ask)).toMatchObject({ score: 1 });
   });
 
   test('with an answer tool needs no tools of the policy', async () => {
     const { ask, heard } = policy(saying('I say 5'), saying('I say 4'));
-    expect(await hold(ask, { answerTool: 'submit' })).toEqual({ score: 0.75 });
+    expect(await hold(ask, { answerTool: 'submit' })).toMatchObject({ score: 0.75 });
     expect(heard.map(({ tools }) => tools)).toEqual([[], []]);
     expect(heard[1]!.messages.at(-1)).toEqual({ role: 'user', content: 'Wrong.' });
     expect(server.ran).toEqual(['one submit {"answer":"I say 5"}', 'one submit {"answer":"I say 4"}']);
@@ -138,7 +145,7 @@ describe('once', () => {
       response.end('event: task_id\ndata: call-0\n\nevent: chunk\ndata: {"ok"\n\n');
     };
     server.faults.set('/sums/call', once(broken));
-    expect(await hold(policy(calling(['peek', '{}']), submits('4')).ask)).toEqual({ score: 1 });
+    expect(await hold(policy(calling(['peek', '{}']), submits('4')).ask)).toMatchObject({ score: 1 });
     expect(server.ran).toEqual(['one peek {}', 'one submit {"answer":"4"}']);
   });
 
@@ -156,7 +163,7 @@ describe('once', () => {
       '/create',
       once((response) => response.destroy()),
     );
-    expect(await hold(policy(submits('4')).ask)).toEqual({ score: 1 });
+    expect(await hold(policy(submits('4')).ask)).toMatchObject({ score: 1 });
     expect(server.begun).toEqual(['one']);
   });
 
@@ -169,7 +176,7 @@ describe('once', () => {
     const busy = (response: ServerResponse) => void response.writeHead(429, { 'retry-after': '0' }).end();
     server.faults.set('/sums/call', once(busy, busy));
     server.faults.set('/sums/prompt', once(busy));
-    expect(await hold(policy(submits('4')).ask)).toEqual({ score: 1 });
+    expect(await hold(policy(submits('4')).ask)).toMatchObject({ score: 1 });
     expect(server.ran).toHaveLength(1);
   });
 });

@@ -18,11 +18,16 @@ afterEach(() => server.stop());
 
 const calling = (...calls: readonly (readonly [name: string, given: string])[]): Said => {
   const written = calls.map(([name, given], i) => ({ id: `${name}-${i}`, name, arguments: given }));
-  return { message: { role: 'assistant', tool_calls: written }, content: '', calls: written };
+  return { id: 'a', message: { role: 'assistant', tool_calls: written }, content: '', calls: written };
 };
 const submits = (answer: string) => calling(['submit', JSON.stringify({ answer })]);
 const steps = (answer: string) => calling(['step', JSON.stringify({ answer })]);
-const saying = (content: string): Said => ({ message: { role: 'assistant', content }, content, calls: [] });
+const saying = (content: string): Said => ({
+  id: 'a',
+  message: { role: 'assistant', content },
+  content,
+  calls: [],
+});
 
 /** A policy that says one thing after the other, and what it was told. */
 function policy(...answers: readonly (Said | null)[]) {
@@ -50,7 +55,7 @@ describe('an environment with tools', () => {
       submits('5'),
       calling(['submit', '{"answer":"4"}'], ['submit', '{"answer":"6"}']),
     );
-    expect(await hold(ask)).toEqual({ score: 0.75 });
+    expect(await hold(ask)).toMatchObject({ score: 0.75 });
     expect(server.resets).toEqual([{ seed: 0, episode_id: 'one' }]);
     expect(heard[0]!.messages).toEqual([{ role: 'user', content: 'What is 0 + 4?' }]);
     expect(heard[0]!.tools).toEqual([
@@ -72,7 +77,7 @@ describe('an environment with tools', () => {
 
   test('hears of no call whose arguments do not fit, and tells the policy of tools that it does not know', async () => {
     const { ask, heard } = policy(calling(['submit', '{"answer":4}'], ['fly', '{}']), submits('4'));
-    expect(await hold(ask)).toEqual({ score: 1 });
+    expect(await hold(ask)).toMatchObject({ score: 1 });
     const [wrong, unknown] = heard[1]!.messages.slice(2).map(({ content }) => String(content));
     expect(wrong).toMatch(/^The arguments of this call do not fit the tool: #\/answer: .*"string"/);
     expect(unknown).toBe('Unknown tool: fly');
@@ -81,13 +86,13 @@ describe('an environment with tools', () => {
 
   test('with an answer tool needs no tools of the policy', async () => {
     const { ask, heard } = policy(saying('I say 5'), saying('I say 4'));
-    expect(await hold(ask, { answerTool: 'submit' })).toEqual({ score: 0.75 });
+    expect(await hold(ask, { answerTool: 'submit' })).toMatchObject({ score: 0.75 });
     expect(heard.map(({ tools }) => tools)).toEqual([[], []]);
   });
 
   test('of a policy that ends it without a call, or has no room left, is worth what was paid', async () => {
-    expect(await hold(policy(saying('It is 4.')).ask)).toEqual({ score: 0 });
-    expect(await hold(policy(submits('5'), null).ask)).toEqual({ score: -0.25 });
+    expect(await hold(policy(saying('It is 4.')).ask)).toMatchObject({ score: 0 });
+    expect(await hold(policy(submits('5'), null).ask)).toMatchObject({ score: -0.25 });
   });
 });
 
@@ -99,7 +104,7 @@ describe('an environment with actions of its own', () => {
     const task = {
       metadata: { ...TASK.metadata, instructions: 'Answer in digits.', show: ['question', 'answered'] },
     };
-    expect(await hold(ask, {}, task)).toEqual({ score: 0.75 });
+    expect(await hold(ask, {}, task)).toMatchObject({ score: 0.75 });
     expect(heard[0]!.messages).toEqual([{ role: 'user', content: 'Answer in digits.\n\nWhat is 0 + 4?' }]);
     expect(heard[0]!.tools).toMatchObject([
       { function: { name: 'step', parameters: { properties: { answer: {} }, required: ['answer'] } } },
@@ -121,7 +126,7 @@ describe('an environment with actions of its own', () => {
       return true;
     });
     const { ask, heard } = policy(steps('5'), steps('4'));
-    expect(await hold(ask)).toEqual({ score: 1 });
+    expect(await hold(ask)).toMatchObject({ score: 1 });
     expect(heard[1]!.messages.at(-1)!.content).toBe('The environment does not take this: answer: Too short');
   });
 });
@@ -157,7 +162,7 @@ describe('once', () => {
     const begun = await clientOf().begin({ seed: 1 });
     const waiting = hold(policy(submits('4')).ask);
     setTimeout(() => begun.session.close(), 50);
-    expect(await waiting).toEqual({ score: 1 });
+    expect(await waiting).toMatchObject({ score: 1 });
     await allClosed();
     await clientOf().begin({ seed: 1 });
     await expect(clientOf(30).begin({ seed: 2 })).rejects.toMatchObject({ code: 'environment.refused' });
@@ -219,7 +224,7 @@ test('a reward that is null is none, and a truth value counts as 1 or 0', async 
   await starts(true);
   server.pays = [null, true];
   expect(await hold(policy(submits('4')).ask)).toEqual({ score: 'not-rated' });
-  expect(await hold(policy(submits('5'), submits('4')).ask)).toEqual({ score: 1 });
+  expect(await hold(policy(submits('5'), submits('4')).ask)).toMatchObject({ score: 1 });
 });
 
 describe('by its address alone', () => {
@@ -239,7 +244,7 @@ describe('by its address alone', () => {
       { question: 'What is 0 + 4?', answer: '(the environment alone knows)', metadata: metadata(0) },
       { question: 'What is 1 + 5?', answer: '(the environment alone knows)', metadata: metadata(1) },
     ]);
-    expect(await hold(policy(steps('6')).ask, {}, rows[1]!)).toEqual({ score: 1 });
+    expect(await hold(policy(steps('6')).ask, {}, rows[1]!)).toMatchObject({ score: 1 });
     expect(server.headers[0]).toMatchObject({ 'x-api-key': 'secret-key' });
     // Seeds that begin alike are told apart, since a file has every question once.
     const alike = (await host.rows({ first: 2, instructions: 'Guess.', show: ['hint'] })).rows;

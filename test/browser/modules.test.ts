@@ -30,6 +30,31 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
       `const { ${name} } = await $('${module}'); return ${JSON.stringify(calls)}.map((call) => ${name}(...call));`,
     );
 
+  test('an episode is shown with its reward, and each turn with its own where it has one', async () => {
+    const turn = (id: string, rewards: object, more: object = {}) => ({
+      ...{ id, role: 'solver', ids: [1], outcome: 'ok', rewards, ...more },
+      text: { parts: [{ kind: 'note', text: id }], seen: [], tokens: [] },
+    });
+    const samples = [
+      turn('one', { reward: 1, turn: 0.25 }),
+      turn('two', { reward: 1, turn: 0.75 }, { of: 'one' }),
+      turn('last', { reward: 1 }, { of: 'one' }),
+    ];
+    const group = { samples, judgments: [], answersExact: null, solutionsExact: null, proposal: [] };
+    const shown = { ...group, title: [{ kind: 'note', text: 'Task' }], endings: {}, failure: null };
+    const settings = { round: 'r', tint: 'text', cells: {} };
+    const read = await inPage<string[]>(`
+      const { taskView } = await $('task-view');
+      const view = taskView(${JSON.stringify(shown)}, ${JSON.stringify(settings)});
+      const texts = (which) => [...view.querySelectorAll(which)].map(({ textContent }) => textContent);
+      return [...texts('h4'), ...texts('.wrote')];
+    `);
+    expect(read[0]).toBe('Episode 1 reward 1.00');
+    expect(read[1]).toMatch(/one.*is paid 0\.25/);
+    expect(read[2]).toMatch(/two.*is paid 0\.75/);
+    expect(read[3]).not.toContain('paid');
+  });
+
   test('figures: missing is a dash, minus is a minus, spaces do not break', async () => {
     expect(await results('figures', 'percent', [[0.3416, 1], [null], [-0.05], [0]])).toEqual([
       '34.2\u202f%',

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { command as agents } from '../../cli/agents/command.ts';
 import { command as environment } from '../../cli/environment/command.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { ensureShipped, readStart } from '../../cli/shared/import-policy.ts';
+import { ensureShipped, importPolicy, readStart } from '../../cli/shared/import-policy.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { command as trajectories } from '../../cli/trajectories/command.ts';
 import { episodeToken } from '../../core/agent-token.ts';
@@ -21,10 +21,16 @@ import type { Recipe } from '../../core/recipe.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { EpisodeAnswer } from '../../core/schema/agent.ts';
 import type { GroupContent } from '../../core/schema/answers.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
+import { INTERNALS, runCommand } from '../cli/terminal.ts';
+import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { orsServer } from '../ors-server.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
@@ -156,6 +162,62 @@ async function silence({ episode }: Held): Promise<void> {
     .run();
 }
 
+/** Starts a learner. @returns what ends it */
+async function learns(): Promise<() => Promise<void>> {
+  const stop = new AbortController();
+  await openDevice({ device: 'cpu', threads: 1 });
+  const learning = runLearner(
+    { queue: scene.queue, gateway: scene.gateway, trainer: new RoundTrainer(), log: () => {} },
+    {
+      recipes: { recipes: [recipe], find: () => recipe, hosted: new Map() },
+      meshKey: scene.mesh.secrets.MESH_KEY,
+      maxStaleness: 2,
+      // Every sample is drawn again, and has to come to the same bits.
+      audit: openAudit(1),
+      device: 'test',
+      leaseMs: 60_000,
+      longestIdleMs: 100,
+    },
+    stop.signal,
+  );
+  return async () => {
+    stop.abort();
+    await learning;
+  };
+}
+
+/**
+ * Random weights in Qwen2's shape with the chat template of Qwen2.5, tools included. A fifth of the tokens are calls of a tool, written as the
+ * template has them: weights that know nothing would never write one byte by byte.
+ */
+function checkpointWithTools(): VersionFiles {
+  const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const written = Array.from(
+    { length: 64 },
+    (_, n) => `<tool_call>\n{"name": "submit", "arguments": {"answer": "${n}"}}\n</tool_call>`,
+  );
+  const special = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
+  const tokenizer = byteTokenizer([...special, ...written]) as { added_tokens: { content: string }[] };
+  const config = smallConfig({
+    model_type: 'qwen2',
+    vocab_size: 259 + special.length + written.length,
+    hidden_size: 64,
+    intermediate_size: 128,
+    num_hidden_layers: 2,
+    max_position_embeddings: 2048,
+  });
+  const added = tokenizer.added_tokens.map((token) => ({
+    ...token,
+    special: special.includes(token.content),
+  }));
+  return {
+    'config.json': utf8(toHfConfig(config)),
+    'tokenizer.json': utf8({ ...tokenizer, added_tokens: added }),
+    'tokenizer_config.json': utf8({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }),
+    'model.safetensors': writeSafetensors(randomTensors(config)),
+  };
+}
+
 describe('an episode', () => {
   test.each(['onnx', 'kernels'])(
     'is recorded with the very tokens, and trained on, audited and read like any other: %s',
@@ -186,25 +248,9 @@ describe('an episode', () => {
         expect((await rewards(episode, i / 4)).status).toBe(200);
       }
       expect((await opened(access)).state).toBe('wait');
-      const stop = new AbortController();
-      await openDevice({ device: 'cpu', threads: 1 });
-      const learning = runLearner(
-        { queue: scene.queue, gateway: scene.gateway, trainer: new RoundTrainer(), log: () => {} },
-        {
-          recipes: { recipes: [recipe], find: () => recipe, hosted: new Map() },
-          meshKey: scene.mesh.secrets.MESH_KEY,
-          maxStaleness: 2,
-          // Every sample is drawn again, and has to come to the same bits.
-          audit: openAudit(1),
-          device: 'test',
-          leaseMs: 60_000,
-          longestIdleMs: 100,
-        },
-        stop.signal,
-      );
+      const end = await learns();
       const done = await scene.reach(round, ['done', 'failed']);
-      stop.abort();
-      await learning;
+      await end();
       expect(done).toMatchObject({ state: 'done', groups: { trained: 2, failed: 0 } });
       expect(done.report?.monitors).toMatchObject({ rollouts: 4, reward: 0.375, missingRewards: 0 });
       const groups = await contents(round);
@@ -498,13 +544,17 @@ describe('as commands', () => {
     );
     expect(JSON.parse(await printed(agents(), 'last', '--json'))).toEqual(access);
     const [one, two] = [await held(access), await held(access)];
-    const said = (await asks(one, 'What is 1 + 4?')).choices[0]!.message;
+    const first = await asks(one, 'What is 1 + 4?');
+    const said = first.choices[0]!.message;
     await clientOf(one).chat.completions.create({
       model: 'm',
       messages: [{ role: 'user', content: 'What is 1 + 4?' }, said, { role: 'user', content: 'Sure?' }],
     });
     await asks(two, 'What is 2 + 4?');
-    expect((await rewards(one, 0.5)).status).toBe(200);
+    const paid = (turns: object) => post(one.rewardURL, one.apiKey, { reward: 0.5, turns });
+    for (const turns of [{ [first.id.slice(0, -1)]: 1 }, { '': 1 }])
+      expect(await refusal(await paid(turns))).toBe('422 episode.turn');
+    expect((await paid({ [first.id]: 0.125 })).status).toBe(200);
     await silence(two);
     await scene.mesh.cron();
     await scene.reach(round, ['training']);
@@ -530,6 +580,7 @@ describe('as commands', () => {
       logprobs: samples[1]!.logprobs,
       rewards: { reward: 0.5 },
     });
+    expect(rows(out)[0]!.turns[0]!.rewards).toEqual({ reward: 0.5, turn: 0.125 });
     const missing = join(root, 'missing.jsonl');
     await printed(trajectories(), 'last', '--only', 'missing', '--out', missing);
     expect(rows(missing).map(({ id }) => id)).toEqual([samples[2]!.id]);
@@ -583,9 +634,55 @@ describe('as commands', () => {
     } of episodes) {
       const turns = samples.filter(({ id: own, of }) => own === id || of === id).length;
       expect([1, 0.75, -0.25 * turns]).toContain(reward);
+      // Every call pays here: the answers have the parts of the reward.
+      const parts = samples
+        .filter(({ id: own, of }) => own === id || of === id)
+        .map((one) => one.rewards.turn);
+      expect(parts.reduce<number>((sum, part) => sum + part!, 0)).toBe(reward);
     }
     await server.stop();
   });
+
+  test('three rounds of grpo train an imported policy that calls tools by its own chat template', async () => {
+    const server = await orsServer();
+    server.tools.splice(1);
+    const name = 'calls';
+    await importPolicy(scene.gateway, name, checkpointWithTools(), {});
+    const { run, round } = await scene.order({
+      ...{ recipe: recipe.name, policy: name, seed: seed++, rounds: 3, tasks: 1, groupSize: 4 },
+      engine: 'kernels',
+    });
+    await scene.reach(round, ['rollout']);
+    const end = await learns();
+    const said = await printed(environment(), 'play', server.url, run, '--turns', '2');
+    expect(said).toBe(`12 episodes of run ${run} were held in ${server.url}`);
+    const rounds = await scene.gateway.listRounds(run);
+    const last = rounds.find(({ index }) => index === 3)!;
+    // The audit of every round drew every answer again, to the same bits.
+    expect(await scene.reach(last.id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    await end();
+    const { tokenizer } = textOf(checkpointWithTools(), name);
+    const samples = (await Promise.all(rounds.map(({ id }) => contents(id))))
+      .flat(2)
+      .flatMap((group) => group.samples!);
+    const ran = samples.flatMap(({ ids }) => tokenizer.decode(ids).match(/<tool_call>/g) ?? []);
+    expect(ran.length).toBeGreaterThanOrEqual(server.ran.length);
+    expect(server.ran.length).toBeGreaterThan(12);
+    const replies = samples.filter(({ turn }) => turn === 1);
+    expect(replies.length).toBeGreaterThan(0);
+    for (const reply of replies) {
+      // What is read before the second answer begins with the very tokens of the first, and has the results of its calls.
+      const first = samples.find(({ id }) => id === reply.of)!;
+      const before = [...first.prompt, ...first.ids];
+      expect(reply.prompt.slice(0, before.length)).toEqual(before);
+      expect(tokenizer.decode(before)).toContain(
+        '"name": "submit", "description": "Hands in a result.", "parameters": {',
+      );
+      expect(tokenizer.decode(reply.prompt.slice(before.length))).toContain('<tool_response>\nWrong.');
+      expect(first.rewards.turn).toBeLessThan(0);
+    }
+    await server.stop();
+  }, 180_000);
 
   test('`chat` answers each line of a pipe with what was said before it, and says what is wrong', async () => {
     const chat = async (args: readonly string[], input: string) => {
@@ -660,7 +757,26 @@ test('a page of an origin that is named may ask the models, one of another may n
   }
 });
 
+/** Holds the episodes of a run as a command of its own, whose waits are short. */
+async function playsAlone(url: string) {
+  const { round, access } = await ordered(1, 2);
+  vi.stubEnv('ROLLMESH_URL', scene.mesh.url);
+  vi.stubEnv('LEARNER_TOKEN', scene.mesh.secrets.LEARNER_TOKEN);
+  // Between attempts, and not while an answer is waited for.
+  const hasty =
+    'const wait = setTimeout; setTimeout = (f, ms, ...a) => wait(f, ms > 16e3 ? ms : ms / 100, ...a)';
+  vi.stubEnv('NODE_OPTIONS', `--import data:text/javascript,${encodeURIComponent(hasty)}`);
+  const args = ['environment', 'play', url, access.run, '--answer-tool', 'submit', '--turns', '1'];
+  const seen = runCommand('cli/rollmesh.ts', args);
+  vi.unstubAllEnvs();
+  await scene.reach(round, ['training']);
+  return { run: access.run, seen };
+}
+
 test('a mesh that is started again goes on with the episodes that were open, and doubles nothing', async () => {
+  const server = await orsServer();
+  const alone = await playsAlone(server.url);
+  const gateway = scene.mesh.url;
   const { round, access } = await ordered(1, 3);
   const [one, two] = [await held(access, { key: 'one' }), await held(access)];
   const asked = await asks(one, 'What is 1 + 4?', { return_token_ids: true });
@@ -695,4 +811,11 @@ test('a mesh that is started again goes on with the episodes that were open, and
     [1, 0.5],
     [0, 1],
   ]);
+  // A command that holds episodes lost its mesh, and says so.
+  const { code, stdout, stderr } = await alone.seen;
+  expect(stdout).toBe(`2 episodes of run ${alone.run} were held in ${server.url}\n`);
+  expect(stderr).toContain(`The mesh ${new URL(gateway).origin} does not answer.`);
+  expect(stderr).not.toMatch(INTERNALS);
+  expect(code).toBe(1);
+  await server.stop();
 });

@@ -12,7 +12,7 @@ import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
-import { episodeItems } from '../../protocols/episode-credit.ts';
+import { episodeItems, rewardsToGo } from '../../protocols/episode-credit.ts';
 import { groupItems } from '../../protocols/solver.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
@@ -38,7 +38,7 @@ const task = (i: number) => ({
   metadata: {},
   difficulty: null,
 });
-const recipe = grpoFrom({
+const data = {
   name: 'a.jsonl',
   start: 'arithmetic-base',
   checker: 'number',
@@ -47,7 +47,8 @@ const recipe = grpoFrom({
   heldOut: [task(9)],
   settings: { maxNew: 8 },
   agent: true,
-});
+};
+const recipe = grpoFrom(data);
 const settings = {
   recipe: recipe.name,
   seed: 0,
@@ -92,7 +93,7 @@ const EPISODES: readonly AgentEpisode[] = [
     sample: 0,
     calls: [
       { turn: 0, prompt: [1, 2], maxNew: 8 },
-      { turn: 1, prompt: [1, 2, 3, 4], maxNew: 2 },
+      { turn: 1, prompt: [1, 2, 3, 4], maxNew: 2, reward: 0.25 },
       // A call between was never answered.
       { turn: 3, prompt: [7], maxNew: 8 },
     ],
@@ -128,6 +129,13 @@ test('each answer is a sample under its call’s id, each episode is paid once o
     [1, undefined],
     [null, 'abandoned'],
     [-2, undefined],
+  ]);
+  expect(samples.map(({ rewards }) => rewards.turn)).toEqual([
+    undefined,
+    0.25,
+    undefined,
+    undefined,
+    undefined,
   ]);
   expect(answersExact).toEqual([null, null, null, null, null]);
 });
@@ -208,4 +216,31 @@ test('episodes are compared by their returns, each once; those of one turn as sa
   ]);
   const single = { group: 'g', samples: group.samples.map(({ of: _, ...sample }) => sample) };
   expect(episodeItems([single], grpo)).toEqual(groupItems([single], grpo));
+});
+
+test('a turn is credited with what it and the turns after it were paid; the last turn has what the episode was paid beyond that', async () => {
+  const group = await played();
+  const [credited] = rewardsToGo([group]);
+  // Turns are paid 0, 0.25 and nothing of an episode worth 1, so that 0.75 falls to the last; an episode without a reward stays without.
+  const toGo = [1, 1, 0.75, null, -2];
+  expect(credited!.samples.map(({ rewards }) => rewards.reward)).toEqual(toGo);
+  const plan = async (settings: object) => {
+    const { learn } = grpoFrom({ ...data, settings: { maxNew: 8, ...settings } });
+    const records = { round, proposals: { round: round.id, samples: [], tasks: [] }, groups: [group] };
+    const { updates } = await learn(records as never, undefined as never);
+    const [part] = updates[0]!.parts;
+    return part?.kind === 'policy' ? part.items.map(({ advantage }) => advantage) : [];
+  };
+  // Mean 3/16; squares of what is above it sum to 6.421875, so that the deviation with n - 1 is 1.46308.
+  const spread = Math.sqrt(6.421875 / 3);
+  expect(await plan({ turnRewards: 'turn' })).toEqual(
+    [1, 1, 0.75, -2].map((reward) => expect.closeTo((reward - 0.1875) / spread, 4)),
+  );
+  const byEpisode = [1, 1, 1, -1].map((sign) => expect.closeTo((sign * 1.5) / (3 / Math.SQRT2), 4));
+  expect(await plan({ turnRewards: 'episode' })).toEqual(byEpisode);
+  expect(await plan({})).toEqual(byEpisode);
+  const { agent: _, ...alone } = data;
+  expect(() => grpoFrom({ ...alone, settings: { turnRewards: 'turn' } })).toThrow(
+    expect.objectContaining({ code: 'run.setting' }),
+  );
 });

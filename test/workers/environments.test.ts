@@ -91,7 +91,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const called = (id: string, name: string, input: object): Said => {
   const call = { id, name, arguments: JSON.stringify(input) };
-  return { message: { role: 'assistant', tool_calls: [call] }, content: '', calls: [call] };
+  return { id, message: { role: 'assistant', tool_calls: [call] }, content: '', calls: [call] };
 };
 
 /** Everything that was read and written in an episode, as the policy's text. */

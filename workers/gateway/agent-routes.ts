@@ -6,6 +6,7 @@
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as v from 'valibot';
+import { callSampleId } from '../../core/agent-episode.ts';
 import { episodeToken, runToken } from '../../core/agent-token.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { DEEPEST, isShallow } from '../../core/nesting.ts';
@@ -23,11 +24,12 @@ import {
   nameOfEpisode,
   rewardOrder,
   type rewardTaken,
+  type TurnRewards,
 } from '../../core/schema/agent.ts';
 import { id } from '../../core/schema/sample.ts';
 import { apiError } from '../../core/serving/api-error.ts';
 import { nameOf } from '../../core/serving/order.ts';
-import { groupsHeld, openEpisode, rewardEpisode } from '../../store/episodes.ts';
+import { answeredTurns, groupsHeld, openEpisode, rewardEpisode } from '../../store/episodes.ts';
 import { getGroup } from '../../store/groups.ts';
 import { getRound, touchRound } from '../../store/rounds.ts';
 import { getRun, lastRoundOf, openRoundsOf, type RunRow } from '../../store/runs.ts';
@@ -45,6 +47,8 @@ import { accounted } from './usage.ts';
 
 const CALL_LIMIT = 1 << 20;
 const ORDER_LIMIT = 4096;
+/** Room for the reward of each call. */
+const REWARD_LIMIT = 1 << 15;
 /** When an agent that found nothing should ask again, seconds. */
 const WAIT_SECONDS = 1;
 
@@ -102,6 +106,31 @@ async function nothing({ db }: Services, run: RunRow): Promise<EpisodeAnswer> {
 
 /** Locally the caller's own address of the mesh, deployed the same. */
 const addressOf = (c: AgentContext): string => new URL(c.req.url).origin;
+
+/** What answers were paid, by the numbers of their calls. Throws `episode.turn` for the id of no answer of this episode. */
+async function turnsPaid(
+  db: Services['db'],
+  role: string,
+  { group, sample }: EpisodeKey,
+  paid: Readonly<Record<string, number>>,
+): Promise<TurnRewards> {
+  const entries = Object.entries(paid);
+  if (entries.length === 0) return {};
+  const turns = await answeredTurns(db, { group, sample });
+  const turnOf = new Map(turns.map((turn) => [callSampleId(group, role, sample, turn), turn]));
+  return Object.fromEntries(
+    entries.map(([answer, reward]) => {
+      // An answer's id has a prefix that depends on the endpoint, as in chatcmpl-…
+      const turn = turnOf.get(answer.slice(answer.lastIndexOf('-') + 1));
+      if (turn !== undefined) return [turn, reward];
+      throw wrongInput(
+        'episode.turn',
+        `${JSON.stringify(answer.slice(0, 80))} is no answer of the episode ${nameOfEpisode({ group, sample })}.`,
+        { expected: 'the `id` of an answer that this episode got' },
+      );
+    }),
+  );
+}
 
 /** Sends the group on if all of its episodes have ended. */
 async function continueHeld(services: Services, round: string, group: string): Promise<void> {
@@ -191,16 +220,18 @@ export const agentRoutes = new Hono<GatewayTypes>()
   )
   .post('/episodes/:episode/reward', async (c) => {
     const { services } = c.var;
-    const { db, now } = services;
+    const { db, now, recipes } = services;
     const episode = episodeOf(c);
-    const { reward, missing } = await readJsonBody(c.req.raw, rewardOrder, ORDER_LIMIT);
+    const { reward, missing, turns } = await readJsonBody(c.req.raw, rewardOrder, REWARD_LIMIT);
     const score: Score = reward ?? missing!;
     const { round } = await expectOpen(db, episode);
+    const { role } = recipes.find(round.spec.settings.recipe).agent!;
+    const posted = { score, turns: await turnsPaid(db, role, episode, turns) };
     await accounted(
       services,
       async () => {
         // Somebody else may have ended it since.
-        if (!(await rewardEpisode(db, episode, round.id, score, now()))) await expectOpen(db, episode);
+        if (!(await rewardEpisode(db, episode, round.id, posted, now()))) await expectOpen(db, episode);
         await continueHeld(services, round.id, episode.group);
       },
       () => round.id,

@@ -80,7 +80,10 @@ export const episodesIn =
         : [
             {
               sample: row.sample,
-              calls: calls.map(({ turn, prompt, maxNew }) => ({ turn, prompt, maxNew })),
+              calls: calls.map(({ turn, prompt, maxNew }) => {
+                const reward = row.turnRewards?.[turn];
+                return { turn, prompt, maxNew, ...(reward === undefined ? {} : { reward }) };
+              }),
               reward: row.reward ?? row.missing ?? 'not-rated',
             },
           ],

@@ -1,0 +1,16 @@
+/** What an audit says of what it did not ask for a second time. */
+import { expect, test } from 'vitest';
+import type { AuditReport } from '../../cli/audit/audit-mesh.ts';
+import { auditLines } from '../../cli/audit/audit-table.ts';
+
+const report: AuditReport = {
+  ...{ kind: 'audit', round: '0'.repeat(32), index: 3, recipe: 'grpo', fraction: 1, groups: 1, proposals: 0 },
+  ...{ sealChecked: true, services: [], agents: true, close: null, classes: [], findings: [], wallMs: 1 },
+};
+
+test('an audit of episodes that agents held says that neither they nor an environment was asked again', () => {
+  const line =
+    'Prompts and rewards of episodes are taken as recorded: no agent and no environment was asked again.';
+  expect(auditLines(report)).toContain(line);
+  expect(auditLines({ ...report, agents: false })).not.toContain(line);
+});
