@@ -256,11 +256,16 @@ test.each([
   ['tokenizer.json', () => `/api/rounds/${round.id}/contents`],
   ['config.json', () => `/v1/models/${round.spec.settings.policy}`],
 ] as const)('nor is a %s of that kind read for those who look', async (file, path) => {
+  const { policy } = round.spec.settings;
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
-  const key = keys.version(round.spec.settings.policy, 0, 'manifest.json');
-  const manifest = await (await bucket.get(key))!.text();
-  await poison(round.spec.settings.policy, file, oneSpace);
-  const read = async () => (await fetch(own.mesh.url + path())).text();
-  expect(await read()).toContain('its manifest is not the one that was committed');
-  await bucket.put(key, manifest);
+  const stored = await Promise.all(
+    [file, 'manifest.json'].map(async (name) => {
+      const key = keys.version(policy, 0, name);
+      return [key, await (await bucket.get(key))!.arrayBuffer()] as const;
+    }),
+  );
+  await poison(policy, file, oneSpace);
+  const said = await (await fetch(own.mesh.url + path())).text();
+  expect(said).toContain('its manifest is not the one that was committed');
+  for (const [key, bytes] of stored) await bucket.put(key, bytes);
 });
