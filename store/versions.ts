@@ -103,11 +103,15 @@ export const committedAlready = (ref: PolicyRef) =>
 
 /**
  * Checks that every object of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes;
- * the hash of a file in shards is computed here.
+ * the hash of a file in shards is computed here. `parent`: the manifest of the parent, as it was committed; null if there is none.
  */
-export async function verifyFiles(bucket: R2Bucket, manifest: Manifest): Promise<void> {
+export async function verifyFiles(
+  bucket: R2Bucket,
+  manifest: Manifest,
+  parent: Manifest | null,
+): Promise<void> {
   const { files } = manifest;
-  await verifyElsewhere(bucket, manifest);
+  refuseElsewhere(manifest, parent);
   for (const required of ['config.json', 'model.safetensors'])
     if (!files[required])
       throw refused(`The manifest has no ${required}.`, 'config.json and model.safetensors');
@@ -132,12 +136,9 @@ export async function verifyFiles(bucket: R2Bucket, manifest: Manifest): Promise
  * Refuses files that another version stores, unless they are the parent's: retention keeps what the current version names, so such a file
  * cannot be removed before this version, which names it too, is the current one.
  */
-async function verifyElsewhere(bucket: R2Bucket, manifest: Manifest): Promise<void> {
-  const { policy: name, version, parent, files } = manifest;
-  const elsewhere = Object.entries(files).filter(([, entry]) => entry.version !== undefined);
-  if (!elsewhere.length) return;
-  const before = parent === null ? null : await readManifest(bucket, { name, version: parent });
-  for (const [file, entry] of elsewhere) {
+function refuseElsewhere({ version, parent, files }: Manifest, before: Manifest | null): void {
+  for (const [file, entry] of Object.entries(files)) {
+    if (entry.version === undefined) continue;
     const theirs = before?.files[file];
     const same =
       theirs?.sha256 === entry.sha256 && before && storedIn(before, theirs).version === entry.version;
@@ -184,22 +185,22 @@ export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise
 const CHECKED_BYTES = 40 * 1024 * 1024;
 
 /**
- * Refuses a tokenizer whose regular expressions may take long, whoever stored it: the Workers run them and cannot be interrupted. The
- * tokenizer of the parent version was checked before.
+ * Refuses a tokenizer whose regular expressions may take long, whoever stored it: the Workers run them and cannot be interrupted. It is
+ * read as the Workers read it, by the hashes of the manifest. The tokenizer of the parent version was checked before.
  */
-export async function verifyTokenizer(bucket: R2Bucket, manifest: Manifest): Promise<void> {
-  const { policy: name, version, parent } = manifest;
+export async function verifyTokenizer(
+  bucket: R2Bucket,
+  manifest: Manifest,
+  parent: Manifest | null,
+): Promise<void> {
   const entry = manifest.files['tokenizer.json'];
-  if (!entry) return;
-  const before = parent === null ? null : await readManifest(bucket, { name, version: parent });
-  if (before?.files['tokenizer.json']?.sha256 === entry.sha256) return;
+  if (!entry || parent?.files['tokenizer.json']?.sha256 === entry.sha256) return;
   if (entry.bytes > CHECKED_BYTES)
     throw refused(`The tokenizer.json has ${entry.bytes} bytes.`, `at most ${CHECKED_BYTES}`);
-  const object = await bucket.get(versionKey({ name, version }, 'tokenizer.json'));
-  if (!object) throw refused('The file tokenizer.json is not stored.', 'every file of the manifest');
+  const bytes = await loadFile(bucket, manifest, 'tokenizer.json', entry);
   let json: unknown;
   try {
-    json = JSON.parse(await object.text());
+    json = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     throw refused('The tokenizer.json is no JSON.', 'a Hugging Face tokenizer.json');
   }

@@ -2,7 +2,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Random } from '../../core/random.ts';
+import { Random, sha256Hex } from '../../core/random.ts';
+import { fileEntries, shardName, type VersionFiles } from '../../core/schema/policy.ts';
+import { WORKER_NAMES } from '../../core/stages.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
@@ -151,23 +153,74 @@ describe('versions', () => {
 });
 
 describe('a tokenizer put there with the learner’s token', () => {
-  test('becomes no version where one of its expressions may take long', async () => {
-    const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
+  let files: VersionFiles;
+  let slow: Uint8Array;
+  beforeAll(async () => {
+    files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
     const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json'])) as object;
-    const slow = { ...tokenizer, normalizer: { type: 'Replace', pattern: { Regex: '(a+)+$' }, content: '' } };
-    const about = { policy: 'slow', version: 0, parent: null, groups: [], round: null, settings: {} };
-    const bytes = new TextEncoder().encode(JSON.stringify(slow));
+    const normalizer = { type: 'Replace', pattern: { Regex: '(a+)+$' }, content: '' };
+    slow = new TextEncoder().encode(JSON.stringify({ ...tokenizer, normalizer }));
+  });
+  const aboutOf = (policy: string) => ({
+    ...{ policy, version: 0, parent: null, groups: [], round: null, settings: {} },
+  });
+
+  test('becomes no version where one of its expressions may take long', async () => {
     await expect(
-      scene.gateway.putVersion({ ...files, 'tokenizer.json': bytes }, about),
-    ).rejects.toMatchObject({
-      kind: 'wrong-input',
-      code: 'tokenizer.pattern',
-    });
+      scene.gateway.putVersion({ ...files, 'tokenizer.json': slow }, aboutOf('slow')),
+    ).rejects.toMatchObject({ kind: 'wrong-input', code: 'tokenizer.pattern' });
     expect(await scene.gateway.getPolicy('slow')).toBeNull();
+  });
+
+  test('nor where it lies in shards, beside a harmless file of its name', async () => {
+    const policy = 'slow-in-shards';
+    const path = `${scene.mesh.url}/api/policies/${policy}/versions/0`;
+    const put = async (to: string, body: Uint8Array | string) => {
+      const response = await fetch(`${path}${to}`, {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}`,
+          'x-sha256': sha256Hex(typeof body === 'string' ? new TextEncoder().encode(body) : body),
+        },
+        body: body as BodyInit,
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    for (const [file, bytes] of fileEntries(files))
+      expect((await put(`/files/${file}`, bytes)).status).toBe(201);
+    const shards = [slow.slice(0, 1000), slow.slice(1000)];
+    for (const [i, bytes] of shards.entries())
+      expect((await put(`/files/${shardName('tokenizer.json', i)}`, bytes)).status).toBe(201);
+    const entryOf = (bytes: Uint8Array) => ({ sha256: sha256Hex(bytes), bytes: bytes.length });
+    const entries = Object.fromEntries(fileEntries(files).map(([file, bytes]) => [file, entryOf(bytes)]));
+    const tokenizer = { ...entryOf(slow), shards: shards.map(entryOf) };
+    const manifest = { ...aboutOf(policy), files: { ...entries, 'tokenizer.json': tokenizer } };
+    expect(await put('', JSON.stringify(manifest))).toMatchObject({
+      status: 422,
+      text: expect.stringContaining('tokenizer.pattern'),
+    });
+    expect(await scene.gateway.getPolicy(policy)).toBeNull();
   });
 });
 
 describe('tokens', () => {
+  test('only the judge has the key of the seals, and only the gateway the tokens of those who ask', async () => {
+    const { WEBHOOK_SECRET, LEARNER_TOKEN, MESH_KEY } = scene.mesh.secrets;
+    const holders: Record<string, string[]> = {};
+    for (const worker of WORKER_NAMES) {
+      const values = Object.values(await scene.mesh.mf.getBindings(`rollmesh-${worker}`));
+      holders[worker] = Object.entries({ WEBHOOK_SECRET, LEARNER_TOKEN, MESH_KEY })
+        .filter(([, secret]) => values.includes(secret))
+        .map(([name]) => name);
+    }
+    expect(holders).toEqual({
+      gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN'],
+      proposer: [],
+      rollout: [],
+      judge: ['MESH_KEY'],
+    });
+  });
+
   test('writing needs the learner’s, and nothing that looks like it', async () => {
     const routes: [string, string][] = [
       ['GET', '/api/objects/policies/arithmetic-base/0/config.json'],

@@ -53,16 +53,16 @@ const codeOf = (work: Promise<unknown>) =>
 test('a manifest is refused until every file is there with its size and hash', async () => {
   const name = 'verify';
   await put(name, 'config.json', config);
-  expect(await codeOf(verifyFiles(store.bucket, manifest(name)))).toBe('wrong-input version.files');
+  expect(await codeOf(verifyFiles(store.bucket, manifest(name), null))).toBe('wrong-input version.files');
   await put(name, 'model.safetensors', new TextEncoder().encode('weightz'));
-  expect(await codeOf(verifyFiles(store.bucket, manifest(name)))).toBe('wrong-input version.files');
+  expect(await codeOf(verifyFiles(store.bucket, manifest(name), null))).toBe('wrong-input version.files');
   await put(name, 'model.safetensors', weights);
-  expect(await codeOf(verifyFiles(store.bucket, manifest(name)))).toBe('resolved');
+  expect(await codeOf(verifyFiles(store.bucket, manifest(name), null))).toBe('resolved');
   const unknown = {
     ...manifest(name),
     files: { ...manifest(name).files, '../x': { sha256: 'a'.repeat(64), bytes: 1 } },
   };
-  expect(await codeOf(verifyFiles(store.bucket, unknown))).toBe('wrong-input version.files');
+  expect(await codeOf(verifyFiles(store.bucket, unknown, null))).toBe('wrong-input version.files');
 });
 
 test('a file may lie in another version only where the parent’s lies', async () => {
@@ -78,7 +78,8 @@ test('a file may lie in another version only where the parent’s lies', async (
     });
   for (const version of [1, 2])
     await store.bucket.put(`policies/${name}/${version}/config.json`, config, { sha256: sha256(config) });
-  const verified = (of: ReturnType<typeof next>) => codeOf(verifyFiles(store.bucket, of));
+  const verified = (of: ReturnType<typeof next>, parent = manifest(name)) =>
+    codeOf(verifyFiles(store.bucket, of, parent));
   expect(await verified(next(1, entry))).toBe('wrong-input version.files');
   expect(await verified(next(1, { ...entry, version: 1 }))).toBe('wrong-input version.files');
   expect(await verified(next(1, { ...entry, sha256: 'a'.repeat(64), version: 0 }))).toBe(
@@ -87,8 +88,8 @@ test('a file may lie in another version only where the parent’s lies', async (
   expect(await verified(next(1, { ...entry, version: 0 }))).toBe('resolved');
   const first = next(1, { ...entry, version: 0 });
   await putJsonOnce(store.bucket, versionKey({ name, version: 1 }, 'manifest.json'), first);
-  expect(await verified(next(2, { ...entry, version: 1 }))).toBe('wrong-input version.files');
-  expect(await verified(next(2, { ...entry, version: 0 }))).toBe('resolved');
+  expect(await verified(next(2, { ...entry, version: 1 }), first)).toBe('wrong-input version.files');
+  expect(await verified(next(2, { ...entry, version: 0 }), first)).toBe('resolved');
 
   expect(
     (await loadVersion(store.bucket, { name, version: 1 }, ['model.safetensors'], null))['model.safetensors'],
@@ -96,7 +97,7 @@ test('a file may lie in another version only where the parent’s lies', async (
   expect(await streamed({ name, version: 1 }, 'model.safetensors')).toEqual(weights);
   const forked = await forkVersion(ofKnownLength(), { name, version: 1 }, null, 'elsewhere-fork');
   expect(forked.files['model.safetensors']).toEqual(entry);
-  expect(await codeOf(verifyFiles(store.bucket, forked))).toBe('resolved');
+  expect(await codeOf(verifyFiles(store.bucket, forked, null))).toBe('resolved');
 });
 
 /** All bytes of a file, as a stream gives them. */
@@ -152,14 +153,14 @@ const messageOf = (work: Promise<unknown>) => work.then(() => 'resolved', String
 test('a file in shards is committed only if every shard is there, in its order, and they make the file', async () => {
   const name = 'sharded';
   await putShards(name);
-  const verified = () => messageOf(verifyFiles(store.bucket, inShards(name)));
+  const verified = () => messageOf(verifyFiles(store.bucket, inShards(name), null));
   expect(await verified()).toBe('resolved');
   await putShard(name, 1, pieces[1]!.slice(1));
   expect(await verified()).toContain(`The stored ${shard(1)} is not the one of the manifest.`);
   await putShards(name, [0, 2, 1]);
   expect(await verified()).toContain(`The stored ${shard(1)} is not the one of the manifest.`);
   // Shards of these hashes are stored; one after another they are another file.
-  expect(await messageOf(verifyFiles(store.bucket, inShards(name, [0, 2, 1])))).toContain(
+  expect(await messageOf(verifyFiles(store.bucket, inShards(name, [0, 2, 1]), null))).toContain(
     'The 3 shards of model.safetensors make 7 bytes with sha256',
   );
   await store.bucket.delete(`policies/${name}/0/${shard(2)}`);
@@ -191,7 +192,7 @@ test('a fork copies every shard, and retention removes every shard', async () =>
   await putShards(ref.name);
   await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), inShards(ref.name));
   const forked = await forkVersion(ofKnownLength(), ref, null, 'shards-fork');
-  await verifyFiles(store.bucket, forked);
+  await verifyFiles(store.bucket, forked, null);
   await removeFiles(store.db, store.bucket, { policy: ref.name, version: 0 });
   const { objects } = await store.bucket.list({ prefix: `policies/${ref.name}/0/` });
   expect(objects.map(({ key }) => key)).toEqual([versionKey(ref, 'manifest.json')]);

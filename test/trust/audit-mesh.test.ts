@@ -180,17 +180,27 @@ async function importAs(policy: string): Promise<void> {
   await gateway.putVersion(files, about);
 }
 
-/** What somebody who can write to the object store does to a version: other weights, and a manifest that fits them. */
-async function poison(name: string): Promise<void> {
+const otherWeights = (bytes: Uint8Array) => {
+  const other = bytes.slice();
+  other[other.length - 2]! ^= 1;
+  return other;
+};
+const oneSpace = (bytes: Uint8Array) => Uint8Array.from([...bytes, 32]);
+
+/** What somebody who can write to the object store does to a version: another file, and a manifest that fits it. */
+async function poison(
+  name: string,
+  file: VersionFile = 'model.safetensors',
+  change = otherWeights,
+): Promise<void> {
   const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
   const key = (file: VersionFile | 'manifest.json') => keys.version(name, 0, file);
   const manifest = await gateway.getManifest({ name, version: 0 });
-  const { 'model.safetensors': weights } = await gateway.getVersion({ name, version: 0 });
-  const other = weights!.slice();
-  other[other.length - 2]! ^= 1;
-  await bucket.put(key('model.safetensors'), other);
-  const file = { sha256: sha256Hex(other), bytes: other.length };
-  const forged = { ...manifest, files: { ...manifest.files, 'model.safetensors': file } };
+  const { [file]: bytes } = await gateway.getVersion({ name, version: 0 });
+  const other = change(bytes!);
+  await bucket.put(key(file), other);
+  const entry = { sha256: sha256Hex(other), bytes: other.length };
+  const forged = { ...manifest, files: { ...manifest.files, [file]: entry } };
   await bucket.put(key('manifest.json'), JSON.stringify(forged));
 }
 
@@ -240,4 +250,22 @@ test('a version of an earlier release gets its hash when a round first names it,
 test('a run does not begin from a start that was poisoned', async () => {
   await poison('arithmetic-base');
   await expect(playTo(ORDER, ['training'])).rejects.toThrow('manifest is not the one that was committed');
+});
+
+test.each([
+  ['tokenizer.json', () => `/api/rounds/${round.id}/contents`],
+  ['config.json', () => `/v1/models/${round.spec.settings.policy}`],
+] as const)('nor is a %s of that kind read for those who look', async (file, path) => {
+  const { policy } = round.spec.settings;
+  const bucket = await own.mesh.mf.getR2Bucket('BUCKET', GATEWAY);
+  const stored = await Promise.all(
+    [file, 'manifest.json'].map(async (name) => {
+      const key = keys.version(policy, 0, name);
+      return [key, await (await bucket.get(key))!.arrayBuffer()] as const;
+    }),
+  );
+  await poison(policy, file, oneSpace);
+  const said = await (await fetch(own.mesh.url + path())).text();
+  expect(said).toContain('its manifest is not the one that was committed');
+  for (const [key, bytes] of stored) await bucket.put(key, bytes);
 });

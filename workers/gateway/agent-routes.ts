@@ -177,7 +177,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
       object: 'model',
       created,
       owned_by: 'rollmesh',
-      max_model_len: await contextLength(bucket, ref.name),
+      max_model_len: await contextLength({ db, bucket }, ref.name),
       version: ref.version,
     };
     return c.json({ object: 'list', data: [model] });

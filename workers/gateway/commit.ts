@@ -18,6 +18,7 @@ import {
   verifyModel,
   verifyTokenizer,
 } from '../../store/versions.ts';
+import { manifestOf } from '../shared/committed.ts';
 import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';
 import { sendProposal } from './webhook.ts';
@@ -37,9 +38,11 @@ export async function commit(services: Services, asked: Manifest): Promise<Commi
   const pending = await pendingManifest(db, bucket, ref);
   if (!pending) {
     await refuseUnfit(services, asked);
-    await verifyFiles(bucket, asked);
+    const parent =
+      asked.parent === null ? null : await manifestOf(services, { ...ref, version: asked.parent });
+    await verifyFiles(bucket, asked, parent);
     await verifyModel(bucket, asked);
-    await verifyTokenizer(bucket, asked);
+    await verifyTokenizer(bucket, asked, parent);
     await writeManifest(db, bucket, asked);
   }
   // A manifest that was noted and written defines the version, even if another learner did it.

@@ -2,13 +2,12 @@
  * The model endpoints: OpenAI's `/v1/…` and vLLM's tokens in, tokens out, in front of any version of any policy. The rollout Worker samples;
  * here it is decided who may ask. They write nothing.
  */
-import type { R2Bucket } from '@cloudflare/workers-types';
 import { Hono } from 'hono';
 import { RollmeshError } from '../../core/errors.ts';
 import { contextLengthOf } from '../../core/renderer/policy-text.ts';
 import { apiError } from '../../core/serving/api-error.ts';
 import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
-import { loadVersion } from '../../store/versions.ts';
+import { loadCommitted, type VersionStore } from '../shared/committed.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { parseJson, readBytes } from './body.ts';
@@ -24,10 +23,10 @@ const KEPT_LENGTHS = 1024;
 const lengths = new Map<string, number | null>();
 
 /** The most tokens of a prompt with its answer; null where the policy has no config that says so. */
-export async function contextLength(bucket: R2Bucket, name: string): Promise<number | null> {
+export async function contextLength(store: VersionStore, name: string): Promise<number | null> {
   const known = lengths.get(name);
   if (known !== undefined) return known;
-  const { 'config.json': config } = await loadVersion(bucket, { name, version: 0 }, ['config.json'], null);
+  const { 'config.json': config } = await loadCommitted(store, { name, version: 0 }, ['config.json']);
   const length = config ? contextLengthOf(config, name) : null;
   if (lengths.size >= KEPT_LENGTHS) lengths.clear();
   lengths.set(name, length);
@@ -35,18 +34,18 @@ export async function contextLength(bucket: R2Bucket, name: string): Promise<num
 }
 
 /** As OpenAI has it, with vLLM's `max_model_len`, by which clients that render prompts themselves leave out what is too long. */
-const modelView = async (bucket: R2Bucket, { name, current, updatedAt }: PolicyRow) => ({
+const modelView = async (store: VersionStore, { name, current, updatedAt }: PolicyRow) => ({
   id: name,
   object: 'model' as const,
   created: Math.floor(updatedAt / 1000),
   owned_by: 'rollmesh',
-  max_model_len: await contextLength(bucket, name),
+  max_model_len: await contextLength(store, name),
   version: current,
 });
 
 /** The model as it is listed; null for one whose files are damaged or gone, which is named in the log and does not hide the others. */
-const listedView = (bucket: R2Bucket, policy: PolicyRow) =>
-  modelView(bucket, policy).catch((error: unknown) => {
+const listedView = (store: VersionStore, policy: PolicyRow) =>
+  modelView(store, policy).catch((error: unknown) => {
     if (!(error instanceof RollmeshError)) throw error;
     log('error', 'model.unreadable', { policy: policy.name, ...failureOf(error) });
     return null;
@@ -56,14 +55,16 @@ export const modelRoutes = new Hono<GatewayTypes>()
   .use('/v1/*', callersOnly)
   .use('/inference/*', callersOnly)
   .get('/v1/models', async (c) => {
-    const { db, bucket } = c.var.services;
-    const views = await Promise.all((await listPolicies(db)).map((policy) => listedView(bucket, policy)));
+    const { services } = c.var;
+    const views = await Promise.all(
+      (await listPolicies(services.db)).map((policy) => listedView(services, policy)),
+    );
     return c.json({ object: 'list', data: views.filter((view) => view !== null) });
   })
   .get('/v1/models/:model', async (c) => {
     const policy = await getPolicy(c.var.services.db, c.req.param('model'));
     if (!policy) throw notFound('model', c.req.param('model'));
-    return c.json(await modelView(c.var.services.bucket, policy));
+    return c.json(await modelView(c.var.services, policy));
   })
   .on('POST', ['/v1/chat/completions', '/v1/completions', '/inference/v1/generate'], async (c) => {
     const { sampler } = c.var.services;

@@ -95,7 +95,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const group = check(id, c.req.param('group'), 'group.id');
     const [row, groupRow] = [await getRound(db, round), await getGroup(db, round, group)];
     if (!row || !groupRow) throw notFound('group', group);
-    const [content] = await groupContents(bucket, readerOf(recipes, bucket, row), row, [groupRow]);
+    const [content] = await groupContents(bucket, readerOf(recipes, { db, bucket }, row), row, [groupRow]);
     return c.json<GroupContent>(content!);
   })
   .get('/rounds/:id/contents', async (c) => {
@@ -105,7 +105,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const row = await getRound(db, wanted);
     if (!row) throw notFound('round', wanted);
     const rows = await groupsFrom(db, wanted, from, limit);
-    const groups = await groupContents(bucket, readerOf(recipes, bucket, row), row, rows);
+    const groups = await groupContents(bucket, readerOf(recipes, { db, bucket }, row), row, rows);
     const last = groups.at(-1)?.index;
     const next = groups.length < limit || last === undefined ? null : last + 1;
     return c.json<ContentListing>({ groups, next });
@@ -115,7 +115,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const wanted = check(id, c.req.param('id'), 'round.id');
     const row = await getRound(db, wanted);
     if (!row) throw notFound('round', wanted);
-    return c.json<ProposalListing>(await proposalPage(bucket, readerOf(recipes, bucket, row), row));
+    return c.json<ProposalListing>(await proposalPage(bucket, readerOf(recipes, { db, bucket }, row), row));
   })
   .get('/recipes/:name', (c) => {
     const wanted = check(name, c.req.param('name'), 'recipe.name');
@@ -142,5 +142,8 @@ export const readRoutes = new Hono<GatewayTypes>()
     if (!found) throw notFound('sample', wanted);
     const { row, round: of, group, index, task, sample } = found;
     const place = { round: of, group, index, task };
-    return c.json<FoundSample>({ ...place, sample: await readerOf(recipes, bucket, row).read(sample) });
+    return c.json<FoundSample>({
+      ...place,
+      sample: await readerOf(recipes, { db, bucket }, row).read(sample),
+    });
   });

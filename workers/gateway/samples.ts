@@ -14,6 +14,7 @@ import type { Database } from '../../store/database.ts';
 import { type GroupRow, groupsOf } from '../../store/groups.ts';
 import { readJson } from '../../store/objects.ts';
 import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
+import type { VersionStore } from '../shared/committed.ts';
 import { Reader } from '../shared/reader.ts';
 import { groupView } from './views.ts';
 
@@ -25,8 +26,8 @@ const MOST_TURNS = 8;
 const MOST_ATTEMPTS = 6;
 
 /** The reader for a round's samples. Recipes may have been removed since the round was played. */
-export const readerOf = (recipes: Registry, bucket: R2Bucket, { spec }: RoundRow): Reader =>
-  new Reader(bucket, recipes.recipes.find(({ name }) => name === spec.settings.recipe)?.describe);
+export const readerOf = (recipes: Registry, store: VersionStore, { spec }: RoundRow): Reader =>
+  new Reader(store, recipes.recipes.find(({ name }) => name === spec.settings.recipe)?.describe);
 
 /** Returns groups with their texts; what is not scored yet is null. The proposals are read once. */
 export async function groupContents(

@@ -59,7 +59,7 @@ export async function answerHeldOut(
     { ...parts, use: (ref, work) => mesh.session.use(ref, work) },
     order.version,
   );
-  const reader = new Reader(mesh.bucket, recipe.describe);
+  const reader = new Reader(mesh, recipe.describe);
   const decode = (ids: readonly number[]) => tokenizer.decode(ids);
   return {
     policy: row.spec.settings.policy,

@@ -1,60 +1,15 @@
 /** Opens a version's stored files as a live policy: verifies the bytes, checks the tensors, and keeps one session per isolate. */
-import type { R2Bucket } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
 import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
-import {
-  adapterFile,
-  MAIN_SET,
-  type Manifest,
-  setFiles,
-  type VersionFile,
-  type VersionFiles,
-  weightsFile,
-} from '../../core/schema/policy.ts';
+import { adapterFile, MAIN_SET, setFiles, type VersionFile, weightsFile } from '../../core/schema/policy.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
 import { parseConfig } from '../../model/config.ts';
-import type { Database } from '../../store/database.ts';
-import { getVersion } from '../../store/policies.ts';
-import { committedManifest, loadVersion, missingVersion, streamFile } from '../../store/versions.ts';
+import { missingVersion } from '../../store/versions.ts';
+import { loadCommitted, streamCommitted, type VersionStore } from './committed.ts';
 import { expectRoom } from './isolate-size.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
-
-export interface VersionStore {
-  readonly db: Database;
-  readonly bucket: R2Bucket;
-}
-
-/** The hash of the manifest by which the version was committed; null where the database has none. */
-const notedManifest = async ({ db }: VersionStore, ref: PolicyRef): Promise<string | null> =>
-  (await getVersion(db, ref))?.manifestSha256 ?? null;
-
-/** The manifest by which a version was committed; kept in the isolate, as versions never change. */
-export async function manifestOf(store: VersionStore, ref: PolicyRef): Promise<Manifest> {
-  const key = `${ref.name}@${ref.version}`;
-  const known = manifests.get(key);
-  if (known) return known;
-  const found = await committedManifest(store.bucket, ref, await notedManifest(store, ref));
-  if (manifests.size >= KEPT_MANIFESTS) manifests.clear();
-  manifests.set(key, found);
-  return found;
-}
-const KEPT_MANIFESTS = 64;
-const manifests = new Map<string, Manifest>();
-
-/** Loads a version's files as they were committed; the database gives the hash of the manifest. */
-export async function loadCommitted(
-  store: VersionStore,
-  ref: PolicyRef,
-  files: readonly VersionFile[],
-): Promise<VersionFiles> {
-  return loadVersion(store.bucket, ref, files, await notedManifest(store, ref));
-}
-
-/** Streams one file of a version, checked as by `loadCommitted`; null where the version has no such file. */
-const streamCommitted = async (store: VersionStore, ref: PolicyRef, file: VersionFile) =>
-  streamFile(store.bucket, ref, file, await notedManifest(store, ref));
 
 async function open(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const started = Date.now();

@@ -7,7 +7,7 @@ import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { loadVersion } from '../../store/versions.ts';
+import { loadCommitted, type VersionStore } from './committed.ts';
 
 type Description = NonNullable<Recipe['describe']>;
 
@@ -22,13 +22,13 @@ export function newIn(prompt: TokenIds, before: { prompt: TokenIds; ids: TokenId
 }
 
 export class Reader {
-  readonly #bucket: R2Bucket;
+  readonly #store: VersionStore;
   readonly #describe: Description;
   readonly #tokenizers = new Map<string, Promise<Tokenizer | null>>();
 
   /** `describe`: of the samples' recipe; absent where the mesh does not know it any more. */
-  constructor(bucket: R2Bucket, describe: Description = {}) {
-    this.#bucket = bucket;
+  constructor(store: VersionStore, describe: Description = {}) {
+    this.#store = store;
     this.#describe = describe;
   }
 
@@ -91,7 +91,7 @@ export class Reader {
   }
 
   async #open(name: string): Promise<Tokenizer | null> {
-    const files = await loadVersion(this.#bucket, { name, version: 0 }, ['tokenizer.json'], null);
+    const files = await loadCommitted(this.#store, { name, version: 0 }, ['tokenizer.json']);
     const bytes = files['tokenizer.json'];
     return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
   }

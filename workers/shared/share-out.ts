@@ -41,7 +41,7 @@ import {
 } from './cpu-budget.ts';
 import { hasNoRoom } from './isolate-size.ts';
 import { log } from './log.ts';
-import { loadCommitted, manifestOf } from './open-policy.ts';
+import { loadCommitted, manifestOf } from './committed.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
 
 interface Item {

@@ -14,8 +14,9 @@ import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies
 import { getRound, type RoundRow } from '../../store/rounds.ts';
 import { committedManifest, expectUsable } from '../../store/versions.ts';
 import { episodesIn } from './agent-episodes.ts';
+import { loadCommitted } from './committed.ts';
 import { log } from './log.ts';
-import { loadCommitted, loadText } from './open-policy.ts';
+import { loadText } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
 
 export interface StageMesh {
