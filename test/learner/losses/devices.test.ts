@@ -9,6 +9,7 @@ import { dpo } from '../../../learner/losses/dpo.ts';
 import { entropyBand } from '../../../learner/losses/entropy.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
 import { klToReference } from '../../../learner/losses/kl.ts';
+import { logRatioRegression } from '../../../learner/losses/log-ratio.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
 import { tReg } from '../../../learner/losses/t-reg.ts';
 import { expectileLoss, valueLoss } from '../../../learner/losses/value.ts';
@@ -62,10 +63,22 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
   DPO: (x) => dpo(responses(x), twoPairs(), { beta: 0.5 }).loss,
   'DPO with offsets': (x) =>
     dpo(responses(x), { ...twoPairs(), offsets: tf.tensor1d([0.4, -1]) }, { beta: 0.5 }).loss,
+  'DPO with spans and weights': (x) => {
+    const every = responses(x);
+    const spans = tf.mul(every.mask, tf.tensor1d(Array.from(batch.sequence, (_, t) => t % 2)));
+    const pairWeights = tf.tensor1d([0.9, 0.1]);
+    return dpo({ ...every, mask: spans }, { ...twoPairs(), pairWeights }, { beta: 0.5 }).loss;
+  },
   'T-REG': (x) => {
     const { advantages: tokenRewards } = tensorsOf(batch);
     return tReg({ ...responses(x), tokenRewards }, twoPairs(), { beta: 0.5, alpha: 0.25 }).loss;
   },
+  'log-ratio': (x) =>
+    logRatioRegression(
+      responses(x),
+      { targets: tf.tensor1d([1, 0, 1, 1, 0, 0]), sequenceWeights: tf.fill([6], 1 / 6) },
+      { beta: 0.1, reference: -29 },
+    ).loss,
   'implicit reward': (x) =>
     implicitReward(
       responses(x),
